@@ -1,0 +1,106 @@
+"""Runs one framework's part in its own interpreter: requests in, figures out, a JSON line each.
+
+Needs nothing but the framework and NumPy. The process that holds a framework stays alive over
+many requests, so that the driver can interleave frameworks without importing them every time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import sys
+import time
+
+PARTS = {"wengert": "tf", "tensorflow": "tf", "torch": "torch", "jax": "jax", "numpy": "numpy"}
+
+
+def seconds(step, span):
+    """The best time of one step over repeats that fill about `span` seconds."""
+    start = time.perf_counter()
+    step()
+    best = time.perf_counter() - start
+    calls = max(1, int(span / 8 / best))
+    while time.perf_counter() < start + span:
+        before = time.perf_counter()
+        for _ in range(calls):
+            step()
+        best = min(best, (time.perf_counter() - before) / calls)
+    return best
+
+
+def _status(field):
+    with open("/proc/self/status") as lines:
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith(field))
+
+
+def peak_bytes(step):
+    """By how much the process grew at the height of one step. Linux only: elsewhere the peak
+    cannot be reset, and what the import took would hide the step."""
+    gc.collect()
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")  # resets the peak to what is resident now
+    before = _status("VmRSS")
+    result = step()
+    return _status("VmHWM") - before, result
+
+
+def _check(value):
+    import numpy as np
+
+    return float(np.asarray(value).sum())
+
+
+class Worker:
+    """Builds a step on the first request for it, and keeps the latest one."""
+
+    def __init__(self, framework):
+        self.library = importlib.import_module(framework)
+        self.part = importlib.import_module(f"benchmarks.workloads_{PARTS[framework]}")
+        self.key, self.step = None, None
+
+    def answer(self, build, args, measure, span):
+        if not hasattr(self.part, build):
+            return {"absent": True}
+        if self.key != (key := json.dumps([build, args])):
+            self.key = self.step = None  # frees the previous step's arrays before the next are made
+            self.step = getattr(self.part, build)(self.library, **args)
+            self.key = key
+            if measure == "time":
+                return {"check": _check(self.step())}
+        if measure == "time":
+            return {"figure": seconds(self.step, span)}
+        figure, value = peak_bytes(self.step)
+        return {"figure": figure, "check": _check(value)}
+
+
+def _pin(threads):
+    # Thread counts in the environment do not reach every library; processor affinity does.
+    with contextlib.suppress(AttributeError, OSError):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+
+
+def main():
+    framework, threads = sys.argv[1], int(sys.argv[2])
+    # The answers keep the real stdout; whatever a library prints goes to stderr.
+    out = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    _pin(threads)
+    try:
+        worker = Worker(framework)
+    except ImportError as error:
+        print(json.dumps({"missing": str(error)}), file=out)
+        return
+    print(json.dumps({"version": getattr(worker.library, "__version__", "?")}), file=out)
+    for line in sys.stdin:
+        try:
+            reply = worker.answer(**json.loads(line))
+        except Exception as error:
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(reply), file=out)
+
+
+if __name__ == "__main__":
+    main()

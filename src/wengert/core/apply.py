@@ -1,0 +1,178 @@
+"""The one door: every operation, by whoever called, goes through `apply`.
+
+It runs the NumPy kernel (or hands the operation to the graph being built), makes the result
+tensor with the user's call site, and tells the listeners. `apply2` is the same door for two
+tensors without attributes, which is most of what a small program does.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.context import get_state
+from wengert.core.errors import OpError, at_site, describe, invalid, invalid_dtype
+from wengert.core.op import Op, Spec
+from wengert.core.sites import LIBRARY
+from wengert.core.tensor import Tensor, new_id
+
+_new = object.__new__
+_ndarray = np.ndarray
+_frame = sys._getframe
+
+# Infinities and NaN are values here, not accidents. Setting NumPy's error state around each
+# kernel would cost as much as the kernel; its warnings are silenced instead, and where a program
+# turns them into exceptions, the kernel runs again under `errstate` (see `_rescue`).
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
+
+
+def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
+    """Runs one operation on tensors (positional) with static attributes (by keyword)."""
+    state = get_state()
+    if state is not None and state.graph is not None:
+        return state.graph.add(op, inputs, attrs)
+    accepts = op.accepts
+    for x in inputs:
+        if x._array.dtype.num not in accepts:
+            raise _bad_dtype(op, inputs)
+    if len(inputs) > 1:
+        _check_match(op, inputs)
+    try:
+        result = op.kernel(*[x._array for x in inputs], **attrs)
+    except Exception as error:
+        result = _rescue(op, inputs, attrs, error)
+
+    site = None
+    if state is not None:
+        site = state.site
+    if site is None:
+        frame: Any = _frame(2)
+        code = frame.f_code
+        while LIBRARY[code.co_filename]:
+            frame = frame.f_back
+            if frame is None:
+                break
+            code = frame.f_code
+        else:
+            site = (code, frame.f_lasti)
+    if op.outputs == 1:
+        if type(result) is not _ndarray:
+            result = np.asarray(result)
+        out = _new(Tensor)
+        out._array = result
+        out._id = new_id()
+        out._site = site
+        if state is not None:
+            for listener in state.listeners:
+                listener.record(op, inputs, (out,), attrs, site)
+        return out
+    outs = tuple([wrap(np.asarray(r), site) for r in result])
+    if state is not None:
+        for listener in state.listeners:
+            listener.record(op, inputs, outs, attrs, site)
+    return outs
+
+
+def apply2(op: Op, x: Any, y: Any) -> Any:
+    """`apply` for two tensors of one dtype and no attributes."""
+    state = get_state()
+    if state is not None and state.graph is not None:
+        return state.graph.add(op, (x, y), {})
+    a = x._array
+    b = y._array
+    num = a.dtype.num
+    if num != b.dtype.num or num not in op.accepts:
+        raise _bad_dtype(op, (x, y))
+    try:
+        result = op.kernel(a, b)
+    except Exception as error:
+        result = _rescue(op, (x, y), {}, error)
+    if type(result) is not _ndarray:
+        result = np.asarray(result)
+    site = None
+    if state is not None:
+        site = state.site
+    if site is None:
+        frame: Any = _frame(2)
+        code = frame.f_code
+        while LIBRARY[code.co_filename]:
+            frame = frame.f_back
+            if frame is None:
+                break
+            code = frame.f_code
+        else:
+            site = (code, frame.f_lasti)
+    out = _new(Tensor)
+    out._array = result
+    out._id = new_id()
+    out._site = site
+    if state is not None:
+        for listener in state.listeners:
+            listener.record2(op, x, y, out, site)
+    return out
+
+
+def wrap(array: np.ndarray, site: Any = None) -> Tensor:
+    """A new tensor that owns `array`; nobody may write to it afterwards."""
+    out = _new(Tensor)
+    out._array = array
+    out._id = new_id()
+    out._site = site
+    return out
+
+
+def spec(x: Any) -> Spec:
+    """Shape and dtype of an eager tensor, for a shape rule."""
+    return Spec(x._array.shape, dtypes.of(x._array))
+
+
+def _check_match(op: Op, inputs: tuple[Any, ...]) -> None:
+    """Refuses tensors of different dtypes where the operation wants one."""
+    match = op.match
+    if match is None:
+        num = inputs[0]._array.dtype.num
+        for x in inputs:
+            if x._array.dtype.num != num:
+                raise _bad_dtype(op, inputs)
+    elif match:
+        num = inputs[match[0]]._array.dtype.num
+        for i in match:
+            if inputs[i]._array.dtype.num != num:
+                raise _bad_dtype(op, inputs)
+
+
+def _bad_dtype(op: Op, inputs: tuple[Any, ...]) -> Exception:
+    for x in inputs:
+        if x._array.dtype.num not in op.accepts:
+            allowed = sorted({dtypes.BY_NUM[n].name for n in op.accepts})
+            return invalid_dtype(
+                op.name,
+                f"dtype {x.dtype.name} is not supported",
+                *inputs,
+                help=f"Cast to one of {', '.join(allowed)} with tf.cast.",
+            )
+    names = " and ".join(x.dtype.name for x in inputs)
+    return invalid_dtype(
+        op.name,
+        f"the arguments must have the same dtype; there is no promotion between {names}",
+        *inputs,
+        help=f"Cast one of them, for example tf.cast(y, tf.{inputs[0].dtype.name}).",
+    )
+
+
+def _rescue(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], error: Exception) -> Any:
+    """Answers a failed kernel: runs it again without floating-point traps, or explains."""
+    if isinstance(error, RuntimeWarning | FloatingPointError):
+        with np.errstate(all="ignore"):
+            return op.kernel(*[x._array for x in inputs], **attrs)
+    for x in inputs:
+        if not isinstance(x, Tensor) and not hasattr(x, "_array"):
+            raise invalid(op.name, f"a tensor was expected; got {describe(x)}") from error
+    if isinstance(error, OpError | TypeError):
+        raise error if hasattr(error, "site") else at_site(error)
+    op.infer(*[spec(x) for x in inputs], **attrs)
+    raise invalid(op.name, str(error) or type(error).__name__, *inputs) from error

@@ -1,0 +1,291 @@
+"""From Python and NumPy values to tensors.
+
+Python numbers adopt the dtype of the tensor they meet; NumPy arrays keep theirs unless they meet
+a tensor; a list that contains tensors is stacked by an operation, so tapes see it. `operand` is
+what operations use (a variable stays a variable: an implicit read), `to_tensor` what users get.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import wrap
+from wengert.core.dtypes import DType
+from wengert.core.errors import at_site, describe, invalid_dtype
+from wengert.core.sites import caller
+from wengert.core.tensor import Tensor, Value
+from wengert.core.variable import Variable
+
+_INT32 = np.iinfo(np.int32)
+_NUMBERS = (bool, int, float, complex)
+_SCALARS: dict[Any, Tensor] = {}
+_MOST_SCALARS = 4096
+
+
+class Hooks:
+    """Operations that conversion needs but this room does not know; set by `ops`."""
+
+    stack: Callable[..., Any]
+    read: Callable[..., Any]
+    gather: Callable[..., Any]
+    gather_nd: Callable[..., Any]
+
+
+def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Any:
+    """A tensor or variable for `value`; of `dtype` exactly, or of `hint` where it can adopt."""
+    kind = type(value)
+    if kind is Tensor or kind is Variable:
+        if dtype is not None and value.dtype is not dtype:
+            raise at_site(ValueError(_mismatch(value, dtype)))
+        return value
+    if kind is float or kind is int:
+        return scalar(value, dtype or hint, strict=dtype is not None)
+    if isinstance(value, Value):
+        if dtype is not None and value.dtype is not dtype:
+            raise at_site(ValueError(_mismatch(value, dtype)))
+        return value
+    convert = getattr(value, "__tf_tensor__", None)
+    if convert is not None:
+        return convert(dtype=dtype or None)
+    if isinstance(value, list | tuple) and _holds_tensors(value):
+        return _stacked(value, dtype or _tensor_dtype(value))
+    return wrap(to_array(value, dtype, hint), caller())
+
+
+def operands(name: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """Both arguments of a binary operation; one that is no tensor adopts the other's dtype."""
+    if isinstance(x, Value):
+        return x, operand(y, None, x.dtype)
+    if isinstance(y, Value):
+        return operand(x, None, y.dtype), y
+    x = operand(x, None, _scalar_hint(x, y))
+    return x, operand(y, None, x.dtype)
+
+
+def _scalar_hint(x: Any, y: Any) -> DType | None:
+    """A Python number takes the type of an array beside it."""
+    if isinstance(x, _NUMBERS) and hasattr(y, "dtype"):
+        return dtypes.as_dtype(y.dtype)
+    return None
+
+
+def to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any = None) -> Any:
+    """Converts a value to a tensor; reading a variable this way is a recorded operation."""
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)
+    result = operand(value, wanted, hint)
+    return Hooks.read(result) if type(result) is Variable else result
+
+
+def scalar(value: Any, dtype: DType | None, strict: bool = False) -> Tensor:
+    """A Python number as a cached tensor of `dtype`; refused where it would lose its meaning."""
+    key = (type(value), value, dtype) if value else (type(value), repr(value), dtype)
+    found = _SCALARS.get(key)
+    if found is not None:
+        return found
+    tensor = wrap(to_array(value, dtype if strict else None, dtype), None)
+    if len(_SCALARS) >= _MOST_SCALARS:
+        _SCALARS.clear()
+    _SCALARS[key] = tensor
+    return tensor
+
+
+def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) -> np.ndarray:
+    """A NumPy array of its own for a Python or NumPy value."""
+    wanted = dtype or hint
+    if isinstance(value, np.ndarray | np.generic):
+        return _from_numpy(np.asarray(value), wanted)
+    if value is None:
+        raise at_site(
+            ValueError("convert_to_tensor: None is not a tensor. Was a `return` forgotten?")
+        )
+    if hasattr(value, "__array__") and not isinstance(value, list | tuple):
+        return _from_numpy(np.asarray(value), wanted)
+    if hasattr(value, "__dlpack__"):
+        return _from_numpy(np.from_dlpack(value), wanted)
+    return _from_python(value, wanted, dtype is not None)
+
+
+def _from_numpy(array: np.ndarray, wanted: DType | None) -> np.ndarray:
+    if array.dtype.kind in "SU":
+        array = _encode(array)
+    own = dtypes.as_dtype(array.dtype)
+    if own is dtypes.string:
+        array = _encode(array)
+    target = wanted or own
+    if (target.kind == "s") != (own.kind == "s"):
+        raise _cannot(array, own.name, target)
+    result = np.array(array, target.np)
+    if own.kind in "fc" and target.kind in "iub" and not np.array_equal(result, array):
+        raise _cannot("an array with fractions", own.name, target)
+    return result
+
+
+def _encode(array: np.ndarray) -> np.ndarray:
+    result = np.empty(array.shape, object)
+    for i in np.ndindex(array.shape):
+        item = array[i]
+        if not isinstance(item, str | bytes):
+            raise at_site(
+                TypeError(
+                    f"convert_to_tensor: an object array must hold strings; got "
+                    f"{describe(item)}. Give it a number dtype."
+                )
+            )
+        result[i] = item.encode() if isinstance(item, str) else bytes(item)
+    return result
+
+
+_KIND_OF = {bool: "b", int: "i", float: "f", complex: "c", str: "s", bytes: "s"}
+
+
+def _leaf_kinds(value: Any, kinds: set[str], first: list[Any]) -> None:
+    """Collects the kinds of the numbers in nested lists, and the first NumPy value."""
+    if isinstance(value, list | tuple):
+        for t in set(map(type, value)):
+            if t in _KIND_OF:
+                kinds.add(_KIND_OF[t])
+            elif t in (list, tuple):
+                for v in value:
+                    if type(v) is t:
+                        _leaf_kinds(v, kinds, first)
+            else:
+                for v in value:
+                    if type(v) is t:
+                        _leaf_kinds(v, kinds, first)
+        return
+    if type(value) in _KIND_OF:
+        kinds.add(_KIND_OF[type(value)])
+        return
+    if isinstance(value, np.ndarray | np.generic):
+        kinds.add(dtypes.as_dtype(value.dtype).kind.replace("u", "i"))
+        if not first:
+            first.append(dtypes.as_dtype(value.dtype))
+        return
+    raise at_site(
+        ValueError(
+            f"convert_to_tensor: a {type(value).__name__} is not a number, string, array or "
+            f"tensor; got {describe(value)}."
+        )
+    )
+
+
+def _from_python(value: Any, wanted: DType | None, strict: bool) -> np.ndarray:
+    kinds: set[str] = set()
+    numpy_dtypes: list[DType] = []
+    _leaf_kinds(value, kinds, numpy_dtypes)
+    if len(kinds) > 1 and ("s" in kinds or ("b" in kinds and wanted is None)):
+        raise at_site(
+            ValueError(
+                f"convert_to_tensor: a list must not mix numbers, strings and booleans; got "
+                f"{describe(value)}. Make all elements of one kind."
+            )
+        )
+    kind = max(kinds, key="bifcs".index) if kinds else "f"
+    target = wanted
+    if target is None:
+        target = numpy_dtypes[0] if numpy_dtypes and kind == numpy_dtypes[0].kind else None
+    if kind == "s":
+        return _strings(value, target)
+    if target is not None and not _adopts(kind, target):
+        if strict or not wanted:
+            raise _cannot(value, {"f": "float", "c": "complex"}.get(kind, kind), target)
+        raise invalid_dtype(
+            "convert_to_tensor",
+            f"the Python value {describe(value)} does not fit dtype {target.name}",
+            help=f"Write it as {target.name}, or cast the tensor with tf.cast.",
+        )
+    try:
+        array = np.array(value, target.np if target else None)
+    except OverflowError:
+        raise _too_large(value, target) from None
+    except ValueError:
+        raise at_site(
+            ValueError(
+                f"convert_to_tensor: the rows of a nested list must have the same length; got "
+                f"{describe(value)}. Pad them, or keep them as a Python list."
+            )
+        ) from None
+    if target is not None:
+        return array
+    return _narrow(array, value)
+
+
+def _narrow(array: np.ndarray, value: Any) -> np.ndarray:
+    """Python's numbers become float32 and, where they fit, int32."""
+    if array.dtype.kind == "f":
+        return array.astype(np.float32)
+    if array.dtype.kind == "O":
+        raise _too_large(value, dtypes.int64)
+    if array.dtype.kind in "iu":
+        if array.size and (array.max() > _INT32.max or array.min() < _INT32.min):
+            return array.astype(np.int64)
+        return array.astype(np.int32)
+    return array
+
+
+def _adopts(kind: str, target: DType) -> bool:
+    order = "bifc"
+    if target.kind == "b":
+        return kind == "b"
+    return target.kind != "s" and order.index(kind) <= order.index(target.kind.replace("u", "i"))
+
+
+def _strings(value: Any, target: DType | None) -> np.ndarray:
+    if target is not None and target is not dtypes.string:
+        raise _cannot(value, "string", target)
+    if isinstance(value, str | bytes):
+        array = np.empty((), object)
+        array[()] = value.encode() if isinstance(value, str) else value
+        return array
+    return _encode(np.array(value, object))
+
+
+def _holds_tensors(value: Any) -> bool:
+    for t in set(map(type, value)):
+        if issubclass(t, Value) or hasattr(t, "__tf_tensor__"):
+            return True
+        if t in (list, tuple) and any(_holds_tensors(v) for v in value if type(v) is t):
+            return True
+    return False
+
+
+def _tensor_dtype(value: Any) -> DType | None:
+    for v in value:
+        if isinstance(v, list | tuple):
+            found = _tensor_dtype(v)
+            if found:
+                return found
+        elif isinstance(v, Value) or hasattr(v, "__tf_tensor__"):
+            return dtypes.as_dtype(v.dtype)
+    return None
+
+
+def _stacked(value: Any, dtype: DType | None) -> Any:
+    return Hooks.stack([operand(v, None, dtype) for v in value])
+
+
+def _mismatch(value: Any, dtype: DType) -> str:
+    return (
+        f"convert_to_tensor: dtype {dtype.name} was asked for; got {describe(value)}. "
+        f"Use tf.cast(x, tf.{dtype.name})."
+    )
+
+
+def _cannot(value: Any, kind: str, target: DType) -> Exception:
+    return invalid_dtype(
+        "convert_to_tensor",
+        f"{describe(value)} ({kind}) does not convert to {target.name} without loss",
+        help="Give the value in that dtype, or use tf.cast.",
+    )
+
+
+def _too_large(value: Any, target: DType | None) -> Exception:
+    name = target.name if target else "int64"
+    return at_site(
+        ValueError(f"convert_to_tensor: {describe(value)} lies outside the range of {name}.")
+    )

@@ -1,0 +1,180 @@
+"""The exceptions, in TensorFlow's hierarchy; each also is the builtin that a caller would catch.
+
+`invalid` and its kin build messages of one form: `name: the rule broken; got ... . The remedy.`
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core import sites
+
+(OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS,
+ PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE,
+ UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED) = range(17)  # fmt: skip
+
+
+class OpError(Exception):
+    """Something failed while an operation ran."""
+
+    _code = UNKNOWN
+
+    def __init__(
+        self, node_def: Any = None, op: Any = None, message: str = "", error_code: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.node_def = node_def
+        self.op = op
+        self.message = message
+        self.error_code = self._code if error_code is None else error_code
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> Any:
+        return type(self), (None, None, self.message)
+
+
+class CancelledError(OpError):
+    """The operation was cancelled."""
+
+    _code = CANCELLED
+
+
+class UnknownError(OpError):
+    """An error of no other kind."""
+
+
+class InvalidArgumentError(OpError, ValueError):
+    """An argument breaks a rule of the operation."""
+
+    _code = INVALID_ARGUMENT
+
+
+class InvalidTypeError(InvalidArgumentError, TypeError):
+    """An argument has the wrong element type."""
+
+
+class InvalidIndexError(InvalidArgumentError, IndexError):
+    """An index lies outside the tensor."""
+
+
+class DeadlineExceededError(OpError, TimeoutError):
+    """The time limit passed."""
+
+    _code = DEADLINE_EXCEEDED
+
+
+class NotFoundError(OpError, LookupError):
+    """A file, key or device does not exist."""
+
+    _code = NOT_FOUND
+
+
+class AlreadyExistsError(OpError):
+    """What was to be created is there already."""
+
+    _code = ALREADY_EXISTS
+
+
+class PermissionDeniedError(OpError, PermissionError):
+    """The caller may not do this."""
+
+    _code = PERMISSION_DENIED
+
+
+class ResourceExhaustedError(OpError, MemoryError):
+    """There is not enough memory or space."""
+
+    _code = RESOURCE_EXHAUSTED
+
+
+class FailedPreconditionError(OpError, RuntimeError):
+    """The system is not in the state that the operation needs."""
+
+    _code = FAILED_PRECONDITION
+
+
+class AbortedError(OpError):
+    """The operation was given up."""
+
+    _code = ABORTED
+
+
+class OutOfRangeError(OpError, IndexError):
+    """A read went past the end."""
+
+    _code = OUT_OF_RANGE
+
+
+class UnimplementedError(OpError, NotImplementedError):
+    """Wengert does not have this."""
+
+    _code = UNIMPLEMENTED
+
+
+class InternalError(OpError, RuntimeError):
+    """An invariant of Wengert is broken."""
+
+    _code = INTERNAL
+
+
+class UnavailableError(OpError):
+    """A service is not there now."""
+
+    _code = UNAVAILABLE
+
+
+class DataLossError(OpError):
+    """A file is damaged."""
+
+    _code = DATA_LOSS
+
+
+class UnauthenticatedError(OpError):
+    """The caller has no valid credentials."""
+
+    _code = UNAUTHENTICATED
+
+
+def say(name: str, rule: str, *got: Any, help: str = "") -> str:
+    """Renders `name: rule; got a and b. help`, with tensors shown as `float32[2,3]`."""
+    text = f"{name}: {rule}"
+    if got:
+        text += f"; got {' and '.join(map(describe, got))}"
+    return f"{text}. {help}".strip()
+
+
+def invalid(
+    name: str, rule: str, *got: Any, help: str = "", kind: type[OpError] = InvalidArgumentError
+) -> OpError:
+    """An error about an argument, carrying the user's line as a note."""
+    return at_site(kind(None, None, say(name, rule, *got, help=help)))
+
+
+def invalid_dtype(name: str, rule: str, *got: Any, help: str = "") -> OpError:
+    """An error about an element type."""
+    return invalid(name, rule, *got, help=help, kind=InvalidTypeError)
+
+
+def at_site(error: Any, site: Any = None) -> Any:
+    """Adds the user's line to an error as a note: that of `site`, or of the caller."""
+    where = sites.locate(sites.caller() if site is None else site)
+    if where is not None:
+        error.site = where
+        error.add_note(f"  --> {where}")
+    return error
+
+
+def describe(value: Any) -> str:
+    """Shows a tensor as `float32[2,3]` and anything else by its repr, shortened."""
+    shape = getattr(value, "shape", None)
+    dtype = getattr(value, "dtype", None)
+    if shape is None or dtype is None:
+        text = value if isinstance(value, str) else repr(value)
+        return text if len(text) <= 80 else text[:77] + "..."
+    try:
+        dims = ",".join("?" if d is None else str(d) for d in shape)
+    except ValueError:
+        dims = "..."
+    return f"{getattr(dtype, 'name', dtype)}[{dims}]"

@@ -1,0 +1,196 @@
+"""The record of an operation: everything Wengert knows about it, declared once.
+
+A gradient rule names in its own parameters what it needs: `g` first, then inputs by name
+(kept as values), `x_shape` (only the shape of input `x` is kept), `out` or `outs`, `inputs`,
+`shapes` (of all inputs), `needs` (which inputs want a gradient) and attributes. So what a tape
+keeps is read off the rule and never said twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from wengert.core import dtypes
+from wengert.core.dtypes import DType
+from wengert.core.shapes import Shape
+
+REGISTRY: dict[str, Op] = {}
+
+
+class Spec(NamedTuple):
+    """What is known of a value before it exists: its shape, perhaps in part, and its dtype."""
+
+    shape: Shape
+    dtype: DType
+
+
+class Joint:
+    """Marks a gradient rule that returns the gradients of all inputs at once."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+
+class Rule:
+    """A gradient rule bound to an operation: what it reads, and how it is called."""
+
+    __slots__ = ("form", "function", "inputs", "only", "outs", "run", "shapes")
+
+    def __init__(self, op: Op, function: Callable[..., Any]) -> None:
+        code = function.__code__
+        count = code.co_argcount + code.co_kwonlyargcount
+        names = code.co_varnames[1:count]
+        index = {name: i for i, name in enumerate(op.inputs)}
+        self.function = function
+        self.inputs: tuple[int, ...] | None = tuple(index[n] for n in names if n in index)
+        self.outs = any(n in ("out", "outs") for n in names)
+        self.shapes: tuple[int, ...] | None = tuple(
+            index[n[:-6]] for n in names if n.endswith("_shape") and n[:-6] in index
+        )
+        if "inputs" in names:
+            self.inputs = None
+        if "shapes" in names:
+            self.shapes = None
+        self.run = _runner(function, names, index)
+        # Most rules read nothing (form 0) or one input (form 1); the loop calls those directly.
+        self.form = 0 if not names else 1 if len(names) == 1 and names[0] in index else 2
+        self.only = index[names[0]] if self.form == 1 else 0
+
+
+def _runner(
+    function: Callable[..., Any], names: Sequence[str], index: dict[str, int]
+) -> Callable[..., Any]:
+    """A function of (g, inputs, outs, shapes, attrs, needs) that hands the rule what it names."""
+    if not names:
+        return lambda g, inputs, outs, shapes, attrs, needs: function(g)
+    if len(names) == 1 and names[0] in index:
+        only = index[names[0]]
+        return lambda g, inputs, outs, shapes, attrs, needs: function(g, inputs[only])
+    if list(names) == ["out"]:
+        return lambda g, inputs, outs, shapes, attrs, needs: function(g, outs[0])
+
+    def run(g: Any, inputs: Any, outs: Any, shapes: Any, attrs: Any, needs: Any) -> Any:
+        given = {}
+        for name in names:
+            if name in index:
+                given[name] = inputs[index[name]]
+            elif name == "out":
+                given[name] = outs[0]
+            elif name == "outs":
+                given[name] = outs
+            elif name.endswith("_shape") and name[:-6] in index:
+                given[name] = shapes[index[name[:-6]]]
+            elif name == "inputs":
+                given[name] = inputs
+            elif name == "shapes":
+                given[name] = shapes
+            elif name == "needs":
+                given[name] = needs
+            else:
+                given[name] = attrs[name]
+        return function(g, **given)
+
+    return run
+
+
+class Plan(NamedTuple):
+    """What to keep for one pattern of tracked inputs."""
+
+    inputs: tuple[bool, ...] | None
+    outs: bool
+    shapes: tuple[bool, ...] | None
+    needs: tuple[bool, ...]
+    rules: tuple[tuple[int, Rule], ...]
+
+
+class Op:
+    """One operation: NumPy kernel, shape-and-dtype rule, XLA lowering and gradient.
+
+    `inputs` names the tensor arguments; a single name with a star (`"*xs"`) takes any number.
+    `accepts` holds the NumPy type numbers allowed, `match` the inputs that must share a dtype
+    (default: all), `broadcasts` lets the backward loop undo broadcasting, `holomorphic` lets it
+    conjugate around the rule for complex numbers, `rows` lets row-sparse gradients through.
+    """
+
+    __slots__ = (
+        "accepts", "broadcasts", "gradient", "holomorphic", "infer", "inputs", "joint", "kernel",
+        "lower", "match", "name", "outputs", "plans", "rows", "rules", "variadic",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        inputs: str,
+        *,
+        kernel: Callable[..., Any],
+        infer: Callable[..., Any],
+        lower: Callable[..., Any] | None,
+        grad: Any,
+        accepts: frozenset[int] = dtypes.ANY,
+        match: tuple[int, ...] | None = None,
+        broadcasts: bool = False,
+        outputs: int | None = 1,
+        holomorphic: bool = True,
+        rows: bool = False,
+        register: bool = True,
+    ) -> None:
+        self.name = name
+        self.variadic = inputs.startswith("*")
+        self.inputs = tuple(inputs.replace("*", "").split())
+        self.kernel = kernel
+        self.infer = infer
+        self.lower = lower
+        self.gradient = grad
+        self.accepts = accepts
+        self.match = match
+        self.broadcasts = broadcasts
+        self.outputs = outputs
+        self.holomorphic = holomorphic
+        self.rows = rows
+        self.plans: dict[int, Plan] = {}
+        self.joint: Rule | None = None
+        self.rules: tuple[Rule | None, ...] = ()
+        if isinstance(grad, Joint):
+            self.joint = Rule(self, grad.function)
+        elif grad is not None:
+            rules = grad if isinstance(grad, tuple) else (grad,)
+            assert len(rules) == len(self.inputs), f"{name}: one gradient rule per input"
+            self.rules = tuple(None if r is None else Rule(self, r) for r in rules)
+        if register:
+            assert name not in REGISTRY, f"operation {name} is declared twice"
+            REGISTRY[name] = self
+
+    def __repr__(self) -> str:
+        return f"<operation {self.name}>"
+
+    def plan(self, key: int) -> Plan:
+        """What to keep when the inputs whose bits are set in `key` are tracked.
+
+        The highest bit of the key marks the number of inputs.
+        """
+        count = key.bit_length() - 1
+        needs = tuple(bool(key >> i & 1) for i in range(count))
+        if self.joint is not None:
+            rules = [self.joint]
+        else:
+            rules = [r for r, need in zip(self.rules, needs, strict=True) if need and r]
+            needs = tuple(n and r is not None for n, r in zip(needs, self.rules, strict=True))
+        keep = [False] * count
+        shapes = [self.broadcasts and n for n in needs]
+        for rule in rules:
+            for i in range(count) if rule.inputs is None else rule.inputs:
+                keep[i] = True
+            for i in range(count) if rule.shapes is None else rule.shapes:
+                shapes[i] = True
+        plan = Plan(
+            tuple(keep) if any(keep) else None,
+            any(r.outs for r in rules),
+            tuple(shapes) if any(shapes) else None,
+            needs,
+            tuple((i, r) for i, r in enumerate(self.rules) if r and needs[i]),
+        )
+        self.plans[key] = plan
+        return plan

@@ -1,0 +1,85 @@
+"""Call sites: where in the user's program something was made.
+
+A raw site is the pair (code object, instruction offset) of the first frame outside library code;
+taking one costs about 0.1 µs. File, line and columns are worked out only when asked (`locate`).
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import sysconfig
+from dataclasses import dataclass
+from itertools import islice
+from types import CodeType
+from typing import Any
+
+RawSite = tuple[CodeType, int]
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_STDLIB = sysconfig.get_paths()["stdlib"]
+_LIBRARIES = ("numpy", "keras", "jax", "jaxlib", "optree", "scipy", "ml_dtypes", "rich")
+
+
+class _Library(dict[str, bool]):
+    """Whether a file belongs to a library; each file name is judged once."""
+
+    def __missing__(self, filename: str) -> bool:
+        verdict = _is_library(filename)
+        self[filename] = verdict
+        return verdict
+
+
+def _is_library(filename: str) -> bool:
+    path = os.path.abspath(filename)
+    if path.startswith(_HERE + os.sep):
+        return True
+    parts = path.replace("\\", "/").split("/")
+    if "site-packages" in parts:
+        package = parts[parts.index("site-packages") + 1]
+        return package.removesuffix(".py") in _LIBRARIES
+    return path.startswith(_STDLIB + os.sep) or filename.startswith("<frozen")
+
+
+LIBRARY = _Library()
+
+
+def caller(depth: int = 1) -> RawSite | None:
+    """The raw site of the first user frame, starting `depth` frames above the caller of this."""
+    frame: Any = sys._getframe(depth + 1) if depth else sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not LIBRARY[code.co_filename]:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the user's source."""
+
+    file: str
+    line: int
+    function: str
+    column: int | None = None
+    end_column: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The source line, or nothing where Python no longer has it."""
+        return linecache.getline(self.file, self.line).rstrip("\n")
+
+    def __str__(self) -> str:
+        text = self.text.strip()
+        return f"{self.file}:{self.line}" + (f": {text}" if text else "")
+
+
+def locate(site: RawSite | Site | None) -> Site | None:
+    """Works out file, line and columns of a raw site."""
+    if site is None or isinstance(site, Site):
+        return site
+    code, offset = site
+    position = next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
+    line, _, column, end = position
+    return Site(code.co_filename, line or code.co_firstlineno, code.co_qualname, column, end)

@@ -1,0 +1,83 @@
+"""`TensorSpec`: the shape and dtype of a tensor that is yet to come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core import dtypes
+from wengert.core.dtypes import DType
+from wengert.core.shapes import TensorShape
+
+
+class TypeSpec:
+    """The base of all descriptions of values."""
+
+    __slots__ = ()
+
+
+class TensorSpec(TypeSpec):
+    """Describes a tensor by shape, dtype and, if you like, a name."""
+
+    __slots__ = ("_dtype", "_name", "_shape")
+
+    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._name = name
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        return cls(tensor.shape, tensor.dtype, name)
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        return self._dtype
+
+    @property
+    def name(self) -> str | None:
+        return self._name
+
+    @property
+    def value_type(self) -> type:
+        from wengert.core.tensor import Tensor
+
+        return Tensor
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether a tensor or spec could be of this kind."""
+        return self._dtype == other.dtype and self._shape.is_compatible_with(other.shape)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        return (
+            isinstance(other, TensorSpec)
+            and self._dtype == other.dtype
+            and self._shape.is_subtype_of(other.shape)
+        )
+
+    def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
+        if self._dtype != other.dtype:
+            raise ValueError(f"TensorSpec: {self} and {other} have no common type.")
+        return TensorSpec(self._shape.most_specific_compatible_shape(other.shape), self._dtype)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, TensorSpec)
+            and (self._shape, self._dtype, self._name) == (other.shape, other.dtype, other.name)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._shape, self._dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+    def __reduce__(self) -> Any:
+        return TensorSpec, (self._shape, self._dtype, self._name)

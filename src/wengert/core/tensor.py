@@ -1,0 +1,246 @@
+"""`Tensor`, an immutable array that knows its call site, and the id clock.
+
+`Value` is what tensors and variables share: an array, an id, and the operators, which the
+room of operations installs. Ids come from one process-wide counter, so they also tell time.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.dtypes import DType
+from wengert.core.shapes import TensorShape
+from wengert.core.sites import RawSite
+
+new_id = itertools.count(1).__next__
+
+
+class Value:
+    """The common base of `Tensor` and `Variable`."""
+
+    __slots__ = ("__dict__", "__weakref__", "_array", "_id")
+
+    _array: np.ndarray
+    _id: int
+    # NumPy must hand mixed expressions to us instead of looping over the elements.
+    __array_priority__ = 100
+
+    if TYPE_CHECKING:  # installed by `ops.operators`
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __rmod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __rand__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __ror__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __rxor__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __getitem__(self, index: Any) -> Any: ...
+        def __iter__(self) -> Iterator[Any]: ...
+
+    @property
+    def dtype(self) -> DType:
+        return dtypes.BY_NUM[self._array.dtype.num]
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self._array.shape)
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    @property
+    def ndim(self) -> int:
+        return self._array.ndim
+
+    @property
+    def device(self) -> str:
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    def numpy(self) -> Any:
+        """The value as a NumPy array of its own, or a NumPy scalar for rank 0."""
+        array = self._array
+        return array.copy() if array.ndim else array[()]
+
+    def ref(self) -> Reference:
+        """A hashable handle, since tensors compare element by element."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy or (dtype is not None and np.dtype(dtype) != self._array.dtype):
+            return np.array(self._array, dtype)
+        view = self._array.view()
+        view.flags.writeable = False
+        return view
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        # NumPy refuses to export read-only arrays to old consumers; a copy is always safe.
+        return self._array.copy().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._array.__dlpack_device__()
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("len: a scalar tensor has no length. Use tf.size(x).")
+        return len(self._array)
+
+    def __bool__(self) -> bool:
+        return bool(self._single("bool"))
+
+    def __int__(self) -> int:
+        return int(self._single("int"))
+
+    def __float__(self) -> float:
+        return float(self._single("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._single("complex"))
+
+    def __index__(self) -> int:
+        if self._array.dtype.kind not in "iu" or self._array.ndim:
+            raise TypeError(
+                f"index: only an integer scalar tensor is an index; got {self.dtype.name}"
+                f"{list(self._array.shape)}. Cast it with tf.cast(x, tf.int32)."
+            )
+        return int(self._array)
+
+    def _single(self, what: str) -> Any:
+        if self._array.size != 1:
+            raise ValueError(
+                f"{what}: the truth or number of a tensor with {self._array.size} elements is "
+                f"ambiguous; got {self.dtype.name}{list(self._array.shape)}. Reduce it first, "
+                f"for example with tf.reduce_any or tf.reduce_all."
+            )
+        return self._array.reshape(()).item()
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self._single("round"), digits)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.numpy() if not self._array.ndim else str(self), spec)
+
+    __hash__ = None  # type: ignore[assignment]  # `==` is elementwise; see `ref`
+
+
+class Tensor(Value):
+    """An immutable array; every operation on it makes a new one."""
+
+    __slots__ = ("_site",)
+
+    _site: RawSite | None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError("Tensor: make tensors with tf.constant or tf.convert_to_tensor.")
+
+    @property
+    def name(self) -> str:
+        raise AttributeError("Tensor.name is meaningless for an eager tensor. Name variables.")
+
+    def set_shape(self, shape: Any) -> None:
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"set_shape: {TensorShape(shape)} does not fit the shape {self.shape}."
+            )
+
+    def cpu(self) -> Tensor:
+        return self
+
+    def gpu(self, gpu_index: int = 0) -> Tensor:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _restore, (self._array,)
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
+
+    def __repr__(self) -> str:
+        return (
+            f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, "
+            f"numpy={show_array(self._array)}>"
+        )
+
+    def __str__(self) -> str:
+        text = _plain(self._array)
+        return f"tf.Tensor({text}, shape={self.shape}, dtype={self.dtype.name})"
+
+
+class Reference:
+    """A hashable handle of a tensor or variable: equal for the same object only."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def deref(self) -> Any:
+        return self._value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._value is other._value
+
+    def __hash__(self) -> int:
+        return id(self._value)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._value!r}>"
+
+
+def show_array(array: np.ndarray) -> str:
+    """The value as `repr` shows it."""
+    if array.dtype.num == dtypes.bfloat16.np.num:
+        text = _plain(array)
+        return text if not array.ndim else f"array({text}, dtype=bfloat16)"
+    return repr(array) if array.ndim else _plain(array)
+
+
+def _plain(array: np.ndarray) -> str:
+    return str(array) if array.ndim else str(array[()])
+
+
+def _restore(array: np.ndarray) -> Tensor:
+    tensor = object.__new__(Tensor)
+    array = np.asarray(array)
+    tensor._array = array.astype(dtypes.of(array).np, copy=False)
+    tensor._id = new_id()
+    tensor._site = None
+    return tensor
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether `value` is a tensor, a variable, or another type that acts as one."""
+    return isinstance(value, Value) or hasattr(type(value), "__tf_tensor__")
+
+

@@ -1,0 +1,415 @@
+"""`Variable`: a named, mutable value. Reads are implicit; updates are explicit methods.
+
+An update happens in place when nobody else holds the array, and on a copy otherwise, so tensors
+read earlier never change. Every update checks its arguments before it touches the value.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.names import scoped
+from wengert.core.shapes import TensorShape
+from wengert.core.tensor import Tensor, Value, new_id, show_array
+
+
+class VariableSynchronization(enum.Enum):
+    """When copies of a variable are brought together; one copy needs none."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How copies of a variable are brought together; one copy needs none."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+class _Probe:
+    def __init__(self) -> None:
+        self._array: np.ndarray = np.empty(1)
+
+    def count(self) -> int:
+        array = self._array
+        return sys.getrefcount(array)
+
+
+# How many references an array has that only its variable holds; Python versions count differently.
+_SOLE = _Probe().count()
+
+
+class Variable(Value):
+    """A value that lasts and changes: `v = tf.Variable(1.0); v.assign_add(2.0)`."""
+
+    __slots__ = (
+        "_aggregation", "_constraint", "_declared", "_lock", "_name", "_save_slice_info",
+        "_synchronization", "_trainable",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: Any = None,
+        constraint: Any = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        from wengert.core.convert import operand
+
+        if initial_value is None:
+            raise at_site(ValueError("Variable: give `initial_value`, a value or a function."))
+        if callable(initial_value) and not isinstance(initial_value, Value):
+            initial_value = initial_value()
+        wanted = None if dtype is None else dtypes.as_dtype(dtype)
+        array = operand(initial_value, wanted)._array
+        declared = TensorShape(array.shape if shape is None else shape)
+        if not declared.is_compatible_with(array.shape):
+            raise at_site(
+                ValueError(
+                    f"Variable: the value's shape {TensorShape(array.shape)} does not fit the "
+                    f"declared shape {declared}."
+                )
+            )
+        self._array = array
+        self._id = new_id()
+        self._lock = threading.Lock()
+        self._declared = declared
+        self._name = scoped(name or "Variable")
+        self._trainable = True if trainable is None else bool(trainable)
+        self._constraint = constraint
+        self._synchronization = synchronization
+        self._aggregation = aggregation
+
+    # What it is.
+
+    @property
+    def name(self) -> str:
+        return f"{self._name}:0"
+
+    @property
+    def _shared_name(self) -> str:
+        return self._name
+
+    @property
+    def _unique_id(self) -> str:
+        return f"{self._name}_{self._id}"
+
+    @property
+    def handle(self) -> Variable:
+        return self
+
+    @property
+    def trainable(self) -> bool:
+        return self._trainable
+
+    @property
+    def constraint(self) -> Any:
+        return self._constraint
+
+    @property
+    def synchronization(self) -> VariableSynchronization:
+        return self._synchronization
+
+    @property
+    def aggregation(self) -> VariableAggregation:
+        return self._aggregation
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._declared
+
+    def set_shape(self, shape: Any) -> None:
+        self._declared = self._declared.merge_with(shape)
+
+    def is_initialized(self, name: Any = None) -> bool:
+        return True
+
+    # Reading. `value` and `read_value` are recorded operations.
+
+    def read_value(self) -> Any:
+        """The present value as a tensor."""
+        from wengert.core.convert import Hooks
+
+        return Hooks.read(self)
+
+    value = read_value
+    initialized_value = read_value
+
+    def _snapshot(self) -> Tensor:
+        """The present value as a tensor under the variable's own id, for a tape to keep."""
+        tensor = object.__new__(Tensor)
+        tensor._array = self._array
+        tensor._id = self._id
+        tensor._site = None
+        return tensor
+
+    def numpy(self) -> Any:
+        """The value as a NumPy array of its own, or a NumPy scalar for rank 0."""
+        with self._lock:
+            return super().numpy()
+
+    def sparse_read(self, indices: Any, name: Any = None) -> Any:
+        """The rows at `indices`."""
+        from wengert.core.convert import Hooks
+
+        return Hooks.gather(self, indices)
+
+    def gather_nd(self, indices: Any, name: Any = None) -> Any:
+        """The slices at the index tuples in `indices`."""
+        from wengert.core.convert import Hooks
+
+        return Hooks.gather_nd(self, indices)
+
+    # Writing.
+
+    def _incoming(self, method: str, value: Any, shape: Any = None) -> np.ndarray:
+        """The array of a value that is to be written, checked against dtype and shape."""
+        from wengert.core.convert import operand
+
+        if isinstance(value, IndexedSlices):
+            raise at_site(
+                TypeError(f"{method}: IndexedSlices are written with scatter_update and its kin.")
+            )
+        array = operand(value, self.dtype)._array
+        wanted = self._declared if shape is None else TensorShape(shape)
+        if not wanted.is_compatible_with(array.shape):
+            raise invalid(
+                method,
+                f"the value's shape {TensorShape(array.shape)} does not fit shape {wanted} of "
+                f"variable {self.name!r}",
+                help="The variable is unchanged. Reshape the value.",
+            )
+        return array
+
+    def _modify(self, change: Callable[[np.ndarray], None]) -> Variable:
+        """Changes the array in place, or a copy of it when somebody else holds it."""
+        with self._lock:
+            array = self._array
+            if sys.getrefcount(array) > _SOLE or array.base is not None or not array.flags.writeable:
+                array = array.copy()
+            change(array)
+            self._array = array
+        return self
+
+    def assign(
+        self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
+    ) -> Variable:
+        """Replaces the value."""
+        array = self._incoming("assign", value)
+        with self._lock:
+            self._array = array
+        return self
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
+    ) -> Variable:
+        """Adds to the value."""
+        return self._arithmetic("assign_add", delta, np.add)
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
+    ) -> Variable:
+        """Subtracts from the value."""
+        return self._arithmetic("assign_sub", delta, np.subtract)
+
+    def _arithmetic(self, method: str, delta: Any, ufunc: Any) -> Variable:
+        array = self._incoming(method, delta, self._array.shape)
+        with self._lock:
+            old = self._array
+            if sys.getrefcount(old) > _SOLE or old.base is not None or not old.flags.writeable:
+                self._array = np.asarray(ufunc(old, array))
+            else:
+                ufunc(old, array, out=old)
+        return self
+
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Adds rows; rows named twice are added twice."""
+        return self._scatter("scatter_add", sparse_delta, np.add)
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Subtracts rows; rows named twice are subtracted twice."""
+        return self._scatter("scatter_sub", sparse_delta, np.subtract)
+
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Multiplies rows."""
+        return self._scatter("scatter_mul", sparse_delta, np.multiply)
+
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Divides rows."""
+        return self._scatter("scatter_div", sparse_delta, _divide)
+
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Takes the larger of the present and the given rows."""
+        return self._scatter("scatter_max", sparse_delta, np.maximum)
+
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Takes the smaller of the present and the given rows."""
+        return self._scatter("scatter_min", sparse_delta, np.minimum)
+
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Replaces rows; of rows named twice the last wins."""
+        return self._scatter("scatter_update", sparse_delta, None)
+
+    def _scatter(self, method: str, delta: Any, ufunc: Any) -> Variable:
+        if not isinstance(delta, IndexedSlices):
+            raise at_site(TypeError(f"{method}: an IndexedSlices was expected; got {delta!r}."))
+        rows = _whole(method, delta.indices)
+        _check_range(method, rows, self._array.shape[0])
+        values = self._incoming(method, delta.values, (*rows.shape, *self._array.shape[1:]))
+        return self._modify(lambda array: _put(array, rows, values, ufunc))
+
+    def batch_scatter_update(
+        self, sparse_delta: Any, use_locking: bool = False, name: Any = None
+    ) -> Variable:
+        """Replaces slices along the last indexed axis, batch by batch."""
+        rows = _whole("batch_scatter_update", sparse_delta.indices)
+        batch = rows.ndim - 1
+        _check_range("batch_scatter_update", rows, self._array.shape[batch])
+        grid = np.ogrid[tuple(slice(0, d) for d in rows.shape)]
+        where = (*grid[:-1], rows)
+        values = self._incoming(
+            "batch_scatter_update",
+            sparse_delta.values,
+            (*rows.shape, *self._array.shape[batch + 1 :]),
+        )
+        return self._modify(lambda array: _put(array, where, values, None))
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: Any = None) -> Variable:
+        """Adds slices at index tuples."""
+        return self._scatter_nd("scatter_nd_add", indices, updates, np.add)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: Any = None) -> Variable:
+        """Subtracts slices at index tuples."""
+        return self._scatter_nd("scatter_nd_sub", indices, updates, np.subtract)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: Any = None) -> Variable:
+        """Takes the larger of present and given slices at index tuples."""
+        return self._scatter_nd("scatter_nd_max", indices, updates, np.maximum)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: Any = None) -> Variable:
+        """Takes the smaller of present and given slices at index tuples."""
+        return self._scatter_nd("scatter_nd_min", indices, updates, np.minimum)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: Any = None) -> Variable:
+        """Replaces slices at index tuples."""
+        return self._scatter_nd("scatter_nd_update", indices, updates, None)
+
+    def _scatter_nd(self, method: str, indices: Any, updates: Any, ufunc: Any) -> Variable:
+        tuples = _whole(method, indices)
+        depth = tuples.shape[-1]
+        if depth > self._array.ndim:
+            raise invalid(
+                method,
+                f"index tuples of length {depth} are too long for rank {self._array.ndim}",
+            )
+        for i in range(depth):
+            _check_range(method, tuples[..., i], self._array.shape[i])
+        shape = (*tuples.shape[:-1], *self._array.shape[depth:])
+        values = self._incoming(method, updates, shape)
+        where = tuple(np.moveaxis(tuples, -1, 0))
+        return self._modify(lambda array: _put(array, where, values, ufunc))
+
+    def _assign_slice(self, index: Any, value: Any, ufunc: Any = None) -> Variable:
+        """Writes to `v[index]`, an index that NumPy understands as a view."""
+        from wengert.core.convert import operand
+
+        array = operand(value, self.dtype)._array
+        shape = self._array[index].shape
+        try:
+            np.broadcast_to(array, shape)
+        except ValueError:
+            raise invalid(
+                "assign",
+                f"the value's shape {TensorShape(array.shape)} does not fit the slice of shape "
+                f"{TensorShape(shape)} of variable {self.name!r}",
+                help="The variable is unchanged.",
+            ) from None
+
+        def change(target: np.ndarray) -> None:
+            target[index] = array if ufunc is None else ufunc(target[index], array)
+
+        return self._modify(change)
+
+    def __reduce__(self) -> Any:
+        return _restore, (self.numpy(), self._name, self._trainable, self._declared)
+
+    def __copy__(self) -> Variable:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: Any) -> Variable:
+        copy = _restore(self.numpy(), self._name, self._trainable, self._declared)
+        memo[id(self)] = copy
+        return copy
+
+    def __repr__(self) -> str:
+        return (
+            f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}, "
+            f"numpy={show_array(self._array)}>"
+        )
+
+
+def _restore(value: Any, name: str, trainable: bool, shape: TensorShape) -> Variable:
+    restored = Variable(np.asarray(value), trainable=trainable, shape=shape)
+    restored._name = name
+    return restored
+
+
+def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.asarray(np.true_divide(x, y)).astype(x.dtype)
+
+
+def _whole(method: str, indices: Any) -> np.ndarray:
+    from wengert.core.convert import operand
+
+    array = operand(indices)._array
+    if array.dtype.kind not in "iu":
+        raise at_site(TypeError(f"{method}: indices must be whole numbers; got {describe(indices)}."))
+    return array
+
+
+def _check_range(method: str, index: np.ndarray, size: int) -> None:
+    bad = (index < 0) | (index >= size)
+    if bad.any():
+        raise invalid(
+            method,
+            f"index {index[bad].flat[0]} is outside [0, {size})",
+            help="The variable is unchanged.",
+            kind=InvalidIndexError,
+        )
+
+
+def _put(array: np.ndarray, where: Any, values: np.ndarray, ufunc: Any) -> None:
+    """Combines `values` into `array[where]`, repeated places one after the other."""
+    if ufunc is None:
+        array[where] = values
+        return
+    if isinstance(ufunc, np.ufunc) and array.dtype.num in dtypes.BY_NUM and array.dtype.kind != "V":
+        ufunc.at(array, where, values)
+        return
+    places = np.broadcast_arrays(*(where if isinstance(where, tuple) else (where,)))
+    for i in np.ndindex(places[0].shape):
+        place = tuple(p[i] for p in places)
+        array[place] = ufunc(array[place], values[i])

@@ -1,0 +1,140 @@
+"""Short forms for declaring the common shapes of operation, and helpers that rules share.
+
+`unary` and `binary` fill in the shape rule of elementwise operations; everything else is declared
+with `Op` in full. `static` turns what users give for shapes and axes into plain Python numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.op import Op, Spec
+from wengert.core.tensor import Value
+from wengert.core.errors import at_site, describe
+
+HALF = frozenset({dtypes.float16.np.num, dtypes.bfloat16.np.num})
+
+
+def unary(
+    name: str,
+    kernel: Callable[..., Any],
+    lower: Callable[..., Any] | None,
+    grad: Any,
+    accepts: frozenset[int] = dtypes.INEXACT,
+    dtype: dtypes.DType | None = None,
+    **options: Any,
+) -> Op:
+    """An elementwise operation of one tensor; the result has its dtype, or `dtype`."""
+
+    def infer(x: Spec, **attrs: Any) -> Spec:
+        return Spec(x.shape, dtype or x.dtype)
+
+    return Op(
+        name, "x", kernel=kernel, infer=infer, lower=lower, grad=grad, accepts=accepts, **options
+    )
+
+
+def binary(
+    name: str,
+    kernel: Callable[..., Any],
+    lower: Callable[..., Any] | None,
+    grad: Any,
+    accepts: frozenset[int] = dtypes.NUMERIC,
+    dtype: dtypes.DType | None = None,
+    **options: Any,
+) -> Op:
+    """An elementwise operation of two tensors that broadcast against each other."""
+
+    def infer(x: Spec, y: Spec, **attrs: Any) -> Spec:
+        return Spec(shapes.broadcast(name, x.shape, y.shape), dtype or x.dtype)
+
+    return Op(
+        name,
+        "x y",
+        kernel=kernel,
+        infer=infer,
+        lower=broadcasting(lower),
+        grad=grad,
+        accepts=accepts,
+        broadcasts=True,
+        **options,
+    )
+
+
+def broadcasting(lower: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """Gives a lowering that wants equal shapes arguments of equal shape."""
+    if lower is None:
+        return None
+
+    def broadcast_first(*xs: Any, **attrs: Any) -> Any:
+        shape = np.broadcast_shapes(*[x.shape for x in xs])
+        return lower(*[expand(x, shape) for x in xs], **attrs)
+
+    return broadcast_first
+
+
+def expand(x: Any, shape: tuple[int, ...]) -> Any:
+    """Broadcasts a JAX array to `shape` by `lax` alone."""
+    from wengert.core.lazy import lax
+
+    if x.shape == shape:
+        return x
+    return lax.broadcast_in_dim(x, shape, range(len(shape) - x.ndim, len(shape)))
+
+
+def in_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Lets a kernel compute half-precision arguments in float32 and round once at the end."""
+
+    @functools.wraps(kernel)
+    def wide(*xs: Any, **attrs: Any) -> Any:
+        half = next((x.dtype for x in xs if x.dtype.num in HALF), None)
+        if half is None:
+            return kernel(*xs, **attrs)
+        out = kernel(*[x.astype(np.float32) if x.dtype.num in HALF else x for x in xs], **attrs)
+        if isinstance(out, tuple):
+            return tuple(_narrow(o, half) for o in out)
+        return _narrow(out, half)
+
+    return wide
+
+
+def _narrow(out: Any, half: np.dtype) -> Any:
+    out = np.asarray(out)
+    return out.astype(half) if out.dtype == np.float32 else out
+
+
+def static(name: str, value: Any) -> Any:
+    """Axes or sizes as plain Python ints in (nested) tuples; `None` stays `None`."""
+    if value is None or type(value) is int:
+        return value
+    if isinstance(value, Value):
+        value = value._array
+    if isinstance(value, shapes.TensorShape):
+        value = value.as_list()
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "iu":
+            raise at_site(TypeError(f"{name}: whole numbers were expected; got {describe(value)}."))
+        return _tuples(value.tolist())
+    if isinstance(value, list | tuple | range):
+        return tuple(static(name, v) for v in value)
+    try:
+        return value.__index__()
+    except (AttributeError, TypeError):
+        raise at_site(
+            TypeError(f"{name}: whole numbers were expected; got {describe(value)}.")
+        ) from None
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def static_tuple(name: str, value: Any) -> tuple[int, ...]:
+    """Like `static`, with a single number as a tuple of one."""
+    found = static(name, value)
+    return (found,) if isinstance(found, int) else found

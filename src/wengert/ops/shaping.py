@@ -1,0 +1,360 @@
+"""Moving elements without changing them: identity, reshape, transpose, broadcasting, stacking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import shapes
+from wengert.core.apply import apply
+from wengert.core.convert import Hooks, operand
+from wengert.core.errors import invalid
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.lazy import lax
+from wengert.core.op import Joint, Op, Spec
+from wengert.core.shapes import TensorShape
+from wengert.ops.declare import expand, static, static_tuple, unary
+from wengert.core import dtypes
+
+IDENTITY = unary(
+    "identity", lambda x: x, lambda x: x, grad=lambda g: g, accepts=dtypes.ANY, rows=True
+)
+
+
+def identity(input: Any, name: Any = None) -> Any:
+    """The same value as a new tensor, so that tapes can tell the two apart."""
+    if isinstance(input, IndexedSlices):
+        return IndexedSlices(identity(input.values), identity(input.indices), input.dense_shape)
+    return apply(IDENTITY, operand(input))
+
+
+READ = unary(
+    "read_variable", lambda x: x, lambda x: x, grad=lambda g: g, accepts=dtypes.ANY, rows=True
+)
+Hooks.read = lambda variable: apply(READ, variable)
+
+STOP_GRADIENT = unary(
+    "stop_gradient", lambda x: x, lambda x: lax.stop_gradient(x), grad=None, accepts=dtypes.ANY
+)
+
+
+def stop_gradient(input: Any, name: Any = None) -> Any:
+    """The same value, treated as a constant by every tape."""
+    return apply(STOP_GRADIENT, operand(input))
+
+
+def _sum_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]:
+    lead = len(have) - len(want)
+    return tuple(range(lead)) + tuple(
+        lead + i for i, d in enumerate(want) if d == 1 and have[lead + i] != 1
+    )
+
+
+def _sum_to_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    return np.add.reduce(x, _sum_axes(x.shape, shape), dtype=x.dtype).reshape(shape)
+
+
+def _lower_sum_to(x: Any, shape: tuple[int, ...]) -> Any:
+    summed = lax.reduce(x, x.dtype.type(0), lax.add, _sum_axes(x.shape, shape))
+    return lax.reshape(summed, shape)
+
+
+SUM_TO = Op(
+    "sum_to",
+    "x",
+    kernel=_sum_to_kernel,
+    infer=lambda x, shape: Spec(shape, x.dtype),
+    lower=_lower_sum_to,
+    grad=lambda g, x_shape: broadcast_to(g, x_shape),
+)
+
+
+def sum_to(x: Any, shape: Any) -> Any:
+    """Undoes broadcasting: sums `x` down to `shape`."""
+    return apply(SUM_TO, x, shape=shape)
+
+
+def _infer_broadcast_to(x: Spec, shape: tuple[int, ...]) -> Spec:
+    if x.shape is not None:
+        bad = len(shape) < len(x.shape) or any(
+            d not in (None, 1, s)
+            for d, s in zip(x.shape, shape[len(shape) - len(x.shape) :], strict=True)
+        )
+        if bad:
+            raise invalid(
+                "broadcast_to",
+                f"shape {TensorShape(x.shape)} does not broadcast to {TensorShape(shape)}",
+                help="Sizes must be equal or 1, counted from the right.",
+            )
+    return Spec(shape, x.dtype)
+
+
+BROADCAST_TO = Op(
+    "broadcast_to",
+    "x",
+    kernel=lambda x, shape: np.broadcast_to(x, shape),
+    infer=_infer_broadcast_to,
+    lower=lambda x, shape: expand(x, tuple(shape)),
+    grad=lambda g, x_shape: sum_to(g, x_shape),
+)
+
+
+def broadcast_to(input: Any, shape: Any, name: Any = None) -> Any:
+    """Repeats a tensor along new axes and axes of size 1 until it has `shape`."""
+    return apply(BROADCAST_TO, operand(input), shape=static_tuple("broadcast_to", shape))
+
+
+def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
+    """The target of a reshape with its -1 worked out, as far as that is known."""
+    rest = 1
+    for d in shape:
+        rest *= 1 if d == -1 else d
+    count = shapes.size(x.shape)
+    wrong = shape.count(-1) > 1 or min(shape, default=0) < -1
+    if count is None and not wrong:
+        return tuple(None if d == -1 else d for d in shape)
+    if not wrong and count is not None:
+        if -1 not in shape and count == rest:
+            return shape
+        if -1 in shape and rest and count % rest == 0:
+            return tuple(count // rest if d == -1 else d for d in shape)
+        if -1 in shape and not rest and not count:
+            return tuple(0 if d == -1 else d for d in shape)
+    raise invalid(
+        "reshape",
+        f"{count} elements do not fit shape {list(shape)}",
+        x,
+        help="The product of the sizes must stay the same; one size may be -1.",
+    )
+
+
+RESHAPE = Op(
+    "reshape",
+    "x",
+    kernel=lambda x, shape: x.reshape(shape),
+    infer=lambda x, shape: Spec(_resolve(x, shape), x.dtype),
+    lower=lambda x, shape: lax.reshape(x, _resolve(Spec(x.shape, dtypes.float32), shape)),
+    grad=lambda g, x_shape: reshape(g, x_shape),
+)
+
+
+def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
+    """The same elements in row order under another shape; one size may be -1."""
+    return apply(RESHAPE, operand(tensor), shape=static_tuple("reshape", shape))
+
+
+def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argsort(perm))
+
+
+def _infer_transpose(x: Spec, perm: tuple[int, ...], conjugate: bool) -> Spec:
+    if x.shape is None:
+        return Spec((None,) * len(perm), x.dtype)
+    if sorted(perm) != list(range(len(x.shape))):
+        raise invalid(
+            "transpose",
+            f"`perm` {list(perm)} is not an order of the {len(x.shape)} axes",
+            x,
+            help="Name each axis once.",
+        )
+    return Spec(tuple(x.shape[i] for i in perm), x.dtype)
+
+
+TRANSPOSE = Op(
+    "transpose",
+    "x",
+    kernel=lambda x, perm, conjugate: (np.conj(x) if conjugate else x).transpose(perm),
+    infer=_infer_transpose,
+    lower=lambda x, perm, conjugate: lax.transpose(lax.conj(x) if conjugate else x, perm),
+    grad=lambda g, perm, conjugate: apply(
+        TRANSPOSE, g, perm=_inverse(perm), conjugate=conjugate
+    ),
+    # With `conjugate` the map is not complex-linear, so the rule states the whole truth itself.
+    holomorphic=False,
+)
+
+
+def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Any:
+    """Permutes the axes; reverses them without `perm`."""
+    a = operand(a)
+    rank = len(a.shape)
+    order = tuple(range(rank))[::-1] if perm is None else static_tuple("transpose", perm)
+    if any(not -rank <= i < rank for i in order):
+        raise invalid("transpose", f"`perm` {list(order)} names an axis that is not there", a)
+    order = tuple(i % rank for i in order)
+    return apply(TRANSPOSE, a, perm=order, conjugate=bool(conjugate and a.dtype.is_complex))
+
+
+def _infer_stack(*xs: Spec, axis: int) -> Spec:
+    shape: Any = xs[0].shape
+    for x in xs[1:]:
+        if not shapes.compatible(shape, x.shape):
+            raise invalid("stack", "all tensors must have the same shape", *xs[:4])
+        shape = shapes.merge(shape, x.shape)
+    if shape is None:
+        return Spec(None, xs[0].dtype)
+    return Spec((*shape[:axis], len(xs), *shape[axis:]), xs[0].dtype)
+
+
+def _lower_stack(*xs: Any, axis: int) -> Any:
+    return lax.concatenate([lax.expand_dims(x, (axis,)) for x in xs], axis)
+
+
+STACK = Op(
+    "stack",
+    "*xs",
+    kernel=lambda *xs, axis: np.stack(xs, axis),
+    infer=_infer_stack,
+    lower=_lower_stack,
+    grad=Joint(lambda g, axis: unstack(g, axis=axis)),
+)
+
+
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
+    """Joins tensors of one shape along a new axis."""
+    xs = _tensors("stack", values)
+    axis = shapes.check_axis("stack", static("stack", axis), len(xs[0].shape) + 1)
+    return apply(STACK, *xs, axis=axis)
+
+
+def _tensors(name: str, values: Any) -> list[Any]:
+    """The members of a list as tensors of one dtype, that of the first tensor among them."""
+    from wengert.core.tensor import Value
+
+    if isinstance(values, Value):
+        values = unstack(values)
+    found = list(values)
+    if not found:
+        raise invalid(name, "the list of tensors is empty", help="Give at least one tensor.")
+    hint = next((v.dtype for v in found if isinstance(v, Value)), None)
+    first = operand(found[0], None, hint)
+    return [first, *(operand(v, None, hint or first.dtype) for v in found[1:])]
+
+
+def _infer_unstack(x: Spec, axis: int, num: int) -> tuple[Spec, ...]:
+    if x.shape is None:
+        return (Spec(None, x.dtype),) * num
+    if x.shape[axis] not in (None, num):
+        raise invalid("unstack", f"axis {axis} has size {x.shape[axis]}, not {num}", x)
+    return (Spec((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype),) * num
+
+
+def _lower_unstack(x: Any, axis: int, num: int) -> Any:
+    return tuple(lax.index_in_dim(x, i, axis, keepdims=False) for i in range(num))
+
+
+UNSTACK = Op(
+    "unstack",
+    "x",
+    kernel=lambda x, axis, num: tuple(np.moveaxis(x, axis, 0)),
+    infer=_infer_unstack,
+    lower=_lower_unstack,
+    grad=lambda g, axis: stack(g, axis=axis),
+    outputs=None,
+)
+
+
+def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Any]:
+    """Splits a tensor along an axis into a list of tensors without it."""
+    x = operand(value)
+    axis = shapes.check_axis("unstack", static("unstack", axis), len(x.shape))
+    count = x.shape[axis] if num is None else static("unstack", num)
+    if count != x.shape[axis]:
+        raise invalid("unstack", f"axis {axis} has size {x.shape[axis]}, not `num` {count}", x)
+    return list(apply(UNSTACK, x, axis=axis, num=count))
+
+
+Hooks.stack = stack
+
+
+def _infer_concat(*xs: Spec, axis: int) -> Spec:
+    shape: Any = xs[0].shape
+    total: int | None = 0
+    for x in xs:
+        if shape is None or x.shape is None:
+            return Spec(None, x.dtype)
+        rest = (*x.shape[:axis], None, *x.shape[axis + 1 :])
+        if len(x.shape) != len(shape) or not shapes.compatible(
+            (*shape[:axis], None, *shape[axis + 1 :]), rest
+        ):
+            raise invalid(
+                "concat",
+                f"all sizes but that of axis {axis} must agree",
+                *xs[:4],
+                help="Check the shapes, or use tf.stack for a new axis.",
+            )
+        total = None if total is None or x.shape[axis] is None else total + x.shape[axis]
+        shape = shapes.merge((*shape[:axis], None, *shape[axis + 1 :]), rest)
+    return Spec((*shape[:axis], total, *shape[axis + 1 :]), xs[0].dtype)
+
+
+def _concat_grad(g: Any, shapes: Any, axis: int) -> Any:
+    return split(g, [s[axis] for s in shapes], axis)
+
+
+CONCAT = Op(
+    "concat",
+    "*xs",
+    kernel=lambda *xs, axis: np.concatenate(xs, axis),
+    infer=_infer_concat,
+    lower=lambda *xs, axis: lax.concatenate(xs, axis),
+    grad=Joint(_concat_grad),
+)
+
+
+def concat(values: Any, axis: Any, name: str = "concat") -> Any:
+    """Joins tensors along an axis they have."""
+    xs = _tensors("concat", values)
+    place = shapes.check_axis("concat", static("concat", axis), len(xs[0].shape))
+    return identity(xs[0]) if len(xs) == 1 else apply(CONCAT, *xs, axis=place)
+
+
+def _infer_split(x: Spec, sizes: tuple[int, ...], axis: int) -> tuple[Spec, ...]:
+    if x.shape is None:
+        return (Spec(None, x.dtype),) * len(sizes)
+    if x.shape[axis] not in (None, sum(sizes)):
+        raise invalid(
+            "split", f"sizes {list(sizes)} do not add up to {x.shape[axis]}, axis {axis}", x
+        )
+    return tuple(Spec((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype) for n in sizes)
+
+
+def _lower_split(x: Any, sizes: tuple[int, ...], axis: int) -> Any:
+    ends = np.cumsum([0, *sizes]).tolist()
+    return tuple(
+        lax.slice_in_dim(x, a, b, axis=axis) for a, b in zip(ends[:-1], ends[1:], strict=True)
+    )
+
+
+SPLIT = Op(
+    "split",
+    "x",
+    kernel=lambda x, sizes, axis: tuple(np.split(x, np.cumsum(sizes)[:-1], axis)),
+    infer=_infer_split,
+    lower=_lower_split,
+    grad=lambda g, axis: concat(g, axis),
+    outputs=None,
+)
+
+
+def split(
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str = "split"
+) -> list[Any]:
+    """Cuts a tensor along an axis: into equal parts for a number, else into parts of given sizes."""
+    x = operand(value)
+    place = shapes.check_axis("split", static("split", axis), len(x.shape))
+    wanted = static("split", num_or_size_splits)
+    size = x.shape[place]
+    if isinstance(wanted, int):
+        if wanted <= 0 or size % wanted:
+            raise invalid("split", f"axis {place} of size {size} does not cut into {wanted}", x)
+        wanted = (size // wanted,) * wanted
+    if wanted.count(-1) == 1:
+        rest = size - sum(wanted) - 1
+        wanted = tuple(rest if n == -1 else n for n in wanted)
+    if sum(wanted) != size or min(wanted, default=0) < 0:
+        raise invalid(
+            "split", f"sizes {list(wanted)} do not add up to {size}, the size of axis {place}", x
+        )
+    return list(apply(SPLIT, x, sizes=wanted, axis=place))

@@ -1,0 +1,198 @@
+"""The backward loop: one walk serves eager tapes, graphs, branches and loops.
+
+An entry is a tuple (op, plan, in_ids, out_ids, inputs, outs, shapes, attrs, site, specs), where
+`inputs` and `outs` hold only what the rules read. The loop owns the chores: un-broadcasting,
+conjugation for complex numbers, arity checks, accumulation, and skipping what no source needs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core.apply import wrap
+from wengert.core.context import State, _state, get_state
+from wengert.core.errors import at_site, describe
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.op import Spec
+from wengert.core.tensor import Tensor
+from wengert.ops.complex import conj
+from wengert.ops.gather import densify
+from wengert.ops.shaping import concat, sum_to
+
+Entry = tuple[Any, ...]
+
+
+def walk(
+    entries: list[Entry],
+    count: int,
+    grads: dict[int, Any],
+    sources: set[int],
+    needed: set[int] | None,
+    complex_numbers: bool,
+    release: bool,
+) -> None:
+    """Carries `grads` (by tensor id) from the targets back to the sources."""
+    outer = get_state() or State()
+    state = State(outer.listeners, outer.graph, outer.site)
+    token = _state.set(state)
+    entry: Any = None
+    try:
+        for k in range(count - 1, -1, -1):
+            entry = entries.pop() if release else entries[k]
+            op, plan, in_ids, out_ids, inputs, outs, shapes, attrs, site, specs = entry
+            if specs is None:
+                g = grads.get(out_ids)
+                if g is None:
+                    continue
+                if out_ids not in sources:
+                    del grads[out_ids]
+            else:
+                g = _collect(grads, out_ids, specs, sources)
+                if g is None:
+                    continue
+            state.site = site
+            if complex_numbers or type(g) is not Tensor or op.joint is not None:
+                for i, gi in pull(entry, g, needed, complex_numbers):
+                    old = grads.get(in_ids[i])
+                    grads[in_ids[i]] = gi if old is None else accumulate(old, gi)
+                continue
+            for i, rule in plan.rules:
+                key = in_ids[i]
+                if needed is not None and key not in needed:
+                    continue
+                form = rule.form
+                if form == 0:
+                    gi = rule.function(g)
+                elif form == 1:
+                    gi = rule.function(g, inputs[rule.only])
+                else:
+                    gi = rule.run(g, inputs, outs, shapes, attrs, plan.needs)
+                if gi is None:
+                    continue
+                if shapes is not None and op.broadcasts and gi._array.shape != shapes[i]:
+                    gi = sum_to(gi, shapes[i])
+                old = grads.get(key)
+                grads[key] = gi if old is None else accumulate(old, gi)
+    except Exception as error:
+        raise _explained(error, entry) from None
+    finally:
+        _state.reset(token)
+
+
+def _collect(grads: dict[int, Any], ids: Any, specs: Any, sources: set[int]) -> Any:
+    """The gradients of all outputs of one operation, or `None` if nothing reached any."""
+    found = [grads.get(i) for i in ids]
+    if all(x is None for x in found):
+        return None
+    for i in ids:
+        if i not in sources:
+            grads.pop(i, None)
+    return _fill(found, specs)
+
+
+def pull(
+    entry: Entry, g: Any, needed: set[int] | None = None, complex_numbers: bool = False
+) -> list[tuple[int, Any]]:
+    """The gradients of one entry's tracked inputs, given that of its outputs."""
+    op, plan, in_ids, _, inputs, outs, shapes, attrs, _, _ = entry
+    if type(g) is IndexedSlices and not op.rows:
+        g = densify(g)
+    conjugate = complex_numbers and op.holomorphic and _is_complex(g)
+    if conjugate:
+        g = _conjugate(g)
+    result = []
+    pairs: Any
+    if op.joint is not None:
+        found = op.joint.run(g, inputs, outs, shapes, attrs, plan.needs)
+        pairs = enumerate(_checked(op, found, len(in_ids)))
+    elif type(g) is IndexedSlices:
+        pairs = [
+            (i, IndexedSlices(
+                rule.run(g.values, inputs, outs, shapes, attrs, plan.needs),
+                g.indices, g.dense_shape,
+            ))
+            for i, rule in plan.rules
+        ]  # fmt: skip
+    else:
+        pairs = [
+            (i, rule.run(g, inputs, outs, shapes, attrs, plan.needs)) for i, rule in plan.rules
+        ]
+    for i, gi in pairs:
+        if gi is None or not plan.needs[i]:
+            continue
+        if needed is not None and in_ids[i] not in needed:
+            continue
+        if shapes is not None and op.broadcasts and type(gi) is Tensor:
+            shape = shapes[i]
+            if shape is not None and gi._array.shape != shape:
+                gi = sum_to(gi, shape)  # noqa: PLW2901  # the chore replaces the raw gradient
+        result.append((i, conj(gi) if conjugate else gi))
+    return result
+
+
+def accumulate(a: Any, b: Any) -> Any:
+    """The sum of two gradients; row-sparse ones stay row-sparse."""
+    if type(a) is IndexedSlices and type(b) is IndexedSlices:
+        return IndexedSlices(
+            concat([a.values, b.values], 0), concat([a.indices, b.indices], 0), a.dense_shape
+        )
+    return dense(a) + dense(b)
+
+
+def dense(g: Any) -> Any:
+    """A gradient as a tensor."""
+    return densify(g) if type(g) is IndexedSlices else g
+
+
+def _is_complex(g: Any) -> bool:
+    if isinstance(g, tuple):
+        return any(x is not None and x.dtype.is_complex for x in g)
+    return g.dtype.is_complex
+
+
+def _conjugate(g: Any) -> Any:
+    if isinstance(g, tuple):
+        return tuple(x if x is None else conj(x) for x in g)
+    if type(g) is IndexedSlices:
+        return IndexedSlices(conj(g.values), g.indices, g.dense_shape)
+    return conj(g)
+
+
+def _fill(found: list[Any], specs: tuple[Spec, ...]) -> tuple[Any, ...]:
+    """Zeros for the outputs that no gradient reached."""
+    return tuple(
+        dense(g) if g is not None else wrap(np.zeros(s.shape, s.dtype.np))
+        for g, s in zip(found, specs, strict=True)
+    )
+
+
+def _checked(op: Any, found: Any, count: int) -> list[Any]:
+    values = list(found) if isinstance(found, list | tuple) else [found]
+    if len(values) != count:
+        raise ValueError(
+            f"{op.name}: the gradient function must return {count} values, one for each input; "
+            f"got {len(values)}."
+        )
+    return values
+
+
+def _explained(error: Exception, entry: Entry) -> Exception:
+    """Names the user's line of the operation whose gradient failed."""
+    if not getattr(error, "_in_gradient", False):
+        error._in_gradient = True  # type: ignore[attr-defined]  # marks that the note is there
+        error.add_note(f"  in the gradient of {entry[0].name}, recorded at:")
+        at_site(error, entry[8])
+    return error
+
+
+def check_shape(g: Any, source: Any, what: str) -> None:
+    """Refuses a seed or custom gradient whose shape does not fit its tensor."""
+    if not source.shape.is_compatible_with(g.shape):
+        raise at_site(
+            ValueError(
+                f"{what}: a gradient must have the shape of its tensor; got {describe(g)} for "
+                f"{describe(source)}."
+            )
+        )

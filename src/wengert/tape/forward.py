@@ -1,0 +1,132 @@
+"""Forward mode: `ForwardAccumulator` carries tangents along with the computation.
+
+No operation has a forward rule. A backward rule is linear in the incoming gradient, so
+differentiating it with respect to that gradient gives the tangent (the double-vjp trick).
+"""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import Any
+
+from wengert.core import nest
+from wengert.core.context import State, add_listener, outside, remove_listener, using
+from wengert.core.convert import operand
+from wengert.core.errors import at_site
+from wengert.core.op import Op
+from wengert.ops.create import zeros_like
+from wengert.tape import backward
+from wengert.tape.gradient_tape import GradientTape, UnconnectedGradients, _mode, _source
+
+
+class ForwardAccumulator:
+    """Computes Jacobian-vector products while the function runs.
+
+    >>> x = tf.constant(2.0)
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as acc:
+    ...     y = x ** 3.0
+    >>> acc.jvp(y).numpy()
+    12.0
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        self._recording = False
+        self._thread = 0
+        self._tangents: dict[int, Any] = {}
+        nest.assert_same_structure(primals, tangents)
+        for p, t in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
+            primal = _source("ForwardAccumulator", p, TypeError, "primal")
+            if not primal.dtype.is_differentiable:
+                raise at_site(
+                    ValueError(
+                        f"ForwardAccumulator: dtype {primal.dtype.name} has no derivative. "
+                        f"Cast it to a float type."
+                    )
+                )
+            tangent = operand(t, None, primal.dtype)
+            backward.check_shape(tangent, primal, "ForwardAccumulator")
+            old = self._tangents.get(primal._id)
+            self._tangents[primal._id] = tangent if old is None else old + tangent
+
+    def __enter__(self) -> ForwardAccumulator:
+        if self._recording:
+            raise at_site(ValueError("ForwardAccumulator: it is already recording."))
+        self._recording = True
+        self._thread = get_ident()
+        add_listener(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._recording = False
+        remove_listener(self)
+
+    def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
+        """`record` for two tensors without attributes."""
+        if x._id in self._tangents or y._id in self._tangents:
+            self.record(op, (x, y), (out,), {}, site)
+
+    def record(self, op: Op, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
+        """Carries tangents through one operation (called by `apply`)."""
+        if not self._recording or get_ident() != self._thread:
+            return
+        moving = [x for x in inputs if x._id in self._tangents]
+        if not moving or op.gradient is None:
+            return
+        with using(outside(self, site)):
+            for out, tangent in zip(
+                outputs, self._push(op, inputs, outputs, attrs, site, moving), strict=True
+            ):
+                if tangent is not None:
+                    self._tangents[out._id] = tangent
+
+    def _push(
+        self, op: Op, inputs: Any, outputs: Any, attrs: Any, site: Any, moving: list[Any]
+    ) -> list[Any]:
+        entry, complex_numbers = _entry(op, inputs, outputs, attrs, site, moving)
+        if entry is None:
+            return [None] * len(outputs)
+        seeds = [zeros_like(o) for o in outputs]
+        with GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch([s for s in seeds if s.dtype.is_differentiable])
+            g = seeds[0] if entry[9] is None else tuple(seeds)
+            pulled = backward.pull(entry, g, None, complex_numbers)
+        targets = [backward.dense(gi) for _, gi in pulled]
+        weights = [self._tangents[entry[2][i]] for i, _ in pulled]
+        if not targets:
+            return [None] * len(outputs)
+        return [
+            g if o.dtype.is_differentiable else None
+            for g, o in zip(
+                tape.gradient(targets, seeds, weights, UnconnectedGradients.ZERO), outputs,
+                strict=True,
+            )
+        ]  # fmt: skip
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """The tangents of values computed inside, in their structure; `None` if unconnected."""
+        mode = _mode(unconnected_gradients)
+
+        def one(value: Any) -> Any:
+            value = _source("jvp", value, TypeError, "primal")
+            tangent = self._tangents.get(value._id)
+            if tangent is not None:
+                return tangent
+            if mode is UnconnectedGradients.ERROR:
+                raise at_site(ValueError("jvp: the value does not depend on the primals."))
+            return zeros_like(value) if mode is UnconnectedGradients.ZERO else None
+
+        return nest.map_structure(one, primals)
+
+
+def _entry(
+    op: Op, inputs: Any, outputs: Any, attrs: Any, site: Any, moving: list[Any]
+) -> tuple[Any, bool]:
+    """The entry that a tape following just the moving inputs would write."""
+    recorder = GradientTape(watch_accessed_variables=False)
+    recorder._thread = get_ident()
+    recorder._recording = True
+    with using(State()):
+        recorder.watch(moving)
+        recorder.record(op, inputs, outputs, attrs, site)
+    entries = recorder._entries
+    return (entries[0] if entries else None), recorder._complex

@@ -1,0 +1,452 @@
+"""`GradientTape`: records operations on watched tensors and differentiates them.
+
+A tape names tensors by id and keeps only what the gradient rules read. It belongs to the thread
+that opened it; asynchronous tasks started inside its `with` record on it, a closed tape ignores
+them. Nothing here refers back to the tape, so dropping it frees everything at once.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import Any
+
+from wengert.core import dtypes, nest, sites
+from wengert.core.context import add_listener, get_state, remove_listener
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, describe
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.op import Op, Spec
+from wengert.core.tensor import Tensor, Value, new_id
+from wengert.core.variable import Variable
+from wengert.ops.create import ones_like, zeros_like
+from wengert.tape import backward, jacobian
+
+_log = logging.getLogger("wengert")
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `gradient` answers for a source that the target does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+    ERROR = "error"
+
+
+class GradientTape:
+    """Records what happens inside its `with` block, for differentiation afterwards.
+
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x).numpy()
+    6.0
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._watch_accessed = watch_accessed_variables
+        self._recording = False
+        self._thread = 0
+        self._used: Any = None
+        self._reset_at: tuple[int, Any] | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self._entries: list[Any] = []
+        self._tracked: set[int] = set()
+        self._roots: set[int] = set()
+        self._variables: dict[int, Any] = {}
+        self._complex = False
+
+    # Recording.
+
+    def __enter__(self) -> GradientTape:
+        if self._recording:
+            raise at_site(ValueError("GradientTape: the tape is already recording."))
+        self._start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._recording:
+            self._stop()
+
+    def _start(self) -> None:
+        self._thread = get_ident()
+        self._recording = True
+        add_listener(self)
+
+    def _stop(self) -> None:
+        self._recording = False
+        remove_listener(self)
+
+    def record(
+        self, op: Op, inputs: Any, outputs: Any, attrs: dict[str, Any], site: Any
+    ) -> None:
+        """Notes an operation if it used something watched (called by `apply`)."""
+        if not self._recording or get_ident() != self._thread:
+            return
+        tracked = self._tracked
+        key = 0
+        bit = 1
+        for x in inputs:
+            if x._id in tracked:
+                key |= bit
+            elif type(x) is Variable and x._trainable and self._watch_accessed:
+                self._watch(x)
+                if x._id in tracked:
+                    key |= bit
+            bit <<= 1
+        if not key or op.gradient is None:
+            return
+        key |= bit
+        plan = op.plans.get(key) or op.plan(key)
+        kept = plan.inputs
+        if kept is not None:
+            kept = tuple(
+                [
+                    (x._snapshot() if type(x) is Variable else x) if keep else None
+                    for x, keep in zip(inputs, kept, strict=True)
+                ]
+            )
+        shapes = plan.shapes
+        if shapes is not None:
+            found = [x._array.shape for x in inputs]
+            if op.broadcasts and bit == 4 and found[0] == found[1]:
+                shapes = None
+            else:
+                shapes = tuple(found)
+        specs = None
+        if op.outputs == 1:
+            out = outputs[0]
+            ids: Any = out._id
+            if attrs and (out._array.dtype.num not in dtypes.INEXACT):
+                return
+            if attrs and out._array.dtype.kind == "c":
+                self._complex = True
+            tracked.add(ids)
+        else:
+            ids = tuple([o._id for o in outputs])
+            specs = tuple([Spec(o._array.shape, dtypes.of(o._array)) for o in outputs])
+            for o, s in zip(outputs, specs, strict=True):
+                if s.dtype.is_differentiable:
+                    tracked.add(o._id)
+                    self._complex = self._complex or s.dtype.is_complex
+        self._entries.append(
+            (
+                op,
+                plan,
+                tuple([x._id for x in inputs]),
+                ids,
+                kept,
+                outputs if plan.outs else None,
+                shapes,
+                attrs,
+                site,
+                specs,
+            )
+        )
+
+    def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
+        """`record` for two tensors without attributes, the commonest case by far."""
+        if not self._recording or get_ident() != self._thread:
+            return
+        tracked = self._tracked
+        i = x._id
+        j = y._id
+        if i in tracked:
+            key = 7 if j in tracked else 5
+        else:
+            key = 6 if j in tracked else 4
+        if key != 7 and (type(x) is Variable or type(y) is Variable):
+            self.record(op, (x, y), (out,), {}, site)
+            return
+        if key == 4 or op.gradient is None:
+            return
+        plan = op.plans.get(key) or op.plan(key)
+        kept: Any = plan.inputs
+        if kept is not None:
+            kept = (
+                (x if type(x) is not Variable else x._snapshot()) if kept[0] else None,
+                (y if type(y) is not Variable else y._snapshot()) if kept[1] else None,
+            )
+        shapes: Any = plan.shapes
+        if shapes is not None:
+            a = x._array.shape
+            b = y._array.shape
+            shapes = None if a == b else (a, b)
+        ids = out._id
+        tracked.add(ids)
+        self._entries.append(
+            (op, plan, (i, j), ids, kept, (out,) if plan.outs else None, shapes, {}, site, None)
+        )
+
+    # Watching.
+
+    def watch(self, tensor: Any) -> None:
+        """Follows tensors (any nest of them) from here on."""
+        for one in nest.flatten(tensor):
+            self._watch(_source("watch", one, ValueError))
+
+    def _watch(self, value: Any) -> None:
+        if not value.dtype.is_differentiable:
+            if not isinstance(value, Variable) or value._id not in self._variables:
+                _log.warning(
+                    "watch: dtype %s has no gradient, so this tensor is not followed (%s). "
+                    "Cast it to a float type.",
+                    value.dtype.name,
+                    sites.locate(sites.caller()),
+                )
+            return
+        self._tracked.add(value._id)
+        self._roots.add(value._id)
+        self._complex = self._complex or value.dtype.is_complex
+        if isinstance(value, Variable):
+            self._variables[value._id] = value
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables followed so far, in the order of their creation."""
+        return tuple(v for _, v in sorted(self._variables.items()))
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Pauses the tape for a block."""
+        if not self._recording:
+            raise at_site(ValueError("stop_recording: the tape is not recording."))
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def reset(self) -> None:
+        """Forgets everything recorded so far, as if the tape were opened anew."""
+        if not self._recording:
+            raise at_site(ValueError("reset: the tape is not recording."))
+        self._clear()
+        self._reset_at = (new_id(), sites.caller(0))
+
+    # Differentiating.
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of `target` with respect to each of `sources`, in their structure.
+
+        Several targets, or a target that is not a scalar, are summed; `output_gradients` are
+        weights of that sum. Where there is no path the answer is `None`, or zeros with
+        `unconnected_gradients="zero"`, or an error with `"error"`.
+        """
+        mode = _mode(unconnected_gradients)
+        self._check_use("gradient")
+        self._close()
+        targets = [_source("gradient", t, TypeError, "target") for t in nest.flatten(target)]
+        seeds = self._seeds(targets, output_gradients)
+        flat = nest.flatten(sources)
+        found = self._differentiate(targets, seeds, flat, release=not self._persistent)
+        answers = [
+            self._answer(g, one, targets, mode) for g, one in zip(found, flat, strict=True)
+        ]
+        if not self._persistent:
+            self._finish()
+        return nest.pack_sequence_as(sources, answers)
+
+    def _check_use(self, what: str) -> None:
+        if self._used is not None:
+            raise at_site(
+                RuntimeError(
+                    f"{what}: a non-persistent GradientTape can be used once, and it was used at "
+                    f"{sites.locate(self._used)}. Ask for all gradients in one call, or make the "
+                    f"tape with persistent=True."
+                )
+            )
+        if self._recording and get_ident() != self._thread:
+            raise at_site(
+                RuntimeError(
+                    f"{what}: the tape is still recording in another thread. A tape belongs to "
+                    f"the thread that opened it; close it there first."
+                )
+            )
+
+    def _close(self) -> None:
+        """A non-persistent tape stops recording when it is asked for a gradient."""
+        if self._recording and not self._persistent:
+            self._stop()
+
+    def _finish(self) -> None:
+        """Marks a non-persistent tape as used and lets go of everything it kept."""
+        self._used = sites.caller(1)
+        variables = self._variables
+        self._clear()
+        self._variables = variables
+
+    def _seeds(self, targets: list[Any], output_gradients: Any) -> list[Any]:
+        if output_gradients is None:
+            return [None] * len(targets)
+        given = nest.flatten(output_gradients)
+        if len(given) != len(targets):
+            raise at_site(
+                ValueError(
+                    f"gradient: `output_gradients` must match the targets; got {len(given)} for "
+                    f"{len(targets)} targets."
+                )
+            )
+        seeds = []
+        for g, t in zip(given, targets, strict=True):
+            if g is not None and not isinstance(g, IndexedSlices):
+                g = operand(g, None, t.dtype)  # noqa: PLW2901  # the seed as a tensor
+                backward.check_shape(g, t, "gradient")
+            seeds.append(g)
+        return seeds
+
+    def _differentiate(
+        self, targets: list[Any], seeds: list[Any], sources: list[Any], release: bool
+    ) -> list[Any]:
+        """Gradients for a flat list of sources, `None` where there is no path."""
+        keys = [_source("gradient", s, TypeError)._id for s in sources]
+        grads: dict[int, Any] = {}
+        for t, seed in zip(targets, seeds, strict=True):
+            if not t.dtype.is_differentiable:
+                _log.debug("gradient: a target of dtype %s has no gradient.", t.dtype.name)
+                continue
+            g = ones_like(t) if seed is None else seed
+            old = grads.get(t._id)
+            grads[t._id] = g if old is None else backward.accumulate(old, g)
+        wanted = set(keys)
+        needed = None if wanted >= self._roots else self._needed(wanted)
+        backward.walk(
+            self._entries, len(self._entries), grads, wanted, needed, self._complex, release
+        )
+        return [
+            grads.get(k) if _source("gradient", s, TypeError).dtype.is_differentiable else None
+            for k, s in zip(keys, sources, strict=True)
+        ]
+
+    def _needed(self, wanted: set[int]) -> set[int]:
+        """The ids that lie on a path from some source."""
+        needed = set(wanted)
+        for entry in self._entries:
+            if not needed.isdisjoint(entry[2]):
+                if entry[9] is None:
+                    needed.add(entry[3])
+                else:
+                    needed.update(entry[3])
+        return needed
+
+    def _answer(self, g: Any, source: Any, targets: list[Any], mode: UnconnectedGradients) -> Any:
+        if g is not None:
+            return g
+        value = _source("gradient", source, TypeError)
+        if mode is UnconnectedGradients.ZERO:
+            return zeros_like(value)
+        reason = self._reset_reason(targets)
+        if mode is UnconnectedGradients.ERROR:
+            raise at_site(
+                ValueError(
+                    f"gradient: the target does not depend on the source {describe(value)}"
+                    f"{f' ({value.name})' if isinstance(value, Variable) else ''}"
+                    f"{reason}. Was it watched, and used inside the tape?"
+                )
+            )
+        if reason:
+            _log.warning("gradient: None%s.", reason)
+        return None
+
+    def _reset_reason(self, targets: list[Any]) -> str:
+        if self._reset_at is None or all(t._id > self._reset_at[0] for t in targets):
+            return ""
+        return f": the tape was reset at {sites.locate(self._reset_at[1])}, after the target"
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: Any = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """All derivatives of each element of `target`: shape `target.shape + source.shape`."""
+        mode = _mode(unconnected_gradients)
+        self._check_use("jacobian")
+        self._close()
+        result = jacobian.jacobian(self, _source("jacobian", target, TypeError, "target"), sources)
+        flat = [
+            self._answer_jacobian(j, s, target, mode)
+            for j, s in zip(result, nest.flatten(sources), strict=True)
+        ]
+        if not self._persistent:
+            self._finish()
+        return nest.pack_sequence_as(sources, flat)
+
+    def _answer_jacobian(self, j: Any, source: Any, target: Any, mode: Any) -> Any:
+        if j is None and mode is UnconnectedGradients.ZERO:
+            value = _source("jacobian", source, TypeError)
+            return jacobian.zeros(target, value)
+        return self._answer(j, source, [_source("jacobian", target, TypeError)], mode)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: Any = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """Derivatives of each example of `target` by the same example of `source`."""
+        mode = _mode(unconnected_gradients)
+        self._check_use("batch_jacobian")
+        self._close()
+        target = _source("batch_jacobian", target, TypeError, "target")
+        value = _source("batch_jacobian", source, TypeError)
+        result = jacobian.batch_jacobian(self, target, value)
+        if result is None and mode is UnconnectedGradients.ZERO:
+            result = jacobian.batch_zeros(target, value)
+        result = self._answer(result, source, [target], mode)
+        if not self._persistent:
+            self._finish()
+        return result
+
+
+def _source(what: str, value: Any, kind: type[Exception], role: str = "source") -> Any:
+    """A tensor or variable that may be asked about, or a plain word on why it may not."""
+    if isinstance(value, Value):
+        return value
+    handle = getattr(value, "handle", None)
+    if isinstance(handle, Value):
+        return handle
+    if isinstance(value, IndexedSlices):
+        return value.values
+    raise at_site(
+        kind(
+            f"{what}: a {role} must be a tensor or variable; got {type(value).__name__} "
+            f"{describe(value)}. Convert it with tf.convert_to_tensor before the tape uses it."
+        )
+    )
+
+
+def _mode(value: Any) -> UnconnectedGradients:
+    try:
+        return UnconnectedGradients(getattr(value, "value", value))
+    except ValueError:
+        raise at_site(
+            ValueError(
+                f"gradient: `unconnected_gradients` must be 'none', 'zero' or 'error'; got {value!r}."
+            )
+        ) from None
+
+
+def live_listeners() -> tuple[Any, ...]:
+    """Who listens to operations right now."""
+    state = get_state()
+    return () if state is None else state.listeners
+
+
+__all__ = ["GradientTape", "Tensor", "UnconnectedGradients", "live_listeners"]
