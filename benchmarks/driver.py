@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks.workloads import FRAMEWORKS, Workload
 
 ROOT = Path(__file__).resolve().parent.parent
+PAUSE = 0.05  # seconds: lets the thread pools of the framework before fall asleep
 SLOW = 2.0  # seconds: a step that takes longer is repeated in fewer rounds
 TOLERANCE = 1e-3
 
@@ -19,7 +20,7 @@ TOLERANCE = 1e-3
 class Peer:
     """A framework in a process of its own; `version` is None where it cannot be imported."""
 
-    def __init__(self, framework: str, python: str, threads: int):
+    def __init__(self, framework: str, python: str, threads: int, *, lean: bool = False):
         self.framework = framework
         count = str(threads)
         names = ("OMP", "OPENBLAS", "MKL")
@@ -30,6 +31,10 @@ class Peer:
             "JAX_PLATFORMS": "cpu",
             "CUDA_VISIBLE_DEVICES": "",
         }
+        if lean:
+            # Fixed, so that the C library gives every large array back when it is freed; left to
+            # itself it keeps them for later, and the peak tells more of its moods than of the tape.
+            environment["MALLOC_MMAP_THRESHOLD_"] = "131072"
         self.process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", framework, count],
             cwd=ROOT,
@@ -48,7 +53,9 @@ class Peer:
     def ask(self, work: Workload, span: float) -> dict:
         if self.process.poll() is not None:
             return {"error": "the worker died"}
-        request = {"build": work.build, "args": work.args, "measure": work.measure, "span": span}
+        request = {"build": work.build, "args": work.args, "warm": work.warm}
+        request |= {"measure": work.measure, "span": span}
+        time.sleep(PAUSE)
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         return self._read()
@@ -142,7 +149,7 @@ class Driver:
             for framework in self.peers:
                 if framework not in work.frameworks:
                     continue
-                peer = Peer(framework, self.pythons[framework], self.threads)
+                peer = Peer(framework, self.pythons[framework], self.threads, lean=True)
                 reply = peer.ask(work, self.span)
                 peer.close()
                 checks[framework] = reply

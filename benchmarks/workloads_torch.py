@@ -87,12 +87,11 @@ def embedding(torch, rows):
 def _gradient(torch, model, start, x):
     parameters = _parameters(torch, start)
 
-    def step(batch=None):
-        loss = model(parameters, torch.from_numpy(x[:batch])).square().sum()
+    def step():
+        loss = model(parameters, torch.from_numpy(x)).square().sum()
         torch.autograd.grad(loss, parameters)
         return loss.detach()
 
-    step(8)  # what is allocated once and for all is not the tape's
     return step
 
 

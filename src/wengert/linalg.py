@@ -1,1 +1,3 @@
 """The names of `tf.linalg`."""
+
+from wengert.ops.matmul import matmul, matvec

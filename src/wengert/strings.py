@@ -1,1 +1,33 @@
 """The names of `tf.strings`."""
+
+from wengert.ops.strings import (
+    as_string,
+    join,
+    length,
+    lower,
+    reduce_join,
+    regex_full_match,
+    regex_replace,
+    split,
+    strip,
+    substr,
+    to_number,
+    upper,
+)
+from wengert.ops.strings import string_format as format
+
+__all__ = [
+    "as_string",
+    "format",
+    "join",
+    "length",
+    "lower",
+    "reduce_join",
+    "regex_full_match",
+    "regex_replace",
+    "split",
+    "strip",
+    "substr",
+    "to_number",
+    "upper",
+]

@@ -4,8 +4,11 @@ One test per promise: what is watched, when recording happens, which shapes of q
 takes, where a gradient is cut, and the rules around `custom_gradient` and its relatives.
 """
 
+# ruff: noqa: PT011 (the type of an error is the statement here; texts are pinned elsewhere)
+
 import asyncio
 import collections
+import contextlib
 import contextvars
 import threading
 
@@ -163,17 +166,14 @@ def test_operation_after_the_with_block_is_not_recorded():
 
 
 def test_recording_ends_with_an_exception_and_the_tape_stays_usable():
-    x, tape = watched(2.0)
-    with pytest.raises(KeyError), tape:
+    x, tape = watched(2.0, persistent=True)
+    recorded = []
+    with contextlib.suppress(KeyError), tape:
         tape.watch(x)
-        y = x * x
+        recorded.append(x * x)
         raise KeyError
-    z = x * x
-    check(tape.gradient(y, x), 4.0)
-    with tf.GradientTape() as fresh:
-        fresh.watch(x)
-        z = x * x
-    check(fresh.gradient(z, x), 4.0)
+    check(tape.gradient(recorded, x), 4.0)
+    assert tape.gradient(recorded[0] * 3.0, x) is None
 
 
 def test_tapes_may_be_left_in_any_order():
@@ -351,10 +351,12 @@ def test_result_mirrors_the_structure_of_the_sources():
         tape.watch([x, u])
         y = x * u
     answer = tape.gradient(y, Pair(x, {"z": [u, (x, k)]}))
-    assert isinstance(answer, Pair) and list(answer.b) == ["z"]
+    assert isinstance(answer, Pair)
+    assert list(answer.b) == ["z"]
     (gu, (gx, gk)) = answer.b["z"]
     check((answer.a, gu, gx, gk), (5.0, 3.0, 5.0, None))
-    assert isinstance(answer.b["z"], list) and isinstance(answer.b["z"][1], tuple)
+    assert isinstance(answer.b["z"], list)
+    assert isinstance(answer.b["z"][1], tuple)
     assert tape.gradient(y, []) == []
 
 
@@ -405,8 +407,8 @@ def test_the_same_target_twice_counts_twice():
     [
         (lambda x: x * x, np.array([3.0, 4.0], np.float32), [6.0, 16.0]),
         (lambda x: [x * x], [np.array([3.0, 4.0], np.float32)], [6.0, 16.0]),
-        (lambda x: [x * x, x], [np.float32([1, 0]), np.float32([0, 10])], [2.0, 10.0]),
-        (lambda x: {"a": x * x, "b": x}, {"a": np.float32([1, 0]), "b": np.zeros(2)}, [2.0, 0.0]),
+        (lambda x: [x * x, x], [np.array([1.0, 0.0]), np.array([0.0, 10.0])], [2.0, 10.0]),
+        (lambda x: {"a": x * x, "b": x}, {"a": np.array([1.0, 0.0]), "b": np.zeros(2)}, [2.0, 0.0]),
     ],
     ids=["one", "list of one", "list of two", "dict"],
 )
@@ -608,7 +610,8 @@ def test_gather_of_a_variable_gives_indexed_slices():
         y = tf.gather(v, [2, 0, 2]) * [[1.0], [10.0], [100.0]]
     g = tape.gradient(y, v)
     assert isinstance(g, tf.IndexedSlices)
-    assert tuple(g.shape) == (3, 2) and g.dtype == tf.float32
+    assert tuple(g.shape) == (3, 2)
+    assert g.dtype == tf.float32
     check(g.indices, [2, 0, 2])
     check(g.values, [[1.0, 1.0], [10.0, 10.0], [100.0, 100.0]])
     check(g.dense_shape, [3, 2])
@@ -951,7 +954,7 @@ def test_custom_gradient_using_a_variable_hands_it_to_the_rule():
 
     @tf.custom_gradient
     def named(x):
-        def rule(g, variables=None):
+        def rule(g, variables=()):
             assert [u is v for u in variables] == [True]
             return g * 10.0, [g * 20.0]
 

@@ -1,0 +1,109 @@
+"""`tf.Module`: an object that knows the variables and modules among its attributes."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from wengert.core import nest
+from wengert.core.names import name_scope, scoped
+from wengert.core.variable import Variable
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))", r"_\1", name).lower()
+
+
+class Module:
+    """The base of objects that own variables, alone or inside lists, tuples and dicts.
+
+    >>> class Dense(tf.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.w = tf.Variable([1.0, 2.0])
+    >>> [v.name for v in Dense().trainable_variables]
+    ['Variable:0']
+    """
+
+    _ignored = ("_name", "_scope_name", "_name_scope")
+
+    def __init__(self, name: str | None = None) -> None:
+        chosen = _snake(type(self).__name__) if name is None else name
+        if not chosen.isidentifier():
+            raise ValueError(f"Module: {chosen!r} is not a valid name. Use a Python identifier.")
+        self._name = chosen
+        self._scope_name = scoped(chosen) + "/"
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def name_scope(self) -> name_scope:
+        """A scope under which the module's variables get its name."""
+        return name_scope(self._scope_name)
+
+    @classmethod
+    def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorates a method to run under the module's name scope."""
+
+        @functools.wraps(method)
+        def scoped_method(self: Module, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return scoped_method
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables of this module and of those inside it."""
+        return tuple(x for x in self._walk() if isinstance(x, Variable))
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def non_trainable_variables(self) -> tuple[Any, ...]:
+        return tuple(v for v in self.variables if not v.trainable)
+
+    @property
+    def submodules(self) -> tuple[Any, ...]:
+        """All modules inside this one, at any depth."""
+        return tuple(x for x in self._walk() if isinstance(x, Module))
+
+    def _walk(self, seen: set[int] | None = None) -> Iterator[Any]:
+        """Variables and modules by attribute name, own ones first; each object once."""
+        seen = {id(self)} if seen is None else seen
+        inner: list[Module] = []
+        for key in sorted(vars(self)):
+            if key in self._ignored:
+                continue
+            for leaf in _leaves(vars(self)[key]):
+                if id(leaf) in seen:
+                    continue
+                seen.add(id(leaf))
+                yield leaf
+                if isinstance(leaf, Module):
+                    inner.append(leaf)
+        for module in inner:
+            yield from module._walk(seen)
+
+    def _flatten(
+        self, recursive: bool = True, predicate: Any = None, expand_composites: bool = False
+    ) -> Iterator[Any]:
+        """The leaves for which `predicate` holds; kept for programs that call it."""
+        found = self._walk() if recursive else iter(_leaves(vars(self)))
+        return (x for x in found if predicate is None or predicate(x))
+
+
+def _leaves(value: Any) -> list[Any]:
+    """The variables and modules in a nest."""
+    try:
+        leaves = nest.flatten(value)
+    except (TypeError, ValueError):
+        # A dict whose keys cannot be ordered is still walked, in its own order.
+        leaves = [x for v in value.values() for x in nest.flatten(v)]
+    return [x for x in leaves if isinstance(x, Variable | Module)]

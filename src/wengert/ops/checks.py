@@ -1,0 +1,313 @@
+"""Checks at run time: assertions on values, dtypes and shapes, and `tf.print`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand, operands
+from wengert.core.errors import InvalidArgumentError, at_site, describe
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.op import Op, Spec
+from wengert.core.shapes import TensorShape
+from wengert.core.tensor import Value, is_tensor
+from wengert.ops.text import structure_text
+
+
+def _failed(name: str, text: str, message: Any = None, kind: Any = InvalidArgumentError) -> Any:
+    full = f"{name}: {message + '; ' if message else ''}{text}."
+    error = kind(None, None, full) if issubclass(kind, InvalidArgumentError) else kind(full)
+    return at_site(error)
+
+
+def Assert(condition: Any, data: Any, summarize: int | None = None, name: Any = None) -> None:  # noqa: N802  # TensorFlow's name
+    """Raises `InvalidArgumentError` with `data` unless the condition holds."""
+    if not bool(operand(condition)):
+        shown = ", ".join(structure_text(d, 3 if summarize is None else summarize) for d in data)
+        raise _failed("Assert", f"the condition is false. Data: {shown}")
+
+
+def _compare(
+    name: str, symbol: str, test: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> Callable[..., None]:
+    """An assertion that a comparison holds for all pairs of elements."""
+
+    def check(
+        x: Any, y: Any, message: Any = None, summarize: int | None = None, name_: Any = None,
+        **rest: Any,
+    ) -> None:  # fmt: skip
+        a, b = operands(name, x, y)
+        if a.dtype is not b.dtype:
+            raise _failed(name, f"the dtypes differ; got {describe(a)} and {describe(b)}", message)
+        try:
+            holds = np.broadcast_arrays(test(a._array, b._array), a._array, b._array)
+        except ValueError:
+            holds = None
+        if holds is None:
+            raise _failed(name, f"shapes differ; got {describe(a)} and {describe(b)}", message)
+        verdict, left, right = holds
+        if verdict.all():
+            return
+        count = 3 if summarize is None else summarize
+        bad = np.argwhere(~verdict)[: count if count > 0 else None]
+        values = [(left[tuple(i)], right[tuple(i)]) for i in bad]
+        places = ", ".join(f"at {i.tolist()}: {p} and {q}" for i, (p, q) in zip(bad, values, strict=True))
+        raise _failed(
+            name,
+            f"x {symbol} y does not hold for {int((~verdict).sum())} of {verdict.size} elements "
+            f"({places})",
+            message,
+        )
+
+    check.__name__ = check.__qualname__ = name
+    check.__doc__ = f"Raises `InvalidArgumentError` unless x {symbol} y for all elements."
+    return check
+
+
+assert_equal = _compare("assert_equal", "==", np.equal)
+assert_none_equal = _compare("assert_none_equal", "!=", np.not_equal)
+assert_less = _compare("assert_less", "<", np.less)
+assert_less_equal = _compare("assert_less_equal", "<=", np.less_equal)
+assert_greater = _compare("assert_greater", ">", np.greater)
+assert_greater_equal = _compare("assert_greater_equal", ">=", np.greater_equal)
+
+
+def _sign(name: str, symbol: str, test: Callable[[Any, Any], Any]) -> Callable[..., None]:
+    against_zero = _compare(name, f"{symbol} 0, where y is 0, so x {symbol}", test)
+
+    def check(x: Any, message: Any = None, summarize: Any = None, name_: Any = None) -> None:
+        x = operand(x)
+        against_zero(x, operand(0, None, x.dtype), message, summarize)
+
+    check.__name__ = check.__qualname__ = name
+    check.__doc__ = f"Raises `InvalidArgumentError` unless x {symbol} 0 for all elements."
+    return check
+
+
+assert_positive = _sign("assert_positive", ">", np.greater)
+assert_negative = _sign("assert_negative", "<", np.less)
+assert_non_negative = _sign("assert_non_negative", ">=", np.greater_equal)
+assert_non_positive = _sign("assert_non_positive", "<=", np.less_equal)
+
+
+def assert_near(
+    x: Any, y: Any, rtol: Any = None, atol: Any = None, message: Any = None,
+    summarize: Any = None, name: Any = None,
+) -> None:  # fmt: skip
+    """Raises unless |x - y| <= atol + rtol * |y|; tolerances are ten steps of the dtype."""
+    a, b = operands("assert_near", x, y)
+    small = 10 * float(_epsilon(a.dtype))
+    relative = small if rtol is None else float(operand(rtol))
+    absolute = small if atol is None else float(operand(atol))
+
+    def near(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+        return np.abs(p - q) <= absolute + relative * np.abs(q)
+
+    _compare("assert_near", "is near", near)(a, b, message, summarize)
+
+
+def _epsilon(dtype: dtypes.DType) -> float:
+    import ml_dtypes
+
+    return 0.0 if dtype.is_integer else float(ml_dtypes.finfo(dtype.real_dtype.np).eps)
+
+
+def _numerics_kernel(x: np.ndarray, message: str) -> np.ndarray:
+    wide = x.astype(np.float32) if x.dtype.kind == "V" else x
+    found = [word for word, test in (("NaN", np.isnan), ("Inf", np.isinf)) if test(wide).any()]
+    if found:
+        raise _failed("check_numerics", f"the tensor has {' and '.join(found)} values", message)
+    return x
+
+
+CHECK_NUMERICS = Op(
+    "check_numerics",
+    "x",
+    kernel=_numerics_kernel,
+    infer=lambda x, message: Spec(x.shape, x.dtype),
+    # Compiled programs report through their `ok` flag; the value itself passes unchanged.
+    lower=lambda x, message: x,
+    grad=lambda g, message: apply(CHECK_NUMERICS, g, message=f"{message} (gradient)"),
+    accepts=dtypes.FLOAT,
+)
+
+
+def check_numerics(tensor: Any, message: str, name: Any = None) -> Any:
+    """Passes the tensor on, or raises where it or its gradient holds NaN or infinity."""
+    return apply(CHECK_NUMERICS, operand(tensor), message=message)
+
+
+def assert_all_finite(x: Any, message: str, name: Any = None) -> Any:
+    """Passes the tensor on, or raises where it holds NaN or infinity."""
+    return check_numerics(x, message)
+
+
+def _rank_text(x: Any) -> str:
+    return f"got rank {len(x.shape)}, shape {x.shape}"
+
+
+def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
+    """Raises `ValueError` unless the tensor has this rank."""
+    x = operand(x)
+    if len(x.shape) != int(operand(rank)):
+        raise _failed(
+            "assert_rank", f"rank {int(operand(rank))} was expected; {_rank_text(x)}", message,
+            ValueError,
+        )  # fmt: skip
+
+
+def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
+    """Raises `ValueError` unless the tensor has at least this rank."""
+    x = operand(x)
+    if len(x.shape) < int(operand(rank)):
+        raise _failed(
+            "assert_rank_at_least",
+            f"rank {int(operand(rank))} or more was expected; {_rank_text(x)}",
+            message,
+            ValueError,
+        )
+
+
+def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: Any = None) -> None:
+    """Raises `ValueError` unless the tensor has one of these ranks."""
+    x = operand(x)
+    allowed = [int(operand(r)) for r in ranks]
+    if len(x.shape) not in allowed:
+        raise _failed(
+            "assert_rank_in", f"a rank in {allowed} was expected; {_rank_text(x)}", message,
+            ValueError,
+        )  # fmt: skip
+
+
+def assert_scalar(tensor: Any, message: Any = None, name: Any = None) -> Any:
+    """Raises `ValueError` unless the tensor is a scalar."""
+    x = operand(tensor)
+    if len(x.shape):
+        raise _failed("assert_scalar", f"a scalar was expected; {_rank_text(x)}", message, ValueError)
+    return x
+
+
+def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: Any = None) -> None:
+    """Raises `TypeError` unless the tensor has this dtype."""
+    x = operand(tensor)
+    wanted = dtypes.as_dtype(tf_type)
+    if x.dtype is not wanted:
+        raise _failed(
+            "assert_type", f"dtype {wanted.name} was expected; got {x.dtype.name}", message,
+            TypeError,
+        )  # fmt: skip
+
+
+def assert_integer(x: Any, message: Any = None, name: Any = None) -> None:
+    """Raises `TypeError` unless the tensor holds whole numbers."""
+    x = operand(x)
+    if not x.dtype.is_integer:
+        raise _failed(
+            "assert_integer", f"an integer dtype was expected; got {x.dtype.name}", message,
+            TypeError,
+        )  # fmt: skip
+
+
+def assert_proper_iterable(values: Any) -> None:
+    """Raises `TypeError` for tensors, arrays and strings, which iterate but are one value."""
+    improper = (str, bytes, np.ndarray, Value, IndexedSlices)
+    if isinstance(values, improper) or not hasattr(values, "__iter__"):
+        raise _failed(
+            "assert_proper_iterable", f"a list or the like was expected; got {describe(values)}",
+            None, TypeError,
+        )  # fmt: skip
+
+
+def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
+    """The one float dtype of all tensors, or `ValueError`."""
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    for t in tensors or ():
+        own = operand(t).dtype
+        if wanted is not None and own is not wanted:
+            raise _failed(
+                "assert_same_float_dtype", f"dtypes differ; got {wanted.name} and {own.name}",
+                None, ValueError,
+            )  # fmt: skip
+        wanted = own
+    wanted = wanted or dtypes.float32
+    if not wanted.is_floating:
+        raise _failed(
+            "assert_same_float_dtype", f"a float dtype was expected; got {wanted.name}", None,
+            ValueError,
+        )  # fmt: skip
+    return wanted
+
+
+def is_numeric_tensor(tensor: Any) -> bool:
+    """Whether the value is a tensor of numbers."""
+    return is_tensor(tensor) and tensor.dtype.is_numeric
+
+
+def assert_shapes(
+    shapes: Any, data: Any = None, summarize: Any = None, message: Any = None, name: Any = None
+) -> None:
+    """Raises `ValueError` unless tensors have the given shapes; a letter means one size each."""
+    pairs = shapes.items() if isinstance(shapes, dict) else shapes
+    sizes: dict[Any, tuple[int, Any]] = {}
+    for tensor, symbols in pairs:
+        x = operand(tensor.deref() if hasattr(tensor, "deref") else tensor)
+        _check_shape(x, symbols, sizes, message)
+
+
+def _check_shape(x: Any, symbols: Any, sizes: dict[Any, Any], message: Any) -> None:
+    wanted = list(symbols) if isinstance(symbols, list | tuple | str | TensorShape) else [symbols]
+    shape = x._array.shape
+    if wanted[:1] in ([...], ["*"]):
+        wanted, shape = wanted[1:], shape[len(shape) - len(wanted) + 1 :]
+    elif wanted[-1:] in ([...], ["*"]):
+        wanted, shape = wanted[:-1], shape[: len(wanted) - 1]
+    if len(wanted) != len(shape):
+        raise _failed(
+            "assert_shapes", f"rank {len(wanted)} was expected; {_rank_text(x)}", message,
+            ValueError,
+        )  # fmt: skip
+    for i, (symbol, size) in enumerate(zip(wanted, shape, strict=True)):
+        if symbol is None or symbol == ".":
+            continue
+        fixed = symbol if isinstance(symbol, int) else None
+        if isinstance(symbol, str) and symbol.isdigit():
+            fixed = int(symbol)
+        known, origin = (fixed, x) if fixed is not None else sizes.get(symbol, (size, x))
+        if known != size:
+            raise _failed(
+                "assert_shapes",
+                f"size {known} ({symbol!r}, from {describe(origin)}) was expected in dimension "
+                f"{i}; got {describe(x)}",
+                message,
+                ValueError,
+            )
+        sizes.setdefault(symbol, (size, x))
+
+
+def print_(
+    *inputs: Any, output_stream: Any = None, summarize: int = 3, sep: str = " ",
+    end: str = "\n", name: Any = None,
+) -> None:  # fmt: skip
+    """Prints tensors and anything else, to standard error or `output_stream`.
+
+    `output_stream` is a stream, a logging function, or `"file://path"`, which is appended to.
+    """
+    stream = sys.stderr if output_stream is None else output_stream
+    text = sep.join(structure_text(x, summarize) for x in inputs)
+    if isinstance(stream, str):
+        if not stream.startswith("file://"):
+            raise _failed("print", f"an unknown stream {stream!r}; use 'file://path'", None, ValueError)
+        with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
+            file.write(text + end)
+    elif callable(stream) and not hasattr(stream, "write"):
+        stream(text)
+    else:
+        stream.write(text + end)
+        stream.flush()
+
+

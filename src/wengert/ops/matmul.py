@@ -1,0 +1,260 @@
+"""Products of matrices.
+
+`MATMUL` multiplies rows by one matrix; with its two transposed forms it is closed under
+differentiation, has no attributes and never copies for a transpose. `BATCH_MATMUL` multiplies
+stacks of matrices whose leading axes broadcast.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply, apply2
+from wengert.core.convert import operands
+from wengert.core.errors import at_site, invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.core.tensor import Value
+from wengert.ops.declare import HALF, in_float32
+
+_dot = np.dot
+
+
+def _fits(name: str, x: Spec, y: Spec, inner: tuple[int, int]) -> None:
+    """Refuses what has no rows and columns, and inner sizes that differ."""
+    for z in (x, y):
+        if z.shape is not None and len(z.shape) < 2:
+            raise invalid(
+                name, "both arguments must have rank 2 or more", x, y,
+                help="Use tf.linalg.matvec for a vector, or tf.tensordot.",
+            )  # fmt: skip
+    if x.shape is not None and y.shape is not None:
+        m, n = x.shape[inner[0]], y.shape[inner[1]]
+        if m is not None and n is not None and m != n:
+            raise invalid(
+                name, "inner dimensions must agree", x, y,
+                help="Transpose one argument or check its shape.",
+            )  # fmt: skip
+
+
+def _flat(x: np.ndarray) -> np.ndarray:
+    """All rows of a stack of matrices as one matrix."""
+    shape = x.shape
+    return x.reshape(int(np.prod(shape[:-1])), shape[-1])
+
+
+# For two matrices `np.dot` costs half of what `np.matmul` does on small ones; a stack of matrices
+# times one matrix is a single call to BLAS when its rows are laid out as one matrix.
+def _kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.num in HALF:
+        return _kernel(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+    if x.ndim == 2:
+        return _dot(x, y)
+    return _dot(_flat(x), y).reshape(*x.shape[:-1], y.shape[1])
+
+
+def _kernel_nt(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.num in HALF:
+        return _kernel_nt(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+    if x.ndim == 2:
+        return _dot(x, y.T)
+    return _dot(_flat(x), y.T).reshape(*x.shape[:-1], y.shape[0])
+
+
+def _kernel_tn(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.num in HALF:
+        return _kernel_tn(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+    if x.ndim == 2:
+        return _dot(x.T, y)
+    return _dot(_flat(x).T, _flat(y))
+
+
+def _infer(x: Spec, y: Spec) -> Spec:
+    _fits("matmul", x, y, (-1, -2))
+    if x.shape is None:
+        return Spec(None, x.dtype)
+    return Spec((*x.shape[:-1], None if y.shape is None else y.shape[1]), x.dtype)
+
+
+def _infer_nt(x: Spec, y: Spec) -> Spec:
+    _fits("matmul", x, y, (-1, -1))
+    if x.shape is None:
+        return Spec(None, x.dtype)
+    return Spec((*x.shape[:-1], None if y.shape is None else y.shape[0]), x.dtype)
+
+
+def _infer_tn(x: Spec, y: Spec) -> Spec:
+    _fits("matmul", x, y, (-2, -2))
+    rows = None if x.shape is None else x.shape[-1]
+    return Spec((rows, None if y.shape is None else y.shape[-1]), x.dtype)
+
+
+def dot_general(x: Any, y: Any, contract: Any, batch: Any = ((), ())) -> Any:
+    """`lax.dot_general` with half precision summed in float32."""
+    wide = np.dtype(np.float32) if x.dtype.num in HALF else x.dtype
+    out = lax.dot_general(x, y, (contract, batch), preferred_element_type=wide)
+    return lax.convert_element_type(out, x.dtype)
+
+
+def _lower_tn(x: Any, y: Any) -> Any:
+    lead = tuple(range(x.ndim - 1))
+    return dot_general(x, y, (lead, lead))
+
+
+MATMUL = Op(
+    "matmul",
+    "x y",
+    kernel=_kernel,
+    infer=_infer,
+    lower=lambda x, y: dot_general(x, y, ((x.ndim - 1,), (0,))),
+    grad=(lambda g, y: apply2(MATMUL_NT, g, y), lambda g, x: apply2(MATMUL_TN, x, g)),
+    accepts=dtypes.NUMERIC,
+)
+
+MATMUL_NT = Op(
+    "matmul_nt",
+    "x y",
+    kernel=_kernel_nt,
+    infer=_infer_nt,
+    lower=lambda x, y: dot_general(x, y, ((x.ndim - 1,), (1,))),
+    grad=(lambda g, y: apply2(MATMUL, g, y), lambda g, x: apply2(MATMUL_TN, g, x)),
+    accepts=dtypes.NUMERIC,
+)
+
+MATMUL_TN = Op(
+    "matmul_tn",
+    "x y",
+    kernel=_kernel_tn,
+    infer=_infer_tn,
+    lower=_lower_tn,
+    grad=(lambda g, y: apply2(MATMUL_NT, y, g), lambda g, x: apply2(MATMUL, x, g)),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def _infer_batch(x: Spec, y: Spec, transpose_a: bool, transpose_b: bool) -> Spec:
+    _fits("matmul", x, y, (-2 if transpose_a else -1, -1 if transpose_b else -2))
+    if x.shape is None or y.shape is None:
+        return Spec(None, x.dtype)
+    lead: Any = shapes.broadcast("matmul", x.shape[:-2], y.shape[:-2])
+    ends = (x.shape[-1 if transpose_a else -2], y.shape[-2 if transpose_b else -1])
+    return Spec((*lead, *ends), x.dtype)
+
+
+@in_float32
+def _batch_kernel(
+    x: np.ndarray, y: np.ndarray, transpose_a: bool, transpose_b: bool
+) -> np.ndarray:
+    return np.matmul(x.mT if transpose_a else x, y.mT if transpose_b else y)
+
+
+def _lower_batch(x: Any, y: Any, transpose_a: bool, transpose_b: bool) -> Any:
+    lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    n = len(lead)
+    x = lax.broadcast_in_dim(x, lead + x.shape[-2:], range(n + 2 - x.ndim, n + 2))
+    y = lax.broadcast_in_dim(y, lead + y.shape[-2:], range(n + 2 - y.ndim, n + 2))
+    contract = ((n if transpose_a else n + 1,), (n + 1 if transpose_b else n,))
+    return dot_general(x, y, contract, (tuple(range(n)),) * 2)
+
+
+def _left(g: Any, y: Any, transpose_a: bool, transpose_b: bool) -> Any:
+    if transpose_a:
+        return _batch(y, g, transpose_b, True)
+    return _batch(g, y, False, not transpose_b)
+
+
+def _right(g: Any, x: Any, transpose_a: bool, transpose_b: bool) -> Any:
+    if transpose_b:
+        return _batch(g, x, True, transpose_a)
+    return _batch(x, g, not transpose_a, False)
+
+
+BATCH_MATMUL = Op(
+    "batch_matmul",
+    "x y",
+    kernel=_batch_kernel,
+    infer=_infer_batch,
+    lower=_lower_batch,
+    grad=(_left, _right),
+    accepts=dtypes.NUMERIC,
+    broadcasts=True,
+)
+
+
+def _batch(x: Any, y: Any, transpose_a: bool, transpose_b: bool) -> Any:
+    return apply(BATCH_MATMUL, x, y, transpose_a=transpose_a, transpose_b=transpose_b)
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: Any = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: Any = None,
+) -> Any:
+    """The product of matrices, or of stacks of them whose leading axes broadcast.
+
+    Half precision sums in float32; integers wrap around, unless `output_type` asks for a wider
+    type. The `is_sparse` hints are accepted and change nothing.
+    """
+    if not (isinstance(a, Value) and isinstance(b, Value)):
+        a, b = operands("matmul", a, b)
+    if output_type is not None:
+        from wengert.ops.cast import cast
+
+        a, b = cast(a, output_type), cast(b, output_type)
+    if adjoint_a or adjoint_b:
+        a, transpose_a = _adjoint("a", a, transpose_a, adjoint_a)
+        b, transpose_b = _adjoint("b", b, transpose_b, adjoint_b)
+    if b.ndim == 2:
+        rank = a.ndim
+        if not transpose_a and rank is not None and rank >= 2:
+            return apply2(MATMUL_NT if transpose_b else MATMUL, a, b)
+        if transpose_a and not transpose_b and rank == 2:
+            return apply2(MATMUL_TN, a, b)
+    return _batch(a, b, bool(transpose_a), bool(transpose_b))
+
+
+def _adjoint(which: str, x: Any, transpose: bool, adjoint: bool) -> tuple[Any, bool]:
+    """An adjoint as a transpose of the conjugate."""
+    if not adjoint:
+        return x, transpose
+    if transpose:
+        raise at_site(
+            ValueError(
+                f"matmul: `transpose_{which}` and `adjoint_{which}` exclude each other. Give one."
+            )
+        )
+    from wengert.ops.complex import conj
+
+    return conj(x), True
+
+
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: Any = None,
+) -> Any:
+    """The product of a matrix and a vector, or of stacks of them whose leading axes broadcast."""
+    from wengert.ops.shaping import reshape
+
+    a, b = operands("matvec", a, b)
+    if a.ndim < 2 or b.ndim < 1:
+        raise invalid("matvec", "a matrix (rank 2 or more) and a vector were expected", a, b)
+    column = reshape(b, (*b._array.shape, 1))
+    out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+    return reshape(out, out._array.shape[:-1])

@@ -1,0 +1,290 @@
+"""String tensors: joining, cutting, matching, and numbers as text.
+
+Strings are bytes, as in TensorFlow; `unit="UTF8_CHAR"` counts characters. None of this compiles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import static, unary
+from wengert.ops.reduce import reduced
+from wengert.ops.text import format_number, parse_number, structure_text
+
+_STRING = dtypes.nums("s")
+
+
+def _each(function: Callable[[Any], Any], x: np.ndarray, dtype: Any = object) -> np.ndarray:
+    out = np.empty(x.shape, dtype)
+    for i in np.ndindex(x.shape):
+        out[i] = function(x[i])
+    return out
+
+
+AS_STRING = unary(
+    "as_string",
+    lambda x, **form: _each(lambda v: format_number(v, **form), x),
+    None,
+    grad=None,
+    accepts=dtypes.ANY,
+    dtype=dtypes.string,
+)
+
+
+def as_string(
+    input: Any,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: Any = None,
+) -> Any:
+    """Each number as text; `precision`, `scientific`, `shortest`, `width`, `fill` as in printf."""
+    if scientific and shortest:
+        raise invalid("as_string", "`scientific` and `shortest` exclude each other")
+    return apply(
+        AS_STRING, operand(input), precision=precision, scientific=scientific,
+        shortest=shortest, width=max(width, 0), fill=fill,
+    )  # fmt: skip
+
+
+def _to_number(x: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
+    def one(text: bytes) -> Any:
+        try:
+            return parse_number(text, dtype)
+        except ValueError:
+            raise invalid(
+                "to_number", f"{text.decode(errors='replace')!r} is not a {dtype.name} number"
+            ) from None
+
+    return _each(one, x, dtype.np)
+
+
+TO_NUMBER = Op(
+    "to_number",
+    "x",
+    kernel=_to_number,
+    infer=lambda x, dtype: Spec(x.shape, dtype),
+    lower=None,
+    grad=None,
+    accepts=_STRING,
+)
+
+
+def to_number(input: Any, out_type: Any = dtypes.float32, name: Any = None) -> Any:
+    """Reads each string as a number."""
+    return apply(TO_NUMBER, operand(input), dtype=dtypes.as_dtype(out_type))
+
+
+def _join_kernel(*xs: np.ndarray, separator: str) -> np.ndarray:
+    out = np.empty(np.broadcast_shapes(*[x.shape for x in xs]), object)
+    wide = [np.broadcast_to(x, out.shape) for x in xs]
+    for i in np.ndindex(out.shape):
+        out[i] = separator.encode().join(x[i] for x in wide)
+    return out
+
+
+JOIN = Op(
+    "string_join",
+    "*xs",
+    kernel=_join_kernel,
+    infer=lambda *xs, separator: Spec(
+        shapes.broadcast("join", *[x.shape for x in xs]), dtypes.string
+    ),
+    lower=None,
+    grad=None,
+    accepts=_STRING,
+)
+
+
+def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
+    """Joins strings element by element; scalars broadcast."""
+    return apply(JOIN, *[operand(x) for x in inputs], separator=separator)
+
+
+def _reduce_join_kernel(
+    x: np.ndarray, axis: tuple[int, ...], keepdims: bool, separator: str
+) -> np.ndarray:
+    for a in axis:
+        moved = np.moveaxis(x, a, -1)
+        out = np.empty(moved.shape[:-1], object)
+        for i in np.ndindex(out.shape):
+            out[i] = separator.encode().join(moved[i])
+        x = np.expand_dims(out, a)
+    return x if keepdims else np.squeeze(x, axis)
+
+
+REDUCE_JOIN = Op(
+    "reduce_join",
+    "x",
+    kernel=_reduce_join_kernel,
+    infer=lambda x, axis, keepdims, separator: Spec(reduced(x, axis, keepdims), x.dtype),
+    lower=None,
+    grad=None,
+    accepts=_STRING,
+)
+
+
+def reduce_join(
+    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
+) -> Any:
+    """Joins all strings along `axis`, or everything."""
+    x = operand(inputs)
+    rank = len(x.shape)
+    axes = shapes.axes("reduce_join", static("reduce_join", axis), rank)
+    order = axes if axis is not None else tuple(range(rank))[::-1]
+    return apply(REDUCE_JOIN, x, axis=order, keepdims=keepdims, separator=separator)
+
+
+def _measure(text: bytes, unit: str) -> int:
+    return len(text) if unit == "BYTE" else len(text.decode())
+
+
+LENGTH = unary(
+    "string_length",
+    lambda x, unit: _each(lambda v: _measure(v, unit), x, np.int32),
+    None,
+    grad=None,
+    accepts=_STRING,
+    dtype=dtypes.int32,
+)
+
+
+def length(input: Any, unit: str = "BYTE", name: Any = None) -> Any:
+    """The length of each string in bytes, or in characters with `unit="UTF8_CHAR"`."""
+    return apply(LENGTH, operand(input), unit=_unit(unit))
+
+
+def _unit(unit: str) -> str:
+    if unit not in ("BYTE", "UTF8_CHAR"):
+        raise invalid("strings", f"`unit` must be 'BYTE' or 'UTF8_CHAR'; got {unit!r}")
+    return unit
+
+
+CHANGE = unary(
+    "string_change",
+    lambda x, change: _each(dict(_CHANGES)[change], x),
+    None,
+    grad=None,
+    accepts=_STRING,
+)
+_CHANGES: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
+    ("lower", lambda v: v.lower()),
+    ("upper", lambda v: v.upper()),
+    ("strip", lambda v: v.strip()),
+    ("lower_utf8", lambda v: v.decode().lower().encode()),
+    ("upper_utf8", lambda v: v.decode().upper().encode()),
+)
+
+
+def lower(input: Any, encoding: str = "", name: Any = None) -> Any:
+    """Small letters; only ASCII without `encoding="utf-8"`."""
+    return apply(CHANGE, operand(input), change="lower_utf8" if encoding else "lower")
+
+
+def upper(input: Any, encoding: str = "", name: Any = None) -> Any:
+    """Capital letters; only ASCII without `encoding="utf-8"`."""
+    return apply(CHANGE, operand(input), change="upper_utf8" if encoding else "upper")
+
+
+def strip(input: Any, name: Any = None) -> Any:
+    """Without white space at both ends."""
+    return apply(CHANGE, operand(input), change="strip")
+
+
+def _substr(text: bytes, pos: int, len: int, unit: str) -> bytes:
+    value: Any = text if unit == "BYTE" else text.decode()
+    size = value.__len__()
+    if not -size <= pos <= size:
+        raise invalid("substr", f"`pos` {pos} is outside a string of length {size}")
+    start = pos % size if pos < 0 else pos
+    cut = value[start : start + len]
+    return cut if unit == "BYTE" else cut.encode()
+
+
+SUBSTR = unary(
+    "substr",
+    lambda x, pos, len, unit: _each(lambda v: _substr(v, pos, len, unit), x),
+    None,
+    grad=None,
+    accepts=_STRING,
+)
+
+
+def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: Any = None) -> Any:
+    """The part of each string that starts at `pos` and is `len` long."""
+    return apply(
+        SUBSTR, operand(input), pos=static("substr", pos), len=static("substr", len),
+        unit=_unit(unit),
+    )  # fmt: skip
+
+
+REGEX_REPLACE = unary(
+    "regex_replace",
+    lambda x, pattern, rewrite, count: _each(
+        lambda v: re.sub(pattern.encode(), rewrite.encode(), v, count=count), x
+    ),
+    None,
+    grad=None,
+    accepts=_STRING,
+)
+
+
+def regex_replace(
+    input: Any, pattern: str, rewrite: str, replace_global: bool = True, name: Any = None
+) -> Any:
+    r"""Replaces what matches a regular expression; `\1` in `rewrite` is the first group."""
+    return apply(
+        REGEX_REPLACE, operand(input), pattern=pattern,
+        rewrite=rewrite.replace(r"\0", r"\g<0>"), count=0 if replace_global else 1,
+    )  # fmt: skip
+
+
+REGEX_MATCH = unary(
+    "regex_full_match",
+    lambda x, pattern: _each(lambda v: re.fullmatch(pattern.encode(), v) is not None, x, np.bool_),
+    None,
+    grad=None,
+    accepts=_STRING,
+    dtype=dtypes.bool_,
+)
+
+
+def regex_full_match(input: Any, pattern: str, name: Any = None) -> Any:
+    """Whether each whole string matches a regular expression."""
+    return apply(REGEX_MATCH, operand(input), pattern=pattern)
+
+
+def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: Any = None) -> Any:
+    """The parts of one string; a tensor of several would be ragged, which is an error here."""
+    x = operand(input)
+    if x._array.ndim:
+        raise invalid(
+            "split", "one string was expected", x, help="Split the strings one at a time."
+        )
+    parts = x._array[()].split(sep.encode() if sep else None, maxsplit)
+    return operand(np.array(parts, object))
+
+
+def string_format(
+    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: Any = None
+) -> Any:
+    """Puts tensors into a text, each at its placeholder."""
+    values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+    parts = template.split(placeholder)
+    if len(parts) != len(values) + 1:
+        raise invalid("format", f"{len(parts) - 1} placeholders for {len(values)} tensors")
+    text = parts[0]
+    for value, part in zip(values, parts[1:], strict=True):
+        text += structure_text(value, summarize) + part
+    return operand(text)

@@ -1,0 +1,273 @@
+"""Gradients that users state themselves, and functions that are computed twice to save memory.
+
+A function under `custom_gradient` runs and is recorded as usual; its results then get new
+identities, which belong to the user's rule. So the rule may use values from inside the function
+and still be differentiated again.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from wengert.core import nest, replay
+from wengert.core.apply import wrap
+from wengert.core.context import State, add_listener, get_state, remove_listener, using
+from wengert.core.convert import operand
+from wengert.core.errors import at_site
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.op import Joint, Op, Spec
+from wengert.core.sites import caller
+from wengert.core.tensor import Tensor, Value, is_tensor
+from wengert.core.variable import Variable
+from wengert.tape import backward
+from wengert.tape.gradient_tape import GradientTape
+
+
+class _Watcher:
+    """A listener that notes which trainable variables are read."""
+
+    def __init__(self) -> None:
+        self.variables: dict[int, Variable] = {}
+
+    def record(self, op: Op, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
+        for x in inputs:
+            if type(x) is Variable and x._trainable:
+                self.variables[x._id] = x
+
+    def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
+        self.record(op, (x, y), (out,), None, site)
+
+
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """Decorates a function that returns its result and a function for the gradient.
+
+    >>> @tf.custom_gradient
+    ... def clipped(x):
+    ...     return x, lambda g: tf.clip_by_value(g, -1.0, 1.0)
+
+    The gradient function gets one gradient per result and returns one per tensor argument. If
+    the function reads trainable variables, it must also take `variables=` and return a pair:
+    gradients of the arguments and of the variables.
+    """
+    if f is None:
+        return custom_gradient
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        return _call(f, args, kwargs)
+
+    return decorated
+
+
+def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    inputs = [_value(x) for x in _arguments(f, args, kwargs)]
+    watcher = _Watcher()
+    add_listener(watcher)
+    try:
+        answer = f(*args, **kwargs)
+    finally:
+        remove_listener(watcher)
+    result, rule = _pair(f, answer)
+    given = {x._id for x in inputs}
+    variables = [v for i, v in sorted(watcher.variables.items()) if i not in given]
+    site = caller(1)
+    flat = [operand(y) for y in nest.flatten(result)]
+    outs = tuple(wrap(y._array, site) for y in flat)
+    state = get_state()
+    if state is not None:
+        op = _custom_op(f, rule, inputs, variables, result)
+        for listener in state.listeners:
+            listener.record(op, (*inputs, *variables), outs, {}, site)
+    return nest.pack_sequence_as(result, outs)
+
+
+def _arguments(f: Callable[..., Any], args: Any, kwargs: Any) -> list[Any]:
+    """The tensors among the arguments, in the order of the signature."""
+    if kwargs:
+        bound = inspect.signature(f).bind(*args, **kwargs)
+        args = list(bound.arguments.values())
+    return [x for x in nest.flatten(list(args)) if is_tensor(x) or isinstance(x, Value)]
+
+
+def _value(x: Any) -> Any:
+    handle = getattr(x, "handle", None)
+    return handle if isinstance(handle, Value) else operand(x)
+
+
+def _pair(f: Callable[..., Any], answer: Any) -> tuple[Any, Callable[..., Any]]:
+    if isinstance(answer, tuple) and len(answer) == 2 and callable(answer[1]):
+        return answer
+    raise at_site(
+        TypeError(
+            f"custom_gradient: {_name(f)} must return a pair (result, gradient function). "
+            f"Write `return y, grad`."
+        )
+    )
+
+
+def _name(f: Callable[..., Any]) -> str:
+    return getattr(f, "__name__", type(f).__name__)
+
+
+def _custom_op(
+    f: Callable[..., Any], rule: Any, inputs: list[Any], variables: list[Any], result: Any
+) -> Op:
+    """An operation, used once, whose gradient is the user's rule."""
+    name = f"custom_gradient({_name(f)})"
+    if variables and not _takes_variables(rule):
+        raise at_site(
+            TypeError(
+                f"{name}: the function reads variables "
+                f"({', '.join(v.name for v in variables)}), so its gradient function must accept "
+                f"`variables=None` and return (argument gradients, variable gradients)."
+            )
+        )
+    count = len(inputs)
+    shapes = [x.shape for x in inputs]
+
+    def gradients(g: Any) -> list[Any]:
+        seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        extra = {"variables": variables} if variables else {}
+        answer = rule(*seeds, **extra)
+        if variables:
+            answer, of_variables = _variable_pair(name, answer, len(variables))
+        found = _leaves(answer)
+        if len(found) != count:
+            raise ValueError(
+                f"{name}: the gradient function must return {count} gradients, one for each "
+                f"tensor argument; got {len(found)}."
+            )
+        for k, (x, shape) in enumerate(zip(found, shapes, strict=True)):
+            if x is not None and not shape.is_compatible_with(x.shape):
+                raise ValueError(
+                    f"{name}: the gradient of argument {k} must have shape {shape}; got {x.shape}."
+                )
+        return found + (of_variables if variables else [])
+
+    return Op(
+        name,
+        "*inputs",
+        kernel=_no_kernel,
+        infer=_no_kernel,
+        lower=None,
+        grad=Joint(gradients),
+        outputs=1 if isinstance(result, Value) else None,
+        holomorphic=False,
+        register=False,
+    )
+
+
+def _no_kernel(*args: Any, **attrs: Any) -> Spec:
+    raise AssertionError("a custom gradient is recorded, never applied")
+
+
+def _takes_variables(rule: Any) -> bool:
+    parameters = inspect.signature(rule).parameters
+    return "variables" in parameters or any(
+        p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values()
+    )
+
+
+def _variable_pair(name: str, answer: Any, count: int) -> tuple[Any, list[Any]]:
+    if isinstance(answer, list | tuple) and len(answer) == 2:
+        of_variables = _leaves(answer[1])
+        if len(of_variables) == count:
+            return answer[0], of_variables
+    raise ValueError(
+        f"{name}: with variables the gradient function must return (argument gradients, a list "
+        f"of {count} variable gradients)."
+    )
+
+
+def _leaves(answer: Any) -> list[Any]:
+    return [
+        x if x is None or isinstance(x, IndexedSlices) else operand(x)
+        for x in nest.flatten(answer)
+    ]
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Keeps only the arguments of `f` on tapes and computes the inside again for the gradient.
+
+    Random numbers drawn inside are the same the second time.
+    """
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        keys: list[Any] = []
+
+        @custom_gradient
+        def once(*flat: Any) -> Any:
+            given, named = nest.pack_sequence_as((args, kwargs), flat)
+            watchers = tuple(x for x in _listeners() if isinstance(x, _Watcher))
+            with using(_only(watchers)), replay.recording() as drawn:
+                result = f(*given, **named)
+            keys.extend(drawn)
+
+            def gradients(*g: Any, variables: Any = None) -> Any:
+                return _again(f, args, kwargs, flat, keys, g, variables or [])
+
+            return result, gradients
+
+        return once(*nest.flatten((args, kwargs)))
+
+    return decorated
+
+
+def _listeners() -> tuple[Any, ...]:
+    state = get_state()
+    return () if state is None else state.listeners
+
+
+def _only(listeners: tuple[Any, ...]) -> State:
+    old = get_state() or State()
+    return State(listeners, old.graph, old.site)
+
+
+def _again(
+    f: Any, args: Any, kwargs: Any, flat: Any, keys: list[Any], g: Any, variables: Any
+) -> Any:
+    """Runs `f` once more under a tape of its own and pulls the gradients through it."""
+    tensors = [x for x in flat if is_tensor(x)]
+    # Fresh identities: the inner tape must see the arguments as its own beginnings.
+    fresh = {id(x): x if isinstance(x, Variable) else _fresh(x) for x in tensors}
+    again = [fresh.get(id(x), x) for x in flat]
+    given, named = nest.pack_sequence_as((args, kwargs), again)
+    sources = [fresh[id(x)] for x in tensors]
+    with GradientTape() as tape, replay.replaying(keys):
+        tape.watch([s for s in sources if s.dtype.is_differentiable])
+        tape.watch(variables)
+        result = f(*given, **named)
+    found = tape.gradient(result, [*sources, *variables], output_gradients=_like(result, g))
+    ours, theirs = found[: len(sources)], found[len(sources) :]
+    return (ours, theirs) if variables else ours
+
+
+def _fresh(x: Any) -> Any:
+    from wengert.ops.shaping import identity
+
+    return identity(x)
+
+
+def _like(result: Any, g: Any) -> Any:
+    return nest.pack_sequence_as(result, list(g))
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps `f` so that gradients pass as if it were the identity."""
+
+    @custom_gradient
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        def gradients(*g: Any, **rest: Any) -> Any:
+            variables = rest.get("variables")
+            return (list(g), [None] * len(variables)) if variables is not None else list(g)
+
+        return f(*args, **kwargs), gradients
+
+    return decorated
+
+
+__all__ = ["Tensor", "custom_gradient", "grad_pass_through", "recompute_grad"]
