@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -48,6 +49,9 @@ def main() -> None:
         sys.exit(0 if options.list else "benchmarks: no workload has that name")
     console = Console(width=None if sys.stdout.isatty() else 150)
     pythons = {framework: getattr(options, framework) for framework in FRAMEWORKS}
+    for framework, python in pythons.items():
+        if shutil.which(python) is None:
+            sys.exit(f"benchmarks: the interpreter for {framework} must exist; got {python!r}.")
     driver = Driver(pythons, options.rounds, options.span, options.threads)
     with Console(stderr=True).status("starting") as status:
         driver.start()

@@ -44,7 +44,9 @@ class Peer:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        self.version = self._read().get("version")
+        hello = self._read()
+        self.version = hello.get("version")
+        self.reason = hello.get("missing") or hello.get("error")
 
     def _read(self) -> dict:
         line = self.process.stdout.readline()
@@ -104,6 +106,7 @@ class Driver:
             peer = Peer(framework, self.pythons[framework], self.threads)
             self.results.versions[framework] = peer.version
             if peer.version is None:
+                self.results.problems.append(f"{framework} is missing: {peer.reason}")
                 peer.close()
             else:
                 self.peers[framework] = peer

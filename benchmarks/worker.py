@@ -93,8 +93,8 @@ def main():
     _pin(threads)
     try:
         worker = Worker(framework)
-    except ImportError as error:
-        print(json.dumps({"missing": str(error)}), file=out)
+    except Exception as error:  # a broken installation fails in its own ways
+        print(json.dumps({"missing": f"{type(error).__name__}: {error}"}), file=out)
         return
     print(json.dumps({"version": getattr(worker.library, "__version__", "?")}), file=out)
     for line in sys.stdin:

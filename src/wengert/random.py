@@ -1,1 +1,24 @@
 """The names of `tf.random`."""
+
+from types import SimpleNamespace as _Namespace
+
+from wengert.ops.generator import (
+    Generator, create_rng_state, get_global_generator, set_global_generator,
+)  # fmt: skip
+from wengert.ops.random import (
+    Algorithm, categorical, fold_in, gamma, normal, poisson, set_seed, shuffle, split,
+    stateless_binomial, stateless_categorical, stateless_gamma, stateless_normal,
+    stateless_poisson, stateless_shuffle as _stateless_shuffle, stateless_truncated_normal,
+    stateless_uniform, truncated_normal, uniform,
+)  # fmt: skip
+
+experimental = _Namespace(
+    Algorithm=Algorithm,
+    Generator=Generator,
+    create_rng_state=create_rng_state,
+    get_global_generator=get_global_generator,
+    set_global_generator=set_global_generator,
+    stateless_fold_in=fold_in,
+    stateless_shuffle=_stateless_shuffle,
+    stateless_split=split,
+)

@@ -108,7 +108,7 @@ def _check(
     for i, g in zip(active, grads, strict=True):
         if g is None:
             continue
-        g = dense(g)  # noqa: PLW2901  # row-sparse gradients are compared whole
+        g = dense(g)  # row-sparse gradients are compared whole
         assert g._array.shape == arrays[i].shape, (
             f"gradient of argument {i} has shape {g.shape}, not {arrays[i].shape}"
         )

@@ -3,15 +3,13 @@
 Not run against TensorFlow, which refuses these programs, answers them wrongly or says too little.
 """
 
-# ruff: noqa: PT011 (the type of an error is the statement here; texts are pinned elsewhere)
-
 import inspect
 import tracemalloc
 
 import numpy as np
 import pytest
 
-from tests.semantics.api import AGAINST_TENSORFLOW, NAN, check, gradient, tf
+from tests.semantics.api import AGAINST_TENSORFLOW, NAN, check, gradient, refuses, tf
 
 pytestmark = pytest.mark.skipif(AGAINST_TENSORFLOW, reason="TensorFlow does otherwise")
 
@@ -43,9 +41,9 @@ def test_unconnected_gradients_error_raises_with_the_reason():
         tape.watch(x)
         y = x * x
     check(tape.gradient(y, x, unconnected_gradients="error"), 4.0)
-    with pytest.raises(ValueError):
+    with refuses(ValueError):
         tape.gradient(y, k, unconnected_gradients="error")
-    with pytest.raises(ValueError):
+    with refuses(ValueError):
         tape.gradient(y, [x, k], unconnected_gradients="error")
 
 
@@ -73,14 +71,6 @@ def test_custom_gradient_differentiates_keyword_arguments():
 
     check(tuple(gradient(lambda x, y: f(x, y=y), 2.0, 3.0)), (10.0, 20.0))
     check(tuple(gradient(lambda x, y: f(y=y, x=x), 2.0, 3.0)), (10.0, 20.0))
-
-
-def test_custom_gradient_applies_defaults():
-    @tf.custom_gradient
-    def f(x, scale=3.0):
-        return x * scale, lambda g: (g * 10.0, None)
-
-    check((gradient(f, 2.0), gradient(lambda x: f(x, scale=5.0), 2.0)), (10.0, 10.0))
 
 
 def test_recompute_grad_keeps_only_its_inputs():
@@ -137,8 +127,9 @@ def test_einsum_takes_python_lists():
         lambda: np.array([1.5, 2.0]) * tf.constant([1, 2]),
         lambda: tf.constant(1) + 2**31,
         lambda: tf.constant(300, tf.uint8),
+        lambda: tf.constant(np.array([1.5]), tf.int32),
     ],
-    ids=["int + float array", "float array * int", "int32 + 2**31", "300 as uint8"],
+    ids=["int + float array", "float array * int", "int32 + 2**31", "300 as uint8", "1.5 as int32"],
 )
 def test_a_value_that_does_not_fit_the_dtype_is_an_error_not_another_number(f):
     with pytest.raises((TypeError, ValueError, OverflowError)):

@@ -4,8 +4,6 @@ TensorFlow's dtypes are strict between tensors and lenient towards Python and Nu
 exception types differ from case to case; both are stated here as measured.
 """
 
-# ruff: noqa: PT011 (the type of an error is the statement here; texts are pinned elsewhere)
-
 import copy
 import operator
 import pickle
@@ -14,7 +12,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.semantics.api import INF, INT32_MAX, INT32_MIN, NAN, check, gradient, tf
+from tests.semantics.api import INF, INT32_MAX, INT32_MIN, NAN, check, gradient, refuses, tf
 
 InvalidArgument = tf.errors.InvalidArgumentError
 # A Python float meeting an integer tensor raises one or the other, by operator and by side.
@@ -112,7 +110,7 @@ DTYPE_ASKED = {
     "bool as int": (True, "int32", 1),
     "float64 array as float32": (np.array([1.5]), "float32", [1.5]),
     "int64 array as float16": (np.array([1]), "float16", [1.0]),
-    "float array as int is truncated": (np.array([1.5, -1.5]), "int32", [1, -1]),
+    "whole float array as int": (np.array([1.0, -2.0]), "int32", [1, -2]),
     "int rounded to float32": (2**24 + 1, "float32", 2.0**24),
     "large int as float32": (2**80, "float32", 2.0**80),
     "float beyond float16": (1e10, "float16", INF),
@@ -135,7 +133,7 @@ def test_constant_fills_or_reshapes_to_a_shape():
 
 def test_convert_to_tensor_never_casts_a_tensor_or_a_variable():
     for value in (tf.constant(1), tf.Variable(1)):
-        with pytest.raises(ValueError):
+        with refuses(ValueError):
             tf.convert_to_tensor(value, tf.float32)
     with pytest.raises(TypeError):
         tf.constant(tf.constant(1), tf.float32)
@@ -164,7 +162,7 @@ def test_list_of_tensors_is_packed():
 
 def test_tensor_shape_converts_when_fully_known():
     check(tf.convert_to_tensor(tf.TensorShape([1, 2])), [1, 2], tf.int32)
-    with pytest.raises(ValueError):
+    with refuses(ValueError):
         tf.convert_to_tensor(tf.TensorShape([None, 2]))
 
 
@@ -438,7 +436,7 @@ def test_bool():
     assert not tf.constant(0)
     assert not tf.constant("")
     assert not tf.constant(False)
-    with pytest.raises(ValueError):
+    with refuses(ValueError):
         bool(tf.constant([1, 2]))
 
 
@@ -632,7 +630,7 @@ def test_tensor_shape():
     assert (repr(partial), str(partial)) == ("TensorShape([None, 3])", "(None, 3)")
     assert (repr(unknown), str(unknown)) == ("TensorShape(None)", "<unknown>")
     for f in (len, list, lambda s: s.as_list()):
-        with pytest.raises(ValueError):
+        with refuses(ValueError):
             f(unknown)
 
 

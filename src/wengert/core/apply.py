@@ -1,8 +1,8 @@
 """The one door: every operation, by whoever called, goes through `apply`.
 
 It runs the NumPy kernel (or hands the operation to the graph being built), makes the result
-tensor with the user's call site, and tells the listeners. `apply2` is the same door for two
-tensors without attributes, which is most of what a small program does.
+tensor with the user's call site, and tells the listeners. `apply1` and `apply2` are the same door
+for one or two tensors without attributes, which is most of what a small program does.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.context import get_state
-from wengert.core.errors import OpError, at_site, describe, invalid, invalid_dtype
+from wengert.core.errors import InvalidArgumentError, InvalidTypeError, invalid, invalid_dtype
 from wengert.core.op import Op, Spec
-from wengert.core.sites import LIBRARY
+from wengert.core.sites import USER, find
 from wengert.core.tensor import Tensor, new_id
 
 _new = object.__new__
@@ -46,19 +46,12 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     except Exception as error:
         result = _rescue(op, inputs, attrs, error)
 
-    site = None
-    if state is not None:
-        site = state.site
-    if site is None:
-        frame: Any = _frame(2)
+    if state is None or state.site is None:
+        frame = _frame(2)
         code = frame.f_code
-        while LIBRARY[code.co_filename]:
-            frame = frame.f_back
-            if frame is None:
-                break
-            code = frame.f_code
-        else:
-            site = (code, frame.f_lasti)
+        site = (code, frame.f_lasti) if USER.get(code.co_filename) else find(frame)
+    else:
+        site = state.site
     if op.outputs == 1:
         if type(result) is not _ndarray:
             result = np.asarray(result)
@@ -77,6 +70,36 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     return outs
 
 
+def apply1(op: Op, x: Any) -> Any:
+    """`apply` for one tensor and no attributes."""
+    state = get_state()
+    if state is not None and state.graph is not None:
+        return state.graph.add(op, (x,), {})
+    a = x._array
+    if a.dtype.num not in op.accepts:
+        raise _bad_dtype(op, (x,))
+    try:
+        result = op.kernel(a)
+    except Exception as error:
+        result = _rescue(op, (x,), {}, error)
+    if type(result) is not _ndarray:
+        result = np.asarray(result)
+    if state is None or state.site is None:
+        frame = _frame(2)
+        code = frame.f_code
+        site = (code, frame.f_lasti) if USER.get(code.co_filename) else find(frame)
+    else:
+        site = state.site
+    out = _new(Tensor)
+    out._array = result
+    out._id = new_id()
+    out._site = site
+    if state is not None:
+        for listener in state.listeners:
+            listener.record(op, (x,), (out,), {}, site)
+    return out
+
+
 def apply2(op: Op, x: Any, y: Any) -> Any:
     """`apply` for two tensors of one dtype and no attributes."""
     state = get_state()
@@ -84,8 +107,8 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
         return state.graph.add(op, (x, y), {})
     a = x._array
     b = y._array
-    num = a.dtype.num
-    if num != b.dtype.num or num not in op.accepts:
+    dtype = a.dtype
+    if (dtype is not b.dtype and dtype.num != b.dtype.num) or dtype.num not in op.accepts:
         raise _bad_dtype(op, (x, y))
     try:
         result = op.kernel(a, b)
@@ -93,19 +116,12 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
         result = _rescue(op, (x, y), {}, error)
     if type(result) is not _ndarray:
         result = np.asarray(result)
-    site = None
-    if state is not None:
-        site = state.site
-    if site is None:
-        frame: Any = _frame(2)
+    if state is None or state.site is None:
+        frame = _frame(2)
         code = frame.f_code
-        while LIBRARY[code.co_filename]:
-            frame = frame.f_back
-            if frame is None:
-                break
-            code = frame.f_code
-        else:
-            site = (code, frame.f_lasti)
+        site = (code, frame.f_lasti) if USER.get(code.co_filename) else find(frame)
+    else:
+        site = state.site
     out = _new(Tensor)
     out._array = result
     out._id = new_id()
@@ -169,10 +185,14 @@ def _rescue(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], error: Excep
     if isinstance(error, RuntimeWarning | FloatingPointError):
         with np.errstate(all="ignore"):
             return op.kernel(*[x._array for x in inputs], **attrs)
-    for x in inputs:
-        if not isinstance(x, Tensor) and not hasattr(x, "_array"):
-            raise invalid(op.name, f"a tensor was expected; got {describe(x)}") from error
-    if isinstance(error, OpError | TypeError):
-        raise error if hasattr(error, "site") else at_site(error)
+    if hasattr(error, "site"):
+        raise error
     op.infer(*[spec(x) for x in inputs], **attrs)
-    raise invalid(op.name, str(error) or type(error).__name__, *inputs) from error
+    kind = InvalidTypeError if isinstance(error, TypeError) else InvalidArgumentError
+    raise invalid(op.name, _lower_first(error), *inputs, kind=kind) from error
+
+
+def _lower_first(error: Exception) -> str:
+    """NumPy's own words, fit to stand behind the name of the operation."""
+    text = str(error).rstrip(".") or type(error).__name__
+    return text[0].lower() + text[1:]

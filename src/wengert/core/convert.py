@@ -16,6 +16,8 @@ from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, invalid_dtype
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
@@ -33,6 +35,7 @@ class Hooks:
     read: Callable[..., Any]
     gather: Callable[..., Any]
     gather_nd: Callable[..., Any]
+    densify: Callable[..., Any]
 
 
 def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Any:
@@ -42,12 +45,17 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
         if dtype is not None and value.dtype is not dtype:
             raise at_site(ValueError(_mismatch(value, dtype)))
         return value
-    if kind is float or kind is int:
-        return scalar(value, dtype or hint, strict=dtype is not None)
+    if hint is not None and dtype is None and (kind is float or kind is int):
+        return scalar(value, hint)
     if isinstance(value, Value):
         if dtype is not None and value.dtype is not dtype:
             raise at_site(ValueError(_mismatch(value, dtype)))
         return value
+    if isinstance(value, TensorShape):
+        value.assert_is_fully_defined()
+        value = value.as_list() or np.zeros(0, np.int32)
+    if type(value) is IndexedSlices:
+        return operand(Hooks.densify(value), dtype, hint)
     convert = getattr(value, "__tf_tensor__", None)
     if convert is not None:
         return convert(dtype=dtype or None)
@@ -77,17 +85,23 @@ def to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any =
     """Converts a value to a tensor; reading a variable this way is a recorded operation."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)
+    if type(value) is float or type(value) is int:
+        # Not the shared scalar: a user may watch this tensor.
+        return wrap(to_array(value, wanted, hint), caller())
     result = operand(value, wanted, hint)
     return Hooks.read(result) if type(result) is Variable else result
 
 
-def scalar(value: Any, dtype: DType | None, strict: bool = False) -> Tensor:
-    """A Python number as a cached tensor of `dtype`; refused where it would lose its meaning."""
+def scalar(value: Any, dtype: DType) -> Tensor:
+    """A Python number that meets a tensor of `dtype`, as a cached constant.
+
+    Cached tensors must not reach users, who could watch one and so watch every equal number.
+    """
     key = (type(value), value, dtype) if value else (type(value), repr(value), dtype)
     found = _SCALARS.get(key)
     if found is not None:
         return found
-    tensor = wrap(to_array(value, dtype if strict else None, dtype), None)
+    tensor = wrap(to_array(value, None, dtype), None)
     if len(_SCALARS) >= _MOST_SCALARS:
         _SCALARS.clear()
     _SCALARS[key] = tensor
@@ -97,6 +111,7 @@ def scalar(value: Any, dtype: DType | None, strict: bool = False) -> Tensor:
 def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) -> np.ndarray:
     """A NumPy array of its own for a Python or NumPy value."""
     wanted = dtype or hint
+    source: Any = value
     if isinstance(value, np.ndarray | np.generic):
         return _from_numpy(np.asarray(value), wanted)
     if value is None:
@@ -106,7 +121,7 @@ def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) 
     if hasattr(value, "__array__") and not isinstance(value, list | tuple):
         return _from_numpy(np.asarray(value), wanted)
     if hasattr(value, "__dlpack__"):
-        return _from_numpy(np.from_dlpack(value), wanted)
+        return _from_numpy(np.from_dlpack(source), wanted)
     return _from_python(value, wanted, dtype is not None)
 
 

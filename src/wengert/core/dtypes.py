@@ -25,7 +25,7 @@ class DType:
 
     @property
     def as_numpy_dtype(self) -> Any:
-        return self._np.type
+        return object if self.kind == "s" else self._np.type
 
     @property
     def np(self) -> np.dtype:
@@ -191,7 +191,7 @@ def as_dtype(value: Any) -> DType:
     elif hasattr(value, "as_numpy_dtype"):
         value = value.as_numpy_dtype
     try:
-        num = np.dtype(value)
+        num = None if value is None else np.dtype(value)
     except TypeError:
         num = None
     if num is not None and num.kind in "SU":

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from wengert.core.apply import wrap
 from wengert.core.dtypes import DType
 from wengert.core.shapes import TensorShape
 
@@ -26,6 +29,9 @@ class IndexedSlices:
 
     @property
     def dense_shape(self) -> Any:
+        """The shape of the whole, as a tensor; `None` where it is not known."""
+        if isinstance(self._dense_shape, tuple):
+            return wrap(np.array(self._dense_shape, np.int32))
         return self._dense_shape
 
     @property
@@ -34,8 +40,6 @@ class IndexedSlices:
 
     @property
     def shape(self) -> TensorShape:
-        if self._dense_shape is None:
-            return TensorShape(None)
         return TensorShape(self._dense_shape)
 
     @property
@@ -47,6 +51,6 @@ class IndexedSlices:
 
     def __repr__(self) -> str:
         return (
-            f"IndexedSlices(indices={self._indices!r}, values={self._values!r}, "
-            f"dense_shape={self._dense_shape!r})"
+            f"IndexedSlices(indices={self._indices!s}, values={self._values!s}, "
+            f"dense_shape={self.dense_shape!s})"
         )

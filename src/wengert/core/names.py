@@ -8,7 +8,7 @@ from typing import Any
 _scope: ContextVar[str] = ContextVar("wengert_name_scope", default="")
 
 
-class name_scope:  # noqa: N801  # TensorFlow's name
+class name_scope:  # TensorFlow's name
     """Prefixes the names of variables made inside: `with tf.name_scope("layer"): ...`."""
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):

@@ -96,14 +96,25 @@ def _runner(
     return run
 
 
-class Plan(NamedTuple):
-    """What to keep for one pattern of tracked inputs."""
+class Plan:
+    """What to keep for one pattern of tracked inputs, and which rules will want it."""
 
-    inputs: tuple[bool, ...] | None
-    outs: bool
-    shapes: tuple[bool, ...] | None
-    needs: tuple[bool, ...]
-    rules: tuple[tuple[int, Rule], ...]
+    __slots__ = ("inputs", "keep2", "needs", "outs", "rules", "shapes")
+
+    def __init__(
+        self,
+        inputs: tuple[bool, ...] | None,
+        outs: bool,
+        shapes: tuple[bool, ...] | None,
+        needs: tuple[bool, ...],
+        rules: tuple[tuple[int, Rule], ...],
+    ) -> None:
+        self.inputs = inputs
+        self.outs = outs
+        self.shapes = shapes
+        self.needs = needs
+        self.rules = rules
+        self.keep2 = (*(inputs or (False, False))[:2], outs)
 
 
 class Op:
@@ -112,7 +123,8 @@ class Op:
     `inputs` names the tensor arguments; a single name with a star (`"*xs"`) takes any number.
     `accepts` holds the NumPy type numbers allowed, `match` the inputs that must share a dtype
     (default: all), `broadcasts` lets the backward loop undo broadcasting, `holomorphic` lets it
-    conjugate around the rule for complex numbers, `rows` lets row-sparse gradients through.
+    conjugate around the rule for complex numbers. `rows` names the inputs in which it is linear
+    row by row when the others are scalars, so that row-sparse gradients stay sparse.
     """
 
     __slots__ = (
@@ -134,7 +146,7 @@ class Op:
         broadcasts: bool = False,
         outputs: int | None = 1,
         holomorphic: bool = True,
-        rows: bool = False,
+        rows: bool | tuple[int, ...] = False,
         register: bool = True,
     ) -> None:
         self.name = name
@@ -149,7 +161,7 @@ class Op:
         self.broadcasts = broadcasts
         self.outputs = outputs
         self.holomorphic = holomorphic
-        self.rows = rows
+        self.rows: tuple[int, ...] = rows if isinstance(rows, tuple) else (0,) if rows else ()
         self.plans: dict[int, Plan] = {}
         self.joint: Rule | None = None
         self.rules: tuple[Rule | None, ...] = ()

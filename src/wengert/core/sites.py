@@ -10,6 +10,7 @@ import linecache
 import os
 import sys
 import sysconfig
+import warnings
 from dataclasses import dataclass
 from itertools import islice
 from types import CodeType
@@ -19,15 +20,6 @@ RawSite = tuple[CodeType, int]
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _STDLIB = sysconfig.get_paths()["stdlib"]
 _LIBRARIES = ("numpy", "keras", "jax", "jaxlib", "optree", "scipy", "ml_dtypes", "rich")
-
-
-class _Library(dict[str, bool]):
-    """Whether a file belongs to a library; each file name is judged once."""
-
-    def __missing__(self, filename: str) -> bool:
-        verdict = _is_library(filename)
-        self[filename] = verdict
-        return verdict
 
 
 def _is_library(filename: str) -> bool:
@@ -41,18 +33,26 @@ def _is_library(filename: str) -> bool:
     return path.startswith(_STDLIB + os.sep) or filename.startswith("<frozen")
 
 
-LIBRARY = _Library()
+# Files already judged; `True` for the user's own. Looked into by the door at every operation.
+USER: dict[str, bool] = {}
+
+
+def find(frame: Any) -> RawSite | None:
+    """The raw site of the first user frame from `frame` outwards."""
+    while frame is not None:
+        code = frame.f_code
+        user = USER.get(code.co_filename)
+        if user is None:
+            user = USER[code.co_filename] = not _is_library(code.co_filename)
+        if user:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
 
 
 def caller(depth: int = 1) -> RawSite | None:
     """The raw site of the first user frame, starting `depth` frames above the caller of this."""
-    frame: Any = sys._getframe(depth + 1) if depth else sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        if not LIBRARY[code.co_filename]:
-            return code, frame.f_lasti
-        frame = frame.f_back
-    return None
+    return find(sys._getframe(depth + 1))
 
 
 @dataclass(frozen=True)
@@ -83,3 +83,22 @@ def locate(site: RawSite | Site | None) -> Site | None:
     position = next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
     line, _, column, end = position
     return Site(code.co_filename, line or code.co_firstlineno, code.co_qualname, column, end)
+
+
+def warn(message: str) -> None:
+    """Warns at the user's line; Python shows it once for each such line."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and find(frame) is not None:
+        if USER[frame.f_code.co_filename]:
+            break
+        frame = frame.f_back
+    if frame is None:
+        warnings.warn(message, UserWarning, stacklevel=2)
+        return
+    warnings.warn_explicit(
+        message,
+        UserWarning,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )

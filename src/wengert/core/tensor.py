@@ -146,7 +146,7 @@ class Value:
         return round(self._single("round"), digits)
 
     def __format__(self, spec: str) -> str:
-        return format(self.numpy() if not self._array.ndim else str(self), spec)
+        return format(self._array[()] if not self._array.ndim else str(self._array), spec)
 
     __hash__ = None  # type: ignore[assignment]  # `==` is elementwise; see `ref`
 
@@ -220,14 +220,15 @@ class Reference:
 
 def show_array(array: np.ndarray) -> str:
     """The value as `repr` shows it."""
-    if array.dtype.num == dtypes.bfloat16.np.num:
-        text = _plain(array)
-        return text if not array.ndim else f"array({text}, dtype=bfloat16)"
-    return repr(array) if array.ndim else _plain(array)
+    if not array.ndim:
+        return repr(array.item()) if array.dtype.kind != "V" else str(array[()])
+    text = repr(array)
+    return "\n" + text if "\n" in text else text
 
 
 def _plain(array: np.ndarray) -> str:
-    return str(array) if array.ndim else str(array[()])
+    text = str(array) if array.ndim else str(array[()])
+    return "\n" + text if "\n" in text else text
 
 
 def _restore(array: np.ndarray) -> Tensor:
@@ -242,5 +243,3 @@ def _restore(array: np.ndarray) -> Tensor:
 def is_tensor(value: Any) -> bool:
     """Whether `value` is a tensor, a variable, or another type that acts as one."""
     return isinstance(value, Value) or hasattr(type(value), "__tf_tensor__")
-
-

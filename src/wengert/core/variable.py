@@ -208,7 +208,11 @@ class Variable(Value):
         """Changes the array in place, or a copy of it when somebody else holds it."""
         with self._lock:
             array = self._array
-            if sys.getrefcount(array) > _SOLE or array.base is not None or not array.flags.writeable:
+            if (
+                sys.getrefcount(array) > _SOLE
+                or array.base is not None
+                or not array.flags.writeable
+            ):
                 array = array.copy()
             change(array)
             self._array = array
@@ -216,26 +220,28 @@ class Variable(Value):
 
     def assign(
         self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
-    ) -> Variable:
+    ) -> Any:
         """Replaces the value."""
         array = self._incoming("assign", value)
         with self._lock:
             self._array = array
-        return self
+        return self if read_value else None
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
-    ) -> Variable:
+    ) -> Any:
         """Adds to the value."""
-        return self._arithmetic("assign_add", delta, np.add)
+        self._arithmetic("assign_add", delta, np.add)
+        return self if read_value else None
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
-    ) -> Variable:
+    ) -> Any:
         """Subtracts from the value."""
-        return self._arithmetic("assign_sub", delta, np.subtract)
+        self._arithmetic("assign_sub", delta, np.subtract)
+        return self if read_value else None
 
-    def _arithmetic(self, method: str, delta: Any, ufunc: Any) -> Variable:
+    def _arithmetic(self, method: str, delta: Any, ufunc: Any) -> None:
         array = self._incoming(method, delta, self._array.shape)
         with self._lock:
             old = self._array
@@ -243,7 +249,6 @@ class Variable(Value):
                 self._array = np.asarray(ufunc(old, array))
             else:
                 ufunc(old, array, out=old)
-        return self
 
     def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
         """Adds rows; rows named twice are added twice."""
@@ -353,6 +358,17 @@ class Variable(Value):
 
         return self._modify(change)
 
+    def _in_place(self, other: Any) -> Any:
+        raise at_site(
+            RuntimeError(
+                "Variable: augmented assignment would bind a new tensor to the name. Use "
+                "assign_add, assign_sub or assign; or write `x = v + 1` for a tensor."
+            )
+        )
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = _in_place
+    __imod__ = __ipow__ = __imatmul__ = __iand__ = __ior__ = __ixor__ = _in_place
+
     def __reduce__(self) -> Any:
         return _restore, (self.numpy(), self._name, self._trainable, self._declared)
 
@@ -386,7 +402,9 @@ def _whole(method: str, indices: Any) -> np.ndarray:
 
     array = operand(indices)._array
     if array.dtype.kind not in "iu":
-        raise at_site(TypeError(f"{method}: indices must be whole numbers; got {describe(indices)}."))
+        raise at_site(
+            TypeError(f"{method}: indices must be whole numbers; got {describe(indices)}.")
+        )
     return array
 
 

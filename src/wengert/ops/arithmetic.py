@@ -1,4 +1,8 @@
-"""Arithmetic on two tensors, element by element, and the plain unary functions."""
+"""Arithmetic on two tensors, element by element, and sums of many.
+
+Integers wrap on overflow; there is no promotion between dtypes. `division.py` has the divisions
+that round, `guarded.py` those that answer 0 instead of NaN, `power.py` powers and roots.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +11,40 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply, apply2
+from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand, operands
-from wengert.core.errors import invalid
+from wengert.core.errors import InvalidTypeError, at_site, describe, invalid, invalid_dtype
+from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
-from wengert.ops.declare import binary, unary
-
-_STRINGS = dtypes.nums("s")
+from wengert.core.op import Joint, Op, Spec
+from wengert.core.shapes import TensorShape, compatible, merge
+from wengert.ops.declare import binary, in_float32, unary
 
 ADD = binary(
     "add",
     np.add,
     lambda x, y: lax.add(x, y),
     grad=(lambda g: g, lambda g: g),
-    accepts=dtypes.NUMERIC | _STRINGS,
 )
 
 
 def add(x: Any, y: Any, name: Any = None) -> Any:
     """Adds element by element; joins strings."""
-    return apply2(ADD, *operands("add", x, y))
+    x, y = operands("add", x, y)
+    try:
+        return apply2(ADD, x, y)
+    except InvalidTypeError:
+        if x.dtype is y.dtype is dtypes.string:
+            return apply2(ADD_STRINGS, x, y)
+        raise
+
+
+def _add_strings(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    # Given room for its answer, NumPy does not unpack a single string.
+    return np.add(x, y, out=np.empty(np.broadcast_shapes(x.shape, y.shape), object))
+
+
+ADD_STRINGS = binary("add_strings", _add_strings, None, None, accepts=dtypes.nums("s"))
 
 
 SUBTRACT = binary(
@@ -46,7 +64,9 @@ MULTIPLY = binary(
     "multiply",
     np.multiply,
     lambda x, y: lax.mul(x, y),
-    grad=(lambda g, y: g * y, lambda g, x: g * x),
+    # Through the door directly: this rule runs more often than any other.
+    grad=(lambda g, y: apply2(MULTIPLY, g, y), lambda g, x: apply2(MULTIPLY, g, x)),
+    rows=(0, 1),
 )
 
 
@@ -54,35 +74,6 @@ def multiply(x: Any, y: Any, name: Any = None) -> Any:
     """Multiplies element by element."""
     return apply2(MULTIPLY, *operands("multiply", x, y))
 
-
-DIVIDE = binary(
-    "divide",
-    np.true_divide,
-    lambda x, y: lax.div(x, y),
-    grad=(lambda g, y: g / y, lambda g, y, out: -g * out / y),
-    accepts=dtypes.INEXACT,
-)
-
-
-def truediv(x: Any, y: Any, name: Any = None) -> Any:
-    """Divides; integers give float64 (float32 for 8 and 16 bits), as Python divides."""
-    x, y = operands("truediv", x, y)
-    return divide_tensors(x, y)
-
-
-def divide_tensors(x: Any, y: Any) -> Any:
-    """`x / y` for two tensors of any number type."""
-    kind = x.dtype
-    if kind.is_integer:
-        from wengert.ops.cast import cast
-
-        wide = dtypes.float32 if kind.size < 4 else dtypes.float64
-        if y.dtype is kind:
-            x, y = cast(x, wide), cast(y, wide)
-    return apply2(DIVIDE, x, y)
-
-
-divide = truediv
 
 NEGATIVE = unary(
     "negative",
@@ -95,29 +86,166 @@ NEGATIVE = unary(
 
 
 def negative(x: Any, name: Any = None) -> Any:
-    """-x."""
-    return apply(NEGATIVE, operand(x))
+    """-x; the lowest integer of a type is its own negative."""
+    return apply1(NEGATIVE, operand(x))
 
 
-EXP = unary("exp", np.exp, lambda x: lax.exp(x), grad=lambda g, out: g * out)
+DIVIDE = binary(
+    "divide",
+    np.true_divide,
+    lambda x, y: lax.div(x, y),
+    grad=(lambda g, y: g / y, lambda g, y, out: -g * out / y),
+    accepts=dtypes.INEXACT,
+    rows=(0,),
+)
 
 
-def exp(x: Any, name: Any = None) -> Any:
-    """e to the power x; overflows to infinity."""
-    return apply(EXP, operand(x))
+def realdiv(x: Any, y: Any, name: Any = None) -> Any:
+    """Divides floats and complex numbers."""
+    return apply2(DIVIDE, *operands("realdiv", x, y))
 
 
-LOG = unary("log", np.log, lambda x: lax.log(x), grad=lambda g, x: g / x)
+def truediv(x: Any, y: Any, name: Any = None) -> Any:
+    """Divides; integers give float64 (float32 for 8 and 16 bits), as Python divides."""
+    return divide_tensors(*operands("truediv", x, y))
 
 
-def log(x: Any, name: Any = None) -> Any:
-    """The natural logarithm; -inf at 0, NaN below."""
-    return apply(LOG, operand(x))
+def divide_tensors(x: Any, y: Any) -> Any:
+    """`x / y` for two tensors of any number type."""
+    return (
+        apply2(DIVIDE, *fractions("truediv", x, y)) if x.dtype.is_integer else apply2(DIVIDE, x, y)
+    )
 
 
-TANH = unary("tanh", np.tanh, lambda x: lax.tanh(x), grad=lambda g, out: g * (1.0 - out * out))
+def fractions(name: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """Integers as the floats that division answers with; other types stay."""
+    kind = x.dtype
+    if y.dtype is not kind:
+        raise invalid_dtype(
+            name,
+            "the arguments must have the same dtype; there is no promotion",
+            x,
+            y,
+            help=f"Cast one of them, for example tf.cast(y, tf.{kind.name}).",
+        )
+    if not kind.is_integer:
+        return x, y
+    from wengert.ops.cast import cast
+
+    wide = dtypes.float32 if kind.size < 4 else dtypes.float64
+    return cast(x, wide), cast(y, wide)
 
 
-def tanh(x: Any, name: Any = None) -> Any:
-    """The hyperbolic tangent."""
-    return apply(TANH, operand(x))
+divide = truediv
+
+
+def _squared_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    d = np.subtract(x, y)
+    return np.multiply(d, np.conj(d) if d.dtype.kind == "c" else d)
+
+
+def _lower_squared_difference(x: Any, y: Any) -> Any:
+    d = lax.sub(x, y)
+    return lax.mul(d, lax.conj(d) if d.dtype.kind == "c" else d)
+
+
+def _squared_difference_grad(g: Any, x: Any, y: Any) -> Any:
+    from wengert.ops.cast import cast
+    from wengert.ops.complex import real
+
+    if x.dtype.is_complex:
+        g = cast(real(g), x.dtype)
+    return (g + g) * (x - y)
+
+
+SQUARED_DIFFERENCE = binary(
+    "squared_difference",
+    _squared_difference,
+    _lower_squared_difference,
+    grad=(
+        _squared_difference_grad,
+        lambda g, x, y: -_squared_difference_grad(g, x, y),
+    ),
+    holomorphic=False,
+)
+
+
+def squared_difference(x: Any, y: Any, name: Any = None) -> Any:
+    """(x - y)²; the squared modulus for complex numbers."""
+    return apply2(SQUARED_DIFFERENCE, *operands("squared_difference", x, y))
+
+
+def scalar_mul(scalar: Any, x: Any, name: Any = None) -> Any:
+    """Multiplies a tensor, or the values of IndexedSlices, by one number."""
+    kind = x.dtype if isinstance(x, IndexedSlices) else (x := operand(x)).dtype
+    factor = operand(scalar, kind)
+    if factor.shape.rank:
+        raise at_site(
+            ValueError(f"scalar_mul: `scalar` must have rank 0; got {describe(factor)}. Use `*`.")
+        )
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(factor * x.values, x.indices, x.dense_shape)
+    return apply2(MULTIPLY, factor, x)
+
+
+def _sum_all(*xs: np.ndarray) -> np.ndarray:
+    if any(x.shape != xs[0].shape for x in xs):
+        raise ValueError("shapes differ")
+    if len(xs) == 1:
+        return xs[0]
+    total = np.add(xs[0], xs[1], out=np.empty(xs[0].shape, xs[0].dtype))
+    for x in xs[2:]:
+        np.add(total, x, out=total)
+    return total
+
+
+def _lower_sum_all(x: Any, *rest: Any) -> Any:
+    for y in rest:
+        x = lax.add(x, y)
+    return x
+
+
+def _infer_sum_all(*xs: Spec) -> Spec:
+    shape = xs[0].shape
+    for x in xs[1:]:
+        if not compatible(shape, x.shape):
+            raise invalid("add_n", "all tensors must have the same shape", *xs[:4])
+        shape = merge(shape, x.shape)
+    return Spec(shape, xs[0].dtype)
+
+
+ADD_N = Op(
+    "add_n",
+    "*xs",
+    kernel=in_float32(_sum_all),
+    infer=_infer_sum_all,
+    lower=_lower_sum_all,
+    grad=Joint(lambda g, needs: [g] * len(needs)),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def add_n(inputs: Any, name: Any = None) -> Any:
+    """The sum of tensors of one shape and dtype; it does not broadcast."""
+    from wengert.ops.gather import densify
+
+    given = [densify(x) if isinstance(x, IndexedSlices) else x for x in inputs]
+    if not given:
+        raise at_site(ValueError("add_n: `inputs` is empty; at least one tensor is needed."))
+    first = operand(given[0])
+    return apply(ADD_N, first, *[operand(x, None, first.dtype) for x in given[1:]])
+
+
+def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: Any = None) -> Any:
+    """`add_n` of a list or tuple, with its shape and dtype checked where they are given."""
+    if not isinstance(inputs, list | tuple) or not inputs:
+        raise at_site(ValueError("accumulate_n: `inputs` must be a list of at least one tensor."))
+    xs = [operand(x) for x in inputs]
+    if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) is not xs[0].dtype:
+        raise invalid_dtype("accumulate_n", f"`tensor_dtype` is {tensor_dtype!r}", xs[0])
+    common = TensorShape(shape)
+    for x in xs:
+        if not common.is_compatible_with(x.shape):
+            raise invalid("accumulate_n", f"all tensors must have shape {common}", x)
+        common = common.merge_with(x.shape)
+    return add_n(xs)

@@ -1,4 +1,4 @@
-"""Changing element types."""
+"""Changing the element type of a tensor, or what its bits mean, and stating its shape."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
-from wengert.core.convert import operand
+from wengert.core.convert import operand, to_tensor
 from wengert.core.dtypes import DType
-from wengert.core.errors import invalid_dtype
+from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
@@ -24,26 +24,68 @@ def _cast_kernel(x: np.ndarray, dtype: DType) -> np.ndarray:
     return x.astype(dtype.np)
 
 
+# Floats go to 8 and 16 bits by way of int32, which wraps.
+_NARROW = dtypes.nums("int8", "int16", "uint8", "uint16")
+
+
+def _stage(dtype: DType) -> tuple[DType, float, float, int]:
+    """The integer type a float is truncated to, the open range it holds, and the answer outside.
+
+    The answer is the one that x86 processors give, on every machine.
+    """
+    stage = dtypes.int32 if dtype.np.num in _NARROW else dtype
+    half = 2.0 ** (stage.size * 8 - 1)
+    if stage.is_unsigned:
+        return stage, -half, 2 * half, int(half)
+    return stage, -half - 1 if stage.size == 4 else -half, half, -int(half)
+
+
 def _to_integer(x: np.ndarray, dtype: DType) -> np.ndarray:
-    """Truncates; what is out of range goes to the nearest end, NaN to 0, on every machine."""
-    info = np.iinfo(dtype.np)
-    wide = x if x.dtype.kind == "f" and x.dtype.itemsize == 8 else x.astype(np.float64)
-    wide = np.nan_to_num(np.trunc(wide), nan=0.0)
-    high = wide >= float(info.max)
-    low = wide <= float(info.min)
-    out = np.where(high | low, 0.0, wide).astype(dtype.np)
-    return np.where(high, info.max, np.where(low, info.min, out)).astype(dtype.np)
+    stage, low, high, outside = _stage(dtype)
+    wide = x if x.dtype.num == dtypes.float64.np.num else x.astype(np.float64)
+    fits = (wide > low) & (wide < high)
+    if stage.is_unsigned:
+        return _to_unsigned(np.where(fits, wide, 0.0), fits, stage, outside)
+    whole = np.where(fits, wide, 0.0).astype(stage.np)
+    return np.where(fits, whole, stage.np.type(outside)).astype(dtype.np)
 
 
-def _cast_grad(g: Any, x_dtype: DType) -> Any:
-    return cast(g, x_dtype)
+def _to_unsigned(wide: np.ndarray, fits: np.ndarray, stage: DType, outside: int) -> np.ndarray:
+    """Numbers below 0 wrap; those above the signed range are moved down and back up."""
+    large = wide >= 2.0**63
+    low = np.where(large, wide - 2.0**63, wide).astype(np.int64).astype(np.uint64)
+    whole = np.where(large, low + np.uint64(2**63), low).astype(stage.np)
+    return np.where(fits, whole, stage.np.type(outside))
+
+
+def _lower_to_integer(x: Any, dtype: DType) -> Any:
+    stage, low, high, outside = _stage(dtype)
+    wide = lax.convert_element_type(x, np.float64)
+    zero = lax.full_like(wide, 0)
+    fits = lax.bitwise_and(
+        lax.gt(wide, lax.full_like(wide, low)), lax.lt(wide, lax.full_like(wide, high))
+    )
+    safe = lax.select(fits, wide, zero)
+    if stage.is_unsigned:
+        half = lax.full_like(wide, 2.0**63)
+        large = lax.ge(safe, half)
+        down = lax.convert_element_type(lax.select(large, lax.sub(safe, half), safe), np.int64)
+        low_bits = lax.convert_element_type(down, np.uint64)
+        up = lax.add(low_bits, lax.full_like(low_bits, np.uint64(2**63)))
+        whole = lax.convert_element_type(lax.select(large, up, low_bits), stage.np)
+    else:
+        whole = lax.convert_element_type(safe, stage.np)
+    whole = lax.select(fits, whole, lax.full_like(whole, stage.np.type(outside)))
+    return lax.convert_element_type(whole, dtype.np)
 
 
 def _lower_cast(x: Any, dtype: DType, x_dtype: DType) -> Any:
     if x_dtype.is_complex and not dtype.is_complex:
         x = lax.real(x)
     if dtype.is_bool:
-        return lax.ne(x, x.dtype.type(0))
+        return lax.ne(x, lax.full_like(x, 0))
+    if dtype.is_integer and x_dtype.is_differentiable:
+        return _lower_to_integer(x, dtype)
     return lax.convert_element_type(x, dtype.np)
 
 
@@ -53,27 +95,161 @@ CAST = Op(
     kernel=lambda x, dtype, x_dtype: _cast_kernel(x, dtype),
     infer=lambda x, dtype, x_dtype: Spec(x.shape, dtype),
     lower=_lower_cast,
-    grad=_cast_grad,
+    grad=lambda g, x_dtype: cast(g, x_dtype),
     holomorphic=False,
     rows=True,
 )
 
 
 def cast(x: Any, dtype: Any, name: Any = None) -> Any:
-    """Changes the dtype. Fractions are cut off; what an integer type cannot hold becomes its end."""
+    """Changes the dtype.
+
+    Fractions are cut off, integers wrap, complex numbers lose their imaginary part. A float that an
+    integer type cannot hold, NaN included, becomes the type's lowest value (for unsigned types the
+    middle of the range; 8 and 16 bits are the low bits of an int32): use `saturate_cast` to clip.
+    """
     wanted = dtypes.as_dtype(dtype)
     if isinstance(x, IndexedSlices):
-        return IndexedSlices(cast(x.values, wanted), x.indices, x.dense_shape)
+        return IndexedSlices(cast(x.values, wanted), x.indices, x._dense_shape)
     x = operand(x)
     own = x.dtype
-    if (own.kind == "s") != (wanted.kind == "s"):
-        raise invalid_dtype(
+    if own is wanted:
+        return to_tensor(x)
+    if own.kind == "s" or wanted.kind == "s":
+        raise invalid(
             "cast",
             f"{own.name} does not convert to {wanted.name}",
             help="Use tf.strings.to_number or tf.strings.as_string.",
+            kind=UnimplementedError,
         )
-    if own is wanted:
-        from wengert.core.convert import to_tensor
-
-        return to_tensor(x)
     return apply(CAST, x, dtype=wanted, x_dtype=own)
+
+
+def _bounds(own: DType, wanted: DType) -> tuple[Any, Any]:
+    """The range of `wanted` in numbers of `own`, rounded inwards."""
+    kind = own.np.type
+    low, high = kind(max(own.min, wanted.min)), kind(min(own.max, wanted.max))
+    if own.is_floating:
+        low = np.nextafter(low, kind(0)) if int(low) < int(wanted.min) else low
+        high = np.nextafter(high, kind(0)) if int(high) > int(wanted.max) else high
+    return low, high
+
+
+def saturate_cast(value: Any, dtype: Any, name: Any = None) -> Any:
+    """`cast`, with numbers outside the range of the new type moved to its ends first."""
+    from wengert.ops.complex import complex, imag, real
+    from wengert.ops.select import clip_by_value
+
+    wanted = dtypes.as_dtype(dtype)
+    x = operand(value)
+    own = x.dtype
+    if own.is_complex:
+        if wanted.is_complex:
+            part = wanted.real_dtype
+            return complex(saturate_cast(real(x), part), saturate_cast(imag(x), part))
+        x, own = real(x), own.real_dtype
+    target = wanted.real_dtype
+    if not own.is_numeric or not target.is_numeric:
+        raise invalid_dtype("saturate_cast", f"numbers were expected, for {wanted.name} too", x)
+    if own.min < target.min or own.max > target.max:
+        x = clip_by_value(x, *_bounds(own, target))
+    return cast(x, wanted)
+
+
+def _bitcast_shape(x: Spec, dtype: DType) -> shapes.Shape:
+    """Narrower elements get a new last axis; wider ones use the last axis up."""
+    old, new = x.dtype.size, dtype.size
+    if x.shape is None or old == new:
+        return x.shape
+    if old > new:
+        return (*x.shape, old // new)
+    if not x.shape or x.shape[-1] not in (None, new // old):
+        raise invalid(
+            "bitcast",
+            f"the last size must be {new // old} to make {dtype.name} of {x.dtype.name}",
+            x,
+            help="Reshape the tensor first.",
+        )
+    return x.shape[:-1]
+
+
+def _bitcast(x: np.ndarray, dtype: DType) -> np.ndarray:
+    shape = _bitcast_shape(Spec(x.shape, dtypes.of(x)), dtype)
+    return np.ascontiguousarray(x).reshape(-1).view(dtype.np).reshape(shape)
+
+
+def _lower_bitcast(x: Any, dtype: DType) -> Any:
+    if x.dtype.kind == "c":
+        # XLA does not look into complex numbers: their parts go side by side first.
+        parts = [lax.expand_dims(p, (x.ndim,)) for p in (lax.real(x), lax.imag(x))]
+        pair = lax.concatenate(parts, x.ndim)
+        if dtype.size == x.dtype.itemsize and not dtype.is_complex:
+            return lax.bitcast_convert_type(pair, dtype.np)
+        flat = lax.bitcast_convert_type(pair, dtype.real_dtype.np)
+        if not dtype.is_complex:
+            return lax.reshape(flat, (*x.shape, x.dtype.itemsize // dtype.size))
+        return _paired(lax.reshape(flat, (*x.shape, x.dtype.itemsize // dtype.size, 2)))
+    if dtype.is_complex:
+        real = dtype.real_dtype.np
+        flat = lax.bitcast_convert_type(x, real)
+        return _paired(
+            lax.reshape(flat, (*_bitcast_shape(Spec(x.shape, dtypes.as_dtype(x.dtype)), dtype), 2))
+        )
+    return lax.bitcast_convert_type(x, dtype.np)
+
+
+def _paired(x: Any) -> Any:
+    axis = x.ndim - 1
+    return lax.complex(
+        lax.index_in_dim(x, 0, axis, keepdims=False), lax.index_in_dim(x, 1, axis, keepdims=False)
+    )
+
+
+BITCAST = Op(
+    "bitcast",
+    "x",
+    kernel=_bitcast,
+    infer=lambda x, dtype: Spec(_bitcast_shape(x, dtype), dtype),
+    lower=_lower_bitcast,
+    grad=None,
+    accepts=dtypes.NUMERIC,
+)
+
+
+def bitcast(input: Any, type: Any, name: Any = None) -> Any:
+    """The same bits read as another number type; the last axis splits or joins elements."""
+    wanted = dtypes.as_dtype(type)
+    if not wanted.is_numeric:
+        raise invalid_dtype("bitcast", f"the new type must hold numbers; got {wanted.name}")
+    return apply(BITCAST, operand(input), dtype=wanted)
+
+
+def _infer_ensure(x: Spec, shape: shapes.Shape) -> Spec:
+    if not shapes.compatible(x.shape, shape):
+        raise invalid(
+            "ensure_shape",
+            f"the shape {shapes.TensorShape(x.shape)} is not {shapes.TensorShape(shape)}",
+            x,
+        )
+    return Spec(shapes.merge(x.shape, shape), x.dtype)
+
+
+def _ensure(x: np.ndarray, shape: shapes.Shape) -> np.ndarray:
+    if not shapes.compatible(x.shape, shape):
+        raise ValueError("another shape was promised")
+    return x
+
+
+ENSURE_SHAPE = Op(
+    "ensure_shape",
+    "x",
+    kernel=_ensure,
+    infer=_infer_ensure,
+    lower=_ensure,
+    grad=lambda g: g,
+)
+
+
+def ensure_shape(x: Any, shape: Any, name: Any = None) -> Any:
+    """The same tensor, or an error where its shape does not fit; `None` fits any size."""
+    return apply(ENSURE_SHAPE, operand(x), shape=shapes.as_shape(shape))

@@ -25,7 +25,9 @@ def _failed(name: str, text: str, message: Any = None, kind: Any = InvalidArgume
     return at_site(error)
 
 
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: Any = None) -> None:  # noqa: N802  # TensorFlow's name
+def Assert(
+    condition: Any, data: Any, summarize: int | None = None, name: Any = None
+) -> None:  # TensorFlow's name
     """Raises `InvalidArgumentError` with `data` unless the condition holds."""
     if not bool(operand(condition)):
         shown = ", ".join(structure_text(d, 3 if summarize is None else summarize) for d in data)
@@ -56,7 +58,9 @@ def _compare(
         count = 3 if summarize is None else summarize
         bad = np.argwhere(~verdict)[: count if count > 0 else None]
         values = [(left[tuple(i)], right[tuple(i)]) for i in bad]
-        places = ", ".join(f"at {i.tolist()}: {p} and {q}" for i, (p, q) in zip(bad, values, strict=True))
+        places = ", ".join(
+            f"at {i.tolist()}: {p} and {q}" for i, (p, q) in zip(bad, values, strict=True)
+        )
         raise _failed(
             name,
             f"x {symbol} y does not hold for {int((~verdict).sum())} of {verdict.size} elements "
@@ -188,7 +192,9 @@ def assert_scalar(tensor: Any, message: Any = None, name: Any = None) -> Any:
     """Raises `ValueError` unless the tensor is a scalar."""
     x = operand(tensor)
     if len(x.shape):
-        raise _failed("assert_scalar", f"a scalar was expected; {_rank_text(x)}", message, ValueError)
+        raise _failed(
+            "assert_scalar", f"a scalar was expected; {_rank_text(x)}", message, ValueError
+        )
     return x
 
 
@@ -297,11 +303,13 @@ def print_(
 
     `output_stream` is a stream, a logging function, or `"file://path"`, which is appended to.
     """
-    stream = sys.stderr if output_stream is None else output_stream
+    stream: Any = sys.stderr if output_stream is None else output_stream
     text = sep.join(structure_text(x, summarize) for x in inputs)
     if isinstance(stream, str):
         if not stream.startswith("file://"):
-            raise _failed("print", f"an unknown stream {stream!r}; use 'file://path'", None, ValueError)
+            raise _failed(
+                "print", f"an unknown stream {stream!r}; use 'file://path'", None, ValueError
+            )
         with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text + end)
     elif callable(stream) and not hasattr(stream, "write"):
@@ -309,5 +317,3 @@ def print_(
     else:
         stream.write(text + end)
         stream.flush()
-
-

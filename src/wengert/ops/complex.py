@@ -6,11 +6,90 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply, apply1
+from wengert.core.convert import operand, operands
+from wengert.core.dtypes import DType
+from wengert.core.errors import invalid_dtype
 from wengert.core.lazy import lax
-from wengert.ops.declare import unary
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import broadcasting, unary
+
+
+def _part(name: str, kernel: Any, lower: Any, grad: Any) -> Op:
+    """An operation from complex numbers to the real type of their width."""
+    return Op(
+        name,
+        "x",
+        kernel=kernel,
+        infer=lambda x: Spec(x.shape, x.dtype.real_dtype),
+        lower=lower,
+        grad=grad,
+        accepts=dtypes.COMPLEX,
+        holomorphic=False,
+    )
+
+
+def _zeros(x: Any) -> Any:
+    from wengert.ops.create import zeros_like
+
+    return zeros_like(x)
+
+
+def _complex(x: np.ndarray, y: np.ndarray, dtype: DType) -> np.ndarray:
+    # A product with 1j would turn infinities into NaN.
+    out = np.empty(np.broadcast_shapes(x.shape, y.shape), dtype.np)
+    out.real = x
+    out.imag = y
+    return out
+
+
+COMPLEX = Op(
+    "complex",
+    "x y",
+    kernel=_complex,
+    infer=lambda x, y, dtype: Spec(shapes.broadcast("complex", x.shape, y.shape), dtype),
+    lower=broadcasting(lambda x, y, dtype: lax.complex(x, y)),
+    grad=(lambda g: real(g), lambda g: imag(g)),
+    accepts=dtypes.nums("float32", "float64"),
+    broadcasts=True,
+    holomorphic=False,
+)
+
+
+def complex(real: Any, imag: Any, name: Any = None) -> Any:
+    """The complex numbers with the given parts, both float32 or both float64."""
+    x, y = operands("complex", real, imag)
+    kinds: dict[DType, DType] = {
+        dtypes.float32: dtypes.complex64,
+        dtypes.float64: dtypes.complex128,
+    }
+    if x.dtype is not y.dtype or x.dtype not in kinds:
+        raise invalid_dtype("complex", "`real` and `imag` must both be float32 or float64", x, y)
+    return apply(COMPLEX, x, y, dtype=kinds[x.dtype])
+
+
+REAL = _part("real", np.real, lambda x: lax.real(x), grad=lambda g: complex(g, _zeros(g)))
+
+
+def real(input: Any, name: Any = None) -> Any:
+    """The real part; a real tensor is its own."""
+    x = operand(input)
+    if x.dtype.is_complex:
+        return apply1(REAL, x)
+    if not x.dtype.is_numeric:
+        raise invalid_dtype("real", "numbers were expected", x)
+    return x
+
+
+IMAG = _part("imag", np.imag, lambda x: lax.imag(x), grad=lambda g: complex(_zeros(g), g))
+
+
+def imag(input: Any, name: Any = None) -> Any:
+    """The imaginary part; zeros for a real tensor."""
+    x = operand(input)
+    return apply1(IMAG, x) if x.dtype.is_complex else _zeros(x)
+
 
 CONJ = unary(
     "conj",
@@ -25,4 +104,28 @@ CONJ = unary(
 def conj(x: Any, name: Any = None) -> Any:
     """The complex conjugate; a real tensor is its own."""
     x = operand(x)
-    return apply(CONJ, x) if x.dtype.is_complex else x
+    if x.dtype.is_complex:
+        return apply1(CONJ, x)
+    if not x.dtype.is_numeric:
+        raise invalid_dtype("conj", "numbers were expected", x)
+    return x
+
+
+ANGLE = _part(
+    "angle",
+    np.angle,
+    lambda x: lax.atan2(lax.imag(x), lax.real(x)),
+    grad=lambda g, x: complex(_zeros(g), g) / conj(x),
+)
+
+
+def angle(input: Any, name: Any = None) -> Any:
+    """The argument in [-π, π]; for real numbers π below 0, else 0. Its gradient at 0 is NaN."""
+    from wengert.ops.select import where
+
+    x = operand(input)
+    if x.dtype.is_complex:
+        return apply1(ANGLE, x)
+    if not x.dtype.is_floating:
+        raise invalid_dtype("angle", "floats or complex numbers were expected", x)
+    return where(x < 0, operand(np.pi, None, x.dtype), 0)

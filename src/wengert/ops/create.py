@@ -1,58 +1,224 @@
-"""Making tensors from nothing: constants, zeros, ones, ranges."""
+"""Making tensors from nothing or from the shape of another: constants, ranges, grids."""
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import wrap
-from wengert.core.convert import operand, to_array, to_tensor
-from wengert.core.errors import invalid
+from wengert.core.apply import apply, wrap
+from wengert.core.convert import operand, to_tensor
+from wengert.core.dtypes import DType
+from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
-from wengert.core.tensor import Tensor
-from wengert.ops.declare import static_tuple
+from wengert.core.tensor import Tensor, Value
+from wengert.ops.declare import static, static_tuple
+
+_RANGE_TYPES = (
+    dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64,
+)  # fmt: skip
+
+
+def sizes(name: str, shape: Any) -> tuple[int, ...]:
+    """A shape as plain sizes, none of them negative."""
+    found = static_tuple(name, shape)
+    if min(found, default=0) < 0:
+        raise invalid(name, f"a size must not be negative; got shape {list(found)}")
+    return found
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
-    """A tensor with the given value; a scalar fills `shape`."""
+    """A tensor with the given value; a single one fills `shape`."""
+    if dtype is not None and isinstance(value, Value) and value.dtype != dtypes.as_dtype(dtype):
+        wanted = dtypes.as_dtype(dtype).name
+        raise invalid_dtype(
+            "constant", f"dtype {wanted} was asked for", value, help=f"Use tf.cast(x, tf.{wanted})."
+        )
     x = to_tensor(value, dtype)
     if shape is None:
         return x
-    wanted = static_tuple("constant", shape)
-    if x._array.shape == wanted:
+    wanted = sizes("constant", shape)
+    array = x._array
+    if array.shape == wanted:
         return x
-    if x._array.size == 1:
-        return wrap(np.full(wanted, x._array.reshape(())), caller())
-    if x._array.size == int(np.prod(wanted)):
-        return wrap(x._array.reshape(wanted), caller())
-    raise invalid("constant", f"{x._array.size} values do not fill shape {list(wanted)}", x)
+    if array.size == 1:
+        return wrap(np.full(wanted, array.reshape(()), array.dtype), caller())
+    if array.size == int(np.prod(wanted)):
+        return wrap(array.reshape(wanted), caller())
+    raise invalid(
+        "constant",
+        f"{array.size} values do not fill shape {list(wanted)}",
+        x,
+        kind=InvalidTypeError,
+    )
+
+
+def _blank(shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Zeros, `False` or empty strings."""
+    if dtype is dtypes.string:
+        return np.full(shape, b"", object)
+    return np.zeros(shape, dtype.np)
 
 
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any = None) -> Tensor:
-    """A tensor of zeros (empty strings, False)."""
-    kind = dtypes.as_dtype(dtype)
-    fill: Any = b"" if kind is dtypes.string else 0
-    return wrap(np.full(static_tuple("zeros", shape), fill, kind.np), caller())
+    """A tensor of zeros (empty strings, `False`)."""
+    return wrap(_blank(sizes("zeros", shape), dtypes.as_dtype(dtype)), caller())
 
 
 def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any = None) -> Tensor:
-    """A tensor of ones (True)."""
+    """A tensor of ones (`True`)."""
     kind = dtypes.as_dtype(dtype)
-    return wrap(np.ones(static_tuple("ones", shape), kind.np), caller())
+    if kind is dtypes.string:
+        raise invalid_dtype("ones", "there is no string 1")
+    return wrap(np.ones(sizes("ones", shape), kind.np), caller())
 
 
-def zeros_like(input: Any, dtype: Any = None, name: Any = None, layout: Any = None) -> Tensor:
-    """Zeros in the shape of another tensor."""
+ZEROS_LIKE = Op(
+    "zeros_like",
+    "x",
+    kernel=lambda x, dtype: _blank(x.shape, dtype),
+    infer=lambda x, dtype: Spec(x.shape, dtype),
+    lower=lambda x, dtype: lax.full(x.shape, 0, dtype.np),
+    grad=None,
+)
+
+
+def zeros_like(input: Any, dtype: Any = None, name: Any = None, layout: Any = None) -> Any:
+    """Zeros in the shape of another tensor, and of its dtype unless one is given."""
     x = operand(input)
-    return zeros(x._array.shape, dtype or x.dtype)
+    return apply(ZEROS_LIKE, x, dtype=x.dtype if dtype is None else dtypes.as_dtype(dtype))
 
 
-def ones_like(input: Any, dtype: Any = None, name: Any = None, layout: Any = None) -> Tensor:
-    """Ones in the shape of another tensor."""
+ONES_LIKE = Op(
+    "ones_like",
+    "x",
+    kernel=lambda x, dtype: np.ones(x.shape, dtype.np),
+    infer=lambda x, dtype: Spec(x.shape, dtype),
+    lower=lambda x, dtype: lax.full(x.shape, 1, dtype.np),
+    grad=None,
+)
+
+
+def ones_like(input: Any, dtype: Any = None, name: Any = None, layout: Any = None) -> Any:
+    """Ones in the shape of another tensor, and of its dtype unless one is given."""
     x = operand(input)
-    return ones(x._array.shape, dtype or x.dtype)
+    kind = x.dtype if dtype is None else dtypes.as_dtype(dtype)
+    if kind is dtypes.string:
+        raise invalid_dtype("ones_like", "there is no string 1", x)
+    return apply(ONES_LIKE, x, dtype=kind)
 
 
-__all__ = ["constant", "ones", "ones_like", "to_array", "zeros", "zeros_like"]
+def fill(dims: Any, value: Any, name: Any = None, layout: Any = None) -> Any:
+    """A tensor of shape `dims` that holds one value everywhere."""
+    from wengert.ops.shaping import broadcast_to, reshape
+
+    x = operand(value)
+    if x._array.size != 1:
+        raise invalid("fill", "`value` must be a scalar", x)
+    return broadcast_to(reshape(x, ()) if x._array.ndim else x, sizes("fill", dims))
+
+
+def eye(
+    num_rows: Any,
+    num_columns: Any = None,
+    batch_shape: Any = None,
+    dtype: Any = dtypes.float32,
+    name: Any = None,
+) -> Tensor:
+    """The identity matrix, or a batch of them."""
+    rows = static("eye", num_rows)
+    columns = rows if num_columns is None else static("eye", num_columns)
+    batch = () if batch_shape is None else sizes("eye", batch_shape)
+    matrix = np.eye(*sizes("eye", (rows, columns)), dtype=dtypes.as_dtype(dtype).np)
+    return wrap(np.broadcast_to(matrix, (*batch, rows, columns)) if batch else matrix, caller())
+
+
+def range(  # the name is TensorFlow's
+    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range"
+) -> Tensor:
+    """The numbers `start`, `start + delta`, … before `limit`; from 0 with one argument.
+
+    The step must lead from start towards the limit, and must not be 0.
+    """
+    if limit is None:
+        start, limit = 0, start
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    arrays = [_number(v, wanted) for v in (start, limit, delta)]
+    kind = wanted or max((dtypes.of(a) for a in arrays), key=_RANGE_TYPES.index)
+    first, last, step = (a.astype(kind.np)[()] for a in arrays)
+    if step == 0:
+        raise invalid("range", "`delta` must not be 0")
+    if (last - first if step > 0 else first - last) < 0:
+        raise invalid(
+            "range",
+            f"`limit` {last} does not lie beyond `start` {first} in the direction of `delta` {step}",
+        )
+    if kind.is_integer:
+        return wrap(np.arange(first, last, step, dtype=kind.np), caller())
+    count = int(np.ceil(np.abs((last - first) / step)))
+    return wrap(first + np.arange(count).astype(kind.np) * step, caller())
+
+
+def _number(value: Any, wanted: DType | None) -> np.ndarray:
+    """One argument of `range` as an array of rank 0."""
+    # An adopted dtype may hold fractions that the value's own type has not: 3 as float32.
+    array = operand(value, None, None if isinstance(value, Value) else wanted)._array
+    if array.ndim or dtypes.of(array) not in _RANGE_TYPES:
+        raise invalid("range", "the arguments must be scalar int or float numbers", array)
+    return array
+
+
+def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -> Any:
+    """`num` evenly spaced values from `start` to `stop`, both included, along a new axis.
+
+    Whole numbers give float64.
+    """
+    from wengert.core.convert import operands
+    from wengert.core.shapes import check_axis
+    from wengert.ops.cast import cast
+    from wengert.ops.dims import expand_dims
+    from wengert.ops.shaping import broadcast_to, concat
+
+    x, y = operands("linspace", start, stop)
+    if x.dtype.is_integer:
+        x, y = cast(x, dtypes.float64), cast(y, dtypes.float64)
+    count = static("linspace", num)
+    shape = np.broadcast_shapes(x._array.shape, y._array.shape)
+    place = check_axis("linspace", static("linspace", axis), len(shape) + 1)
+    x, y = (expand_dims(broadcast_to(v, shape), place) for v in (x, y))
+    if count <= 1:
+        return x if count == 1 else x[(builtins.slice(None),) * place + (builtins.slice(0),)]
+    steps = np.arange(1, count - 1).reshape([-1 if k == place else 1 for k in _upto(len(shape))])
+    inner = x + (y - x) / float(count - 1) * wrap(steps.astype(x.dtype.np))
+    return concat([x, inner, y], place)
+
+
+def _upto(rank: int) -> builtins.range:
+    return builtins.range(rank + 1)
+
+
+def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
+    """Spreads vectors over a common grid; `indexing` is "xy" (the first two swapped) or "ij"."""
+    from wengert.ops.shaping import broadcast_to, reshape
+
+    indexing = kwargs.pop("indexing", "xy")
+    kwargs.pop("name", None)
+    if kwargs:
+        raise TypeError(f"meshgrid: unknown argument {next(iter(kwargs))!r}.")
+    if indexing not in ("xy", "ij"):
+        raise invalid("meshgrid", f"`indexing` must be 'xy' or 'ij'; got {indexing!r}")
+    xs = [operand(x) for x in args]
+    places = list(builtins.range(len(xs)))
+    if indexing == "xy" and len(xs) > 1:
+        places[:2] = 1, 0
+    counts = [x._array.size for x in xs]
+    shape = [counts[p] for p in places]
+    rows = [
+        reshape(x, [n if k == p else 1 for k in builtins.range(len(xs))])
+        for x, n, p in zip(xs, counts, places, strict=True)
+    ]
+    return [broadcast_to(row, shape) for row in rows]

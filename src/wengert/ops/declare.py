@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
+from wengert.core.errors import at_site, describe
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
-from wengert.core.errors import at_site, describe
 
 HALF = frozenset({dtypes.float16.np.num, dtypes.bfloat16.np.num})
 

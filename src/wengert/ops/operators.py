@@ -1,15 +1,22 @@
-"""Puts the operators on tensors and variables."""
+"""Puts the operators on tensors and variables.
+
+`&`, `|`, `^` and `~` are logic for booleans and work on bits for integers; `==` compares element by
+element, so tensors cannot be hashed. Indexing and iteration come from `slicing`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from wengert.core.apply import apply, apply2
+from wengert.core import dtypes
+from wengert.core.apply import apply1, apply2
 from wengert.core.convert import operand
+from wengert.core.errors import InvalidArgumentError, InvalidTypeError
 from wengert.core.op import Op
+from wengert.core.shapes import broadcast
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
-from wengert.ops import arithmetic
+from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
 
 
 def _both(op: Op) -> tuple[Any, Any]:
@@ -32,18 +39,132 @@ def _install(symbol: str, forward: Any, reflected: Any = None) -> None:
         setattr(Value, f"__r{symbol}__", reflected)
 
 
-_install("add", *_both(arithmetic.ADD))
 _install("sub", *_both(arithmetic.SUBTRACT))
-_install("mul", *_both(arithmetic.MULTIPLY))
-_install("neg", lambda self: apply(arithmetic.NEGATIVE, self))
+_install("floordiv", *_both(division.FLOORDIV))
+_install("mod", *_both(division.FLOORMOD))
+_install("pow", *_both(power.POW))
+_install("neg", lambda self: apply1(arithmetic.NEGATIVE, self))
+_install("abs", lambda self: apply1(unary.ABS, self))
+_install("lt", _both(compare.LESS)[0])
+_install("le", _both(compare.LESS_EQUAL)[0])
+_install("gt", _both(compare.GREATER)[0])
+_install("ge", _both(compare.GREATER_EQUAL)[0])
+
+
+def _both_or(op: Op, kind: dtypes.DType, instead: Op) -> tuple[Any, Any]:
+    """`_both`, with another operation for a type that the first one refuses."""
+
+    def forward(self: Any, other: Any) -> Any:
+        if type(other) is not Tensor and type(other) is not Variable:
+            other = operand(other, None, self.dtype)
+        try:
+            return apply2(op, self, other)
+        except InvalidTypeError:
+            if self.dtype is other.dtype is kind:
+                return apply2(instead, self, other)
+            raise
+
+    def reflected(self: Any, other: Any) -> Any:
+        other = operand(other, None, self.dtype)
+        return apply2(instead if self.dtype is kind else op, other, self)
+
+    return forward, reflected
+
+
+_install("add", *_both_or(arithmetic.ADD, dtypes.string, arithmetic.ADD_STRINGS))
+_install("mul", *_both_or(arithmetic.MULTIPLY, dtypes.bool_, logical.LOGICAL_AND))
 
 
 def _divide(self: Any, other: Any) -> Any:
+    if type(other) is not Tensor and type(other) is not Variable:
+        other = operand(other, None, self.dtype)
     if self._array.dtype.kind in "fcV":
+        return apply2(arithmetic.DIVIDE, self, other)
+    return arithmetic.divide_tensors(self, other)
+
+
+def _divide_reflected(self: Any, other: Any) -> Any:
+    return arithmetic.divide_tensors(operand(other, None, self.dtype), self)
+
+
+_install("truediv", _divide, _divide_reflected)
+
+
+def _matmul(self: Any, other: Any) -> Any:
+    from wengert.ops.matmul import matmul
+
+    return matmul(self, operand(other, None, self.dtype))
+
+
+def _matmul_reflected(self: Any, other: Any) -> Any:
+    from wengert.ops.matmul import matmul
+
+    return matmul(operand(other, None, self.dtype), self)
+
+
+_install("matmul", _matmul, _matmul_reflected)
+
+
+def _bits_or_truth(truth: Op, bits: Op) -> tuple[Any, Any]:
+    """An operator that is logic for booleans and works on the bits of integers."""
+
+    def forward(self: Any, other: Any) -> Any:
+        other = operand(other, None, self.dtype)
+        return apply2(truth if self.dtype is dtypes.bool_ else bits, self, other)
+
+    def reflected(self: Any, other: Any) -> Any:
+        other = operand(other, None, self.dtype)
+        return apply2(truth if self.dtype is dtypes.bool_ else bits, other, self)
+
+    return forward, reflected
+
+
+_install("and", *_bits_or_truth(logical.LOGICAL_AND, logical.BITWISE_AND))
+_install("or", *_bits_or_truth(logical.LOGICAL_OR, logical.BITWISE_OR))
+_install("xor", *_bits_or_truth(logical.LOGICAL_XOR, logical.BITWISE_XOR))
+
+
+def _invert(self: Any) -> Any:
+    return apply1(logical.LOGICAL_NOT if self.dtype is dtypes.bool_ else logical.INVERT, self)
+
+
+_install("invert", _invert)
+
+
+def _equality(op: Op, otherwise: bool) -> Any:
+    """`==` or `!=`; shapes that do not broadcast are simply unequal, and so is `None`."""
+
+    def compare_all(self: Any, other: Any) -> Any:
+        if other is None:
+            return otherwise
         if type(other) is not Tensor and type(other) is not Variable:
             other = operand(other, None, self.dtype)
-        return apply2(arithmetic.DIVIDE, self, other)
-    return arithmetic.truediv(self, other)
+        try:
+            return apply2(op, self, other)
+        except InvalidArgumentError as error:
+            if isinstance(error, InvalidTypeError) or _broadcast(self, other):
+                raise
+            return operand(otherwise)
+
+    return compare_all
 
 
-_install("truediv", _divide, lambda self, other: arithmetic.truediv(other, self))
+def _broadcast(x: Any, y: Any) -> bool:
+    try:
+        broadcast("equal", tuple(x.shape), tuple(y.shape))
+    except ValueError:
+        return False
+    return True
+
+
+_install("eq", _equality(compare.EQUAL, False))
+_install("ne", _equality(compare.NOT_EQUAL, True))
+
+
+def _unhashable(self: Any) -> int:
+    kind = "Variable" if isinstance(self, Variable) else "Tensor"
+    raise TypeError(f"{kind} is unhashable. Instead, use {kind.lower()}.ref() as the key.")
+
+
+_install("hash", _unhashable)
+numpy_protocols.install()

@@ -1,7 +1,13 @@
-"""Reductions over axes."""
+"""Reductions over axes: sums, means, products, extremes, logical ones and counts.
+
+Owns the helpers that every reduction shares: `reduce_args` for what users give as axes, `reduced`
+for the shape that is left, `kept` and `restore` for spreading a gradient back over it.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,10 +15,13 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dtypes import DType
+from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import in_float32, static
-from wengert.ops.shaping import broadcast_to, reshape
+from wengert.ops.compiled import wide
+from wengert.ops.declare import HALF, in_float32, static
+from wengert.ops.shaping import broadcast_to, reshape, transpose
 
 
 def reduced(x: Spec, axis: tuple[int, ...], keepdims: bool) -> shapes.Shape:
@@ -24,40 +33,329 @@ def reduced(x: Spec, axis: tuple[int, ...], keepdims: bool) -> shapes.Shape:
     return tuple(d for i, d in enumerate(x.shape) if i not in axis)
 
 
+def kept(g: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """`g` in a shape that broadcasts against the tensor that was reduced."""
+    if keepdims or axis == tuple(range(len(axis))):
+        return g
+    return reshape(g, tuple(1 if i in axis else d for i, d in enumerate(x_shape)))
+
+
 def restore(g: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """Spreads a gradient of a reduction back over the axes it summed away."""
-    if not keepdims:
-        kept = tuple(1 if i in axis else d for i, d in enumerate(x_shape))
-        g = reshape(g, kept)
-    return broadcast_to(g, x_shape)
+    return broadcast_to(kept(g, x_shape, axis, keepdims), x_shape)
 
 
-def _lower_sum(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    out = lax.reduce(x, x.dtype.type(0), lax.add, axis)
-    return lax.expand_dims(out, axis) if keepdims else out
+def count(shape: Any, axis: tuple[int, ...]) -> int:
+    """How many elements are reduced into one."""
+    return math.prod([shape[i] for i in axis])
+
+
+def reduce_args(name: str, x: Any, axis: Any, dtype: DType | None = None) -> Any:
+    """The tensor and its axes as sorted non-negative numbers; naming an axis twice is an error."""
+    x = operand(x, dtype)
+    rank = x._array.ndim
+    if axis is None:
+        return x, tuple(range(rank))
+    wanted = shapes.axes(name, static(name, axis), rank)
+    if len(set(wanted)) < len(wanted):
+        raise invalid(
+            name, f"`axis` {list(wanted)} names an axis twice", x, help="Name each axis once."
+        )
+    return x, tuple(sorted(wanted))
+
+
+def lowest(dtype: np.dtype) -> Any:
+    """What every number of a real type is at least: the largest of nothing."""
+    return dtype.type(-np.inf) if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def highest(dtype: np.dtype) -> Any:
+    """What every number of a real type is at most: the smallest of nothing."""
+    return dtype.type(np.inf) if dtype.kind == "f" else np.iinfo(dtype).max
+
+
+def _lowering(combine: str, start: Callable[[np.dtype], Any]) -> Callable[..., Any]:
+    def lower(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+        out = lax.reduce(x, x.dtype.type(start(x.dtype)), getattr(lax, combine), axis)
+        return lax.expand_dims(out, axis) if keepdims else out
+
+    return wide(lower)
+
+
+def _same(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
+    return Spec(reduced(x, axis, keepdims), x.dtype)
+
+
+def _sum_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if x.dtype.num in HALF:
+        total = np.add.reduce(x.astype(np.float32), axis, keepdims=keepdims)
+        return np.asarray(total).astype(x.dtype)
+    return np.add.reduce(x, axis, dtype=x.dtype, keepdims=keepdims)
 
 
 REDUCE_SUM = Op(
     "reduce_sum",
     "x",
-    kernel=in_float32(
-        lambda x, axis, keepdims: np.add.reduce(x, axis, dtype=x.dtype, keepdims=keepdims)
-    ),
-    infer=lambda x, axis, keepdims: Spec(reduced(x, axis, keepdims), x.dtype),
-    lower=_lower_sum,
+    kernel=_sum_kernel,
+    infer=_same,
+    lower=_lowering("add", lambda dtype: 0),
     grad=restore,
     accepts=dtypes.NUMERIC,
 )
 
 
-def reduce_args(name: str, x: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
-    """The tensor and its axes as sorted non-negative numbers."""
-    x = operand(x)
-    wanted = shapes.axes(name, static(name, axis), len(x.shape))
-    return x, tuple(sorted(set(wanted)))
-
-
-def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
-    """The sum over `axis`, or over everything."""
+def reduce_sum(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The sum over `axis`, or over everything; integers wrap around, nothing sums to 0."""
     x, axes = reduce_args("reduce_sum", input_tensor, axis)
     return apply(REDUCE_SUM, x, axis=axes, keepdims=bool(keepdims))
+
+
+def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+    n = count(x.shape, axis)
+    kind = x.dtype.kind
+    if kind in "iu":
+        large = np.uint64 if kind == "u" else np.int64
+        total = np.add.reduce(x, axis, dtype=large, keepdims=keepdims)
+        return np.asarray(np.sign(total) * (np.abs(total) // large(max(n, 1)))).astype(x.dtype)
+    if x.dtype.num in HALF:
+        total = np.add.reduce(x.astype(np.float32), axis, keepdims=keepdims)
+        return np.true_divide(total, np.float32(n)).astype(x.dtype)
+    return np.add.reduce(x, axis, keepdims=keepdims) / x.dtype.type(n)
+
+
+def _lower_mean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    n = count(x.shape, axis)
+    own = x.dtype
+    if own.kind in "iu":
+        x = lax.convert_element_type(x, np.uint64 if own.kind == "u" else np.int64)
+        n = max(n, 1)
+    total = lax.reduce(x, x.dtype.type(0), lax.add, axis)
+    mean = lax.convert_element_type(lax.div(total, lax.full_like(total, n)), own)
+    return lax.expand_dims(mean, axis) if keepdims else mean
+
+
+def _mean_grad(g: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return restore(g / float(count(x_shape, axis)), x_shape, axis, keepdims)
+
+
+REDUCE_MEAN = Op(
+    "reduce_mean",
+    "x",
+    kernel=_mean_kernel,
+    infer=_same,
+    lower=wide(_lower_mean),
+    grad=_mean_grad,
+    accepts=dtypes.NUMERIC,
+)
+
+
+def reduce_mean(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The mean over `axis`; of integers rounded towards zero, of nothing NaN (0 for integers)."""
+    x, axes = reduce_args("reduce_mean", input_tensor, axis)
+    return apply(REDUCE_MEAN, x, axis=axes, keepdims=bool(keepdims))
+
+
+def _prod_grad(g: Any, x: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """Multiplies by the product of all *other* elements: right with any number of zeros."""
+    from wengert.ops.scan import cumprod
+
+    if not axis:
+        return g
+    rest = tuple(i for i in range(len(x_shape)) if i not in axis)
+    one, order = x, rest + axis
+    if len(axis) > 1:
+        moved = tuple(x_shape[i] for i in order)
+        one = reshape(transpose(x, order), (*moved[: len(rest)], count(x_shape, axis)))
+    along = axis[0] if len(axis) == 1 else len(rest)
+    others = cumprod(one, along, exclusive=True) * cumprod(one, along, True, True)
+    if len(axis) > 1:
+        others = transpose(reshape(others, moved), tuple(int(i) for i in np.argsort(order)))
+    return kept(g, x_shape, axis, keepdims) * others
+
+
+REDUCE_PROD = Op(
+    "reduce_prod",
+    "x",
+    kernel=in_float32(
+        lambda x, axis, keepdims: np.multiply.reduce(x, axis, dtype=x.dtype, keepdims=keepdims)
+    ),
+    infer=_same,
+    lower=_lowering("mul", lambda dtype: 1),
+    grad=_prod_grad,
+    accepts=dtypes.NUMERIC,
+)
+
+
+def reduce_prod(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The product over `axis`; integers wrap around, the product of nothing is 1."""
+    x, axes = reduce_args("reduce_prod", input_tensor, axis)
+    return apply(REDUCE_PROD, x, axis=axes, keepdims=bool(keepdims))
+
+
+def _extreme(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., Any]:
+    def kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+        if x.size:
+            return ufunc.reduce(x, axis, keepdims=keepdims)
+        return ufunc.reduce(x, axis, keepdims=keepdims, initial=start(x.dtype))
+
+    return in_float32(kernel)
+
+
+def _share_kernel(
+    x: np.ndarray, out: np.ndarray, axis: tuple[int, ...], keepdims: bool
+) -> np.ndarray:
+    hit = (x == (out if keepdims else np.expand_dims(out, axis))).astype(x.dtype)
+    return hit / np.add.reduce(hit, axis, keepdims=True)
+
+
+def _lower_share(x: Any, out: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    kept_out = out if keepdims else lax.expand_dims(out, axis)
+    hit = lax.convert_element_type(lax.eq(x, lax.broadcast_in_dim(
+        kept_out, x.shape, range(x.ndim))), x.dtype)  # fmt: skip
+    total = lax.expand_dims(lax.reduce(hit, x.dtype.type(0), lax.add, axis), axis)
+    return lax.div(hit, lax.broadcast_in_dim(total, x.shape, range(x.ndim)))
+
+
+EXTREME_SHARE = Op(
+    "extreme_share",
+    "x out",
+    kernel=in_float32(_share_kernel),
+    infer=lambda x, out, axis, keepdims: x,
+    lower=wide(_lower_share),
+    grad=None,
+    accepts=dtypes.FLOAT,
+)
+
+
+def _extreme_grad(
+    g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool
+) -> Any:
+    """Elements that tie for the extreme share its gradient equally."""
+    share = apply(EXTREME_SHARE, x, out, axis=axis, keepdims=keepdims)
+    return kept(g, x_shape, axis, keepdims) * share
+
+
+REDUCE_MAX = Op(
+    "reduce_max",
+    "x",
+    kernel=_extreme(np.maximum, lowest),
+    infer=_same,
+    lower=_lowering("max", lowest),
+    grad=_extreme_grad,
+    accepts=dtypes.REAL,
+)
+
+
+def reduce_max(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The largest over `axis`; NaN wins, nothing gives -inf; ties share the gradient equally."""
+    x, axes = reduce_args("reduce_max", input_tensor, axis)
+    return apply(REDUCE_MAX, x, axis=axes, keepdims=bool(keepdims))
+
+
+REDUCE_MIN = Op(
+    "reduce_min",
+    "x",
+    kernel=_extreme(np.minimum, highest),
+    infer=_same,
+    lower=_lowering("min", highest),
+    grad=_extreme_grad,
+    accepts=dtypes.REAL,
+)
+
+
+def reduce_min(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The smallest over `axis`; NaN wins, nothing gives inf; ties share the gradient equally."""
+    x, axes = reduce_args("reduce_min", input_tensor, axis)
+    return apply(REDUCE_MIN, x, axis=axes, keepdims=bool(keepdims))
+
+
+REDUCE_ALL = Op(
+    "reduce_all",
+    "x",
+    kernel=lambda x, axis, keepdims: np.logical_and.reduce(x, axis, keepdims=keepdims),
+    infer=_same,
+    lower=_lowering("bitwise_and", lambda dtype: True),
+    grad=None,
+    accepts=dtypes.BOOL,
+)
+
+
+def reduce_all(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """Whether all elements along `axis` are true; of nothing, true."""
+    x, axes = reduce_args("reduce_all", input_tensor, axis)
+    return apply(REDUCE_ALL, x, axis=axes, keepdims=bool(keepdims))
+
+
+REDUCE_ANY = Op(
+    "reduce_any",
+    "x",
+    kernel=lambda x, axis, keepdims: np.logical_or.reduce(x, axis, keepdims=keepdims),
+    infer=_same,
+    lower=_lowering("bitwise_or", lambda dtype: False),
+    grad=None,
+    accepts=dtypes.BOOL,
+)
+
+
+def reduce_any(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """Whether any element along `axis` is true; of nothing, false."""
+    x, axes = reduce_args("reduce_any", input_tensor, axis)
+    return apply(REDUCE_ANY, x, axis=axes, keepdims=bool(keepdims))
+
+
+def _count_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> Any:
+    found = np.add.reduce(x.astype(bool), axis, dtype=np.int64, keepdims=keepdims)
+    return np.asarray(found).astype(dtype.np)
+
+
+def _lower_count(x: Any, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> Any:
+    hit = lax.convert_element_type(lax.ne(x, lax.full_like(x, 0)), np.int64)
+    found = lax.reduce(hit, np.int64(0), lax.add, axis)
+    found = lax.expand_dims(found, axis) if keepdims else found
+    return lax.convert_element_type(found, dtype.np)
+
+
+COUNT_NONZERO = Op(
+    "count_nonzero",
+    "x",
+    kernel=_count_kernel,
+    infer=lambda x, axis, keepdims, dtype: Spec(reduced(x, axis, keepdims), dtype),
+    lower=_lower_count,
+    grad=None,
+)
+
+
+def count_nonzero(
+    input: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    dtype: Any = dtypes.int64,
+    name: Any = None,
+) -> Any:
+    """How many elements differ from zero, or from the empty string; NaN does."""
+    x, axes = reduce_args("count_nonzero", input, axis)
+    kind = dtypes.as_dtype(dtype)
+    return apply(COUNT_NONZERO, x, axis=axes, keepdims=bool(keepdims), dtype=kind)
+
+
+def zero_fraction(value: Any, name: Any = None) -> Any:
+    """The share of elements that are zero, as float32; NaN for an empty tensor."""
+    from wengert.ops.cast import cast
+
+    x = operand(value)
+    size = math.prod(x.shape)
+    return cast(size - count_nonzero(x), dtypes.float32) / float(size)

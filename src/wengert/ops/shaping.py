@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import shapes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
-from wengert.core.convert import Hooks, operand
+from wengert.core.convert import Hooks, operand, to_tensor
 from wengert.core.errors import invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.shapes import TensorShape
-from wengert.ops.declare import expand, static, static_tuple, unary
-from wengert.core import dtypes
+from wengert.core.tensor import Value
+from wengert.ops.declare import expand, in_float32, static, static_tuple, unary
 
 IDENTITY = unary(
     "identity", lambda x: x, lambda x: x, grad=lambda g: g, accepts=dtypes.ANY, rows=True
@@ -25,7 +25,7 @@ IDENTITY = unary(
 def identity(input: Any, name: Any = None) -> Any:
     """The same value as a new tensor, so that tapes can tell the two apart."""
     if isinstance(input, IndexedSlices):
-        return IndexedSlices(identity(input.values), identity(input.indices), input.dense_shape)
+        return IndexedSlices(identity(input.values), identity(input.indices), input._dense_shape)
     return apply(IDENTITY, operand(input))
 
 
@@ -37,6 +37,11 @@ Hooks.read = lambda variable: apply(READ, variable)
 STOP_GRADIENT = unary(
     "stop_gradient", lambda x: x, lambda x: lax.stop_gradient(x), grad=None, accepts=dtypes.ANY
 )
+
+
+def identity_n(input: Any, name: Any = None) -> list[Any]:
+    """Each tensor of a list as a new tensor."""
+    return [identity(x) for x in input]
 
 
 def stop_gradient(input: Any, name: Any = None) -> Any:
@@ -51,12 +56,13 @@ def _sum_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
+@in_float32
 def _sum_to_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.add.reduce(x, _sum_axes(x.shape, shape), dtype=x.dtype).reshape(shape)
 
 
 def _lower_sum_to(x: Any, shape: tuple[int, ...]) -> Any:
-    summed = lax.reduce(x, x.dtype.type(0), lax.add, _sum_axes(x.shape, shape))
+    summed = lax.reduce_sum(x, _sum_axes(x.shape, shape))
     return lax.reshape(summed, shape)
 
 
@@ -102,7 +108,7 @@ BROADCAST_TO = Op(
 
 def broadcast_to(input: Any, shape: Any, name: Any = None) -> Any:
     """Repeats a tensor along new axes and axes of size 1 until it has `shape`."""
-    return apply(BROADCAST_TO, operand(input), shape=static_tuple("broadcast_to", shape))
+    return apply(BROADCAST_TO, operand(input), shape=_vector("broadcast_to", "shape", shape))
 
 
 def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
@@ -134,14 +140,22 @@ RESHAPE = Op(
     "x",
     kernel=lambda x, shape: x.reshape(shape),
     infer=lambda x, shape: Spec(_resolve(x, shape), x.dtype),
-    lower=lambda x, shape: lax.reshape(x, _resolve(Spec(x.shape, dtypes.float32), shape)),
+    lower=lambda x, shape: lax.reshape(x, _resolve(Spec(x.shape, x.dtype), shape)),
     grad=lambda g, x_shape: reshape(g, x_shape),
 )
 
 
 def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
     """The same elements in row order under another shape; one size may be -1."""
-    return apply(RESHAPE, operand(tensor), shape=static_tuple("reshape", shape))
+    return apply(RESHAPE, operand(tensor), shape=_vector("reshape", "shape", shape))
+
+
+def _vector(name: str, what: str, value: Any) -> tuple[int, ...]:
+    """A list of whole numbers, or one as a list of one."""
+    found = static_tuple(name, value)
+    if found is None or any(isinstance(d, tuple) for d in found):
+        raise invalid(name, f"`{what}` must be a list of whole numbers; got {value!r}")
+    return found
 
 
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
@@ -178,8 +192,8 @@ TRANSPOSE = Op(
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Any:
     """Permutes the axes; reverses them without `perm`."""
     a = operand(a)
-    rank = len(a.shape)
-    order = tuple(range(rank))[::-1] if perm is None else static_tuple("transpose", perm)
+    rank = a._array.ndim
+    order = tuple(range(rank))[::-1] if perm is None else _vector("transpose", "perm", perm)
     if any(not -rank <= i < rank for i in order):
         raise invalid("transpose", f"`perm` {list(order)} names an axis that is not there", a)
     order = tuple(i % rank for i in order)
@@ -213,17 +227,19 @@ STACK = Op(
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     """Joins tensors of one shape along a new axis."""
-    xs = _tensors("stack", values)
-    axis = shapes.check_axis("stack", static("stack", axis), len(xs[0].shape) + 1)
-    return apply(STACK, *xs, axis=axis)
+    place = static("stack", axis)
+    found = unstack(values) if isinstance(values, Value) else list(values)
+    if not place and not any(isinstance(v, Value) for v in found):
+        return to_tensor(found)
+    xs = _tensors("stack", found)
+    return apply(STACK, *xs, axis=shapes.check_axis("stack", place, xs[0]._array.ndim + 1))
+
+
+parallel_stack = stack
 
 
 def _tensors(name: str, values: Any) -> list[Any]:
     """The members of a list as tensors of one dtype, that of the first tensor among them."""
-    from wengert.core.tensor import Value
-
-    if isinstance(values, Value):
-        values = unstack(values)
     found = list(values)
     if not found:
         raise invalid(name, "the list of tensors is empty", help="Give at least one tensor.")
@@ -247,7 +263,7 @@ def _lower_unstack(x: Any, axis: int, num: int) -> Any:
 UNSTACK = Op(
     "unstack",
     "x",
-    kernel=lambda x, axis, num: tuple(np.moveaxis(x, axis, 0)),
+    kernel=lambda x, axis, num: tuple(np.moveaxis(x, axis, 0) if axis else x),
     infer=_infer_unstack,
     lower=_lower_unstack,
     grad=lambda g, axis: stack(g, axis=axis),
@@ -258,10 +274,11 @@ UNSTACK = Op(
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Any]:
     """Splits a tensor along an axis into a list of tensors without it."""
     x = operand(value)
-    axis = shapes.check_axis("unstack", static("unstack", axis), len(x.shape))
-    count = x.shape[axis] if num is None else static("unstack", num)
-    if count != x.shape[axis]:
-        raise invalid("unstack", f"axis {axis} has size {x.shape[axis]}, not `num` {count}", x)
+    dims = x._array.shape
+    axis = shapes.check_axis("unstack", static("unstack", axis), len(dims))
+    count = dims[axis] if num is None else static("unstack", num)
+    if count != dims[axis]:
+        raise invalid("unstack", f"axis {axis} has size {dims[axis]}, not `num` {count}", x)
     return list(apply(UNSTACK, x, axis=axis, num=count))
 
 
@@ -305,9 +322,15 @@ CONCAT = Op(
 
 def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     """Joins tensors along an axis they have."""
+    if isinstance(values, Value):
+        return identity(values)
     xs = _tensors("concat", values)
-    place = shapes.check_axis("concat", static("concat", axis), len(xs[0].shape))
-    return identity(xs[0]) if len(xs) == 1 else apply(CONCAT, *xs, axis=place)
+    if len(xs) == 1:
+        return identity(xs[0])
+    if not xs[0]._array.ndim:
+        raise invalid("concat", "scalars have no axis to join along", *xs[:4], help="Use tf.stack.")
+    place = shapes.check_axis("concat", static("concat", axis), xs[0]._array.ndim)
+    return apply(CONCAT, *xs, axis=place)
 
 
 def _infer_split(x: Spec, sizes: tuple[int, ...], axis: int) -> tuple[Spec, ...]:
@@ -320,6 +343,16 @@ def _infer_split(x: Spec, sizes: tuple[int, ...], axis: int) -> tuple[Spec, ...]
     return tuple(Spec((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype) for n in sizes)
 
 
+def _split_kernel(x: np.ndarray, sizes: tuple[int, ...], axis: int) -> tuple[np.ndarray, ...]:
+    lead = (slice(None),) * axis
+    parts = []
+    start = 0
+    for n in sizes:
+        parts.append(x[(*lead, slice(start, start + n))])
+        start += n
+    return tuple(parts)
+
+
 def _lower_split(x: Any, sizes: tuple[int, ...], axis: int) -> Any:
     ends = np.cumsum([0, *sizes]).tolist()
     return tuple(
@@ -330,7 +363,7 @@ def _lower_split(x: Any, sizes: tuple[int, ...], axis: int) -> Any:
 SPLIT = Op(
     "split",
     "x",
-    kernel=lambda x, sizes, axis: tuple(np.split(x, np.cumsum(sizes)[:-1], axis)),
+    kernel=_split_kernel,
     infer=_infer_split,
     lower=_lower_split,
     grad=lambda g, axis: concat(g, axis),
@@ -341,15 +374,22 @@ SPLIT = Op(
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str = "split"
 ) -> list[Any]:
-    """Cuts a tensor along an axis: into equal parts for a number, else into parts of given sizes."""
+    """Cuts a tensor along an axis: into equal parts for a number, else into the given sizes.
+
+    One of the sizes may be -1 and takes what is left.
+    """
     x = operand(value)
-    place = shapes.check_axis("split", static("split", axis), len(x.shape))
+    dims = x._array.shape
+    place = shapes.check_axis("split", static("split", axis), len(dims))
     wanted = static("split", num_or_size_splits)
-    size = x.shape[place]
+    size = dims[place]
     if isinstance(wanted, int):
         if wanted <= 0 or size % wanted:
-            raise invalid("split", f"axis {place} of size {size} does not cut into {wanted}", x)
+            raise invalid(
+                "split", f"axis {place} of size {size} does not cut into {wanted} equal parts", x
+            )
         wanted = (size // wanted,) * wanted
+    wanted = _vector("split", "num_or_size_splits", wanted)
     if wanted.count(-1) == 1:
         rest = size - sum(wanted) - 1
         wanted = tuple(rest if n == -1 else n for n in wanted)

@@ -88,7 +88,7 @@ def to_number(input: Any, out_type: Any = dtypes.float32, name: Any = None) -> A
 
 def _join_kernel(*xs: np.ndarray, separator: str) -> np.ndarray:
     out = np.empty(np.broadcast_shapes(*[x.shape for x in xs]), object)
-    wide = [np.broadcast_to(x, out.shape) for x in xs]
+    wide: list[Any] = [np.broadcast_to(x, out.shape) for x in xs]
     for i in np.ndindex(out.shape):
         out[i] = separator.encode().join(x[i] for x in wide)
     return out

@@ -1,8 +1,10 @@
 """The backward loop: one walk serves eager tapes, graphs, branches and loops.
 
-An entry is a tuple (op, plan, in_ids, out_ids, inputs, outs, shapes, attrs, site, specs), where
-`inputs` and `outs` hold only what the rules read. The loop owns the chores: un-broadcasting,
-conjugation for complex numbers, arity checks, accumulation, and skipping what no source needs.
+An entry is a tuple (op, plan, in_ids, out_ids, inputs, outs, shapes, attrs, site, specs, None),
+where `inputs` and `outs` hold only what the rules read; an operation on two tensors without
+attributes has the short form (op, plan, x_id, y_id, out_id, x, y, out, shapes, site). The loop
+owns the chores: un-broadcasting, conjugation for complex numbers, arity checks, accumulation,
+and skipping what no source needs.
 """
 
 from __future__ import annotations
@@ -22,6 +24,17 @@ from wengert.ops.gather import densify
 from wengert.ops.shaping import concat, sum_to
 
 Entry = tuple[Any, ...]
+PAIR = 10  # the length of the short form
+_NONE: dict[str, Any] = {}
+_ALONE = (True,)
+
+
+def full_form(entry: Entry) -> Entry:
+    """An entry in the long form, whichever it has."""
+    if len(entry) != PAIR:
+        return entry
+    op, plan, i, j, out_id, x, y, out, shapes, site = entry
+    return op, plan, (i, j), out_id, (x, y), (out,), shapes, _NONE, site, None, None
 
 
 def walk(
@@ -38,43 +51,55 @@ def walk(
     state = State(outer.listeners, outer.graph, outer.site)
     token = _state.set(state)
     entry: Any = None
+    plain = not complex_numbers
     try:
         for k in range(count - 1, -1, -1):
             entry = entries.pop() if release else entries[k]
-            op, plan, in_ids, out_ids, inputs, outs, shapes, attrs, site, specs = entry
-            if specs is None:
-                g = grads.get(out_ids)
-                if g is None:
-                    continue
-                if out_ids not in sources:
-                    del grads[out_ids]
-            else:
-                g = _collect(grads, out_ids, specs, sources)
-                if g is None:
-                    continue
-            state.site = site
-            if complex_numbers or type(g) is not Tensor or op.joint is not None:
-                for i, gi in pull(entry, g, needed, complex_numbers):
-                    old = grads.get(in_ids[i])
-                    grads[in_ids[i]] = gi if old is None else accumulate(old, gi)
+            if plain and len(entry) == PAIR and type(grads.get(entry[4])) is Tensor:
+                op, plan, x_id, y_id, out_ids, x, y, out, shapes, site = entry
+                g = grads[out_ids] if out_ids in sources else grads.pop(out_ids)
+                state.site = site
+                for i, rule in plan.rules:
+                    key = y_id if i else x_id
+                    if needed is not None and key not in needed:
+                        continue
+                    form = rule.form
+                    if form == 0:
+                        gi = rule.function(g)
+                    elif form == 1:
+                        gi = rule.function(g, y if rule.only else x)
+                    else:
+                        gi = rule.run(g, (x, y), (out,), shapes, _NONE, plan.needs)
+                    if gi is None:
+                        continue
+                    if shapes is not None and op.broadcasts and gi._array.shape != shapes[i]:
+                        gi = sum_to(gi, shapes[i])
+                    old = grads.get(key)
+                    grads[key] = gi if old is None else accumulate(old, gi)
                 continue
-            for i, rule in plan.rules:
-                key = in_ids[i]
-                if needed is not None and key not in needed:
-                    continue
-                form = rule.form
-                if form == 0:
-                    gi = rule.function(g)
-                elif form == 1:
-                    gi = rule.function(g, inputs[rule.only])
-                else:
-                    gi = rule.run(g, inputs, outs, shapes, attrs, plan.needs)
-                if gi is None:
-                    continue
-                if shapes is not None and op.broadcasts and gi._array.shape != shapes[i]:
-                    gi = sum_to(gi, shapes[i])
-                old = grads.get(key)
-                grads[key] = gi if old is None else accumulate(old, gi)
+            entry = full_form(entry)
+            out_ids = entry[3]
+            if entry[9] is None:
+                g = grads.get(out_ids) if out_ids in sources else grads.pop(out_ids, None)
+            else:
+                g = _collect(grads, out_ids, entry[9], sources)
+            if g is None:
+                continue
+            state.site = entry[8]
+            in_ids = entry[2]
+            if type(g) is Tensor and len(in_ids) == 1 and plain and entry[0].joint is None:
+                # One input, one rule: most functions of one tensor come this way.
+                key = in_ids[0]
+                if needed is None or key in needed:
+                    rule = entry[1].rules[0][1]
+                    gi = rule.run(g, entry[4], entry[5], entry[6], entry[7], _ALONE)
+                    if gi is not None:
+                        old = grads.get(key)
+                        grads[key] = gi if old is None else accumulate(old, gi)
+                continue
+            for i, gi in pull(entry, g, needed, complex_numbers):
+                old = grads.get(in_ids[i])
+                grads[in_ids[i]] = gi if old is None else accumulate(old, gi)
     except Exception as error:
         raise _explained(error, entry) from None
     finally:
@@ -96,8 +121,8 @@ def pull(
     entry: Entry, g: Any, needed: set[int] | None = None, complex_numbers: bool = False
 ) -> list[tuple[int, Any]]:
     """The gradients of one entry's tracked inputs, given that of its outputs."""
-    op, plan, in_ids, _, inputs, outs, shapes, attrs, _, _ = entry
-    if type(g) is IndexedSlices and not op.rows:
+    op, plan, in_ids, _, inputs, outs, shapes, attrs, *_ = entry
+    if type(g) is IndexedSlices and not _row_linear(op, plan, inputs):
         g = densify(g)
     conjugate = complex_numbers and op.holomorphic and _is_complex(g)
     if conjugate:
@@ -111,7 +136,7 @@ def pull(
         pairs = [
             (i, IndexedSlices(
                 rule.run(g.values, inputs, outs, shapes, attrs, plan.needs),
-                g.indices, g.dense_shape,
+                g.indices, g._dense_shape,
             ))
             for i, rule in plan.rules
         ]  # fmt: skip
@@ -127,16 +152,24 @@ def pull(
         if shapes is not None and op.broadcasts and type(gi) is Tensor:
             shape = shapes[i]
             if shape is not None and gi._array.shape != shape:
-                gi = sum_to(gi, shape)  # noqa: PLW2901  # the chore replaces the raw gradient
+                gi = sum_to(gi, shape)  # the chore replaces the raw gradient
         result.append((i, conj(gi) if conjugate else gi))
     return result
+
+
+def _row_linear(op: Any, plan: Any, inputs: Any) -> bool:
+    """Whether a row-sparse gradient can pass as it is: one input, the others kept scalars."""
+    if len(plan.rules) != 1 or plan.rules[0][0] not in op.rows:
+        return False
+    others = [x for i, x in enumerate(inputs or ()) if i != plan.rules[0][0]]
+    return all(x is not None and not x._array.ndim for x in others)
 
 
 def accumulate(a: Any, b: Any) -> Any:
     """The sum of two gradients; row-sparse ones stay row-sparse."""
     if type(a) is IndexedSlices and type(b) is IndexedSlices:
         return IndexedSlices(
-            concat([a.values, b.values], 0), concat([a.indices, b.indices], 0), a.dense_shape
+            concat([a.values, b.values], 0), concat([a.indices, b.indices], 0), a._dense_shape
         )
     return dense(a) + dense(b)
 
@@ -156,11 +189,11 @@ def _conjugate(g: Any) -> Any:
     if isinstance(g, tuple):
         return tuple(x if x is None else conj(x) for x in g)
     if type(g) is IndexedSlices:
-        return IndexedSlices(conj(g.values), g.indices, g.dense_shape)
+        return IndexedSlices(conj(g.values), g.indices, g._dense_shape)
     return conj(g)
 
 
-def _fill(found: list[Any], specs: tuple[Spec, ...]) -> tuple[Any, ...]:
+def _fill(found: list[Any], specs: Any) -> tuple[Any, ...]:
     """Zeros for the outputs that no gradient reached."""
     return tuple(
         dense(g) if g is not None else wrap(np.zeros(s.shape, s.dtype.np))
@@ -182,6 +215,7 @@ def _explained(error: Exception, entry: Entry) -> Exception:
     """Names the user's line of the operation whose gradient failed."""
     if not getattr(error, "_in_gradient", False):
         error._in_gradient = True  # type: ignore[attr-defined]  # marks that the note is there
+        entry = full_form(entry)
         error.add_note(f"  in the gradient of {entry[0].name}, recorded at:")
         at_site(error, entry[8])
     return error

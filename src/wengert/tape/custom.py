@@ -12,6 +12,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wengert.core import nest, replay
 from wengert.core.apply import wrap
 from wengert.core.context import State, add_listener, get_state, remove_listener, using
@@ -62,8 +64,18 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     return decorated
 
 
+class _Argument:
+    """One leaf of the arguments: its value, and whether it was given by position."""
+
+    def __init__(self, leaf: Any, positional: bool) -> None:
+        self.value = _value(leaf)
+        self.tensor = is_tensor(leaf)
+        self.positional = positional
+
+
 def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    inputs = [_value(x) for x in _arguments(f, args, kwargs)]
+    arguments = _arguments(f, args, kwargs)
+    inputs = [a.value for a in arguments if a.tensor]
     watcher = _Watcher()
     add_listener(watcher)
     try:
@@ -78,18 +90,30 @@ def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     outs = tuple(wrap(y._array, site) for y in flat)
     state = get_state()
     if state is not None:
-        op = _custom_op(f, rule, inputs, variables, result)
+        op = _custom_op(f, rule, arguments, variables, single=not nest.is_nested(result))
         for listener in state.listeners:
             listener.record(op, (*inputs, *variables), outs, {}, site)
     return nest.pack_sequence_as(result, outs)
 
 
-def _arguments(f: Callable[..., Any], args: Any, kwargs: Any) -> list[Any]:
-    """The tensors among the arguments, in the order of the signature."""
-    if kwargs:
-        bound = inspect.signature(f).bind(*args, **kwargs)
-        args = list(bound.arguments.values())
-    return [x for x in nest.flatten(list(args)) if is_tensor(x) or isinstance(x, Value)]
+_NUMERIC = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+def _arguments(f: Callable[..., Any], args: Any, kwargs: Any) -> list[_Argument]:
+    """The tensors and numbers among the arguments, in the order of the signature."""
+    found = [_Argument(x, True) for x in nest.flatten(list(args)) if _counts(x)]
+    if not kwargs:
+        return found
+    positional = len(args)
+    bound = inspect.signature(f).bind(*args, **kwargs).arguments
+    named = list(bound.items())[positional:] if "args" not in bound else list(kwargs.items())
+    return found + [
+        _Argument(x, False) for _, value in named for x in nest.flatten(value) if _counts(x)
+    ]
+
+
+def _counts(x: Any) -> bool:
+    return is_tensor(x) or isinstance(x, _NUMERIC)
 
 
 def _value(x: Any) -> Any:
@@ -113,7 +137,11 @@ def _name(f: Callable[..., Any]) -> str:
 
 
 def _custom_op(
-    f: Callable[..., Any], rule: Any, inputs: list[Any], variables: list[Any], result: Any
+    f: Callable[..., Any],
+    rule: Any,
+    arguments: list[_Argument],
+    variables: list[Any],
+    single: bool,
 ) -> Op:
     """An operation, used once, whose gradient is the user's rule."""
     name = f"custom_gradient({_name(f)})"
@@ -125,27 +153,16 @@ def _custom_op(
                 f"`variables=None` and return (argument gradients, variable gradients)."
             )
         )
-    count = len(inputs)
-    shapes = [x.shape for x in inputs]
+    # Shapes, not tensors: the tape must not keep an argument alive for its shape.
+    places = [(a.tensor, a.positional, a.value.shape) for a in arguments]
 
     def gradients(g: Any) -> list[Any]:
         seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
-        extra = {"variables": variables} if variables else {}
-        answer = rule(*seeds, **extra)
+        answer = rule(*seeds, **({"variables": variables} if variables else {}))
+        of_variables: list[Any] = []
         if variables:
             answer, of_variables = _variable_pair(name, answer, len(variables))
-        found = _leaves(answer)
-        if len(found) != count:
-            raise ValueError(
-                f"{name}: the gradient function must return {count} gradients, one for each "
-                f"tensor argument; got {len(found)}."
-            )
-        for k, (x, shape) in enumerate(zip(found, shapes, strict=True)):
-            if x is not None and not shape.is_compatible_with(x.shape):
-                raise ValueError(
-                    f"{name}: the gradient of argument {k} must have shape {shape}; got {x.shape}."
-                )
-        return found + (of_variables if variables else [])
+        return _placed(name, _leaves(answer), places) + of_variables
 
     return Op(
         name,
@@ -154,10 +171,38 @@ def _custom_op(
         infer=_no_kernel,
         lower=None,
         grad=Joint(gradients),
-        outputs=1 if isinstance(result, Value) else None,
+        outputs=1 if single else None,
         holomorphic=False,
         register=False,
     )
+
+
+def _placed(name: str, found: list[Any], places: list[tuple[bool, bool, Any]]) -> list[Any]:
+    """The gradients of the tensor arguments, out of what the rule returned.
+
+    A rule may answer for every argument, for those given by position, or for the tensors.
+    """
+    for counted in (lambda p: True, lambda p: p[1], lambda p: p[0]):
+        chosen = [p for p in places if counted(p)]
+        if len(chosen) == len(found):
+            break
+    else:
+        raise ValueError(
+            f"{name}: the gradient function must return {len(places)} gradients, one for each "
+            f"argument; got {len(found)}."
+        )
+    answers = iter(found)
+    result = []
+    for k, place in enumerate(places):
+        g = next(answers) if counted(place) else None
+        tensor, _, shape = place
+        if tensor and g is not None and not shape.is_compatible_with(g.shape):
+            raise ValueError(
+                f"{name}: the gradient of argument {k} must have shape {shape}; got {g.shape}."
+            )
+        if tensor:
+            result.append(g)
+    return result
 
 
 def _no_kernel(*args: Any, **attrs: Any) -> Spec:
@@ -184,8 +229,7 @@ def _variable_pair(name: str, answer: Any, count: int) -> tuple[Any, list[Any]]:
 
 def _leaves(answer: Any) -> list[Any]:
     return [
-        x if x is None or isinstance(x, IndexedSlices) else operand(x)
-        for x in nest.flatten(answer)
+        x if x is None or isinstance(x, IndexedSlices) else operand(x) for x in nest.flatten(answer)
     ]
 
 

@@ -90,7 +90,7 @@ class ForwardAccumulator:
             tape.watch([s for s in seeds if s.dtype.is_differentiable])
             g = seeds[0] if entry[9] is None else tuple(seeds)
             pulled = backward.pull(entry, g, None, complex_numbers)
-        targets = [backward.dense(gi) for _, gi in pulled]
+            targets = [backward.dense(gi) for _, gi in pulled]
         weights = [self._tangents[entry[2][i]] for i, _ in pulled]
         if not targets:
             return [None] * len(outputs)

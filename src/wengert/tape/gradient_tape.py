@@ -25,6 +25,7 @@ from wengert.core.variable import Variable
 from wengert.ops.create import ones_like, zeros_like
 from wengert.tape import backward, jacobian
 
+_NONE: dict[str, Any] = {}
 _log = logging.getLogger("wengert")
 
 
@@ -76,6 +77,7 @@ class GradientTape:
             self._stop()
 
     def _start(self) -> None:
+        self._used = None
         self._thread = get_ident()
         self._recording = True
         add_listener(self)
@@ -84,9 +86,7 @@ class GradientTape:
         self._recording = False
         remove_listener(self)
 
-    def record(
-        self, op: Op, inputs: Any, outputs: Any, attrs: dict[str, Any], site: Any
-    ) -> None:
+    def record(self, op: Op, inputs: Any, outputs: Any, attrs: dict[str, Any], site: Any) -> None:
         """Notes an operation if it used something watched (called by `apply`)."""
         if not self._recording or get_ident() != self._thread:
             return
@@ -94,17 +94,15 @@ class GradientTape:
         key = 0
         bit = 1
         for x in inputs:
-            if x._id in tracked:
+            if x._id in tracked or (type(x) is Variable and self._accessed(x)):
                 key |= bit
-            elif type(x) is Variable and x._trainable and self._watch_accessed:
-                self._watch(x)
-                if x._id in tracked:
-                    key |= bit
             bit <<= 1
         if not key or op.gradient is None:
             return
         key |= bit
         plan = op.plans.get(key) or op.plan(key)
+        if not plan.rules and op.joint is None:
+            return
         kept = plan.inputs
         if kept is not None:
             kept = tuple(
@@ -148,6 +146,7 @@ class GradientTape:
                 attrs,
                 site,
                 specs,
+                None,
             )
         )
 
@@ -158,31 +157,41 @@ class GradientTape:
         tracked = self._tracked
         i = x._id
         j = y._id
-        if i in tracked:
-            key = 7 if j in tracked else 5
-        else:
-            key = 6 if j in tracked else 4
-        if key != 7 and (type(x) is Variable or type(y) is Variable):
-            self.record(op, (x, y), (out,), {}, site)
+        key = 4
+        if i in tracked or (type(x) is Variable and self._accessed(x)):
+            key = 5
+        if j in tracked or (type(y) is Variable and self._accessed(y)):
+            key += 2
+        if key == 4:
             return
-        if key == 4 or op.gradient is None:
+        plan = op.plans.get(key)
+        if plan is None:
+            if op.gradient is None:
+                return
+            plan = op.plan(key)
+        if not plan.rules and op.joint is None:
             return
-        plan = op.plans.get(key) or op.plan(key)
-        kept: Any = plan.inputs
-        if kept is not None:
-            kept = (
-                (x if type(x) is not Variable else x._snapshot()) if kept[0] else None,
-                (y if type(y) is not Variable else y._snapshot()) if kept[1] else None,
-            )
         shapes: Any = plan.shapes
         if shapes is not None:
-            a = x._array.shape
-            b = y._array.shape
-            shapes = None if a == b else (a, b)
-        ids = out._id
-        tracked.add(ids)
+            shapes = x._array.shape
+            other = y._array.shape
+            shapes = None if shapes == other else (shapes, other)
+        keep_x, keep_y, keep_out = plan.keep2
+        out_id = out._id
+        tracked.add(out_id)
         self._entries.append(
-            (op, plan, (i, j), ids, kept, (out,) if plan.outs else None, shapes, {}, site, None)
+            (
+                op,
+                plan,
+                i,
+                j,
+                out_id,
+                (x._snapshot() if type(x) is Variable else x) if keep_x else None,
+                (y._snapshot() if type(y) is Variable else y) if keep_y else None,
+                out if keep_out else None,
+                shapes,
+                site,
+            )
         )
 
     # Watching.
@@ -195,18 +204,24 @@ class GradientTape:
     def _watch(self, value: Any) -> None:
         if not value.dtype.is_differentiable:
             if not isinstance(value, Variable) or value._id not in self._variables:
-                _log.warning(
-                    "watch: dtype %s has no gradient, so this tensor is not followed (%s). "
-                    "Cast it to a float type.",
-                    value.dtype.name,
-                    sites.locate(sites.caller()),
+                sites.warn(
+                    f"watch: dtype {value.dtype.name} has no gradient, so this tensor is not "
+                    f"followed. Cast it to a float type."
                 )
+            if isinstance(value, Variable):
+                self._variables[value._id] = value
             return
         self._tracked.add(value._id)
         self._roots.add(value._id)
         self._complex = self._complex or value.dtype.is_complex
         if isinstance(value, Variable):
             self._variables[value._id] = value
+
+    def _accessed(self, variable: Variable) -> bool:
+        """Follows a variable from its first read on, if it is trainable; tells whether it is."""
+        if self._watch_accessed and variable._trainable:
+            self._watch(variable)
+        return variable._id in self._tracked
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables followed so far, in the order of their creation."""
@@ -216,7 +231,7 @@ class GradientTape:
     def stop_recording(self) -> Iterator[None]:
         """Pauses the tape for a block."""
         if not self._recording:
-            raise at_site(ValueError("stop_recording: the tape is not recording."))
+            raise at_site(RuntimeError("stop_recording: the tape is not recording."))
         self._stop()
         try:
             yield
@@ -252,14 +267,16 @@ class GradientTape:
         seeds = self._seeds(targets, output_gradients)
         flat = nest.flatten(sources)
         found = self._differentiate(targets, seeds, flat, release=not self._persistent)
-        answers = [
-            self._answer(g, one, targets, mode) for g, one in zip(found, flat, strict=True)
-        ]
+        answers = [self._answer(g, one, targets, mode) for g, one in zip(found, flat, strict=True)]
         if not self._persistent:
             self._finish()
         return nest.pack_sequence_as(sources, answers)
 
     def _check_use(self, what: str) -> None:
+        if not self._thread:
+            raise at_site(
+                RuntimeError(f"{what}: the tape has never recorded. Open it with `with tape:`.")
+            )
         if self._used is not None:
             raise at_site(
                 RuntimeError(
@@ -302,7 +319,7 @@ class GradientTape:
         seeds = []
         for g, t in zip(given, targets, strict=True):
             if g is not None and not isinstance(g, IndexedSlices):
-                g = operand(g, None, t.dtype)  # noqa: PLW2901  # the seed as a tensor
+                g = operand(g, None, t.dtype)  # the seed as a tensor
                 backward.check_shape(g, t, "gradient")
             seeds.append(g)
         return seeds
@@ -334,7 +351,10 @@ class GradientTape:
         """The ids that lie on a path from some source."""
         needed = set(wanted)
         for entry in self._entries:
-            if not needed.isdisjoint(entry[2]):
+            if len(entry) == backward.PAIR:
+                if entry[2] in needed or entry[3] in needed:
+                    needed.add(entry[4])
+            elif not needed.isdisjoint(entry[2]):
                 if entry[9] is None:
                     needed.add(entry[3])
                 else:
@@ -357,7 +377,7 @@ class GradientTape:
                 )
             )
         if reason:
-            _log.warning("gradient: None%s.", reason)
+            sites.warn(f"gradient: None{reason}.")
         return None
 
     def _reset_reason(self, targets: list[Any]) -> str:

@@ -1,0 +1,201 @@
+"""Activation functions with a bend: relu and its kin, element by element.
+
+Each is one operation with a stable formula. Most keep only their result, from which the slope
+can be read; the smooth ones stand in `smooth.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.lazy import lax
+from wengert.core.op import Op
+from wengert.ops.compiled import wide
+from wengert.ops.declare import binary, in_float32, unary
+
+
+def const(x: Any, value: float) -> Any:
+    """`value` as an array of the shape and dtype of `x`, for `lax`, which does not promote."""
+    return lax.full_like(x, value)
+
+
+def _gate(name: str, kernel: Any, lower: Any, grad_y: Any) -> Op:
+    """A gradient `g` times a factor that depends on `y`; linear in `g`."""
+    op = binary(
+        name,
+        in_float32(kernel),
+        wide(lower),
+        grad=(lambda h, y: apply(op, h, y), grad_y),
+        accepts=dtypes.REAL,
+    )
+    return op
+
+
+RELU_GRAD = _gate(
+    "relu_grad",
+    lambda g, y: g * (y > 0),
+    lambda g, y: lax.mul(g, lax.convert_element_type(lax.gt(y, const(y, 0)), g.dtype)),
+    None,
+)
+RELU = unary(
+    "relu",
+    lambda x: np.maximum(x, x.dtype.type(0)),
+    lambda x: lax.max(x, const(x, 0)),
+    grad=lambda g, out: apply(RELU_GRAD, g, out),
+    accepts=dtypes.REAL,
+)
+
+
+def relu(features: Any, name: Any = None) -> Any:
+    """max(x, 0); NaN stays NaN, and the gradient at 0 is 0."""
+    return apply(RELU, operand(features))
+
+
+def _between(y: np.ndarray) -> np.ndarray:
+    return (y > 0) & (y < 6)
+
+
+def _lower_relu6_grad(g: Any, y: Any) -> Any:
+    inside = lax.bitwise_and(lax.gt(y, const(y, 0)), lax.lt(y, const(y, 6)))
+    return lax.mul(g, lax.convert_element_type(inside, g.dtype))
+
+
+RELU6_GRAD = _gate("relu6_grad", lambda g, y: g * _between(y), _lower_relu6_grad, None)
+RELU6 = unary(
+    "relu6",
+    lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6)),
+    lambda x: lax.min(lax.max(x, const(x, 0)), const(x, 6)),
+    grad=lambda g, out: apply(RELU6_GRAD, g, out),
+    accepts=dtypes.REAL,
+)
+
+
+def relu6(features: Any, name: Any = None) -> Any:
+    """min(max(x, 0), 6); the gradient is 0 at both ends."""
+    return apply(RELU6, operand(features))
+
+
+def crelu(features: Any, axis: int = -1, name: Any = None) -> Any:
+    """The positive and the negated negative part, side by side along `axis`."""
+    from wengert.ops.shaping import concat
+
+    x = operand(features)
+    return relu(concat([x, -x], axis))
+
+
+def _leaky_kernel(x: np.ndarray, alpha: float) -> np.ndarray:
+    bend = np.maximum if alpha <= 1 else np.minimum
+    return bend(x, x * x.dtype.type(alpha))
+
+
+def _lower_leaky(x: Any, alpha: float) -> Any:
+    return (lax.max if alpha <= 1 else lax.min)(x, lax.mul(x, const(x, alpha)))
+
+
+def _leaky_grad_kernel(g: np.ndarray, x: np.ndarray, alpha: float) -> np.ndarray:
+    out = g * g.dtype.type(alpha)
+    np.copyto(out, g, where=x > 0)
+    return out
+
+
+def _lower_leaky_grad(g: Any, x: Any, alpha: float) -> Any:
+    return lax.select(lax.gt(x, const(x, 0)), g, lax.mul(g, const(g, alpha)))
+
+
+LEAKY_RELU_GRAD = binary(
+    "leaky_relu_grad",
+    in_float32(_leaky_grad_kernel),
+    wide(_lower_leaky_grad),
+    grad=(lambda h, y, alpha: apply(LEAKY_RELU_GRAD, h, y, alpha=alpha), None),
+    accepts=dtypes.FLOAT,
+)
+LEAKY_RELU = unary(
+    "leaky_relu",
+    in_float32(_leaky_kernel),
+    wide(_lower_leaky),
+    grad=lambda g, x, alpha: apply(LEAKY_RELU_GRAD, g, x, alpha=alpha),
+    accepts=dtypes.FLOAT,
+)
+
+
+def leaky_relu(features: Any, alpha: Any = 0.2, name: Any = None) -> Any:
+    """x where positive, `alpha` times x elsewhere; whole numbers become float32."""
+    x = operand(features)
+    if x.dtype.is_integer:
+        from wengert.ops.cast import cast
+
+        x = cast(x, dtypes.float32)
+    return apply(LEAKY_RELU, x, alpha=float(alpha))
+
+
+def _elu_grad_kernel(g: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return g * (np.fmin(y, 0) + g.dtype.type(1))
+
+
+def _lower_elu_grad(g: Any, y: Any) -> Any:
+    return lax.select(lax.lt(y, const(y, 0)), lax.mul(g, lax.add(y, const(y, 1))), g)
+
+
+ELU_GRAD = _gate(
+    "elu_grad", _elu_grad_kernel, _lower_elu_grad, lambda h, x, y: apply(RELU_GRAD, x * h, -y)
+)
+ELU = unary(
+    "elu",
+    in_float32(lambda x: np.expm1(np.minimum(x, 0)) + np.maximum(x, 0)),
+    wide(lambda x: lax.select(lax.lt(x, const(x, 0)), lax.expm1(x), x)),
+    grad=lambda g, out: apply(ELU_GRAD, g, out),
+    accepts=dtypes.FLOAT,
+)
+
+
+def elu(features: Any, name: Any = None) -> Any:
+    """exp(x) - 1 below zero, x above."""
+    return apply(ELU, operand(features))
+
+
+_SELU_SCALE = 1.0507009873554804934193349852946
+_SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
+
+
+def _selu_kernel(x: np.ndarray) -> np.ndarray:
+    kind = x.dtype.type
+    return kind(_SELU_SCALE_ALPHA) * np.expm1(np.minimum(x, 0)) + kind(_SELU_SCALE) * np.maximum(
+        x, 0
+    )
+
+
+def _lower_selu(x: Any) -> Any:
+    below = lax.mul(const(x, _SELU_SCALE_ALPHA), lax.expm1(x))
+    return lax.select(lax.lt(x, const(x, 0)), below, lax.mul(const(x, _SELU_SCALE), x))
+
+
+def _selu_grad_kernel(g: np.ndarray, y: np.ndarray) -> np.ndarray:
+    kind = g.dtype.type
+    return g * np.where(y < 0, y + kind(_SELU_SCALE_ALPHA), kind(_SELU_SCALE))
+
+
+def _lower_selu_grad(g: Any, y: Any) -> Any:
+    below = lax.add(y, const(y, _SELU_SCALE_ALPHA))
+    return lax.mul(g, lax.select(lax.lt(y, const(y, 0)), below, const(y, _SELU_SCALE)))
+
+
+SELU_GRAD = _gate(
+    "selu_grad", _selu_grad_kernel, _lower_selu_grad, lambda h, x, y: apply(RELU_GRAD, x * h, -y)
+)
+SELU = unary(
+    "selu",
+    in_float32(_selu_kernel),
+    wide(_lower_selu),
+    grad=lambda g, out: apply(SELU_GRAD, g, out),
+    accepts=dtypes.FLOAT,
+)
+
+
+def selu(features: Any, name: Any = None) -> Any:
+    """The scaled exponential linear unit, whose constants keep mean 0 and variance 1."""
+    return apply(SELU, operand(features))

@@ -1,0 +1,277 @@
+"""Moving blocks of space into the batch or the depth, and back.
+
+Each is a reshape, a transpose and a reshape; `_Plan` holds those three, worked out from the shape,
+and is run by NumPy or by `lax`. Every operation here is the gradient of its inverse.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core.apply import apply, wrap
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.core.sites import caller
+from wengert.ops.declare import static, static_tuple
+from wengert.ops.padding import pad
+from wengert.ops.slicing import STRIDED_SLICE
+
+_FORMATS = ("NHWC", "NCHW")
+
+
+class _Plan(NamedTuple):
+    """Cut the axes into blocks, move the blocks, join the axes."""
+
+    cut: tuple[int, ...]
+    order: tuple[int, ...]
+    joined: tuple[int, ...]
+
+
+def _run(x: np.ndarray, plan: _Plan) -> np.ndarray:
+    return x.reshape(plan.cut).transpose(plan.order).reshape(plan.joined)
+
+
+def _lower(x: Any, plan: _Plan) -> Any:
+    return lax.reshape(lax.transpose(lax.reshape(x, plan.cut), plan.order), plan.joined)
+
+
+def _out_to_batch(shape: tuple[int, ...], block: tuple[int, ...]) -> _Plan:
+    m = len(block)
+    batch, space, rest = shape[0], shape[1 : m + 1], shape[m + 1 :]
+    small = tuple(d // b for d, b in zip(space, block, strict=True))
+    cut = (batch, *(n for pair in zip(small, block, strict=True) for n in pair), *rest)
+    order = (*range(2, 2 * m + 1, 2), 0, *range(1, 2 * m, 2), *range(2 * m + 1, len(cut)))
+    return _Plan(cut, order, (batch * math.prod(block), *small, *rest))
+
+
+def _in_from_batch(shape: tuple[int, ...], block: tuple[int, ...]) -> _Plan:
+    m = len(block)
+    batch, space, rest = shape[0] // math.prod(block), shape[1 : m + 1], shape[m + 1 :]
+    cut = (*block, batch, *space, *rest)
+    inner = tuple(n for k in range(m) for n in (m + 1 + k, k))
+    order = (m, *inner, *range(2 * m + 1, len(cut)))
+    large = tuple(d * b for d, b in zip(space, block, strict=True))
+    return _Plan(cut, order, (batch, *large, *rest))
+
+
+def _infer_to_batch(x: Spec, block: tuple[int, ...]) -> Spec:
+    if x.shape is None:
+        return Spec(None, x.dtype)
+    m = len(block)
+    if len(x.shape) <= m:
+        raise invalid("space_to_batch", f"{m} block sizes need a rank above {m}", x)
+    for axis, (d, b) in enumerate(zip(x.shape[1 : m + 1], block, strict=True), 1):
+        if d is not None and d % b:
+            raise invalid(
+                "space_to_batch",
+                f"axis {axis} of (padded) size {d} does not divide into blocks of {b}",
+                x,
+            )
+    if None in x.shape:
+        return Spec((None,) * len(x.shape), x.dtype)
+    return Spec(_out_to_batch(x.shape, block).joined, x.dtype)  # type: ignore[arg-type]
+
+
+def _infer_from_batch(x: Spec, block: tuple[int, ...]) -> Spec:
+    if x.shape is None:
+        return Spec(None, x.dtype)
+    if len(x.shape) <= len(block):
+        raise invalid(
+            "batch_to_space", f"{len(block)} block sizes need a rank above {len(block)}", x
+        )
+    if x.shape[0] is not None and x.shape[0] % math.prod(block):
+        raise invalid(
+            "batch_to_space",
+            f"the batch of {x.shape[0]} does not divide by the block of {math.prod(block)}",
+            x,
+        )
+    if None in x.shape:
+        return Spec((None,) * len(x.shape), x.dtype)
+    return Spec(_in_from_batch(x.shape, block).joined, x.dtype)  # type: ignore[arg-type]
+
+
+SPACE_TO_BATCH = Op(
+    "space_to_batch",
+    "x",
+    kernel=lambda x, block: _run(x, _out_to_batch(x.shape, block)),
+    infer=_infer_to_batch,
+    lower=lambda x, block: _lower(x, _out_to_batch(x.shape, block)),
+    grad=lambda g, block: apply(BATCH_TO_SPACE, g, block=block),
+)
+
+BATCH_TO_SPACE = Op(
+    "batch_to_space",
+    "x",
+    kernel=lambda x, block: _run(x, _in_from_batch(x.shape, block)),
+    infer=_infer_from_batch,
+    lower=lambda x, block: _lower(x, _in_from_batch(x.shape, block)),
+    grad=lambda g, block: apply(SPACE_TO_BATCH, g, block=block),
+)
+
+
+def _pairs(name: str, what: str, value: Any, count: int) -> tuple[tuple[int, int], ...]:
+    found = static(name, value)
+    good = isinstance(found, tuple) and len(found) == count
+    if not good or any(not isinstance(p, tuple) or len(p) != 2 or min(p) < 0 for p in found):
+        raise invalid(name, f"`{what}` must be {count} pairs of sizes from 0 on; got {value!r}")
+    return found
+
+
+def _block(name: str, value: Any) -> tuple[int, ...]:
+    found = static(name, value)
+    if not isinstance(found, tuple) or any(b < 1 for b in found):
+        raise invalid(name, f"`block_shape` must be a vector of sizes from 1 on; got {value!r}")
+    return found
+
+
+def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: Any = None) -> Any:
+    """Moves blocks of the axes after the first into the batch, after padding them with zeros."""
+    x = operand(input)
+    block = _block("space_to_batch", block_shape)
+    around = _pairs("space_to_batch", "paddings", paddings, len(block))
+    rest = x._array.ndim - 1 - len(block)
+    if rest >= 0 and any(a or b for a, b in around):
+        x = pad(x, ((0, 0), *around, *((0, 0),) * rest))
+    return apply(SPACE_TO_BATCH, x, block=block)
+
+
+space_to_batch_nd = space_to_batch
+
+
+def batch_to_space(input: Any, block_shape: Any, crops: Any, name: Any = None) -> Any:
+    """Moves blocks from the batch into the axes after the first, then crops them."""
+    x = operand(input)
+    if isinstance(static("batch_to_space", block_shape), int):
+        block_shape = [block_shape] * 2
+    block = _block("batch_to_space", block_shape)
+    edges = _pairs("batch_to_space", "crops", crops, len(block))
+    out = apply(BATCH_TO_SPACE, x, block=block)
+    if not any(a or b for a, b in edges):
+        return out
+    sizes = out._array.shape[1 : len(block) + 1]
+    for axis, (d, (a, b)) in enumerate(zip(sizes, edges, strict=True), 1):
+        if a + b > d:
+            raise invalid(
+                "batch_to_space", f"`crops` {[a, b]} exceed axis {axis} of size {d}", x
+            )
+    index = [(a, d - b, None) for d, (a, b) in zip(sizes, edges, strict=True)]
+    return apply(STRIDED_SLICE, out, index=((None, None, None), *index))
+
+
+def required_space_to_batch_paddings(
+    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: Any = None
+) -> tuple[Any, Any]:
+    """The least paddings that make sizes divide into blocks, and the crops that undo the extra."""
+    sizes = np.array(static_tuple("required_space_to_batch_paddings", input_shape), np.int32)
+    block = np.array(static_tuple("required_space_to_batch_paddings", block_shape), np.int32)
+    if sizes.shape != block.shape:
+        raise invalid(
+            "required_space_to_batch_paddings", "`input_shape` and `block_shape` differ in length"
+        )
+    base = np.zeros((len(block), 2), np.int32)
+    if base_paddings is not None:
+        base = np.array(
+            _pairs(
+                "required_space_to_batch_paddings", "base_paddings", base_paddings, len(block)
+            ),
+            np.int32,
+        ).reshape(-1, 2)
+    extra = -(sizes + base.sum(1)) % block
+    paddings = np.stack([base[:, 0], base[:, 1] + extra], 1)
+    crops = np.stack([np.zeros_like(extra), extra], 1)
+    return wrap(paddings.astype(np.int32), caller()), wrap(crops.astype(np.int32), caller())
+
+
+def _to_depth(shape: tuple[int, ...], size: int, last: bool) -> _Plan:
+    if last:
+        n, h, w, c = shape
+        cut = (n, h // size, size, w // size, size, c)
+        return _Plan(cut, (0, 1, 3, 2, 4, 5), (n, h // size, w // size, size * size * c))
+    n, c, h, w = shape
+    cut = (n, c, h // size, size, w // size, size)
+    return _Plan(cut, (0, 3, 5, 1, 2, 4), (n, size * size * c, h // size, w // size))
+
+
+def _from_depth(shape: tuple[int, ...], size: int, last: bool) -> _Plan:
+    if last:
+        n, h, w, c = shape
+        d = c // size**2
+        return _Plan(
+            (n, h, w, size, size, d), (0, 1, 3, 2, 4, 5), (n, h * size, w * size, d)
+        )
+    n, c, h, w = shape
+    d = c // size**2
+    return _Plan((n, size, size, d, h, w), (0, 3, 4, 1, 5, 2), (n, d, h * size, w * size))
+
+
+def _infer_depth(name: str, x: Spec, size: int, last: bool) -> Spec:
+    if x.shape is None:
+        return Spec((None,) * 4, x.dtype)
+    if len(x.shape) != 4:
+        raise invalid(name, "a tensor of rank 4 was expected", x)
+    n, *image = x.shape
+    h, w, c = image if last else (*image[1:], image[0])
+    if name == "space_to_depth":
+        if any(d is not None and d % size for d in (h, w)):
+            raise invalid(name, f"height and width must divide by `block_size` {size}", x)
+        out = [_over(h, size), _over(w, size), None if c is None else c * size**2]
+    else:
+        if c is not None and c % size**2:
+            raise invalid(name, f"the depth must divide by {size**2}, `block_size` squared", x)
+        out = [None if h is None else h * size, None if w is None else w * size, _over(c, size**2)]
+    return Spec((n, *out) if last else (n, out[2], *out[:2]), x.dtype)
+
+
+def _over(d: int | None, size: int) -> int | None:
+    return None if d is None else d // size
+
+
+SPACE_TO_DEPTH = Op(
+    "space_to_depth",
+    "x",
+    kernel=lambda x, size, last: _run(x, _to_depth(x.shape, size, last)),
+    infer=lambda x, size, last: _infer_depth("space_to_depth", x, size, last),
+    lower=lambda x, size, last: _lower(x, _to_depth(x.shape, size, last)),
+    grad=lambda g, size, last: apply(DEPTH_TO_SPACE, g, size=size, last=last),
+)
+
+DEPTH_TO_SPACE = Op(
+    "depth_to_space",
+    "x",
+    kernel=lambda x, size, last: _run(x, _from_depth(x.shape, size, last)),
+    infer=lambda x, size, last: _infer_depth("depth_to_space", x, size, last),
+    lower=lambda x, size, last: _lower(x, _from_depth(x.shape, size, last)),
+    grad=lambda g, size, last: apply(SPACE_TO_DEPTH, g, size=size, last=last),
+)
+
+
+def _options(name: str, block_size: Any, data_format: str) -> dict[str, Any]:
+    size = static(name, block_size)
+    if not isinstance(size, int) or size < 2:
+        raise invalid(name, f"`block_size` must be a number from 2 on; got {block_size!r}")
+    if data_format not in _FORMATS:
+        raise invalid(name, f"`data_format` must be NHWC or NCHW; got {data_format!r}")
+    return {"size": size, "last": data_format == "NHWC"}
+
+
+def space_to_depth(
+    input: Any, block_size: Any, data_format: str = "NHWC", name: Any = None
+) -> Any:
+    """Moves square blocks of an image into its channels."""
+    return apply(
+        SPACE_TO_DEPTH, operand(input), **_options("space_to_depth", block_size, data_format)
+    )
+
+
+def depth_to_space(
+    input: Any, block_size: Any, data_format: str = "NHWC", name: Any = None
+) -> Any:
+    """Lays channels out as square blocks of an image: the inverse of `space_to_depth`."""
+    return apply(
+        DEPTH_TO_SPACE, operand(input), **_options("depth_to_space", block_size, data_format)
+    )

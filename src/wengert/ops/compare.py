@@ -1,0 +1,199 @@
+"""Comparisons and tests of numbers; the answers are boolean and have no gradient.
+
+NaN compares unequal to everything, itself included.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply, apply1, apply2
+from wengert.core.convert import operand, operands
+from wengert.core.errors import invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import binary, unary
+
+
+def _comparison(name: str, kernel: Any, lower: Any, accepts: frozenset[int]) -> Op:
+    return binary(name, kernel, lower, grad=None, accepts=accepts, dtype=dtypes.bool_)
+
+
+EQUAL = _comparison("equal", np.equal, lambda x, y: lax.eq(x, y), dtypes.ANY)
+
+
+def equal(x: Any, y: Any, name: Any = None) -> Any:
+    """x == y element by element; shapes must broadcast."""
+    return apply2(EQUAL, *operands("equal", x, y))
+
+
+NOT_EQUAL = _comparison("not_equal", np.not_equal, lambda x, y: lax.ne(x, y), dtypes.ANY)
+
+
+def not_equal(x: Any, y: Any, name: Any = None) -> Any:
+    """x != y element by element; shapes must broadcast."""
+    return apply2(NOT_EQUAL, *operands("not_equal", x, y))
+
+
+LESS = _comparison("less", np.less, lambda x, y: lax.lt(x, y), dtypes.REAL)
+
+
+def less(x: Any, y: Any, name: Any = None) -> Any:
+    """x < y element by element."""
+    return apply2(LESS, *operands("less", x, y))
+
+
+LESS_EQUAL = _comparison("less_equal", np.less_equal, lambda x, y: lax.le(x, y), dtypes.REAL)
+
+
+def less_equal(x: Any, y: Any, name: Any = None) -> Any:
+    """x <= y element by element."""
+    return apply2(LESS_EQUAL, *operands("less_equal", x, y))
+
+
+GREATER = _comparison("greater", np.greater, lambda x, y: lax.gt(x, y), dtypes.REAL)
+
+
+def greater(x: Any, y: Any, name: Any = None) -> Any:
+    """x > y element by element."""
+    return apply2(GREATER, *operands("greater", x, y))
+
+
+GREATER_EQUAL = _comparison(
+    "greater_equal", np.greater_equal, lambda x, y: lax.ge(x, y), dtypes.REAL
+)
+
+
+def greater_equal(x: Any, y: Any, name: Any = None) -> Any:
+    """x >= y element by element."""
+    return apply2(GREATER_EQUAL, *operands("greater_equal", x, y))
+
+
+def _infer_near(x: Spec, y: Spec, tolerance: float) -> Spec:
+    if x.shape is not None and y.shape is not None and x.shape != y.shape:
+        raise invalid("approximate_equal", "both tensors must have the same shape", x, y)
+    return Spec(x.shape if y.shape is None else y.shape, dtypes.bool_)
+
+
+def _near(x: np.ndarray, y: np.ndarray, tolerance: float) -> np.ndarray:
+    if x.shape != y.shape:
+        raise ValueError("shapes differ")
+    # Unsigned differences must not wrap.
+    return np.maximum(x, y) - np.minimum(x, y) < tolerance
+
+
+APPROXIMATE_EQUAL = Op(
+    "approximate_equal",
+    "x y",
+    kernel=_near,
+    infer=_infer_near,
+    lower=lambda x, y, tolerance: lax.lt(
+        lax.convert_element_type(lax.sub(lax.max(x, y), lax.min(x, y)), np.float64),
+        np.float64(tolerance),
+    ),
+    grad=None,
+    accepts=dtypes.REAL,
+)
+
+
+def approximate_equal(x: Any, y: Any, tolerance: float = 1e-5, name: Any = None) -> Any:
+    """|x - y| < tolerance element by element; there is no broadcasting."""
+    return apply(
+        APPROXIMATE_EQUAL, *operands("approximate_equal", x, y), tolerance=float(tolerance)
+    )
+
+
+IS_NAN = unary(
+    "is_nan", np.isnan, lambda x: lax.ne(x, x), None, accepts=dtypes.FLOAT, dtype=dtypes.bool_
+)
+
+
+def is_nan(x: Any, name: Any = None) -> Any:
+    """Where x is NaN."""
+    return apply1(IS_NAN, operand(x))
+
+
+IS_INF = unary(
+    "is_inf",
+    np.isinf,
+    lambda x: lax.eq(lax.abs(x), lax.full_like(x, np.inf)),
+    None,
+    accepts=dtypes.FLOAT,
+    dtype=dtypes.bool_,
+)
+
+
+def is_inf(x: Any, name: Any = None) -> Any:
+    """Where x is infinite."""
+    return apply1(IS_INF, operand(x))
+
+
+IS_FINITE = unary(
+    "is_finite",
+    np.isfinite,
+    lambda x: lax.is_finite(x),
+    None,
+    accepts=dtypes.FLOAT,
+    dtype=dtypes.bool_,
+)
+
+
+def is_finite(x: Any, name: Any = None) -> Any:
+    """Where x is neither infinite nor NaN."""
+    return apply1(IS_FINITE, operand(x))
+
+
+def _is_ordered(x: np.ndarray, strict: bool) -> np.ndarray:
+    flat = x.reshape(-1)
+    return np.all((np.less if strict else np.less_equal)(flat[:-1], flat[1:]))
+
+
+def _lower_is_ordered(x: Any, strict: bool) -> Any:
+    flat = lax.reshape(x, (x.size,))
+    n = max(x.size, 1)
+    a, b = lax.slice_in_dim(flat, 0, n - 1), lax.slice_in_dim(flat, min(1, x.size), x.size)
+    return lax.reduce(lax.lt(a, b) if strict else lax.le(a, b), True, lax.bitwise_and, (0,))
+
+
+IS_ORDERED = Op(
+    "is_ordered",
+    "x",
+    kernel=_is_ordered,
+    infer=lambda x, strict: Spec((), dtypes.bool_),
+    lower=_lower_is_ordered,
+    grad=None,
+    accepts=dtypes.REAL,
+)
+
+
+def is_non_decreasing(x: Any, name: Any = None) -> Any:
+    """Whether no element of the flattened tensor is below the one before it; false with a NaN."""
+    return apply(IS_ORDERED, operand(x), strict=False)
+
+
+def is_strictly_increasing(x: Any, name: Any = None) -> Any:
+    """Whether each element of the flattened tensor is above the one before it."""
+    return apply(IS_ORDERED, operand(x), strict=True)
+
+
+def _zeros(g: Any) -> Any:
+    from wengert.ops.create import zeros_like
+
+    return zeros_like(g)
+
+
+NEXTAFTER = binary(
+    "nextafter",
+    np.nextafter,
+    lambda x, y: lax.nextafter(x, y),
+    grad=(lambda g: g, _zeros),
+    accepts=dtypes.nums("float32", "float64"),
+)
+
+
+def nextafter(x1: Any, x2: Any, name: Any = None) -> Any:
+    """The next number of the type after `x1` in the direction of `x2`."""
+    return apply2(NEXTAFTER, *operands("nextafter", x1, x2))

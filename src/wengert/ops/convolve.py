@@ -1,0 +1,203 @@
+"""The public convolutions: by rank, transposed, atrous, depthwise and separable.
+
+Channel groups follow from the filter: an input with twice the filter's channels has two groups.
+Every function takes both orders of axes and explicit padding, and allows dilations together with
+strides.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.ops import windows as geometry
+from wengert.ops.convolution import CONV, CONV_INPUT
+from wengert.ops.declare import static_tuple
+from wengert.ops.windows import Windows, windows
+
+
+def _convolve(name: str, x: Any, w: Any, at: Windows) -> Any:
+    """Applies `CONV`, taking any further leading axes of `x` as one batch."""
+    from wengert.ops.shaping import reshape
+
+    spatial = len(at.strides)
+    if x.ndim < spatial + 2 or w.ndim != spatial + 2:
+        raise invalid(
+            name, f"`input` must have rank {spatial + 2} or more, `filters` rank {spatial + 2}",
+            x, w, help="An image is [batch, height, width, channels]; add an axis with tf.newaxis.",
+        )  # fmt: skip
+    lead = x._array.shape[: x.ndim - spatial - 1]
+    if len(lead) == 1:
+        return apply(CONV, x, w, **at._asdict())
+    rest = x._array.shape[len(lead) :]
+    count = 1
+    for size in lead:
+        count *= size
+    y = apply(CONV, reshape(x, (count, *rest)), w, **at._asdict())
+    return reshape(y, (*lead, *y._array.shape[1:]))
+
+
+def _pair(input: Any, filters: Any) -> tuple[Any, Any]:
+    x = operand(input)
+    return x, operand(filters, None, x.dtype)
+
+
+def conv1d(
+    input: Any, filters: Any, stride: Any, padding: Any, data_format: Any = "NWC",
+    dilations: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """Slides a filter `[width, in, out]` over sequences `[batch, width, in]`."""
+    at = windows("conv1d", stride, padding, dilations, data_format, 1)
+    return _convolve("conv1d", *_pair(input, filters), at)
+
+
+def conv2d(
+    input: Any, filters: Any, strides: Any, padding: Any, data_format: Any = "NHWC",
+    dilations: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """Slides a filter `[height, width, in, out]` over images `[batch, height, width, in]`."""
+    at = windows("conv2d", strides, padding, dilations, data_format, 2)
+    return _convolve("conv2d", *_pair(input, filters), at)
+
+
+def conv3d(
+    input: Any, filters: Any, strides: Any, padding: Any, data_format: Any = "NDHWC",
+    dilations: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """Slides a filter `[depth, height, width, in, out]` over volumes."""
+    at = windows("conv3d", strides, padding, dilations, data_format, 3)
+    return _convolve("conv3d", *_pair(input, filters), at)
+
+
+def _spatial(name: str, w: Any) -> int:
+    if w.ndim not in (3, 4, 5):
+        raise invalid(name, "`filters` must have rank 3, 4 or 5", w)
+    return w.ndim - 2
+
+
+def convolution(
+    input: Any, filters: Any, strides: Any = None, padding: Any = "VALID",
+    data_format: Any = None, dilations: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """A convolution over one, two or three spatial axes, as the filter says."""
+    x, w = _pair(input, filters)
+    spatial = _spatial("convolution", w)
+    at = windows("convolution", strides, padding, dilations, data_format, spatial)
+    return _convolve("convolution", x, w, at)
+
+
+def atrous_conv2d(value: Any, filters: Any, rate: Any, padding: Any, name: Any = None) -> Any:
+    """A convolution with holes: `conv2d` with dilation `rate`."""
+    return conv2d(value, filters, 1, padding, dilations=rate)
+
+
+def _transposed(
+    name: str, input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any,
+    data_format: Any, dilations: Any, spatial: int | None = None,
+) -> Any:  # fmt: skip
+    x, w = _pair(input, filters)
+    spatial = _spatial(name, w) if spatial is None else spatial
+    at = windows(name, strides, padding, dilations, data_format, spatial)
+    if x.ndim != spatial + 2 or w.ndim != spatial + 2:
+        raise invalid(name, f"`input` and `filters` must have rank {spatial + 2}", x, w)
+    batch, channels, _ = geometry.split(x._array.shape, at.first)
+    if channels != w._array.shape[-1]:
+        raise invalid(
+            name, "the filter's last axis must equal the input channels", x, w,
+            help="Filters of transposed convolutions are [*window, out, in].",
+        )  # fmt: skip
+    shape = static_tuple(name, output_shape)
+    if len(shape) == spatial:
+        shape = geometry.join(batch, w._array.shape[-2], shape, at.first)
+    if len(shape) != spatial + 2:
+        raise invalid(name, f"`output_shape` must have {spatial + 2} sizes; got {list(shape)}")
+    return apply(CONV_INPUT, x, w, shape=shape, **at._asdict())
+
+
+def conv1d_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
+    data_format: Any = "NWC", dilations: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """The transpose of `conv1d` (its gradient); filters are `[width, out, in]`."""
+    return _transposed(
+        "conv1d_transpose", input, filters, output_shape, strides, padding, data_format,
+        dilations, 1,
+    )  # fmt: skip
+
+
+def conv2d_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
+    data_format: Any = "NHWC", dilations: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """The transpose of `conv2d` (its gradient); filters are `[height, width, out, in]`."""
+    return _transposed(
+        "conv2d_transpose", input, filters, output_shape, strides, padding, data_format,
+        dilations, 2,
+    )  # fmt: skip
+
+
+def conv3d_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
+    data_format: Any = "NDHWC", dilations: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """The transpose of `conv3d` (its gradient); filters are `[depth, height, width, out, in]`."""
+    return _transposed(
+        "conv3d_transpose", input, filters, output_shape, strides, padding, data_format,
+        dilations, 3,
+    )  # fmt: skip
+
+
+def conv_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
+    data_format: Any = None, dilations: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """The transpose of `convolution`, of the rank that the filter says."""
+    return _transposed(
+        "conv_transpose", input, filters, output_shape, strides, padding, data_format, dilations
+    )
+
+
+def atrous_conv2d_transpose(
+    value: Any, filters: Any, output_shape: Any, rate: Any, padding: Any, name: Any = None
+) -> Any:
+    """The transpose of `atrous_conv2d`."""
+    return conv2d_transpose(value, filters, output_shape, 1, padding, dilations=rate)
+
+
+def depthwise_conv2d(
+    input: Any, filter: Any, strides: Any, padding: Any, data_format: Any = None,
+    dilations: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """Convolves each channel with its own filters `[height, width, in, multiplier]`."""
+    from wengert.ops.shaping import reshape
+
+    x, w = _pair(input, filter)
+    at = windows("depthwise_conv2d", strides, padding, dilations, data_format, 2)
+    if x.ndim < 4 or w.ndim != 4 or x._array.shape[-3 if at.first else -1] != w._array.shape[2]:
+        raise invalid(
+            "depthwise_conv2d", "`filter` must be [height, width, channels, multiplier]", x, w,
+            help="Its third size must equal the input channels.",
+        )  # fmt: skip
+    height, width, channels, multiplier = w._array.shape
+    return _convolve("depthwise_conv2d", x, reshape(w, (height, width, 1, channels * multiplier)), at)
+
+
+def separable_conv2d(
+    input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any,
+    data_format: Any = None, dilations: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """A depthwise convolution followed by a 1×1 convolution that mixes the channels."""
+    y = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
+    w = operand(pointwise_filter, None, y.dtype)
+    if w.ndim != 4 or w._array.shape[:2] != (1, 1):
+        raise invalid(
+            "separable_conv2d", "`pointwise_filter` must be [1, 1, channels, outputs]", w
+        )
+    channels = y._array.shape[1 if data_format == "NCHW" else -1]
+    if w._array.shape[2] != channels:
+        raise invalid(
+            "separable_conv2d", f"`pointwise_filter` must take the {channels} depthwise outputs", w
+        )
+    return conv2d(y, w, 1, "VALID", data_format or "NHWC")

@@ -1,0 +1,402 @@
+"""Diagonals and bands of matrices: taking, setting and making them.
+
+Several diagonals are packed as rows, the uppermost first, each pushed to the left or to the right
+of its row. `_layout` works out once, per size and packing, which element goes where; kernels and
+lowerings only gather by it.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand, operands
+from wengert.core.errors import invalid
+from wengert.core.lazy import jnp, lax
+from wengert.core.op import Op, Spec
+from wengert.core.tensor import Value
+from wengert.ops.declare import static
+from wengert.ops.einsum import EINSUM_ONE
+
+_ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
+
+
+def _matrix(name: str, x: Spec, rank: int = 2) -> None:
+    if x.shape is not None and len(x.shape) < rank:
+        raise invalid(name, f"rank {rank} or more was expected", x)
+
+
+class Layout(NamedTuple):
+    """Where packed diagonals lie in a matrix (`source`) and its elements in them (`target`)."""
+
+    source: np.ndarray
+    filled: np.ndarray
+    target: np.ndarray
+    inside: np.ndarray
+
+
+def _length(rows: int, cols: int, k: int) -> int:
+    return min(rows + min(k, 0), cols - max(k, 0))
+
+
+def _longest(rows: int, cols: int, lower: int, upper: int) -> int:
+    return min(rows + min(upper, 0), cols - max(lower, 0))
+
+
+@functools.lru_cache(maxsize=512)
+def _layout(rows: int, cols: int, lower: int, upper: int, align: str) -> Layout:
+    count, longest = upper - lower + 1, _longest(rows, cols, lower, upper)
+    source = np.zeros((count, longest), np.int32)
+    filled = np.zeros((count, longest), bool)
+    target = np.zeros((rows, cols), np.int32)
+    inside = np.zeros((rows, cols), bool)
+    left_above, left_below = (side == "LEFT" for side in align.split("_"))
+    for r, k in enumerate(range(upper, lower - 1, -1)):
+        n = _length(rows, cols, k)
+        left = (k >= 0 and left_above) or (k <= 0 and left_below)
+        start = 0 if left else longest - n
+        i = np.arange(n) + max(-k, 0)
+        j = np.arange(n) + max(k, 0)
+        source[r, start : start + n] = i * cols + j
+        filled[r, start : start + n] = True
+        target[i, j] = r * longest + start + np.arange(n)
+        inside[i, j] = True
+    return Layout(source, filled, target, inside)
+
+
+def _check_k(name: str, rows: int | None, cols: int | None, lower: int, upper: int) -> None:
+    if rows is None or cols is None:
+        return
+    for k in (lower, upper):
+        if not -rows < k < cols and not (k == 0 and 0 in (rows, cols)):
+            raise invalid(
+                name, f"diagonal {k} lies outside a matrix of {rows} rows and {cols} columns",
+                help=f"`k` must lie between {1 - rows} and {cols - 1}.",
+            )  # fmt: skip
+
+
+def _infer_diag_part(x: Spec, lower: int, upper: int, padding: Any, align: str) -> Spec:
+    _matrix("diag_part", x)
+    if x.shape is None:
+        return Spec(None, x.dtype)
+    rows, cols = x.shape[-2:]
+    _check_k("diag_part", rows, cols, lower, upper)
+    size = None if rows is None or cols is None else _longest(rows, cols, lower, upper)
+    many = () if lower == upper else (upper - lower + 1,)
+    return Spec((*x.shape[:-2], *many, size), x.dtype)
+
+
+def _diag_part_kernel(
+    x: np.ndarray, lower: int, upper: int, padding: Any, align: str
+) -> np.ndarray:
+    rows, cols = x.shape[-2:]
+    _check_k("diag_part", rows, cols, lower, upper)
+    if lower == upper:
+        return np.diagonal(x, lower, -2, -1)
+    lay = _layout(rows, cols, lower, upper, align)
+    flat = x.reshape(*x.shape[:-2], rows * cols)
+    return np.where(lay.filled, np.take(flat, lay.source, -1), x.dtype.type(padding))
+
+
+# `jnp.take` builds the gather dimension numbers; the indices are constants.
+def _pick(x: Any, where: np.ndarray, chosen: np.ndarray, other: Any) -> Any:
+    """Elements `where` of the flattened trailing axes, and `other` where nothing is chosen."""
+    picked = jnp.take(x, where, -1, mode="clip")
+    return jnp.where(chosen, picked, other)
+
+
+def _lower_diag_part(x: Any, lower: int, upper: int, padding: Any, align: str) -> Any:
+    lay = _layout(*x.shape[-2:], lower, upper, align)
+    flat = lax.reshape(x, (*x.shape[:-2], x.shape[-2] * x.shape[-1]))
+    if not flat.shape[-1]:
+        return lax.full((*x.shape[:-2], 0), 0, x.dtype)
+    out = _pick(flat, lay.source, lay.filled, x.dtype.type(padding))
+    return lax.squeeze(out, (x.ndim - 2,)) if lower == upper else out
+
+
+def _diag_part_grad(g: Any, x_shape: Any, lower: int, upper: int, align: str) -> Any:
+    rows, cols = x_shape[-2:]
+    return apply(
+        DIAG, g, lower=lower, upper=upper, rows=rows, cols=cols, padding=0, align=align
+    )
+
+
+DIAG_PART = Op(
+    "diag_part",
+    "x",
+    kernel=_diag_part_kernel,
+    infer=_infer_diag_part,
+    lower=_lower_diag_part,
+    grad=_diag_part_grad,
+)
+
+
+def diag_part(
+    input: Any,
+    name: str = "diag_part",
+    k: Any = 0,
+    padding_value: Any = 0,
+    align: str = "RIGHT_LEFT",
+) -> Any:
+    """The diagonal `k` of matrices, or the diagonals from `k[0]` to `k[1]` packed as rows.
+
+    Diagonals that are shorter than the longest are filled with `padding_value`.
+    """
+    lower, upper = _range("diag_part", k, align)
+    x = operand(input)
+    padding = _padding(padding_value)
+    return apply(DIAG_PART, x, lower=lower, upper=upper, padding=padding, align=align)
+
+
+def _range(name: str, k: Any, align: str) -> tuple[int, int]:
+    """`k` as the lowest and highest diagonal."""
+    if align not in _ALIGNS:
+        raise invalid(name, f"`align` must be one of {', '.join(_ALIGNS)}; got {align!r}")
+    found = static(name, k)
+    ends = (found,) if isinstance(found, int) else found
+    if len(ends) not in (1, 2):
+        raise invalid(name, f"`k` must be one number or two; got {list(ends)}")
+    if ends[0] > ends[-1]:
+        raise invalid(name, f"`k` must not run downwards; got {list(ends)}")
+    return ends[0], ends[-1]
+
+
+def _padding(value: Any) -> Any:
+    if isinstance(value, Value):
+        value = value._array
+    return value.item() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _infer_diag(
+    x: Spec, lower: int, upper: int, rows: int, cols: int, padding: Any, align: str
+) -> Spec:
+    if x.shape is None:
+        return Spec(None, x.dtype)
+    lead = x.shape[:-1] if lower == upper else x.shape[:-2]
+    return Spec((*lead, rows, cols), x.dtype)
+
+
+def _packed(x: Any, lower: int, upper: int) -> tuple[Any, tuple[int, ...]]:
+    """Diagonals with their trailing axes flattened, and the leading shape."""
+    if lower == upper:
+        return x, x.shape[:-1]
+    lead = x.shape[:-2]
+    return x.reshape((*lead, x.shape[-2] * x.shape[-1])), lead
+
+
+def _diag_kernel(
+    x: np.ndarray, lower: int, upper: int, rows: int, cols: int, padding: Any, align: str
+) -> np.ndarray:
+    lay = _layout(rows, cols, lower, upper, align)
+    flat, lead = _packed(x, lower, upper)
+    out = np.full((*lead, rows, cols), padding, x.dtype)
+    out[..., lay.inside] = flat[..., lay.target[lay.inside]]
+    return out
+
+
+def _lower_diag(
+    x: Any, lower: int, upper: int, rows: int, cols: int, padding: Any, align: str
+) -> Any:
+    lay = _layout(rows, cols, lower, upper, align)
+    flat, lead = _packed(x, lower, upper)
+    if not flat.shape[-1]:
+        return lax.full((*lead, rows, cols), padding, x.dtype)
+    return _pick(flat, lay.target, lay.inside, x.dtype.type(padding))
+
+
+DIAG = Op(
+    "diag",
+    "x",
+    kernel=_diag_kernel,
+    infer=_infer_diag,
+    lower=_lower_diag,
+    grad=lambda g, lower, upper, align: apply(
+        DIAG_PART, g, lower=lower, upper=upper, padding=0, align=align
+    ),
+)
+
+
+def diag(
+    diagonal: Any,
+    name: str = "diag",
+    k: Any = 0,
+    num_rows: Any = -1,
+    num_cols: Any = -1,
+    padding_value: Any = 0,
+    align: str = "RIGHT_LEFT",
+) -> Any:
+    """Matrices with the given diagonal `k`, or diagonals `k[0]` to `k[1]` packed as rows.
+
+    They are square and as small as can be, unless `num_rows` or `num_cols` say otherwise; all
+    other elements are `padding_value`.
+    """
+    lower, upper = _range("diag", k, align)
+    x = operand(diagonal)
+    rank = 1 if lower == upper else 2
+    if len(x.shape) < rank:
+        raise invalid("diag", f"`diagonal` must have rank {rank} or more", x)
+    if rank == 2 and x.shape[-2] != upper - lower + 1:
+        raise invalid("diag", f"`k` asks for {upper - lower + 1} diagonals", x)
+    rows, cols = _diag_size(x, lower, upper, static("diag", num_rows), static("diag", num_cols))
+    return apply(
+        DIAG, x, lower=lower, upper=upper, rows=rows, cols=cols,
+        padding=_padding(padding_value), align=align,
+    )  # fmt: skip
+
+
+def _diag_size(x: Any, lower: int, upper: int, rows: int, cols: int) -> tuple[int, int]:
+    """The size of a matrix around diagonals; raises where the wish does not fit them."""
+    longest = x.shape[-1]
+    least_rows, least_cols = longest - min(upper, 0), longest + max(lower, 0)
+    if rows == -1 and cols == -1:
+        rows = cols = max(least_rows, least_cols)
+    elif rows == -1:
+        rows = least_rows
+    elif cols == -1:
+        cols = least_cols
+    if rows < least_rows or cols < least_cols or (rows > least_rows and cols > least_cols):
+        raise invalid(
+            "diag", f"a matrix of {rows} rows and {cols} columns does not fit diagonals "
+            f"{lower} to {upper} of length {longest}", x,
+            help=f"It needs {least_rows} rows or {least_cols} columns, and no fewer.",
+        )  # fmt: skip
+    return rows, cols
+
+
+def _infer_set_diag(x: Spec, d: Spec, lower: int, upper: int, align: str) -> Spec:
+    _matrix("set_diag", x)
+    if x.shape is not None:
+        rows, cols = x.shape[-2:]
+        _check_k("set_diag", rows, cols, lower, upper)
+        part = _infer_diag_part(x, lower, upper, 0, align)
+        if not shapes.compatible(part.shape, d.shape):
+            raise invalid(
+                "set_diag", f"the diagonal must have shape {shapes.TensorShape(part.shape)}", x, d
+            )
+    return x
+
+
+def _set_diag_kernel(
+    x: np.ndarray, d: np.ndarray, lower: int, upper: int, align: str
+) -> np.ndarray:
+    _infer_set_diag(
+        Spec(x.shape, dtypes.of(x)), Spec(d.shape, dtypes.of(d)), lower, upper, align
+    )
+    lay = _layout(*x.shape[-2:], lower, upper, align)
+    flat, _ = _packed(d, lower, upper)
+    out = x.copy()
+    out[..., lay.inside] = flat[..., lay.target[lay.inside]]
+    return out
+
+
+def _lower_set_diag(x: Any, d: Any, lower: int, upper: int, align: str) -> Any:
+    lay = _layout(*x.shape[-2:], lower, upper, align)
+    flat, _ = _packed(d, lower, upper)
+    return _pick(flat, lay.target, lay.inside, x) if flat.shape[-1] else x
+
+
+def _set_diag_grad(g: Any, d_shape: Any, lower: int, upper: int, align: str) -> Any:
+    from wengert.ops.create import zeros
+
+    return apply(SET_DIAG, g, zeros(d_shape, g.dtype), lower=lower, upper=upper, align=align)
+
+
+SET_DIAG = Op(
+    "set_diag",
+    "x d",
+    kernel=_set_diag_kernel,
+    infer=_infer_set_diag,
+    lower=_lower_set_diag,
+    grad=(
+        _set_diag_grad,
+        lambda g, lower, upper, align: apply(
+            DIAG_PART, g, lower=lower, upper=upper, padding=0, align=align
+        ),
+    ),
+)
+
+
+def set_diag(
+    input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
+) -> Any:
+    """Matrices with diagonal `k`, or diagonals `k[0]` to `k[1]`, replaced."""
+    lower, upper = _range("set_diag", k, align)
+    x, d = operands("set_diag", input, diagonal)
+    return apply(SET_DIAG, x, d, lower=lower, upper=upper, align=align)
+
+
+@functools.lru_cache(maxsize=256)
+def _band(rows: int, cols: int, lower: int, upper: int) -> np.ndarray:
+    step = np.arange(cols) - np.arange(rows)[:, None]
+    return ((lower < 0) | (-step <= lower)) & ((upper < 0) | (step <= upper))
+
+
+def _infer_band_part(x: Spec, lower: int, upper: int) -> Spec:
+    _matrix("band_part", x)
+    if x.shape is not None:
+        for what, k, d in (("num_lower", lower, x.shape[-2]), ("num_upper", upper, x.shape[-1])):
+            if d is not None and k > d:
+                raise invalid("band_part", f"`{what}` {k} exceeds the size {d} of that axis", x)
+    return x
+
+
+def _band_part_kernel(x: np.ndarray, lower: int, upper: int) -> np.ndarray:
+    if lower > x.shape[-2] or upper > x.shape[-1]:
+        raise ValueError("the band is wider than the matrix")
+    return np.where(_band(*x.shape[-2:], lower, upper), x, x.dtype.type(0))
+
+
+def _lower_band_part(x: Any, lower: int, upper: int) -> Any:
+    band = _band(*x.shape[-2:], lower, upper)
+    return lax.select(np.broadcast_to(band, x.shape), x, lax.full_like(x, 0))
+
+
+BAND_PART = Op(
+    "band_part",
+    "x",
+    kernel=_band_part_kernel,
+    infer=_infer_band_part,
+    lower=_lower_band_part,
+    grad=lambda g, lower, upper: apply(BAND_PART, g, lower=lower, upper=upper),
+    accepts=dtypes.nums("biufc"),
+)
+
+
+def band_part(input: Any, num_lower: Any, num_upper: Any, name: Any = None) -> Any:
+    """Keeps so many diagonals below and above the main one (all, if negative), zeros elsewhere."""
+    lower, upper = static("band_part", num_lower), static("band_part", num_upper)
+    return apply(BAND_PART, operand(input), lower=max(lower, -1), upper=max(upper, -1))
+
+
+def trace(x: Any, name: Any = None) -> Any:
+    """The sum of the main diagonal of each matrix."""
+    from wengert.ops.reduce import reduce_sum
+
+    return reduce_sum(diag_part(x), -1)
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def tensor_diag(diagonal: Any, name: Any = None) -> Any:
+    """A tensor of twice the rank that is zero except where both halves of the index agree."""
+    x = operand(diagonal)
+    if not len(x.shape):
+        raise invalid("tensor_diag", "rank 1 or more was expected", x)
+    labels = _LETTERS[: len(x.shape)]
+    return apply(EINSUM_ONE, x, equation=f"{labels}->{labels}{labels}", sizes=())
+
+
+def tensor_diag_part(input: Any, name: Any = None) -> Any:
+    """The elements whose index has two equal halves; undoes `tensor_diag`."""
+    x = operand(input)
+    shape = tuple(x.shape)
+    half = len(shape) // 2
+    if len(shape) % 2 or shape[:half] != shape[half:]:
+        raise invalid("tensor_diag_part", "the two halves of the shape must be equal", x)
+    labels = _LETTERS[:half]
+    return apply(EINSUM_ONE, x, equation=f"{labels}{labels}->{labels}", sizes=())

@@ -1,0 +1,149 @@
+"""The shape of a tensor as a value, and axes of size 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply, wrap
+from wengert.core.convert import operand
+from wengert.core.dtypes import DType
+from wengert.core.errors import invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.core.sites import caller
+from wengert.core.tensor import Tensor
+from wengert.core.variable import Variable
+from wengert.ops.declare import static, static_tuple
+
+SHAPE = Op(
+    "shape",
+    "x",
+    kernel=lambda x, dtype: np.array(x.shape, dtype.np),
+    infer=lambda x, dtype: Spec((None if x.shape is None else len(x.shape),), dtype),
+    lower=lambda x, dtype: lax.convert_element_type(np.array(x.shape, np.int64), dtype.np),
+    grad=None,
+)
+
+
+def _whole_type(out_type: Any) -> DType:
+    return dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
+
+
+def shape(input: Any, out_type: Any = None, name: Any = None) -> Any:
+    """The sizes of a tensor as a vector of int32 (or `out_type`)."""
+    return apply(SHAPE, operand(input), dtype=_whole_type(out_type))
+
+
+def shape_n(input: Any, out_type: Any = dtypes.int32, name: Any = None) -> list[Any]:
+    """The shape of each tensor in a list."""
+    return [shape(x, out_type) for x in input]
+
+
+SIZE = Op(
+    "size",
+    "x",
+    kernel=lambda x, dtype: np.array(x.size, dtype.np),
+    infer=lambda x, dtype: Spec((), dtype),
+    lower=lambda x, dtype: lax.full((), x.size, dtype.np),
+    grad=None,
+)
+
+
+def size(input: Any, out_type: Any = None, name: Any = None) -> Any:
+    """The number of elements as an int32 (or `out_type`) scalar."""
+    return apply(SIZE, operand(input), dtype=_whole_type(out_type))
+
+
+def rank(input: Any, name: Any = None) -> Any:
+    """The number of axes as an int32 scalar."""
+    return wrap(np.array(operand(input)._array.ndim, np.int32), caller())
+
+
+def _infer_expand(x: Spec, axis: int) -> Spec:
+    return Spec(None if x.shape is None else (*x.shape[:axis], 1, *x.shape[axis:]), x.dtype)
+
+
+EXPAND_DIMS = Op(
+    "expand_dims",
+    "x",
+    kernel=lambda x, axis: x.reshape(x.shape[:axis] + (1,) + x.shape[axis:]),
+    infer=_infer_expand,
+    lower=lambda x, axis: lax.expand_dims(x, (axis,)),
+    grad=lambda g, axis: apply(SQUEEZE, g, axis=(axis,)),
+)
+
+
+def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
+    """Inserts an axis of size 1 at `axis`; negative numbers count from the end of the result."""
+    x = operand(input)
+    place = static("expand_dims", axis)
+    if isinstance(place, tuple) and len(place) == 1:
+        place = place[0]
+    if not isinstance(place, int):
+        raise invalid("expand_dims", f"`axis` must be one number; got {axis!r}")
+    return apply(
+        EXPAND_DIMS, x, axis=shapes.check_axis("expand_dims", place, x._array.ndim + 1)
+    )
+
+
+def _infer_squeeze(x: Spec, axis: tuple[int, ...]) -> Spec:
+    if x.shape is None:
+        return Spec(None, x.dtype)
+    for a in axis:
+        if x.shape[a] not in (None, 1):
+            raise invalid("squeeze", f"axis {a} has size {x.shape[a]}, not 1", x)
+    return Spec(tuple(d for i, d in enumerate(x.shape) if i not in axis), x.dtype)
+
+
+def _expand_all(g: Any, axis: tuple[int, ...]) -> Any:
+    for a in axis:
+        g = apply(EXPAND_DIMS, g, axis=a)
+    return g
+
+
+SQUEEZE = Op(
+    "squeeze",
+    "x",
+    kernel=lambda x, axis: x.squeeze(axis),
+    infer=_infer_squeeze,
+    lower=lambda x, axis: lax.squeeze(x, axis),
+    grad=_expand_all,
+)
+
+
+def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
+    """Drops the given axes, which must have size 1; without `axis`, all of size 1."""
+    x = operand(input)
+    dims = x._array.shape
+    wanted = () if axis is None else static_tuple("squeeze", axis)
+    if wanted:
+        axes = tuple(sorted(set(shapes.axes("squeeze", wanted, len(dims)))))
+    else:
+        axes = tuple(i for i, d in enumerate(dims) if d == 1)
+    return apply(SQUEEZE, x, axis=axes)
+
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> shapes.TensorShape:
+    """The shape that two shapes broadcast to; unknown sizes stay unknown."""
+    x, y = shapes.as_shape(shape_x), shapes.as_shape(shape_y)
+    return shapes.TensorShape(shapes.broadcast("broadcast_static_shape", x, y))
+
+
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+    """The shape that two shapes, given as vectors, broadcast to."""
+    x = operand(shape_x, None, getattr(shape_y, "dtype", dtypes.int32))
+    y = operand(shape_y, None, x.dtype)
+    found = shapes.broadcast(
+        "broadcast_dynamic_shape", tuple(x._array.tolist()), tuple(y._array.tolist())
+    )
+    return wrap(np.array(found, x.dtype.np), caller())
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor as a NumPy array where it is known now; `None` for a variable."""
+    if isinstance(tensor, Variable):
+        return None
+    return tensor.numpy() if isinstance(tensor, Tensor) else tensor

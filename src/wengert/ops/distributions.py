@@ -1,0 +1,339 @@
+"""Operations that turn a state into random numbers: bits, uniform, normal, whole numbers, orders.
+
+Each has a NumPy kernel and a lowering that agree bit for bit up to the rounding of elementary
+functions. None is differentiable: locations and scales are applied outside, by arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.dtypes import DType
+from wengert.core.errors import invalid
+from wengert.core.lazy import jnp, lax, special
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import expand
+from wengert.ops.philox import lower_words, words
+
+_INTEGERS = dtypes.nums("int32", "int64", "uint32", "uint64")
+# How many of a word's upper bits each type holds exactly in [0, 1).
+_BITS = {"float16": 11, "bfloat16": 8, "float32": 24}
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    return math.prod(shape)
+
+
+def _pairs(w: Any) -> Any:
+    """Words joined two by two into 64 bits, the first below."""
+    w = w.reshape(-1, 2)
+    return w[:, 0].astype(np.uint64) | w[:, 1].astype(np.uint64) << np.uint64(32)
+
+
+def _lower_pairs(w: Any) -> Any:
+    w = lax.convert_element_type(lax.reshape(w, (w.size // 2, 2)), np.uint64)
+    return w[:, 0] | w[:, 1] << np.uint64(32)
+
+
+def bits(state: np.ndarray, count: int, wide: bool) -> np.ndarray:
+    """`count` random unsigned numbers of 32 or 64 bits."""
+    return _pairs(words(state, 2 * count)) if wide else words(state, count)
+
+
+def lower_bits(state: Any, count: int, wide: bool) -> Any:
+    """`bits` in JAX."""
+    return _lower_pairs(lower_words(state, 2 * count)) if wide else lower_words(state, count)
+
+
+def _bits_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    return bits(state, _size(shape), dtype.size == 8).view(dtype.np).reshape(shape)
+
+
+def _lower_random_bits(state: Any, shape: tuple[int, ...], dtype: DType) -> Any:
+    found = lax.reshape(lower_bits(state, _size(shape), dtype.size == 8), shape)
+    return lax.convert_element_type(found, dtype.np)
+
+
+RANDOM_BITS = Op(
+    "random_bits",
+    "state",
+    kernel=_bits_kernel,
+    infer=lambda state, shape, dtype: Spec(shape, dtype),
+    lower=_lower_random_bits,
+    grad=None,
+)
+
+
+def random_bits(state: Any, shape: tuple[int, ...], dtype: DType = dtypes.uint32) -> Any:
+    """Random whole numbers over the full range of a 32- or 64-bit integer type."""
+    return apply(RANDOM_BITS, state, shape=shape, dtype=dtype)
+
+
+def _fraction(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    count = _size(shape)
+    if dtype.size == 8:
+        top = bits(state, count, True) >> np.uint64(11)
+        return (top * 2.0**-53).reshape(shape)
+    keep = _BITS[dtype.name]
+    top = words(state, count) >> np.uint32(32 - keep)
+    out = top.astype(np.float32)
+    out *= np.float32(2.0**-keep)
+    return out.astype(dtype.np, copy=False).reshape(shape)
+
+
+def _lower_fraction(state: Any, shape: tuple[int, ...], dtype: DType) -> Any:
+    count = _size(shape)
+    if dtype.size == 8:
+        top = lower_bits(state, count, True) >> np.uint64(11)
+        out = lax.convert_element_type(top, np.float64) * np.float64(2.0**-53)
+    else:
+        keep = _BITS[dtype.name]
+        top = lower_words(state, count) >> np.uint32(32 - keep)
+        out = lax.convert_element_type(top, np.float32) * np.float32(2.0**-keep)
+    return lax.convert_element_type(lax.reshape(out, shape), dtype.np)
+
+
+RANDOM_UNIFORM = Op(
+    "random_uniform",
+    "state",
+    kernel=_fraction,
+    infer=lambda state, shape, dtype: Spec(shape, dtype),
+    lower=_lower_fraction,
+    grad=None,
+)
+
+
+def fraction(state: Any, shape: tuple[int, ...], dtype: DType = dtypes.float32) -> Any:
+    """Uniform numbers in [0, 1), multiples of the type's spacing below 1."""
+    return apply(RANDOM_UNIFORM, state, shape=shape, dtype=dtype)
+
+
+def _normal_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Box and Muller: one pair of uniform numbers gives the radius and angle of two normal ones."""
+    count = _size(shape)
+    pairs = (count + 1) // 2
+    if dtype.size == 8:
+        w = bits(state, 2 * pairs, True)
+        radius = ((w[0::2] >> np.uint64(11)) + np.uint64(1)) * 2.0**-53
+        angle = w[1::2].view(np.int64) * (math.pi * 2.0**-63)
+    else:
+        w = words(state, 2 * pairs)
+        radius = ((w[0::2] >> np.uint32(8)) + np.uint32(1)).astype(np.float32)
+        radius *= np.float32(2.0**-24)
+        angle = w[1::2].view(np.int32).astype(np.float32)
+        angle *= np.float32(math.pi * 2.0**-31)
+    np.log(radius, out=radius)
+    radius *= radius.dtype.type(-2)
+    np.sqrt(radius, out=radius)
+    out = np.empty((pairs, 2), radius.dtype)
+    np.multiply(radius, np.cos(angle), out=out[:, 0])
+    np.multiply(radius, np.sin(angle), out=out[:, 1])
+    return out.reshape(-1)[:count].astype(dtype.np, copy=False).reshape(shape)
+
+
+def _lower_normal(state: Any, shape: tuple[int, ...], dtype: DType) -> Any:
+    count = _size(shape)
+    pairs = (count + 1) // 2
+    if dtype.size == 8:
+        w = lax.reshape(lower_bits(state, 2 * pairs, True), (pairs, 2))
+        top = (w[:, 0] >> np.uint64(11)) + np.uint64(1)
+        radius = lax.convert_element_type(top, np.float64) * np.float64(2.0**-53)
+        angle = lax.bitcast_convert_type(w[:, 1], np.int64)
+        angle = lax.convert_element_type(angle, np.float64) * np.float64(math.pi * 2.0**-63)
+    else:
+        w = lax.reshape(lower_words(state, 2 * pairs), (pairs, 2))
+        top = (w[:, 0] >> np.uint32(8)) + np.uint32(1)
+        radius = lax.convert_element_type(top, np.float32) * np.float32(2.0**-24)
+        angle = lax.bitcast_convert_type(w[:, 1], np.int32)
+        angle = lax.convert_element_type(angle, np.float32) * np.float32(math.pi * 2.0**-31)
+    radius = lax.sqrt(lax.log(radius) * radius.dtype.type(-2))
+    both = [radius * lax.cos(angle), radius * lax.sin(angle)]
+    flat = lax.concatenate([lax.expand_dims(x, (1,)) for x in both], 1)
+    flat = lax.slice_in_dim(lax.reshape(flat, (2 * pairs,)), 0, count)
+    return lax.convert_element_type(lax.reshape(flat, shape), dtype.np)
+
+
+RANDOM_NORMAL = Op(
+    "random_normal",
+    "state",
+    kernel=_normal_kernel,
+    infer=lambda state, shape, dtype: Spec(shape, dtype),
+    lower=_lower_normal,
+    grad=None,
+)
+
+
+def standard_normal(state: Any, shape: tuple[int, ...], dtype: DType = dtypes.float32) -> Any:
+    """Normal numbers of mean 0 and deviation 1."""
+    return apply(RANDOM_NORMAL, state, shape=shape, dtype=dtype)
+
+
+# Two standard deviations to either side hold this share of a normal distribution.
+_INSIDE = math.erf(math.sqrt(2.0))
+
+
+def _truncated_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """The inverse of the distribution function, in double precision for every type."""
+    count = _size(shape)
+    if dtype.size == 8:
+        u = ((bits(state, count, True) >> np.uint64(11)) + 0.5) * 2.0**-53
+    else:
+        u = (words(state, count) + 0.5) * 2.0**-32
+    z = math.sqrt(2.0) * special.erfinv((2.0 * u - 1.0) * _INSIDE)
+    return np.clip(z, -2.0, 2.0).astype(dtype.np).reshape(shape)
+
+
+def _lower_truncated(state: Any, shape: tuple[int, ...], dtype: DType) -> Any:
+    count = _size(shape)
+    if dtype.size == 8:
+        top, step = lower_bits(state, count, True) >> np.uint64(11), 2.0**-53
+    else:
+        top, step = lower_words(state, count), 2.0**-32
+    u = (lax.convert_element_type(top, np.float64) + 0.5) * step
+    z = lax.erf_inv((2.0 * u - 1.0) * _INSIDE) * math.sqrt(2.0)
+    z = lax.clamp(np.float64(-2.0), z, np.float64(2.0))
+    return lax.convert_element_type(lax.reshape(z, shape), dtype.np)
+
+
+RANDOM_TRUNCATED = Op(
+    "random_truncated_normal",
+    "state",
+    kernel=_truncated_kernel,
+    infer=lambda state, shape, dtype: Spec(shape, dtype),
+    lower=_lower_truncated,
+    grad=None,
+)
+
+
+def standard_truncated(state: Any, shape: tuple[int, ...], dtype: DType = dtypes.float32) -> Any:
+    """Normal numbers of mean 0 and deviation 1 (before the cut) within two deviations."""
+    return apply(RANDOM_TRUNCATED, state, shape=shape, dtype=dtype)
+
+
+def _integers_kernel(
+    state: np.ndarray, low: np.ndarray, high: np.ndarray, shape: tuple[int, ...]
+) -> np.ndarray:
+    if np.any(low >= high):
+        raise invalid(
+            "uniform",
+            f"`minval` must be less than `maxval`; got {low.flat[0]} and {high.flat[0]}",
+            help="The interval [minval, maxval) must not be empty.",
+        )
+    low64, high64 = low.astype(np.uint64), high.astype(np.uint64)
+    found = bits(state, _size(shape), True).reshape(shape) % (high64 - low64)
+    return np.broadcast_to(found + low64, shape).astype(low.dtype)
+
+
+def _lower_integers(state: Any, low: Any, high: Any, shape: tuple[int, ...]) -> Any:
+    low64, high64 = (expand(lax.convert_element_type(x, np.uint64), shape) for x in (low, high))
+    found = lax.reshape(lower_bits(state, _size(shape), True), shape)
+    return lax.convert_element_type(lax.rem(found, high64 - low64) + low64, low.dtype)
+
+
+RANDOM_INTEGERS = Op(
+    "random_integers",
+    "state low high",
+    kernel=_integers_kernel,
+    infer=lambda state, low, high, shape: Spec(shape, low.dtype),
+    lower=_lower_integers,
+    grad=None,
+    accepts=_INTEGERS,
+    match=(1, 2),
+)
+
+
+def integers(state: Any, low: Any, high: Any, shape: tuple[int, ...]) -> Any:
+    """Whole numbers in [low, high); 64 bits are reduced, so the bias is below range / 2**64."""
+    return apply(RANDOM_INTEGERS, state, low, high, shape=shape)
+
+
+def _permutation_kernel(state: np.ndarray, size: int) -> np.ndarray:
+    return np.argsort(bits(state, size, True), kind="stable").astype(np.int32)
+
+
+def _lower_permutation(state: Any, size: int) -> Any:
+    keys = lower_bits(state, size, True)
+    return lax.sort((keys, lax.iota(np.int32, size)), num_keys=1, is_stable=True)[1]
+
+
+RANDOM_PERMUTATION = Op(
+    "random_permutation",
+    "state",
+    kernel=_permutation_kernel,
+    infer=lambda state, size: Spec((size,), dtypes.int32),
+    lower=_lower_permutation,
+    grad=None,
+)
+
+
+def permutation(state: Any, size: int) -> Any:
+    """The numbers below `size` in random order."""
+    return apply(RANDOM_PERMUTATION, state, size=size)
+
+
+def _categorical_kernel(
+    logits: np.ndarray, state: np.ndarray, num_samples: int, dtype: DType
+) -> np.ndarray:
+    """Places uniform numbers in the running sum of the probabilities, row by row."""
+    rows, classes = logits.shape
+    x = logits.astype(np.float64)
+    x = np.where(np.isfinite(x), x, -np.inf)
+    x -= np.maximum(x.max(1, keepdims=True, initial=-np.inf), np.finfo(np.float64).min)
+    sums = np.cumsum(np.exp(x), 1)
+    u = (bits(state, rows * num_samples, True) >> np.uint64(11)) * 2.0**-53
+    u = u.reshape(rows, num_samples) * sums[:, -1:]
+    out = np.empty((rows, num_samples), dtype.np)
+    for i in range(rows):
+        out[i] = np.searchsorted(sums[i], u[i], side="right")
+    return np.minimum(out, dtype.np.type(classes - 1))
+
+
+def _lower_categorical(logits: Any, state: Any, num_samples: int, dtype: DType) -> Any:
+    # `jnp.searchsorted` and `cumsum` have no one-line equal in `lax`.
+    rows, classes = logits.shape
+    x = lax.convert_element_type(logits, np.float64)
+    x = jnp.where(jnp.isfinite(x), x, -np.inf)
+    x = x - jnp.maximum(x.max(1, keepdims=True), np.finfo(np.float64).min)
+    sums = jnp.cumsum(lax.exp(x), 1)
+    u = _lower_fraction(state, (rows, num_samples), dtypes.float64) * sums[:, -1:]
+    found = lax.map(lambda row: jnp.searchsorted(row[0], row[1], side="right"), (sums, u))
+    found = lax.convert_element_type(found, dtype.np)
+    return jnp.minimum(found, dtype.np.type(classes - 1))
+
+
+def _infer_categorical(logits: Spec, state: Spec, num_samples: int, dtype: DType) -> Spec:
+    if logits.shape is None:
+        return Spec((None, num_samples), dtype)
+    if len(logits.shape) != 2 or logits.shape[1] == 0 or num_samples < 0:
+        raise invalid(
+            "categorical",
+            f"`logits` must be a matrix with at least one class, `num_samples` ({num_samples}) "
+            "not negative",
+            logits,
+            help="Each row of `logits` is one distribution.",
+        )
+    return Spec((logits.shape[0], num_samples), dtype)
+
+
+RANDOM_CATEGORICAL = Op(
+    "random_categorical",
+    "logits state",
+    kernel=_categorical_kernel,
+    infer=_infer_categorical,
+    lower=_lower_categorical,
+    grad=None,
+    match=(),
+)
+
+
+def classes(logits: Any, state: Any, num_samples: int, dtype: DType) -> Any:
+    """Classes drawn by unnormalised log-probabilities; a class at -inf or NaN never comes up."""
+    if logits.dtype.kind != "f" or len(logits.shape) != 2 or not logits.shape[1]:
+        _infer_categorical(Spec(logits._array.shape, logits.dtype), None, num_samples, dtype)
+    return apply(RANDOM_CATEGORICAL, logits, state, num_samples=num_samples, dtype=dtype)
+

@@ -1,0 +1,127 @@
+"""Divisions that round, and their remainders: towards minus infinity or towards zero.
+
+Integers divided by 0 are an error; floats follow IEEE. Quotients have no gradient.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply2
+from wengert.core.convert import operands
+from wengert.core.errors import invalid
+from wengert.core.lazy import lax
+from wengert.ops.declare import binary
+
+
+def _whole(name: str, x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether these are integers; refuses a divisor of 0 if so."""
+    if x.dtype.kind not in "iu":
+        return False
+    if not y.all():
+        raise invalid(
+            name, "integer division by zero", x, y,
+            help="Replace the zeros with tf.where, or divide floats.",
+        )  # fmt: skip
+    return True
+
+
+def _rounds_up(r: Any, y: Any) -> Any:
+    """Where truncation gave one more than floor: the remainder has not the divisor's sign."""
+    zero = lax.full_like(y, 0)
+    return lax.bitwise_and(lax.ne(r, zero), lax.ne(lax.lt(r, zero), lax.lt(y, zero)))
+
+
+def _floordiv(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.floor_divide(x, y) if _whole("floordiv", x, y) else np.floor(np.true_divide(x, y))
+
+
+def _lower_floordiv(x: Any, y: Any) -> Any:
+    q = lax.div(x, y)
+    if x.dtype.kind not in "iu":
+        return lax.floor(q)
+    down = lax.sub(q, lax.full_like(q, 1))
+    return lax.select(_rounds_up(lax.rem(x, y), y), down, q)
+
+
+FLOORDIV = binary("floordiv", _floordiv, _lower_floordiv, grad=None, accepts=dtypes.REAL)
+
+
+def floordiv(x: Any, y: Any, name: Any = None) -> Any:
+    """The quotient rounded down; an integer divided by 0 is an error."""
+    return apply2(FLOORDIV, *operands("floordiv", x, y))
+
+
+def _floormod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if _whole("floormod", x, y):
+        return np.remainder(x, y)
+    r = np.asarray(np.fmod(x, y))
+    np.add(r, y, out=r, where=(r != 0) & ((r < 0) != (y < 0)))
+    return r
+
+
+def _lower_floormod(x: Any, y: Any) -> Any:
+    r = lax.rem(x, y)
+    return lax.select(_rounds_up(r, y), lax.add(r, y), r)
+
+
+FLOORMOD = binary(
+    "floormod",
+    _floormod,
+    _lower_floormod,
+    grad=(lambda g: g, lambda g, x, y: -g * floordiv(x, y)),
+    accepts=dtypes.REAL,
+)
+
+
+def floormod(x: Any, y: Any, name: Any = None) -> Any:
+    """The remainder with the sign of `y`; an integer divided by 0 is an error."""
+    return apply2(FLOORMOD, *operands("floormod", x, y))
+
+
+mod = floormod
+
+
+def _truncatediv(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if _whole("truncatediv", x, y):
+        return np.floor_divide(x - np.fmod(x, y), y)
+    return np.trunc(np.true_divide(x, y))
+
+
+def _lower_truncatediv(x: Any, y: Any) -> Any:
+    q = lax.div(x, y)
+    if q.dtype.kind in "iu":
+        return q
+    return lax.select(lax.lt(q, lax.full_like(q, 0)), lax.ceil(q), lax.floor(q))
+
+
+TRUNCATEDIV = binary(
+    "truncatediv", _truncatediv, _lower_truncatediv, grad=None, accepts=dtypes.REAL
+)
+
+
+def truncatediv(x: Any, y: Any, name: Any = None) -> Any:
+    """The quotient rounded towards 0; an integer divided by 0 is an error."""
+    return apply2(TRUNCATEDIV, *operands("truncatediv", x, y))
+
+
+def _truncatemod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    _whole("truncatemod", x, y)
+    return np.fmod(x, y)
+
+
+TRUNCATEMOD = binary(
+    "truncatemod",
+    _truncatemod,
+    lambda x, y: lax.rem(x, y),
+    grad=(lambda g: g, lambda g, x, y: -g * truncatediv(x, y)),
+    accepts=dtypes.REAL,
+)
+
+
+def truncatemod(x: Any, y: Any, name: Any = None) -> Any:
+    """The remainder with the sign of `x`; an integer divided by 0 is an error."""
+    return apply2(TRUNCATEMOD, *operands("truncatemod", x, y))

@@ -1,0 +1,416 @@
+"""Fourier and cosine transforms of the last axes, and fitting an axis to a length.
+
+Each transform is linear, so its gradient is another transform: a complex one is its own
+transpose; the real ones halve or double what stands for two conjugate terms.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply, wrap
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, invalid
+from wengert.core.lazy import Lazy, lax
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import static, static_tuple
+
+_scipy_fft: Any = Lazy("scipy.fft")
+_WIDE_FLOATS = dtypes.nums("float32", "float64")
+
+
+def _fit_kernel(x: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
+    lead = x.ndim - len(sizes)
+    common = (..., *(slice(0, min(n, d)) for n, d in zip(sizes, x.shape[lead:], strict=True)))
+    if all(n <= d for n, d in zip(sizes, x.shape[lead:], strict=True)):
+        return x[common]
+    out = np.zeros((*x.shape[:lead], *sizes), x.dtype)
+    out[common] = x[common]
+    return out
+
+
+def _lower_fit(x: Any, sizes: tuple[int, ...]) -> Any:
+    lead = x.ndim - len(sizes)
+    edges = [(0, 0, 0)] * lead
+    edges += [(0, n - d, 0) for n, d in zip(sizes, x.shape[lead:], strict=True)]
+    return lax.pad(x, lax.full((), 0, x.dtype), edges)
+
+
+def _infer_fit(x: Spec, sizes: tuple[int, ...]) -> Spec:
+    if x.shape is None:
+        return Spec(None, x.dtype)
+    return Spec((*x.shape[: len(x.shape) - len(sizes)], *sizes), x.dtype)
+
+
+FIT = Op(
+    "fit",
+    "x",
+    kernel=_fit_kernel,
+    infer=_infer_fit,
+    lower=_lower_fit,
+    grad=lambda g, x_shape, sizes: apply(FIT, g, sizes=x_shape[len(x_shape) - len(sizes) :]),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def fit(x: Any, sizes: tuple[int, ...]) -> Any:
+    """Crops or fills up with zeros at the end, so that the last axes have these sizes."""
+    shape = x._array.shape
+    return x if shape[len(shape) - len(sizes) :] == sizes else apply(FIT, x, sizes=sizes)
+
+
+def _check_rank(name: str, x: Spec, rank: int) -> None:
+    if x.shape is not None and len(x.shape) < rank:
+        raise invalid(name, f"a tensor of rank {rank} or more is needed", x)
+
+
+def _last(rank: int) -> tuple[int, ...]:
+    return tuple(range(-rank, 0))
+
+
+def _fft_kernel(x: np.ndarray, rank: int, inverse: bool) -> np.ndarray:
+    if not x.size:
+        return x.copy()
+    transform = np.fft.ifftn if inverse else np.fft.fftn
+    return transform(x, axes=_last(rank)).astype(x.dtype, copy=False)
+
+
+def _infer_fft(x: Spec, rank: int, inverse: bool) -> Spec:
+    _check_rank("ifft" if inverse else "fft", x, rank)
+    return x
+
+
+def _lower_fft(x: Any, rank: int, inverse: bool) -> Any:
+    return lax.fft(x, "IFFT" if inverse else "FFT", x.shape[-rank:]) if x.size else x
+
+
+FFT = Op(
+    "fft",
+    "x",
+    kernel=_fft_kernel,
+    infer=_infer_fft,
+    lower=_lower_fft,
+    grad=lambda g, rank, inverse: apply(FFT, g, rank=rank, inverse=inverse),
+    accepts=dtypes.COMPLEX,
+)
+
+
+def _complex(name: str, x: Any, rank: int, inverse: bool) -> Any:
+    x = operand(x, None, dtypes.complex64)
+    if x._array.ndim < rank:
+        _check_rank(name, Spec(x._array.shape, x.dtype), rank)
+    return apply(FFT, x, rank=rank, inverse=inverse)
+
+
+def fft(input: Any, name: Any = None) -> Any:
+    """The discrete Fourier transform of the last axis."""
+    return _complex("fft", input, 1, False)
+
+
+def ifft(input: Any, name: Any = None) -> Any:
+    """The inverse of `fft`."""
+    return _complex("ifft", input, 1, True)
+
+
+def fft2d(input: Any, name: Any = None) -> Any:
+    """The discrete Fourier transform of the last two axes."""
+    return _complex("fft2d", input, 2, False)
+
+
+def ifft2d(input: Any, name: Any = None) -> Any:
+    """The inverse of `fft2d`."""
+    return _complex("ifft2d", input, 2, True)
+
+
+def fft3d(input: Any, name: Any = None) -> Any:
+    """The discrete Fourier transform of the last three axes."""
+    return _complex("fft3d", input, 3, False)
+
+
+def ifft3d(input: Any, name: Any = None) -> Any:
+    """The inverse of `fft3d`."""
+    return _complex("ifft3d", input, 3, True)
+
+
+def _of_pairs(like: Any, length: int, other: float) -> Any:
+    """1 for the frequencies that are their own conjugates (0 and the middle), else `other`."""
+    weights = np.full(length // 2 + 1, other, like.dtype.np)
+    weights[0] = 1
+    if length % 2 == 0:
+        weights[-1] = 1
+    return wrap(weights)
+
+
+_COMPLEX_OF = {"float32": dtypes.complex64, "float64": dtypes.complex128}
+
+
+def _rfft_kernel(x: np.ndarray, rank: int) -> np.ndarray:
+    kind = np.complex64 if x.dtype == np.float32 else np.complex128
+    if not x.size:
+        return np.zeros((*x.shape[:-1], x.shape[-1] // 2 + 1), kind)
+    return np.fft.rfftn(x, axes=_last(rank)).astype(kind, copy=False)
+
+
+def _infer_rfft(x: Spec, rank: int) -> Spec:
+    kind = _COMPLEX_OF[x.dtype.name]
+    _check_rank("rfft", x, rank)
+    if x.shape is None:
+        return Spec(None, kind)
+    last = x.shape[-1]
+    return Spec((*x.shape[:-1], None if last is None else last // 2 + 1), kind)
+
+
+def _lower_rfft(x: Any, rank: int) -> Any:
+    if not x.size:
+        return lax.full((*x.shape[:-1], x.shape[-1] // 2 + 1), 0, _rfft_dtype(x))
+    return lax.fft(x, "RFFT", x.shape[-rank:])
+
+
+def _rfft_dtype(x: Any) -> Any:
+    return np.complex64 if x.dtype == np.float32 else np.complex128
+
+
+def _rfft_grad(g: Any, x_shape: Any, rank: int) -> Any:
+    lengths = tuple(x_shape[len(x_shape) - rank :])
+    halved = g * _of_pairs(g, lengths[-1], 0.5)
+    return apply(IRFFT, halved, rank=rank, length=lengths[-1]) * float(math.prod(lengths))
+
+
+RFFT = Op(
+    "rfft",
+    "x",
+    kernel=_rfft_kernel,
+    infer=_infer_rfft,
+    lower=_lower_rfft,
+    grad=_rfft_grad,
+    accepts=_WIDE_FLOATS,
+    holomorphic=False,
+)
+
+
+def _irfft_kernel(x: np.ndarray, rank: int, length: int) -> np.ndarray:
+    kind = np.float32 if x.dtype == np.complex64 else np.float64
+    if not x.size or not length:
+        return np.zeros((*x.shape[:-1], length), kind)
+    lengths = (*x.shape[x.ndim - rank : -1], length)
+    return np.fft.irfftn(x, s=lengths, axes=_last(rank)).astype(kind, copy=False)
+
+
+def _infer_irfft(x: Spec, rank: int, length: int) -> Spec:
+    _check_rank("irfft", x, rank)
+    kind = x.dtype.real_dtype
+    return Spec(None if x.shape is None else (*x.shape[:-1], length), kind)
+
+
+def _lower_irfft(x: Any, rank: int, length: int) -> Any:
+    if not x.size or not length:
+        kind = np.float32 if x.dtype == np.complex64 else np.float64
+        return lax.full((*x.shape[:-1], length), 0, kind)
+    return lax.fft(x, "IRFFT", (*x.shape[x.ndim - rank : -1], length))
+
+
+def _irfft_grad(g: Any, x_shape: Any, rank: int, length: int) -> Any:
+    lengths = (*x_shape[len(x_shape) - rank : -1], length)
+    spectrum = apply(RFFT, g, rank=rank)
+    doubled = _of_pairs(spectrum, length, 2.0)._array / float(math.prod(lengths))
+    return spectrum * wrap(doubled.astype(spectrum.dtype.np))
+
+
+IRFFT = Op(
+    "irfft",
+    "x",
+    kernel=_irfft_kernel,
+    infer=_infer_irfft,
+    lower=_lower_irfft,
+    grad=_irfft_grad,
+    accepts=dtypes.COMPLEX,
+    holomorphic=False,
+)
+
+
+def _lengths(name: str, given: Any, rank: int) -> tuple[int, ...]:
+    found = static(name, given)
+    if not isinstance(found, tuple) or len(found) != rank or min(found) < 1:
+        raise invalid(
+            name, f"`fft_length` must be {rank} positive whole numbers; got {given!r}",
+            help=f"Give a list such as {[8] * rank}.",
+        )  # fmt: skip
+    return found
+
+
+def _real(name: str, x: Any, given: Any, rank: int) -> Any:
+    x = operand(x, None, dtypes.float32)
+    _check_rank(name, Spec(x._array.shape, x.dtype), rank)
+    if given is not None:
+        x = fit(x, _lengths(name, given, rank))
+    return apply(RFFT, x, rank=rank)
+
+
+def _inverse_real(name: str, x: Any, given: Any, rank: int) -> Any:
+    x = operand(x, None, dtypes.complex64)
+    _check_rank(name, Spec(x._array.shape, x.dtype), rank)
+    shape = x._array.shape
+    if given is None:
+        length = max(2 * (shape[-1] - 1), 0)
+    else:
+        *others, length = _lengths(name, given, rank)
+        x = fit(x, (*others, length // 2 + 1))
+    return apply(IRFFT, x, rank=rank, length=length)
+
+
+def rfft(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+    """The Fourier transform of a real signal: the frequencies that are not conjugates."""
+    return _real("rfft", input_tensor, fft_length, 1)
+
+
+def irfft(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+    """The inverse of `rfft`; give `fft_length` where the signal's length was odd."""
+    return _inverse_real("irfft", input_tensor, fft_length, 1)
+
+
+def rfft2d(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+    """`rfft` of the last two axes."""
+    return _real("rfft2d", input_tensor, fft_length, 2)
+
+
+def irfft2d(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+    """The inverse of `rfft2d`."""
+    return _inverse_real("irfft2d", input_tensor, fft_length, 2)
+
+
+def rfft3d(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+    """`rfft` of the last three axes."""
+    return _real("rfft3d", input_tensor, fft_length, 3)
+
+
+def irfft3d(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+    """The inverse of `rfft3d`."""
+    return _inverse_real("irfft3d", input_tensor, fft_length, 3)
+
+
+def _shifted(name: str, x: Any, axes: Any, back: bool) -> Any:
+    from wengert.ops.shaping import concat, split
+
+    x = operand(x)
+    shape = x._array.shape
+    wanted = None if axes is None else static_tuple(name, axes)
+    for axis in shapes.axes(name, wanted, len(shape)):
+        size = shape[axis]
+        cut = size // 2 if back else size - size // 2
+        first, second = split(x, [cut, size - cut], axis)
+        x = concat([second, first], axis)
+    return x
+
+
+def fftshift(x: Any, axes: Any = None, name: Any = None) -> Any:
+    """Moves the zero frequency to the middle."""
+    return _shifted("fftshift", x, axes, False)
+
+
+def ifftshift(x: Any, axes: Any = None, name: Any = None) -> Any:
+    """The inverse of `fftshift`."""
+    return _shifted("ifftshift", x, axes, True)
+
+
+def _dct_kernel(x: np.ndarray, type: int) -> np.ndarray:
+    return _scipy_fft.dct(x, type).astype(x.dtype, copy=False) if x.size else x.copy()
+
+
+def _lower_dct(x: Any, type: int) -> Any:
+    """By the Fourier transform of a longer signal with the symmetry that the type stands for."""
+    if not x.size:
+        return x
+    n = x.shape[-1]
+    if type == 1:
+        mirror = lax.rev(lax.slice_in_dim(x, 1, n - 1, axis=-1), (x.ndim - 1,))
+        return lax.real(lax.fft(lax.concatenate([x, mirror], x.ndim - 1), "RFFT", (2 * n - 2,)))
+    k = np.arange(n)
+    wide = np.complex64 if x.dtype == np.float32 else np.complex128
+    if type == 2:
+        turn = (2 * np.exp(-0.5j * np.pi * k / n)).astype(wide)
+        spectrum = lax.fft(_lower_fit(x, (2 * n,)), "RFFT", (2 * n,))
+        return lax.real(lax.slice_in_dim(spectrum, 0, n, axis=-1) * turn)
+    z = lax.convert_element_type(x, wide)
+    if type == 3:
+        turn = 2 * n * np.exp(0.5j * np.pi * k / n)
+        turn = np.append(turn, 0).astype(wide)
+        turned = _lower_fit(z, (n + 1,)) * turn
+        return lax.slice_in_dim(lax.fft(turned, "IRFFT", (2 * n,)), 0, n, axis=-1)
+    before = np.exp(-0.5j * np.pi * k / n).astype(wide)
+    after = (2 * np.exp(-0.5j * np.pi * (k + 0.5) / n)).astype(wide)
+    spectrum = lax.fft(_lower_fit(z * before, (2 * n,)), "FFT", (2 * n,))
+    return lax.real(lax.slice_in_dim(spectrum, 0, n, axis=-1) * after)
+
+
+def _edges(like: Any, first: float, last: float = 1.0) -> Any:
+    """Ones, but for the first and the last element."""
+    weights = np.ones(like._array.shape[-1], like.dtype.np)
+    weights[:1] = first
+    weights[-1:] *= last
+    return wrap(weights)
+
+
+def _dct_grad(g: Any, type: int) -> Any:
+    if type == 1:
+        return apply(DCT, g * _edges(g, 2.0, 2.0), type=1) * _edges(g, 0.5, 0.5)
+    if type == 2:
+        return apply(DCT, g * _edges(g, 2.0), type=3)
+    if type == 3:
+        return apply(DCT, g, type=2) * _edges(g, 0.5)
+    return apply(DCT, g, type=4)
+
+
+DCT = Op(
+    "dct",
+    "x",
+    kernel=_dct_kernel,
+    infer=lambda x, type: x,
+    lower=_lower_dct,
+    grad=_dct_grad,
+    accepts=_WIDE_FLOATS,
+)
+
+
+def _check_dct(name: str, type: Any, n: Any, axis: Any, norm: Any) -> None:
+    if axis != -1:
+        raise at_site(NotImplementedError(f"{name}: `axis` must be -1; got {axis}."))
+    if type not in (1, 2, 3, 4):
+        raise at_site(ValueError(f"{name}: `type` must be 1, 2, 3 or 4; got {type!r}."))
+    if norm not in (None, "ortho"):
+        raise at_site(ValueError(f"{name}: `norm` must be None or 'ortho'; got {norm!r}."))
+    if type == 1 and norm == "ortho":
+        raise at_site(ValueError(f"{name}: `norm` 'ortho' does not exist for type 1."))
+    if n is not None and n < 1:
+        raise at_site(ValueError(f"{name}: `n` must be positive; got {n}."))
+
+
+def dct(
+    input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
+) -> Any:
+    """The cosine transform of types 1 to 4; `n` crops or fills up first, "ortho" makes it unitary."""
+    _check_dct("dct", type, n, axis, norm)
+    x = operand(input, None, dtypes.float32)
+    if n is not None:
+        x = fit(x, (static("dct", n),))
+    size = x._array.shape[-1]
+    if type == 1 and size < 2:
+        raise at_site(ValueError(f"dct: type 1 needs at least two elements; got {size}."))
+    if norm is None or not size:
+        return apply(DCT, x, type=type)
+    unit = math.sqrt(0.5 / size)
+    if type == 3:
+        x = x * _edges(x, math.sqrt(2.0))
+    y = apply(DCT, x, type=type) * unit
+    return y * _edges(y, math.sqrt(0.5)) if type == 2 else y
+
+
+def idct(
+    input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
+) -> Any:
+    """The inverse of `dct`, up to a factor 2n (2n - 2 for type 1) without `norm="ortho"`."""
+    _check_dct("idct", type, n, axis, norm)
+    return dct(input, {1: 1, 2: 3, 3: 2, 4: 4}[type], n, axis, norm)

@@ -1,0 +1,273 @@
+"""Cutting a signal into overlapping frames and adding them up again; the short-time transforms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply, wrap
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, invalid
+from wengert.core.lazy import jnp, lax
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import static
+from wengert.ops.fft import dct, fit, irfft, rfft
+from wengert.ops.windows import hann_window, vorbis_window
+
+
+def _count(size: int, length: int, step: int) -> int:
+    return max(0, 1 + (size - length) // step)
+
+
+def _frame_kernel(x: np.ndarray, length: int, step: int) -> np.ndarray:
+    count = _count(x.shape[-1], length, step)
+    if not count or not length:
+        return np.zeros((*x.shape[:-1], count, length), x.dtype)
+    windows = np.lib.stride_tricks.sliding_window_view(x, length, axis=-1)
+    return windows[..., : (count - 1) * step + 1 : step, :]
+
+
+def _infer_frame(x: Spec, length: int, step: int) -> Spec:
+    if x.shape is None:
+        return Spec(None, x.dtype)
+    size = x.shape[-1]
+    count = None if size is None else _count(size, length, step)
+    return Spec((*x.shape[:-1], count, length), x.dtype)
+
+
+def _places(count: int, length: int, step: int) -> np.ndarray:
+    return np.arange(count)[:, None] * step + np.arange(length)
+
+
+def _lower_frame(x: Any, length: int, step: int) -> Any:
+    # `jnp.take` builds the dimension numbers that `lax.gather` would want.
+    count = _count(x.shape[-1], length, step)
+    if not count or not length:
+        return lax.full((*x.shape[:-1], count, length), 0, x.dtype)
+    return jnp.take(x, _places(count, length, step), axis=-1, mode="clip")
+
+
+FRAME = Op(
+    "frame",
+    "x",
+    kernel=_frame_kernel,
+    infer=_infer_frame,
+    lower=_lower_frame,
+    grad=lambda g, x_shape, step: fit(apply(OVERLAP_AND_ADD, g, step=step), (x_shape[-1],)),
+    accepts=dtypes.ANY,
+)
+
+
+def _total(count: int, length: int, step: int) -> int:
+    return max(0, (count - 1) * step + length)
+
+
+def _overlap_kernel(x: np.ndarray, step: int) -> np.ndarray:
+    """Adds the parts of all frames that start at the same multiple of the step at once."""
+    *lead, count, length = x.shape
+    parts = -(-length // step) if length else 0
+    out = np.zeros((*lead, count + parts, step), x.dtype)
+    for i in range(parts):
+        part = x[..., i * step : (i + 1) * step]
+        out[..., i : i + count, : part.shape[-1]] += part
+    flat = out.reshape(*lead, (count + parts) * step)
+    total = _total(count, length, step)
+    return flat[..., :total] if total <= flat.shape[-1] else _fill(flat, total)
+
+
+def _fill(flat: np.ndarray, total: int) -> np.ndarray:
+    out = np.zeros((*flat.shape[:-1], total), flat.dtype)
+    out[..., : flat.shape[-1]] = flat
+    return out
+
+
+def _infer_overlap(x: Spec, step: int) -> Spec:
+    if x.shape is None:
+        return Spec(None, x.dtype)
+    count, length = x.shape[-2:]
+    total = None if count is None or length is None else _total(count, length, step)
+    return Spec((*x.shape[:-2], total), x.dtype)
+
+
+def _lower_overlap(x: Any, step: int) -> Any:
+    *lead, count, length = x.shape
+    out = jnp.zeros((*lead, _total(count, length, step)), x.dtype)
+    return out.at[..., _places(count, length, step)].add(x) if x.size else out
+
+
+OVERLAP_AND_ADD = Op(
+    "overlap_and_add",
+    "x",
+    kernel=_overlap_kernel,
+    infer=_infer_overlap,
+    lower=_lower_overlap,
+    grad=lambda g, x_shape, step: apply(FRAME, g, length=x_shape[-1], step=step),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def _move_last(x: Any, axis: int) -> Any:
+    from wengert.ops.shaping import transpose
+
+    rank = x._array.ndim
+    if axis == rank - 1:
+        return x
+    return transpose(x, [*range(axis), *range(axis + 1, rank), axis])
+
+
+def frame(
+    signal: Any, frame_length: Any, frame_step: Any, pad_end: bool = False, pad_value: Any = 0,
+    axis: int = -1, name: Any = None,
+) -> Any:  # fmt: skip
+    """Cuts an axis into frames: it becomes two, [frames, frame_length].
+
+    What is left over at the end is dropped, or with `pad_end` filled up with `pad_value`.
+    """
+    x = operand(signal)
+    rank = x._array.ndim
+    if not rank:
+        raise invalid("frame", "a scalar has nothing to cut", x)
+    place = shapes.check_axis("frame", static("frame", axis), rank)
+    length, step = static("frame", frame_length), static("frame", frame_step)
+    if step < 1 or length < 0:
+        raise invalid(
+            "frame", f"`frame_length` {length} must not be negative, `frame_step` {step} positive"
+        )
+    x = _move_last(x, place)
+    if pad_end:
+        x = _padded(x, length, step, pad_value)
+    frames = apply(FRAME, x, length=length, step=step)
+    if place == rank - 1:
+        return frames
+    from wengert.ops.shaping import transpose
+
+    return transpose(frames, [*range(place), rank - 1, rank, *range(place, rank - 1)])
+
+
+def _padded(x: Any, length: int, step: int, value: Any) -> Any:
+    """The signal with an end, so that each multiple of the step below its length starts a frame."""
+    from wengert.ops.shaping import broadcast_to, concat
+
+    size = x._array.shape[-1]
+    extra = max(0, length + step * (-(-size // step) - 1) - size)
+    if not extra:
+        return x
+    filler = operand(value, x.dtype)
+    return concat([x, broadcast_to(filler, (*x._array.shape[:-1], extra))], x._array.ndim - 1)
+
+
+def overlap_and_add(signal: Any, frame_step: Any, name: Any = None) -> Any:
+    """Puts frames (the last two axes) back `frame_step` apart and adds where they overlap."""
+    x = operand(signal)
+    if x._array.ndim < 2:
+        raise invalid("overlap_and_add", "frames have rank 2 or more", x)
+    try:
+        step = static("overlap_and_add", frame_step)
+    except TypeError as error:
+        raise at_site(ValueError(str(error))) from None
+    if not isinstance(step, int) or step < 1:
+        raise invalid("overlap_and_add", f"`frame_step` must be a positive number; got {step}")
+    return apply(OVERLAP_AND_ADD, x, step=step)
+
+
+def _power_of_two(length: int) -> int:
+    return 1 << max(0, math.ceil(math.log2(length))) if length > 0 else 1
+
+
+def _windowed(x: Any, window_fn: Any, length: int) -> Any:
+    return x if window_fn is None else x * window_fn(length, dtype=x.dtype)
+
+
+def stft(
+    signals: Any, frame_length: Any, frame_step: Any, fft_length: Any = None,
+    window_fn: Callable[..., Any] | None = hann_window, pad_end: bool = False, name: Any = None,
+) -> Any:  # fmt: skip
+    """The short-time Fourier transform: frames, times a window, through `rfft`."""
+    x = operand(signals)
+    length = static("stft", frame_length)
+    size = _power_of_two(length) if fft_length is None else static("stft", fft_length)
+    frames = frame(x, length, frame_step, pad_end)
+    if not x.dtype.is_floating:
+        raise at_site(ValueError(f"stft: the signal must be floating; got {x.dtype.name}."))
+    return rfft(_windowed(frames, window_fn, length), [size])
+
+
+def inverse_stft(
+    stfts: Any, frame_length: Any, frame_step: Any, fft_length: Any = None,
+    window_fn: Callable[..., Any] | None = hann_window, name: Any = None,
+) -> Any:  # fmt: skip
+    """The signal of a short-time transform; exact with `inverse_stft_window_fn` as the window."""
+    x = operand(stfts)
+    length = static("inverse_stft", frame_length)
+    size = _power_of_two(length) if fft_length is None else static("inverse_stft", fft_length)
+    frames = fit(irfft(x, [size]), (length,))
+    return overlap_and_add(_windowed(frames, window_fn, length), frame_step)
+
+
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: Any = None) -> Any:
+    """Mel-frequency cepstral coefficients: a scaled cosine transform of the last axis."""
+    x = operand(log_mel_spectrograms)
+    bins = x._array.shape[-1]
+    if not bins:
+        raise at_site(ValueError("mfccs_from_log_mel_spectrograms: there are no mel bins."))
+    return dct(x, 2) * (1.0 / math.sqrt(2.0 * bins))
+
+
+def _mdct_length(length: int) -> int:
+    if length % 4:
+        raise at_site(
+            ValueError(f"mdct: the frame length must be a multiple of 4; got {length}.")
+        )
+    return length // 2
+
+
+def _flipped(x: Any) -> Any:
+    from wengert.ops.gather import gather
+
+    return gather(x, np.arange(x._array.shape[-1])[::-1].astype(np.int32), axis=x._array.ndim - 1)
+
+
+def mdct(
+    signals: Any, frame_length: Any, window_fn: Callable[..., Any] | None = vorbis_window,
+    pad_end: bool = False, norm: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """The modified discrete cosine transform, whose frames overlap by half."""
+    from wengert.ops.shaping import concat, split
+
+    x = operand(signals)
+    length = static("mdct", frame_length)
+    half = _mdct_length(length)
+    frames = frame(x, length, half, pad_end)
+    frames = frames * (
+        wrap(np.asarray(1 / math.sqrt(2), x.dtype.np)) if window_fn is None
+        else window_fn(length, dtype=x.dtype)
+    )  # fmt: skip
+    a, b, c, d = split(frames, 4, frames._array.ndim - 1)
+    folded = concat([-_flipped(c) - d, a - _flipped(b)], frames._array.ndim - 1)
+    return dct(folded, 4, norm=norm)
+
+
+def inverse_mdct(
+    mdcts: Any, window_fn: Callable[..., Any] | None = vorbis_window, norm: Any = None,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """The signal of an `mdct`, but for the first and last half frame."""
+    from wengert.ops.shaping import concat, split
+
+    x = operand(mdcts)
+    half = x._array.shape[-1]
+    spread = dct(x, 4, norm=norm)
+    last = spread._array.ndim - 1
+    first, second = split(spread, 2, last)
+    unfolded = concat([second, -_flipped(second), -_flipped(first), -first], last)
+    if norm is None:
+        unfolded = unfolded * (0.5 / half)
+    window = (
+        wrap(np.asarray(1 / math.sqrt(2), x.dtype.np)) if window_fn is None
+        else window_fn(2 * half, dtype=x.dtype)
+    )  # fmt: skip
+    return overlap_and_add(unfolded * window, half)

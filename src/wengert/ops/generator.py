@@ -1,0 +1,238 @@
+"""`Generator`: a stream of random numbers whose state is a variable, and the global one."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, replay
+from wengert.core.apply import wrap
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, describe, invalid
+from wengert.core.tensor import Value
+from wengert.core.variable import Variable
+from wengert.ops import distributions, philox
+from wengert.ops import random as functions
+from wengert.ops.declare import static
+from wengert.ops.seeds import entropy
+
+_WIDE = 0xFFFFFFFFFFFFFFFF
+# Blocks set aside for each element drawn, as TensorFlow does: room for rejection samplers.
+_ROOM = 256
+_lock = threading.Lock()
+
+
+def create_rng_state(seed: Any, alg: Any) -> Any:
+    """The first state of a generator, `int64[3]`: the counter's two halves, then the key.
+
+    A whole number becomes the key and, beyond 64 bits, the counter; a list of them is the state
+    from its end.
+    """
+    functions.check_algorithm(alg)
+    return wrap(_first_state(seed))
+
+
+def _first_state(seed: Any) -> np.ndarray:
+    if isinstance(seed, Value):
+        seed = seed.numpy()
+    if np.ndim(seed):
+        parts = [int(s) for s in np.asarray(seed).reshape(-1)][:3]
+        numbers = [0] * (3 - len(parts)) + parts
+    else:
+        try:
+            whole = int(seed)
+        except (TypeError, ValueError):
+            raise at_site(
+                TypeError(f"Generator: a seed is a whole number or a list; got {describe(seed)}.")
+            ) from None
+        numbers = [whole >> 64, whole >> 128, whole]
+    return np.array([n & _WIDE for n in numbers], np.uint64).view(np.int64)
+
+
+class Generator:
+    """A stream of random numbers: `g = tf.random.Generator.from_seed(1); g.normal([3])`.
+
+    Each call moves the state on, so it gives new numbers; the same state gives the same numbers.
+    """
+
+    def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None) -> None:
+        if copy_from is not None:
+            if alg is not None or state is not None:
+                raise at_site(ValueError("Generator: give `copy_from`, or `state` and `alg`."))
+            state, alg = copy_from.state, copy_from.algorithm
+        if state is None or alg is None:
+            raise at_site(
+                ValueError(
+                    "Generator: give `state` and `alg`, or use Generator.from_seed or "
+                    "Generator.from_non_deterministic_state."
+                )
+            )
+        self._alg = functions.check_algorithm(alg)
+        self._state_var = Variable(_state_array(state), trainable=False, name="StateVar")
+
+    @classmethod
+    def from_state(cls, state: Any, alg: Any) -> Generator:
+        """A generator that goes on from a state."""
+        return cls(state=state, alg=alg)
+
+    @classmethod
+    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+        """A generator whose numbers follow from a seed."""
+        return cls(state=create_rng_state(seed, alg or "auto_select"), alg=alg or "auto_select")
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+        """A generator seeded by the operating system."""
+        return cls(state=[0, 0, _signed(entropy())], alg=alg or "auto_select")
+
+    @classmethod
+    def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
+        """A generator with this key, at this counter (two numbers)."""
+        return cls(state=_joined(key, counter), alg=alg)
+
+    @property
+    def state(self) -> Variable:
+        return self._state_var
+
+    @property
+    def algorithm(self) -> int:
+        return self._alg
+
+    @property
+    def key(self) -> Any:
+        return wrap(np.asarray(self._state_var._array[2]))
+
+    def reset(self, state: Any) -> None:
+        """Goes to a state."""
+        self._state_var.assign(_state_array(state))
+
+    def reset_from_seed(self, seed: Any) -> None:
+        """Goes to the state that `from_seed` would start with."""
+        self._state_var.assign(_first_state(seed))
+
+    def reset_from_key_counter(self, key: Any, counter: Any) -> None:
+        """Goes to this key and counter."""
+        self._state_var.assign(_state_array(_joined(key, counter)))
+
+    def skip(self, delta: Any) -> Any:
+        """Moves on as if `delta` numbers had been drawn; returns the state before."""
+        before = replay.draw(lambda: self._advance(static("skip", delta)))
+        return wrap(before.view(np.int64))
+
+    def _advance(self, count: int) -> np.ndarray:
+        with _lock:
+            before = self._state_var._array.view(np.uint64).copy()
+            self._state_var.assign(philox.advance(before, count * _ROOM).view(np.int64))
+        return before
+
+    def _draw(self, shape: tuple[int, ...]) -> Any:
+        """The state for a call that makes `shape` numbers, new or played again."""
+        return wrap(replay.draw(lambda: self._advance(int(np.prod(shape)))))
+
+    def uniform(
+        self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32,
+        name: Any = None,
+    ) -> Any:  # fmt: skip
+        """Uniform numbers in [minval, maxval); whole ones over all bits without limits."""
+        full = functions.sizes("Generator.uniform", shape)
+        kind = dtypes.as_dtype(dtype)
+        if kind.is_integer and (minval is None) != (maxval is None):
+            raise at_site(
+                ValueError(
+                    f"Generator.uniform: whole numbers need both `minval` and `maxval`, or "
+                    f"neither; got minval={describe(minval)} and maxval={describe(maxval)}."
+                )
+            )
+        return functions.between("uniform", self._draw(full), full, minval, maxval, kind)
+
+    def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: Any = None) -> Any:
+        """Whole numbers over all the bits of their type."""
+        full = functions.sizes("Generator.uniform_full_int", shape)
+        kind = dtypes.as_dtype(dtype)
+        if kind.name not in ("int32", "int64", "uint32", "uint64"):
+            raise invalid(
+                "uniform_full_int",
+                f"`dtype` must be int32, int64, uint32 or uint64; got {kind.name}",
+            )
+        return distributions.random_bits(self._draw(full), full, kind)
+
+    def normal(
+        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32,
+        name: Any = None,
+    ) -> Any:  # fmt: skip
+        """Normal numbers."""
+        full = functions.sizes("Generator.normal", shape)
+        kind = functions.float_dtype("Generator.normal", dtype)
+        noise = distributions.standard_normal(self._draw(full), full, kind)
+        return functions.scaled(noise, mean, stddev)
+
+    def truncated_normal(
+        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32,
+        name: Any = None,
+    ) -> Any:  # fmt: skip
+        """Normal numbers, none further than two deviations from the mean."""
+        full = functions.sizes("Generator.truncated_normal", shape)
+        kind = functions.float_dtype("Generator.truncated_normal", dtype)
+        noise = distributions.standard_truncated(self._draw(full), full, kind)
+        return functions.scaled(noise, mean, stddev)
+
+    def binomial(
+        self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: Any = None
+    ) -> Any:
+        """Successes among `counts` trials of probability `probs`."""
+        full = functions.sizes("Generator.binomial", shape)
+        state = self._draw(full)
+        return functions.successes("Generator.binomial", full, state, counts, probs, dtype)
+
+    def make_seeds(self, count: Any = 1) -> Any:
+        """`int64[2, count]`: a seed for a stateless function in each column."""
+        from wengert.ops.create import zeros_like
+        from wengert.ops.shaping import stack
+
+        row = self.uniform_full_int((static("make_seeds", count),), dtypes.int64)
+        return stack([row, zeros_like(row)])
+
+    def split(self, count: Any = 1) -> list[Generator]:
+        """`count` generators with keys drawn from this one."""
+        keys = self.uniform_full_int((static("split", count),), dtypes.int64).numpy()
+        return [Generator(state=[0, 0, int(k)], alg=self._alg) for k in keys]
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 64) if number >> 63 else number
+
+
+def _joined(key: Any, counter: Any) -> Any:
+    halves = operand(counter, None, dtypes.int64)._array.astype(np.int64).reshape(-1)
+    return [*halves.tolist(), int(operand(key, None, dtypes.int64)._array.reshape(()))]
+
+
+def _state_array(state: Any) -> np.ndarray:
+    array = operand(state, None, dtypes.int64)._array
+    if array.shape != (3,) or array.dtype.kind not in "iu":
+        raise at_site(
+            ValueError(
+                f"Generator: a state is int64[3], the counter's two halves and the key; got "
+                f"{describe(array)}."
+            )
+        )
+    return array.astype(np.int64)
+
+
+_global: list[Generator] = []
+
+
+def get_global_generator() -> Generator:
+    """The generator that the program shares; made from entropy when first asked for."""
+    with _lock:
+        if not _global:
+            _global.append(Generator.from_non_deterministic_state())
+        return _global[0]
+
+
+def set_global_generator(generator: Generator) -> None:
+    """Puts another generator in the place of the shared one."""
+    with _lock:
+        _global[:] = [generator]

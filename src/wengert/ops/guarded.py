@@ -1,0 +1,119 @@
+"""Quotients and products that answer 0, not NaN, where one argument is 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply2
+from wengert.core.convert import operand, operands
+from wengert.core.lazy import lax
+from wengert.core.op import Op
+from wengert.ops.arithmetic import fractions
+from wengert.ops.declare import binary
+
+
+def _where_nonzero(name: str, test: int, compute: Any, lowered: Any, grad: Any) -> Op:
+    """An operation that answers 0 wherever its argument number `test` is 0."""
+
+    def kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        out = np.zeros(np.broadcast_shapes(x.shape, y.shape), x.dtype)
+        return compute(x, y, out, (x, y)[test] != 0)
+
+    def lower(x: Any, y: Any) -> Any:
+        zero = lax.full_like(x, 0)
+        return lax.select(lax.eq((x, y)[test], zero), zero, lowered(x, y))
+
+    return binary(name, kernel, lower, grad, accepts=dtypes.INEXACT)
+
+
+DIVIDE_NO_NAN = _where_nonzero(
+    "divide_no_nan",
+    1,
+    lambda x, y, out, keep: np.true_divide(x, y, out=out, where=keep),
+    lambda x, y: lax.div(x, y),
+    grad=(
+        lambda g, y: divide_no_nan(g, y),
+        lambda g, y, out: g * divide_no_nan(-out, y),
+    ),
+)
+
+
+def divide_no_nan(x: Any, y: Any, name: Any = None) -> Any:
+    """Divides, with 0 where `y` is 0; integers give floats as `truediv` does."""
+    return apply2(DIVIDE_NO_NAN, *fractions("divide_no_nan", *operands("divide_no_nan", x, y)))
+
+
+def reciprocal_no_nan(x: Any, name: Any = None) -> Any:
+    """1 / x, with 0 at 0."""
+    x = operand(x)
+    return apply2(DIVIDE_NO_NAN, operand(1, None, x.dtype), x)
+
+
+MULTIPLY_NO_NAN = _where_nonzero(
+    "multiply_no_nan",
+    1,
+    lambda x, y, out, keep: np.multiply(x, y, out=out, where=keep),
+    lambda x, y: lax.mul(x, y),
+    grad=(lambda g, y: multiply_no_nan(g, y), lambda g, x: multiply_no_nan(x, g)),
+)
+
+
+def multiply_no_nan(x: Any, y: Any, name: Any = None) -> Any:
+    """Multiplies, with 0 where `y` is 0, even if `x` is infinite or NaN."""
+    return apply2(MULTIPLY_NO_NAN, *operands("multiply_no_nan", x, y))
+
+
+def _nonzero(x: Any) -> Any:
+    """1 where `x` is not 0, else 0, in the dtype of `x`."""
+    from wengert.ops.cast import cast
+    from wengert.ops.compare import not_equal
+
+    return cast(not_equal(x, 0), x.dtype)
+
+
+XDIVY = _where_nonzero(
+    "xdivy",
+    0,
+    lambda x, y, out, keep: np.true_divide(x, y, out=out, where=keep),
+    lambda x, y: lax.div(x, y),
+    grad=(
+        lambda g, x, y: g * xdivy(_nonzero(x), y),
+        lambda g, x, y: g * xdivy(-x, y * y),
+    ),
+)
+
+
+def xdivy(x: Any, y: Any, name: Any = None) -> Any:
+    """x / y, with 0 where `x` is 0."""
+    return apply2(XDIVY, *operands("xdivy", x, y))
+
+
+XLOGY = _where_nonzero(
+    "xlogy",
+    0,
+    lambda x, y, out, keep: np.multiply(x, np.log(y), out=out, where=keep),
+    lambda x, y: lax.mul(x, lax.log(y)),
+    grad=(lambda g, x, y: g * xlogy(_nonzero(x), y), lambda g, x, y: g * xdivy(x, y)),
+)
+
+
+def xlogy(x: Any, y: Any, name: Any = None) -> Any:
+    """x log(y), with 0 where `x` is 0."""
+    return apply2(XLOGY, *operands("xlogy", x, y))
+
+
+XLOG1PY = _where_nonzero(
+    "xlog1py",
+    0,
+    lambda x, y, out, keep: np.multiply(x, np.log1p(y), out=out, where=keep),
+    lambda x, y: lax.mul(x, lax.log1p(y)),
+    grad=(lambda g, x, y: g * xlog1py(_nonzero(x), y), lambda g, x, y: g * xdivy(x, y + 1.0)),
+)
+
+
+def xlog1py(x: Any, y: Any, name: Any = None) -> Any:
+    """x log(1 + y), with 0 where `x` is 0."""
+    return apply2(XLOG1PY, *operands("xlog1py", x, y))

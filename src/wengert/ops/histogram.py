@@ -1,0 +1,306 @@
+"""Counting: how often numbers occur, histograms, and the confusion matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.dtypes import DType
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.cast import cast
+from wengert.ops.create import ones
+from wengert.ops.declare import static
+from wengert.ops.reduce import reduce_max
+from wengert.ops.segment import unsorted_segment_sum
+from wengert.ops.shaping import reshape
+from wengert.ops.sorting import choose_type
+
+_COUNTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+
+
+def _length(top: int, least: int | None, most: int | None) -> int:
+    size = max(top + 1, least or 0)
+    return size if most is None else min(size, most)
+
+
+def _count(x: np.ndarray, w: np.ndarray | None, size: int, dtype: DType) -> np.ndarray:
+    inside = x < size
+    out = np.zeros(size, dtype.np)
+    np.add.at(out, x[inside], dtype.np.type(1) if w is None else w[inside])
+    return out
+
+
+def _bincount_kernel(
+    *xs: np.ndarray, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
+) -> np.ndarray:
+    x = xs[0]
+    if x.size and x.min() < 0:
+        raise invalid("bincount", f"the numbers must not be negative; got {x.min()}")
+    w = xs[1] if len(xs) > 1 else None
+    size = _length(int(x.max()) if x.size else -1, least, most)
+    if rows and x.ndim == 2:
+        parts = [_count(r, None if w is None else w[i], size, dtype) for i, r in enumerate(x)]
+        out = np.stack(parts) if parts else np.zeros((0, size), dtype.np)
+    else:
+        out = _count(x.ravel(), None if w is None else w.ravel(), size, dtype)
+    return np.minimum(out, 1) if binary else out
+
+
+def _infer_bincount(
+    *xs: Spec, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
+) -> Spec:
+    size = most if least == most else None
+    if not rows:
+        return Spec((size,), dtype)
+    if xs[0].shape is None:
+        return Spec(None, dtype)
+    return Spec((*xs[0].shape[:-1], size), dtype)
+
+
+def _lower_bincount(
+    *xs: Any, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
+) -> Any:
+    if least is None or least != most:
+        raise invalid(
+            "bincount",
+            "a compiled count needs to know its length",
+            help="Give the same `minlength` and `maxlength`.",
+        )
+    x = xs[0]
+    if rows and x.ndim == 2:
+        flat = lax.add(
+            lax.mul(lax.broadcasted_iota(x.dtype, x.shape, 0), lax.full_like(x, least)), x
+        )
+        flat = lax.select(lax.lt(x, lax.full_like(x, least)), flat, lax.full_like(x, -1))
+        shape = (x.shape[0], least)
+    else:
+        flat, shape = x, (least,)
+    ones = xs[1] if len(xs) > 1 else lax.full(x.shape, 1, dtype.np)
+    numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    out = lax.scatter_add(
+        lax.full((int(np.prod(shape)),), 0, dtype.np),
+        lax.reshape(flat, (x.size, 1)),
+        lax.reshape(ones, (x.size,)),
+        numbers,
+        mode="drop",
+    )
+    out = lax.reshape(out, shape)
+    return lax.min(out, lax.full_like(out, 1)) if binary else out
+
+
+BINCOUNT = Op(
+    "bincount",
+    "*xs",
+    kernel=_bincount_kernel,
+    infer=_infer_bincount,
+    lower=_lower_bincount,
+    grad=None,
+    match=(),
+)
+
+
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = dtypes.int32,
+    name: Any = None,
+    axis: Any = None,
+    binary_output: bool = False,
+) -> Any:
+    """How often each of 0, 1, 2, … occurs in `arr`, or the sum of the `weights` that stand there.
+
+    With `axis=-1` each row of a matrix counts by itself. Numbers from `maxlength` on are passed
+    over; a negative one is an error.
+    """
+    x = operand(arr)
+    x = cast(x, dtypes.int32) if x.dtype.is_floating else x
+    if x.dtype not in (dtypes.int32, dtypes.int64):
+        raise invalid_dtype("bincount", "`arr` must be int32 or int64", x)
+    if axis not in (None, 0, -1):
+        raise invalid("bincount", f"`axis` must be None, 0 or -1; got {axis}")
+    if axis == -1 and x._array.ndim > 2:
+        raise invalid("bincount", "with `axis=-1` a vector or a matrix is wanted", x)
+    xs = [x]
+    if weights is not None:
+        if binary_output:
+            raise invalid("bincount", "`weights` and `binary_output` exclude each other")
+        xs.append(operand(weights))
+        if xs[1]._array.shape != x._array.shape:
+            raise invalid("bincount", "`weights` must have the shape of `arr`", *xs)
+        dtype = xs[1].dtype
+    return apply(
+        BINCOUNT,
+        *xs,
+        least=static("bincount", minlength),
+        most=static("bincount", maxlength),
+        dtype=choose_type("bincount", "dtype", dtype, *_COUNTS),
+        rows=axis == -1 and x._array.ndim > 0,
+        binary=bool(binary_output),
+    )
+
+
+def _bins_kernel(x: np.ndarray, ends: np.ndarray, nbins: int) -> np.ndarray:
+    kind = np.float32 if x.dtype.kind != "f" and x.dtype.itemsize == 2 else None
+    x, ends = (a.astype(kind or np.result_type(a, np.float32)) for a in (x, ends))
+    place = np.floor(nbins * ((x - ends[0]) / (ends[1] - ends[0])))
+    return np.clip(np.where(np.isnan(place), 0, place), 0, nbins - 1).astype(np.int32)
+
+
+def _lower_bins(x: Any, ends: Any, nbins: int) -> Any:
+    kind = np.float64 if x.dtype.itemsize > 4 or x.dtype.kind in "iu" else np.float32
+    x, ends = lax.convert_element_type(x, kind), lax.convert_element_type(ends, kind)
+    scaled = lax.div(lax.sub(x, ends[0]), lax.sub(ends[1], ends[0]))
+    place = lax.floor(lax.mul(scaled, lax.full_like(scaled, nbins)))
+    place = lax.select(lax.ne(place, place), lax.full_like(place, 0), place)
+    clipped = lax.clamp(kind(0), place, kind(nbins - 1))
+    return lax.convert_element_type(clipped, np.int32)
+
+
+BINS = Op(
+    "histogram_fixed_width_bins",
+    "x ends",
+    kernel=_bins_kernel,
+    infer=lambda x, ends, nbins: Spec(x.shape, dtypes.int32),
+    lower=_lower_bins,
+    grad=None,
+    accepts=dtypes.REAL,
+)
+
+
+def _histogram_args(name: str, values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any, int]:
+    x = operand(values)
+    ends, n = operand(value_range, None, x.dtype), static(name, nbins)
+    if ends._array.shape != (2,):
+        raise invalid(name, "`value_range` must be two numbers", ends)
+    if n <= 0:
+        raise invalid(name, f"`nbins` must be positive; got {n}")
+    return x, ends, n
+
+
+def histogram_fixed_width_bins(
+    values: Any,
+    value_range: Any,
+    nbins: Any = 100,
+    dtype: Any = dtypes.int32,
+    name: Any = None,
+) -> Any:
+    """The number of the bin of each value, as int32; what lies outside goes to the end bins.
+
+    NaN goes to bin 0.
+    """
+    x, ends, n = _histogram_args("histogram_fixed_width_bins", values, value_range, nbins)
+    return apply(BINS, x, ends, nbins=n)
+
+
+def _histogram_kernel(x: np.ndarray, ends: np.ndarray, nbins: int, dtype: DType) -> np.ndarray:
+    low, high = float(ends[0]), float(ends[1])
+    if not low < high:
+        raise invalid(
+            "histogram_fixed_width",
+            f"`value_range` must increase; got [{low:g}, {high:g}]",
+        )
+    away = (np.maximum(x, ends[0]) - ends[0]).astype(np.float64).ravel()
+    if np.isnan(away).any():
+        raise invalid("histogram_fixed_width", "`values` must not contain NaN")
+    place = np.minimum(away / ((high - low) / nbins), nbins - 1).astype(np.intp)
+    return np.bincount(place, minlength=nbins).astype(dtype.np)
+
+
+def _lower_histogram(x: Any, ends: Any, nbins: int, dtype: DType) -> Any:
+    low = lax.broadcast_in_dim(ends[0], x.shape, ())
+    away = lax.convert_element_type(lax.sub(lax.max(x, low), low), np.float64)
+    wide = lax.convert_element_type(ends, np.float64)
+    step = lax.div(lax.sub(wide[1], wide[0]), np.float64(nbins))
+    place = lax.div(away, lax.broadcast_in_dim(step, x.shape, ()))
+    place = lax.min(place, lax.full_like(place, nbins - 1))
+    return lax.scatter_add(
+        lax.full((nbins,), 0, dtype.np),
+        lax.reshape(lax.convert_element_type(place, np.int64), (x.size, 1)),
+        lax.full((x.size,), 1, dtype.np),
+        lax.ScatterDimensionNumbers((), (0,), (0,)),
+        mode="drop",
+    )
+
+
+HISTOGRAM = Op(
+    "histogram_fixed_width",
+    "x ends",
+    kernel=_histogram_kernel,
+    infer=lambda x, ends, nbins, dtype: Spec((nbins,), dtype),
+    lower=_lower_histogram,
+    grad=None,
+    accepts=dtypes.REAL,
+)
+
+
+def histogram_fixed_width(
+    values: Any,
+    value_range: Any,
+    nbins: Any = 100,
+    dtype: Any = dtypes.int32,
+    name: Any = None,
+) -> Any:
+    """How many values fall into each of `nbins` equal bins; the end bins take what lies outside.
+
+    NaN among the values, and a range that does not increase, are errors.
+    """
+    x, ends, n = _histogram_args("histogram_fixed_width", values, value_range, nbins)
+    kind = choose_type("histogram_fixed_width", "dtype", dtype, *_COUNTS[:2])
+    return apply(HISTOGRAM, x, ends, nbins=n, dtype=kind)
+
+
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: Any = None,
+    weights: Any = None,
+    dtype: Any = dtypes.int32,
+    name: Any = None,
+) -> Any:
+    """Counts of (label, prediction) pairs: one row per label, one column per prediction.
+
+    A negative class, or one from `num_classes` on, is an error.
+    """
+    kind = dtypes.as_dtype(dtype)
+    true = _classes("labels", labels)
+    found = _classes("predictions", predictions)
+    if true._array.shape != found._array.shape:
+        raise invalid("confusion_matrix", "`labels` and `predictions` must agree", true, found)
+    n = _class_count(true, found, static("confusion_matrix", num_classes))
+    size = true._array.size
+    w = ones((size,), kind) if weights is None else _flat(cast(operand(weights), kind))
+    if w._array.shape != (size,):
+        raise invalid("confusion_matrix", "`weights` must have the shape of `labels`", w, true)
+    return reshape(unsorted_segment_sum(w, true * n + found, n * n), (n, n))
+
+
+def _flat(x: Any) -> Any:
+    return reshape(x, (x._array.size,))
+
+
+def _classes(what: str, values: Any) -> Any:
+    x = _flat(cast(operand(values), dtypes.int64))
+    if x._array.size and x._array.min() < 0:
+        raise invalid("confusion_matrix", f"`{what}` must not be negative; got {x._array.min()}")
+    return x
+
+
+def _class_count(true: Any, found: Any, num_classes: int | None) -> int:
+    if num_classes is None and not true._array.size:
+        raise invalid("confusion_matrix", "nothing to count", help="Give `num_classes`.")
+    tops = [int(reduce_max(x)) if x._array.size else -1 for x in (true, found)]
+    n = max(tops) + 1 if num_classes is None else num_classes
+    for what, top in zip(("labels", "predictions"), tops, strict=True):
+        if top >= n:
+            raise invalid(
+                "confusion_matrix", f"`{what}` must be below `num_classes` {n}; got {top}"
+            )
+    return n

@@ -1,0 +1,319 @@
+"""Between masks, indices and labels: where, boolean_mask, one_hot, sequence_mask, permutations.
+
+The size of what `where_indices` and `boolean_mask` give depends on the data, so XLA has no
+counterpart of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.dtypes import DType
+from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.core.shapes import TensorShape
+from wengert.ops.declare import static, static_tuple
+from wengert.ops.gather import whole_numbers
+
+_INDEX = dtypes.nums("iu")
+
+
+def _infer_where(x: Spec) -> Spec:
+    return Spec((None, None if x.shape is None else len(x.shape)), dtypes.int64)
+
+
+WHERE_INDICES = Op(
+    "where_indices",
+    "x",
+    kernel=lambda x: np.argwhere(x),
+    infer=_infer_where,
+    lower=None,
+    grad=None,
+    accepts=dtypes.nums("biufc"),
+)
+
+
+def where_indices(condition: Any) -> Any:
+    """The index tuples of the elements that are true or not zero, in row order, as int64."""
+    x = operand(condition)
+    if not x._array.ndim:
+        raise invalid("where", "a scalar has no indices", x, help="Use tf.reshape(x, [1]).")
+    return apply(WHERE_INDICES, x)
+
+
+def _masked_kernel(x: np.ndarray, mask: np.ndarray, axis: int) -> np.ndarray:
+    end = axis + mask.ndim
+    flat = x.reshape(*x.shape[:axis], mask.size, *x.shape[end:])
+    return flat.take(np.flatnonzero(mask), axis)
+
+
+def _infer_masked(x: Spec, mask: Spec, axis: int) -> Spec:
+    if x.shape is None or mask.shape is None:
+        return Spec(None, x.dtype)
+    return Spec((*x.shape[:axis], None, *x.shape[axis + len(mask.shape) :]), x.dtype)
+
+
+BOOLEAN_MASK = Op(
+    "boolean_mask",
+    "x mask",
+    kernel=_masked_kernel,
+    infer=_infer_masked,
+    lower=None,
+    grad=(
+        lambda g, mask, x_shape, axis: apply(UNMASK, g, mask, shape=tuple(x_shape), axis=axis),
+        None,
+    ),
+    match=(),
+)
+
+
+def _unmask_kernel(
+    g: np.ndarray, mask: np.ndarray, shape: tuple[int, ...], axis: int
+) -> np.ndarray:
+    out = np.zeros(shape, g.dtype)
+    out[(*(slice(None),) * axis, mask)] = g
+    return out
+
+
+UNMASK = Op(
+    "boolean_mask_grad",
+    "g mask",
+    kernel=_unmask_kernel,
+    infer=lambda g, mask, shape, axis: Spec(shape, g.dtype),
+    lower=None,
+    grad=(lambda h, mask, axis: apply(BOOLEAN_MASK, h, mask, axis=axis), None),
+    match=(),
+)
+
+
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Any:
+    """The slices from `axis` on where `mask` is true, in order; the mask's axes become one."""
+    x, m = operand(tensor), operand(mask)
+    if m.dtype.is_numeric:
+        from wengert.ops.cast import cast
+
+        m = cast(m, dtypes.bool_)
+    if not m.dtype.is_bool:
+        raise invalid_dtype("boolean_mask", "`mask` must be boolean", m)
+    dims, wanted = x._array.shape, m._array.shape
+    if not wanted:
+        raise invalid("boolean_mask", "mask cannot be scalar", help="Give a vector of booleans.")
+    place = 0 if axis is None else static("boolean_mask", axis)
+    place = place + len(dims) if place < 0 else place
+    if dims[place : place + len(wanted)] != wanted:
+        raise invalid(
+            "boolean_mask",
+            f"shapes {TensorShape(dims[place:][: len(wanted)])} and {TensorShape(wanted)} are "
+            "incompatible: the mask must have the sizes of the axes it selects from",
+            x,
+            m,
+        )
+    return apply(BOOLEAN_MASK, x, m, axis=place)
+
+
+def _one_hot_kernel(
+    i: np.ndarray, depth: int, axis: int, on: Any, off: Any, dtype: DType
+) -> np.ndarray:
+    out = np.full((*i.shape, depth), off, dtype.np)
+    places = np.flatnonzero((i >= 0) & (i < depth))
+    flat = out.reshape(i.size, depth)
+    flat[places, i.reshape(-1)[places]] = on
+    return out if axis == i.ndim else np.moveaxis(out, -1, axis)
+
+
+def _infer_one_hot(i: Spec, depth: int, axis: int, on: Any, off: Any, dtype: DType) -> Spec:
+    if i.shape is None:
+        return Spec(None, dtype)
+    return Spec((*i.shape[:axis], depth, *i.shape[axis:]), dtype)
+
+
+def _lower_one_hot(i: Any, depth: int, axis: int, on: Any, off: Any, dtype: DType) -> Any:
+    shape = (*i.shape[:axis], depth, *i.shape[axis:])
+    kept = [k for k in range(len(shape)) if k != axis]
+    # Labels of 8 bits could not be compared with depths above their range.
+    labels = lax.convert_element_type(lax.broadcast_in_dim(i, shape, kept), np.int64)
+    hot = lax.eq(labels, lax.broadcasted_iota(labels.dtype, shape, axis))
+    return lax.select(hot, lax.full(shape, on, dtype.np), lax.full(shape, off, dtype.np))
+
+
+ONE_HOT = Op(
+    "one_hot",
+    "i",
+    kernel=_one_hot_kernel,
+    infer=_infer_one_hot,
+    lower=_lower_one_hot,
+    grad=None,
+    accepts=_INDEX,
+)
+
+
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: Any = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Any:
+    """Rows with `on_value` (1) at the index and `off_value` (0) elsewhere.
+
+    An index outside [0, depth) gives a row of `off_value` alone.
+    """
+    i = operand(indices)
+    if not i.dtype.is_integer:
+        raise invalid("one_hot", "`indices` must be whole numbers", i)
+    count = static("one_hot", depth)
+    if not isinstance(count, int) or count < 0:
+        raise invalid("one_hot", f"`depth` must be a number from 0 on; got {depth!r}")
+    kind, on, off = _on_and_off(on_value, off_value, dtype)
+    place = -1 if axis is None else static("one_hot", axis)
+    rank = i._array.ndim
+    if not -1 <= place <= rank:
+        raise invalid("one_hot", f"`axis` must be -1 or from 0 to {rank}; got {place}", i)
+    place = rank if place == -1 else place
+    return apply(ONE_HOT, i, depth=count, axis=place, on=on, off=off, dtype=kind)
+
+
+def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[DType, Any, Any]:
+    """The dtype of a one-hot tensor and its two values as plain Python numbers."""
+    given = [operand(v) if v is not None else None for v in (on_value, off_value)]
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    found = {v.dtype for v in given if v is not None} | ({wanted} if wanted else set())
+    if len(found) > 1:
+        names = " and ".join(sorted(d.name for d in found))
+        raise invalid_dtype(
+            "one_hot", f"`on_value`, `off_value` and `dtype` must agree; got {names}"
+        )
+    kind = found.pop() if found else dtypes.float32
+    if kind.kind in "bs" and None in (on_value, off_value):
+        raise invalid_dtype("one_hot", f"{kind.name} needs both `on_value` and `off_value`")
+    values = [default if v is None else v for v, default in zip(given, (1, 0), strict=True)]
+    for v in values:
+        if not isinstance(v, int) and v._array.size != 1:
+            raise invalid("one_hot", "`on_value` and `off_value` must be scalars", v)
+    on, off = (v if isinstance(v, int) else v._array.reshape(()).item() for v in values)
+    return kind, on, off
+
+
+def _mask_kernel(x: np.ndarray, maxlen: int, dtype: DType) -> np.ndarray:
+    return np.less(np.arange(maxlen), x[..., None]).astype(dtype.np, copy=False)
+
+
+def _lower_mask(x: Any, maxlen: int, dtype: DType) -> Any:
+    shape = (*x.shape, maxlen)
+    if x.dtype.kind in "iu":
+        x = lax.convert_element_type(x, np.int64)
+    steps = lax.broadcasted_iota(x.dtype, shape, x.ndim)
+    hot = lax.lt(steps, lax.broadcast_in_dim(x, shape, range(x.ndim)))
+    return lax.convert_element_type(hot, dtype.np)
+
+
+SEQUENCE_MASK = Op(
+    "sequence_mask",
+    "x",
+    kernel=_mask_kernel,
+    infer=lambda x, maxlen, dtype: Spec(None if x.shape is None else (*x.shape, maxlen), dtype),
+    lower=_lower_mask,
+    grad=None,
+    accepts=dtypes.REAL,
+)
+
+
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: Any = None
+) -> Any:
+    """Rows of `maxlen` (the greatest length) that are true for the first `lengths` places."""
+    x = operand(lengths)
+    if maxlen is None:
+        limit = max(int(x._array.max()), 0) if x._array.size else 0
+    else:
+        limit = static("sequence_mask", maxlen)
+        if not isinstance(limit, int):
+            raise invalid("sequence_mask", f"`maxlen` must be one number; got {maxlen!r}")
+    return apply(SEQUENCE_MASK, x, maxlen=limit, dtype=dtypes.as_dtype(dtype))
+
+
+def _invert_kernel(x: np.ndarray) -> np.ndarray:
+    out = np.empty_like(x)
+    if x.ndim != 1 or not np.array_equal(np.sort(x), np.arange(x.size)):
+        raise invalid(
+            "invert_permutation",
+            f"each number from 0 to {x.size - 1} must occur once",
+            help="The argument is a vector that says where each element goes.",
+        )
+    out[x] = np.arange(x.size, dtype=x.dtype)
+    return out
+
+
+def _infer_invert(x: Spec) -> Spec:
+    if x.shape is not None and len(x.shape) != 1:
+        raise invalid("invert_permutation", "a vector was expected", x)
+    return x
+
+
+INVERT_PERMUTATION = Op(
+    "invert_permutation",
+    "x",
+    kernel=_invert_kernel,
+    infer=_infer_invert,
+    lower=lambda x: lax.convert_element_type(lax.sort_key_val(x, lax.iota(x.dtype, x.size))[1], x.dtype),
+    grad=None,
+    accepts=_INDEX,
+)
+
+
+def invert_permutation(x: Any, name: Any = None) -> Any:
+    """The permutation that undoes `x`; anything but a permutation is an error."""
+    x = operand(x)
+    if not x.dtype.is_integer:
+        raise invalid("invert_permutation", "whole numbers were expected", x)
+    return apply(INVERT_PERMUTATION, x)
+
+
+def _unravel_kernel(i: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
+    if i.size and (i.max() >= int(np.prod(dims)) or i.min() < 0):
+        raise invalid(
+            "unravel_index",
+            f"an index is outside [0, {int(np.prod(dims))})",
+            kind=InvalidIndexError,
+        )
+    return np.stack(np.unravel_index(i, dims)).astype(i.dtype)
+
+
+def _lower_unravel(i: Any, dims: tuple[int, ...]) -> Any:
+    parts = []
+    for d in reversed(dims):
+        size = lax.full_like(i, d)
+        parts.append(lax.rem(i, size))
+        i = lax.div(i, size)
+    return lax.concatenate([lax.expand_dims(p, (0,)) for p in reversed(parts)], 0)
+
+
+UNRAVEL_INDEX = Op(
+    "unravel_index",
+    "i",
+    kernel=_unravel_kernel,
+    infer=lambda i, dims: Spec(None if i.shape is None else (len(dims), *i.shape), i.dtype),
+    lower=_lower_unravel,
+    grad=None,
+    accepts=_INDEX,
+)
+
+
+def unravel_index(indices: Any, dims: Any, name: Any = None) -> Any:
+    """Flat indices as index tuples of an array of shape `dims`, one row per axis."""
+    i = whole_numbers("unravel_index", indices)
+    sizes = static_tuple("unravel_index", dims)
+    if i._array.ndim > 1:
+        raise invalid("unravel_index", "`indices` must be a scalar or a vector", i)
+    if any(not isinstance(d, int) or d < 1 for d in sizes):
+        raise invalid("unravel_index", f"`dims` must be a vector of sizes; got {dims!r}")
+    return apply(UNRAVEL_INDEX, i, dims=sizes)
+

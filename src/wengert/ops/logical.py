@@ -1,0 +1,125 @@
+"""Logic on booleans and on the bits of integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply1, apply2
+from wengert.core.convert import operand, operands
+from wengert.core.lazy import lax
+from wengert.core.op import Op
+from wengert.ops.declare import binary, unary
+
+_TRUTH = dtypes.bool_
+
+
+def _logic(name: str, kernel: Any, lower: Any) -> Op:
+    return binary(name, kernel, lower, grad=None, accepts=dtypes.BOOL)
+
+
+LOGICAL_AND = _logic("logical_and", np.logical_and, lambda x, y: lax.bitwise_and(x, y))
+
+
+def logical_and(x: Any, y: Any, name: Any = None) -> Any:
+    """x and y, for booleans only."""
+    return apply2(LOGICAL_AND, operand(x, None, _TRUTH), operand(y, None, _TRUTH))
+
+
+LOGICAL_OR = _logic("logical_or", np.logical_or, lambda x, y: lax.bitwise_or(x, y))
+
+
+def logical_or(x: Any, y: Any, name: Any = None) -> Any:
+    """x or y, for booleans only."""
+    return apply2(LOGICAL_OR, operand(x, None, _TRUTH), operand(y, None, _TRUTH))
+
+
+LOGICAL_XOR = _logic("logical_xor", np.logical_xor, lambda x, y: lax.bitwise_xor(x, y))
+
+
+def logical_xor(x: Any, y: Any, name: Any = "LogicalXor") -> Any:
+    """Either x or y but not both, for booleans only."""
+    return apply2(LOGICAL_XOR, operand(x, None, _TRUTH), operand(y, None, _TRUTH))
+
+
+LOGICAL_NOT = unary(
+    "logical_not", np.logical_not, lambda x: lax.bitwise_not(x), grad=None, accepts=dtypes.BOOL
+)
+
+
+def logical_not(x: Any, name: Any = None) -> Any:
+    """Not x, for booleans only."""
+    return apply1(LOGICAL_NOT, operand(x, None, _TRUTH))
+
+
+def _bits(name: str, kernel: Any, lower: Any) -> Op:
+    return binary(name, kernel, lower, grad=None, accepts=dtypes.INTEGER)
+
+
+BITWISE_AND = _bits("bitwise_and", np.bitwise_and, lambda x, y: lax.bitwise_and(x, y))
+
+
+def bitwise_and(x: Any, y: Any, name: Any = None) -> Any:
+    """The bits set in both integers."""
+    return apply2(BITWISE_AND, *operands("bitwise_and", x, y))
+
+
+BITWISE_OR = _bits("bitwise_or", np.bitwise_or, lambda x, y: lax.bitwise_or(x, y))
+
+
+def bitwise_or(x: Any, y: Any, name: Any = None) -> Any:
+    """The bits set in either integer."""
+    return apply2(BITWISE_OR, *operands("bitwise_or", x, y))
+
+
+BITWISE_XOR = _bits("bitwise_xor", np.bitwise_xor, lambda x, y: lax.bitwise_xor(x, y))
+
+
+def bitwise_xor(x: Any, y: Any, name: Any = None) -> Any:
+    """The bits set in exactly one of the integers."""
+    return apply2(BITWISE_XOR, *operands("bitwise_xor", x, y))
+
+
+INVERT = unary("invert", np.invert, lambda x: lax.bitwise_not(x), None, accepts=dtypes.INTEGER)
+
+
+def invert(x: Any, name: Any = None) -> Any:
+    """All bits of an integer flipped."""
+    return apply1(INVERT, operand(x))
+
+
+def _within(y: np.ndarray) -> np.ndarray:
+    """A shift as far as the type has bits; C leaves longer and negative ones undefined."""
+    return np.minimum(np.maximum(y, 0), y.dtype.itemsize * 8 - 1)
+
+
+def _lower_within(y: Any) -> Any:
+    most = lax.full_like(y, y.dtype.itemsize * 8 - 1)
+    return lax.min(lax.max(y, lax.full_like(y, 0)), most)
+
+
+def _lower_right_shift(x: Any, y: Any) -> Any:
+    shift = lax.shift_right_arithmetic if x.dtype.kind == "i" else lax.shift_right_logical
+    return shift(x, _lower_within(y))
+
+
+LEFT_SHIFT = _bits(
+    "left_shift",
+    lambda x, y: np.left_shift(x, _within(y)),
+    lambda x, y: lax.shift_left(x, _lower_within(y)),
+)
+
+
+def left_shift(x: Any, y: Any, name: Any = None) -> Any:
+    """x with its bits moved up `y` places, at least 0 and at most the width of the type less 1."""
+    return apply2(LEFT_SHIFT, *operands("left_shift", x, y))
+
+
+RIGHT_SHIFT = _bits("right_shift", lambda x, y: np.right_shift(x, _within(y)), _lower_right_shift)
+
+
+def right_shift(x: Any, y: Any, name: Any = None) -> Any:
+    """x with its bits moved down `y` places (as `left_shift` counts); the sign is kept."""
+    return apply2(RIGHT_SHIFT, *operands("right_shift", x, y))

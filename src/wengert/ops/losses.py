@@ -1,0 +1,343 @@
+"""Cross-entropies and other losses, element by element or row by row.
+
+The cross-entropies are one operation each. They keep the logits, which exist anyway, and work
+out the softmax again in the gradient: a second array of the size of the logits would be the
+largest thing on the tape of a language model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.compiled import wide
+from wengert.ops.declare import in_float32, static
+from wengert.ops.softmax import (
+    SOFTMAX_GRAD, lower_shifted, lower_softmax, lower_sum, shifted, softmax, softmax_array, spread,
+)  # fmt: skip
+
+
+def _last(x: Any) -> Any:
+    from wengert.ops.shaping import reshape
+
+    return reshape(x, (*x._array.shape, 1))
+
+
+def _rows_times(g: np.ndarray, x: np.ndarray) -> np.ndarray:
+    x *= g[..., None]
+    return x
+
+
+def _cross_entropy_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    z = shifted(logits, -1)
+    total = np.log(np.add.reduce(np.exp(z), -1, keepdims=True))
+    return np.add.reduce(labels * (total - z), -1)
+
+
+def _lower_cross_entropy(labels: Any, logits: Any) -> Any:
+    last = logits.ndim - 1
+    z = lower_shifted(logits, last)
+    total = lax.log(lower_sum(lax.exp(z), last))
+    loss = lax.mul(labels, lax.sub(total, z))
+    return lax.reduce(loss, logits.dtype.type(0), lax.add, (last,))
+
+
+def _infer_rows(labels: Spec, logits: Spec) -> Spec:
+    shape = shapes.merge(labels.shape, logits.shape)
+    return Spec(None if shape is None else shape[:-1], logits.dtype)
+
+
+def _cross_entropy_grad_grad_g(h: Any, labels: Any, logits: Any) -> Any:
+    from wengert.ops.reduce import reduce_sum
+
+    return reduce_sum(h * (softmax(logits) - labels), -1)
+
+
+CROSS_ENTROPY_GRAD = Op(
+    "softmax_cross_entropy_grad",
+    "g labels logits",
+    kernel=in_float32(lambda g, labels, logits: _rows_times(g, softmax_array(logits, -1) - labels)),
+    infer=lambda g, labels, logits: logits,
+    lower=wide(
+        lambda g, labels, logits: lax.mul(
+            spread(g, logits.shape, logits.ndim - 1),
+            lax.sub(lower_softmax(logits, logits.ndim - 1), labels),
+        )
+    ),
+    grad=(
+        _cross_entropy_grad_grad_g,
+        lambda h, g: -h * _last(g),
+        lambda h, g, logits: (
+            _last(g) * apply(SOFTMAX_GRAD, h, softmax(logits), axis=logits.ndim - 1)
+        ),
+    ),
+    accepts=dtypes.FLOAT,
+)
+
+
+def _cross_entropy_labels(g: Any, logits: Any) -> Any:
+    from wengert.ops.softmax import log_softmax
+
+    return -_last(g) * log_softmax(logits)
+
+
+CROSS_ENTROPY = Op(
+    "softmax_cross_entropy",
+    "labels logits",
+    kernel=in_float32(_cross_entropy_kernel),
+    infer=_infer_rows,
+    lower=wide(_lower_cross_entropy),
+    grad=(
+        _cross_entropy_labels,
+        lambda g, labels, logits: apply(CROSS_ENTROPY_GRAD, g, labels, logits),
+    ),
+    accepts=dtypes.FLOAT,
+)
+
+
+def _same_kind(labels: Any, logits: Any) -> tuple[Any, Any]:
+    """Both as tensors, the labels in the dtype of the logits."""
+    from wengert.ops.cast import cast
+
+    logits = operand(logits)
+    labels = operand(labels, None, logits.dtype)
+    return labels if labels.dtype is logits.dtype else cast(labels, logits.dtype), logits
+
+
+def softmax_cross_entropy_with_logits(
+    labels: Any, logits: Any, axis: int = -1, name: Any = None
+) -> Any:
+    """-sum(labels * log_softmax(logits)) along `axis`; the labels broadcast against the logits.
+
+    As in TensorFlow, the gradient takes each row of labels to add up to 1.
+    """
+    from wengert.ops.shaping import broadcast_to, transpose
+
+    labels, logits = _same_kind(labels, logits)
+    name = "softmax_cross_entropy_with_logits"
+    if not logits.ndim:
+        raise invalid(name, "`logits` must have at least one axis", logits)
+    place = shapes.check_axis(name, static(name, axis), logits.ndim)
+    if labels._array.shape != logits._array.shape:
+        shape = shapes.broadcast(name, labels._array.shape, logits._array.shape)
+        labels, logits = broadcast_to(labels, shape), broadcast_to(logits, shape)
+    if place != logits.ndim - 1:
+        order = [i for i in range(logits.ndim) if i != place] + [place]
+        labels, logits = transpose(labels, order), transpose(logits, order)
+    return apply(CROSS_ENTROPY, labels, logits)
+
+
+def _picked(x: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`x` as rows, and the place of each row's label."""
+    classes = x.shape[-1]
+    flat = labels.reshape(-1)
+    if flat.size and (flat.min() < 0 or flat.max() >= classes):
+        bad = flat[(flat < 0) | (flat >= classes)][0]
+        raise invalid(
+            "sparse_softmax_cross_entropy_with_logits",
+            f"label {bad} is outside [0, {classes})",
+            help="Labels count the classes from 0; check them against the width of the logits.",
+        )
+    return x.reshape(flat.size, classes), np.arange(flat.size), flat
+
+
+def _sparse_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    z, rows, picks = _picked(shifted(logits, -1), labels)
+    out = np.log(np.add.reduce(np.exp(z), -1))
+    out -= z[rows, picks]
+    return out.reshape(labels.shape)
+
+
+def _one_hot(labels: Any, shape: tuple[int, ...]) -> Any:
+    last = len(shape) - 1
+    return lax.eq(lax.broadcasted_iota(labels.dtype, shape, last), spread(labels, shape, last))
+
+
+def _lower_sparse(labels: Any, logits: Any) -> Any:
+    last = logits.ndim - 1
+    z = lower_shifted(logits, last)
+    zero = logits.dtype.type(0)
+    total = lax.log(lax.reduce(lax.exp(z), zero, lax.add, (last,)))
+    picked = lax.select(_one_hot(labels, z.shape), z, lax.full_like(z, 0))
+    return lax.sub(total, lax.reduce(picked, zero, lax.add, (last,)))
+
+
+def _sparse_grad_kernel(g: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    p, rows, picks = _picked(softmax_array(logits, -1), labels)
+    p[rows, picks] -= 1
+    return _rows_times(g.reshape(-1), p).reshape(logits.shape)
+
+
+def _lower_sparse_grad(g: Any, labels: Any, logits: Any) -> Any:
+    last = logits.ndim - 1
+    hot = lax.convert_element_type(_one_hot(labels, logits.shape), logits.dtype)
+    return lax.mul(spread(g, logits.shape, last), lax.sub(lower_softmax(logits, last), hot))
+
+
+def _sparse_grad_grad_g(h: Any, labels: Any, logits: Any) -> Any:
+    from wengert.ops.gather import gather
+    from wengert.ops.reduce import reduce_sum
+
+    return reduce_sum(h * softmax(logits), -1) - gather(
+        h, labels, batch_dims=labels.ndim, axis=labels.ndim
+    )
+
+
+SPARSE_CROSS_ENTROPY_GRAD = Op(
+    "sparse_softmax_cross_entropy_grad",
+    "g labels logits",
+    kernel=in_float32(_sparse_grad_kernel),
+    infer=lambda g, labels, logits: logits,
+    lower=wide(_lower_sparse_grad),
+    grad=(
+        _sparse_grad_grad_g,
+        None,
+        lambda h, g, logits: (
+            _last(g) * apply(SOFTMAX_GRAD, h, softmax(logits), axis=logits.ndim - 1)
+        ),
+    ),
+    match=(0, 2),
+)
+SPARSE_CROSS_ENTROPY = Op(
+    "sparse_softmax_cross_entropy",
+    "labels logits",
+    kernel=in_float32(_sparse_kernel),
+    infer=lambda labels, logits: Spec(labels.shape, logits.dtype),
+    lower=wide(_lower_sparse),
+    grad=(
+        None,
+        lambda g, labels, logits: apply(SPARSE_CROSS_ENTROPY_GRAD, g, labels, logits),
+    ),
+    match=(),
+)
+_LABELS = dtypes.nums("int32", "int64")
+
+
+def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: Any = None) -> Any:
+    """-log_softmax(logits)[label] per row; a label outside the classes is an error."""
+    name = "sparse_softmax_cross_entropy_with_logits"
+    if labels is None or logits is None:
+        raise invalid(name, "both `labels` and `logits` must be given")
+    logits = operand(logits)
+    labels = operand(labels, None, dtypes.int64)
+    have, want = labels._array.shape, logits._array.shape[:-1]
+    if labels._array.dtype.num not in _LABELS or not logits.dtype.is_floating:
+        raise invalid_dtype(
+            name, "`labels` must be int32 or int64, `logits` floating", labels, logits,
+            help="Cast with tf.cast, or use softmax_cross_entropy_with_logits for one-hot labels.",
+        )  # fmt: skip
+    if have != want or not logits.ndim:
+        raise invalid(
+            name, "`labels` must have the shape of `logits` without its last axis", labels, logits,
+            help="Labels are class numbers; squeeze a last axis of size 1.",
+        )  # fmt: skip
+    return apply(SPARSE_CROSS_ENTROPY, labels, logits)
+
+
+def _sigmoid_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    soft = np.log1p(np.exp(-np.abs(logits)))
+    return np.maximum(logits, 0) - logits * labels + soft
+
+
+def _lower_sigmoid(labels: Any, logits: Any) -> Any:
+    soft = lax.log1p(lax.exp(lax.neg(lax.abs(logits))))
+    above = lax.max(logits, lax.full_like(logits, 0))
+    return lax.add(lax.sub(above, lax.mul(logits, labels)), soft)
+
+
+def _sigmoid_grad(g: Any, labels: Any, logits: Any) -> Any:
+    from wengert.ops.arithmetic import sigmoid
+
+    return g * (sigmoid(logits) - labels)
+
+
+SIGMOID_CROSS_ENTROPY = Op(
+    "sigmoid_cross_entropy",
+    "labels logits",
+    kernel=in_float32(_sigmoid_kernel),
+    infer=lambda labels, logits: Spec(shapes.merge(labels.shape, logits.shape), logits.dtype),
+    lower=wide(_lower_sigmoid),
+    grad=(lambda g, logits: -g * logits, _sigmoid_grad),
+    accepts=dtypes.FLOAT,
+)
+
+
+def _same_shape(name: str, first: str, x: Any, second: str, y: Any) -> tuple[Any, Any]:
+    if x is None or y is None:
+        raise invalid(name, f"both `{first}` and `{second}` must be given")
+    y = operand(y)
+    x = operand(x, None, y.dtype)
+    if x._array.shape != y._array.shape:
+        raise invalid(name, f"`{first}` and `{second}` must have the same shape", x, y)
+    return x, y
+
+
+def sigmoid_cross_entropy_with_logits(
+    labels: Any = None, logits: Any = None, name: Any = None
+) -> Any:
+    """The cross-entropy of independent yes/no labels, element by element, without overflow."""
+    name = "sigmoid_cross_entropy_with_logits"
+    return apply(SIGMOID_CROSS_ENTROPY, *_same_shape(name, "labels", labels, "logits", logits))
+
+
+def weighted_cross_entropy_with_logits(
+    labels: Any, logits: Any, pos_weight: Any, name: Any = None
+) -> Any:
+    """The sigmoid cross-entropy with errors on positive labels weighted by `pos_weight`."""
+    from wengert.ops.arithmetic import softplus
+
+    name = "weighted_cross_entropy_with_logits"
+    labels, logits = _same_shape(name, "labels", labels, "logits", logits)
+    weight = 1.0 + (operand(pos_weight, None, logits.dtype) - 1.0) * labels
+    return (1.0 - labels) * logits + weight * softplus(-logits)
+
+
+def log_poisson_loss(
+    targets: Any, log_input: Any, compute_full_loss: bool = False, name: Any = None
+) -> Any:
+    """exp(log_input) - targets * log_input; in full, with Stirling's log(targets!) above 1."""
+    from wengert.ops.arithmetic import exp, log
+    from wengert.ops.select import where
+
+    z, c = _same_shape("log_poisson_loss", "targets", targets, "log_input", log_input)
+    loss = exp(c) - c * z
+    if not compute_full_loss:
+        return loss
+    safe = where((z >= 0.0) & (z <= 1.0), 1.0, z)
+    stirling = z * log(safe) - z + 0.5 * log(2.0 * np.pi * safe)
+    return loss + where((z >= 0.0) & (z <= 1.0), 0.0, stirling)
+
+
+L2_LOSS = Op(
+    "l2_loss",
+    "x",
+    kernel=in_float32(lambda x: x.dtype.type(0.5) * np.dot(x.reshape(-1), x.reshape(-1))),
+    infer=lambda x: Spec((), x.dtype),
+    lower=wide(
+        lambda x: lax.mul(
+            x.dtype.type(0.5),
+            lax.reduce(lax.mul(x, x), x.dtype.type(0), lax.add, range(x.ndim)),
+        )
+    ),
+    grad=lambda g, x: g * x,
+    accepts=dtypes.FLOAT,
+)
+
+
+def l2_loss(t: Any, name: Any = None) -> Any:
+    """Half the sum of the squares."""
+    return apply(L2_LOSS, operand(t))
+
+
+__all__ = [
+    "l2_loss", "log_poisson_loss", "sigmoid_cross_entropy_with_logits",
+    "softmax_cross_entropy_with_logits", "sparse_softmax_cross_entropy_with_logits",
+    "weighted_cross_entropy_with_logits",
+]  # fmt: skip

@@ -1,0 +1,186 @@
+"""Lengths of vectors, matrices and lists of tensors, and scaling them down to a limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, describe, invalid, invalid_dtype
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.lazy import lax
+from wengert.core.op import Joint, Op, Spec
+from wengert.core.tensor import Value
+from wengert.ops.compare import greater
+from wengert.ops.compiled import wide
+from wengert.ops.create import zeros
+from wengert.ops.declare import in_float32, static
+from wengert.ops.power import pow, sqrt
+from wengert.ops.reduce import reduce_max, reduce_sum
+from wengert.ops.select import maximum, minimum, where
+from wengert.ops.shaping import reshape
+from wengert.ops.statistics import reduce_euclidean_norm
+from wengert.ops.unary import abs
+
+_MATRIX = ("euclidean", "fro", 1, 2, np.inf)
+
+
+def norm(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: Any = None
+) -> Any:
+    """The length of vectors (one `axis`, or all elements for `None`) or matrices (two axes).
+
+    `ord` is 'euclidean', 1, 2, `np.inf` or any positive number; for matrices 'euclidean', 'fro',
+    1, 2 (the largest singular value) or `np.inf`.
+    """
+    x, keepdims = operand(tensor), bool(keepdims)
+    if not x.dtype.is_differentiable:
+        raise invalid_dtype("norm", "a floating or complex tensor is wanted", x)
+    if isinstance(axis, list | tuple):
+        return _matrix_norm(x, ord, static("norm", axis), keepdims)
+    if axis is not None and (isinstance(axis, Value | str) or not hasattr(axis, "__index__")):
+        raise _bad_axis(axis)
+    if ord == "euclidean" or ord == 2:
+        return reduce_euclidean_norm(x, axis, keepdims)
+    if isinstance(ord, str) or not ord > 0:
+        raise invalid(
+            "norm", f"`ord` must be 'euclidean' or a positive number for vectors; got {ord!r}"
+        )
+    if ord == 1:
+        return reduce_sum(abs(x), axis, keepdims)
+    if ord == np.inf:
+        return reduce_max(abs(x), axis, keepdims)
+    return pow(reduce_sum(pow(abs(x), float(ord)), axis, keepdims), 1.0 / ord)
+
+
+def _bad_axis(axis: Any) -> Exception:
+    return invalid(
+        "norm", f"`axis` must be None, one number or two different ones; got {describe(axis)}"
+    )
+
+
+def _matrix_norm(x: Any, ord: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if len(axis) != 2 or axis[0] == axis[1]:
+        raise _bad_axis(axis)
+    if ord not in _MATRIX:
+        raise invalid(
+            "norm", f"`ord` must be 'euclidean', 'fro', 1, 2 or inf for matrices; got {ord!r}"
+        )
+    if ord in ("euclidean", "fro"):
+        return reduce_euclidean_norm(x, axis, keepdims)
+    rank = x._array.ndim
+    down, across = (a + rank if a < 0 else a for a in axis)
+    if ord == 2:
+        return _spectral_norm(x, down, across, keepdims)
+    # The norm 1 sums down the columns and takes the largest, inf sums along the rows.
+    inner, outer = (down, across) if ord == 1 else (across, down)
+    found = reduce_max(reduce_sum(abs(x), inner, keepdims=True), outer, keepdims=True)
+    return found if keepdims else _dropped(found, down, across)
+
+
+def _dropped(x: Any, *axes: int) -> Any:
+    return reshape(x, tuple(d for i, d in enumerate(x.shape) if i not in axes))
+
+
+def _spectral_norm(x: Any, down: int, across: int, keepdims: bool) -> Any:
+    from wengert.ops.factor import svd
+    from wengert.ops.shaping import transpose
+
+    rest = [i for i in range(len(x.shape)) if i not in (down, across)]
+    top = reduce_max(svd(transpose(x, [*rest, down, across]), compute_uv=False), -1)
+    if not keepdims:
+        return top
+    return reshape(top, tuple(1 if i in (down, across) else d for i, d in enumerate(x.shape)))
+
+
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: Any = None) -> Any:
+    """Scales a tensor down so that its Euclidean length over `axes` is at most `clip_norm`.
+
+    Of `IndexedSlices` only the given rows are scaled. A negative `clip_norm` counts as 0.
+    """
+    if isinstance(t, IndexedSlices):
+        values = clip_by_norm(t.values, clip_norm, axes)
+        return IndexedSlices(values, t.indices, t.dense_shape)
+    x = operand(t)
+    limit = maximum(operand(clip_norm, None, x.dtype), 0)
+    total = reduce_sum(x * x, axes, keepdims=True)
+    some = greater(total, 0)
+    # The root is taken of 1 where all is zero, so that its gradient there is 0 and not NaN.
+    length = where(some, sqrt(where(some, total, 1)), total)
+    return x * limit / maximum(length, limit)
+
+
+def _length(*xs: np.ndarray) -> np.ndarray:
+    total = sum(np.dot(x.ravel(), x.ravel()) for x in xs)
+    return np.sqrt(np.asarray(total, xs[0].dtype))
+
+
+def _lower_length(*xs: Any) -> Any:
+    total = None
+    for x in xs:
+        part = lax.reduce(lax.mul(x, x), x.dtype.type(0), lax.add, tuple(range(x.ndim)))
+        total = part if total is None else lax.add(total, part)
+    return lax.sqrt(total)
+
+
+def _length_grad(g: Any, inputs: Any, out: Any) -> Any:
+    slope = g / out
+    return tuple(x * slope for x in inputs)
+
+
+GLOBAL_NORM = Op(
+    "global_norm",
+    "*xs",
+    kernel=in_float32(_length),
+    infer=lambda *xs: Spec((), xs[0].dtype),
+    lower=wide(_lower_length),
+    grad=Joint(_length_grad),
+    accepts=dtypes.FLOAT,
+)
+
+
+def _members(name: str, t_list: Any) -> list[Any]:
+    if isinstance(t_list, Value | str) or not hasattr(t_list, "__iter__"):
+        raise at_site(TypeError(f"{name}: `t_list` must be a list; got {describe(t_list)}."))
+    return [
+        t if t is None or isinstance(t, IndexedSlices) else operand(t) for t in t_list
+    ]  # fmt: skip
+
+
+def global_norm(t_list: Any, name: Any = None) -> Any:
+    """The Euclidean length of all tensors taken together; `None` in the list is passed over."""
+    given = [t for t in _members("global_norm", t_list) if t is not None]
+    if not given:
+        return zeros(())
+    return apply(GLOBAL_NORM, *[t.values if isinstance(t, IndexedSlices) else t for t in given])
+
+
+def clip_by_global_norm(
+    t_list: Any, clip_norm: Any, use_norm: Any = None, name: Any = None
+) -> tuple[list[Any], Any]:
+    """Scales all tensors by one factor so that their common length is at most `clip_norm`.
+
+    Returns the list and the length before (or `use_norm`). A length of infinity or NaN makes all
+    of them NaN. `IndexedSlices` stay sparse.
+    """
+    members = _members("clip_by_global_norm", t_list)
+    given = [t for t in members if t is not None]
+    if use_norm is not None:
+        length = operand(use_norm, None, given[0].dtype if given else None)
+    else:
+        length = global_norm(members)
+    if not given:
+        return members, length
+    limit = operand(clip_norm, None, length.dtype)
+    # The difference is 0 for a finite length and NaN otherwise.
+    scale = limit * minimum(1.0 / length, 1.0 / limit) + (length - length)
+    return [t if t is None else _scaled(t, scale) for t in members], length
+
+
+def _scaled(t: Any, scale: Any) -> Any:
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(t.values * scale, t.indices, t.dense_shape)
+    return t * scale

@@ -1,0 +1,318 @@
+"""NumPy's array functions in our operations, with NumPy's argument names and dtype rules.
+
+Only what an operation can answer is in the signatures here; a call with more (`out=`, `where=`,
+...) does not bind, and `numpy_protocols` runs it in NumPy instead.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.convert import operand
+from wengert.core.tensor import Value
+from wengert.ops import complex, select, unary
+from wengert.ops.cast import cast
+from wengert.ops.matmul import matmul as _matmul
+from wengert.ops.shaping import broadcast_to, concat, reshape, stack, transpose
+from wengert.ops.shaping import split as _split
+
+
+def _rank(x: Any) -> int:
+    return len(x.shape)
+
+
+def _tensors(values: Any) -> list[Any]:
+    """All values as tensors; arrays and numbers take the dtype of the first tensor."""
+    kind = next(v.dtype for v in values if isinstance(v, Value))
+    return [operand(v, None, kind) for v in values]
+
+
+def _counted(a: Any) -> Any:
+    """Booleans and short integers in 64 bits, in which NumPy adds and multiplies them."""
+    if a.dtype.kind in "bi":
+        return cast(a, dtypes.int64)
+    return cast(a, dtypes.uint64) if a.dtype.kind == "u" else a
+
+
+def _averaged(a: Any) -> Any:
+    """Booleans and integers as float64, in which NumPy averages them."""
+    return cast(a, dtypes.float64) if a.dtype.kind in "biu" else a
+
+
+def _flat(a: Any, axis: Any) -> tuple[Any, Any]:
+    return (reshape(a, [-1]), 0) if axis is None else (a, axis)
+
+
+def sum(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    from wengert.ops.reduce import reduce_sum
+
+    return reduce_sum(_counted(a), axis, keepdims)
+
+
+def prod(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    from wengert.ops.reduce import reduce_prod
+
+    return reduce_prod(_counted(a), axis, keepdims)
+
+
+def mean(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    from wengert.ops.reduce import reduce_mean
+
+    return reduce_mean(_averaged(a), axis, keepdims)
+
+
+def std(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    from wengert.ops.statistics import reduce_std
+
+    return reduce_std(_averaged(a), axis, keepdims)
+
+
+def var(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    from wengert.ops.statistics import reduce_variance
+
+    return reduce_variance(_averaged(a), axis, keepdims)
+
+
+def max(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    from wengert.ops.reduce import reduce_max
+
+    return reduce_max(a, axis, keepdims)
+
+
+def min(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    from wengert.ops.reduce import reduce_min
+
+    return reduce_min(a, axis, keepdims)
+
+
+def any(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    from wengert.ops.reduce import reduce_any
+
+    return reduce_any(cast(a, dtypes.bool_), axis, keepdims)
+
+
+def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    from wengert.ops.reduce import reduce_all
+
+    return reduce_all(cast(a, dtypes.bool_), axis, keepdims)
+
+
+def argmax(a: Any, axis: Any = None) -> Any:
+    from wengert.ops.positions import argmax as position
+
+    return position(*_flat(a, axis))
+
+
+def argmin(a: Any, axis: Any = None) -> Any:
+    from wengert.ops.positions import argmin as position
+
+    return position(*_flat(a, axis))
+
+
+def cumsum(a: Any, axis: Any = None) -> Any:
+    from wengert.ops.scan import cumsum as scan
+
+    return scan(*_flat(_counted(a), axis))
+
+
+def cumprod(a: Any, axis: Any = None) -> Any:
+    from wengert.ops.scan import cumprod as scan
+
+    return scan(*_flat(_counted(a), axis))
+
+
+def sort(a: Any, axis: Any = -1) -> Any:
+    from wengert.ops.sorting import sort as ordered
+
+    return ordered(*_flat(a, axis))
+
+
+def argsort(a: Any, axis: Any = -1) -> Any:
+    from wengert.ops.sorting import argsort as order
+
+    return cast(order(*_flat(a, axis)), dtypes.int64)
+
+
+def matmul(x1: Any, x2: Any) -> Any:
+    """NumPy's product, where a vector is a row on the left and a column on the right."""
+    from wengert.ops.dims import expand_dims, squeeze
+
+    a, b = _tensors([x1, x2])
+    row, column = _rank(a) == 1, _rank(b) == 1
+    out = _matmul(expand_dims(a, 0) if row else a, expand_dims(b, 1) if column else b)
+    axes = [-2] * row + [-1] * column
+    return squeeze(out, axes) if axes else out
+
+
+def dot(a: Any, b: Any) -> Any:
+    x, y = _tensors([a, b])
+    if not _rank(x) or not _rank(y):
+        return x * y
+    last = _rank(y) - 2 if _rank(y) > 1 else 0
+    return tensordot(x, y, ([_rank(x) - 1], [last]))
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    from wengert.ops.tensordot import tensordot as product
+
+    return product(*_tensors([a, b]), axes)
+
+
+def outer(a: Any, b: Any) -> Any:
+    x, y = _tensors([a, b])
+    return reshape(x, [-1, 1]) * reshape(y, [1, -1])
+
+
+def einsum(subscripts: str, /, *operands: Any) -> Any:
+    from wengert.ops.einsum import einsum as product
+
+    return product(subscripts, *_tensors(operands))
+
+
+def where(condition: Any, x: Any, y: Any, /) -> Any:
+    c = operand(condition)
+    return select.where(cast(c, dtypes.bool_), x, y)
+
+
+def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+    low = a if a_min is None else select.maximum(a, a_min)
+    return low if a_max is None else select.minimum(low, a_max)
+
+
+def concatenate(arrays: Any, /, axis: Any = 0) -> Any:
+    xs = _tensors(list(arrays))
+    return concat([reshape(x, [-1]) for x in xs], 0) if axis is None else concat(xs, axis)
+
+
+def stacked(arrays: Any, axis: Any = 0) -> Any:
+    return stack(_tensors(list(arrays)), axis)
+
+
+def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
+    if isinstance(indices_or_sections, int):
+        return _split(ary, indices_or_sections, axis)
+    ends = [*indices_or_sections, ary.shape[axis]]
+    return _split(ary, [b - a for a, b in zip([0, *ends[:-1]], ends, strict=True)], axis)
+
+
+def reshaped(a: Any, /, shape: Any) -> Any:
+    return reshape(a, shape if isinstance(shape, tuple | list) else [shape])
+
+
+def ravel(a: Any) -> Any:
+    return reshape(a, [-1])
+
+
+def transposed(a: Any, axes: Any = None) -> Any:
+    return transpose(a, None if axes is None else [i % _rank(a) for i in axes])
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    order = list(range(_rank(a)))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return transpose(a, order)
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    # NumPy works the order of axes out; an array that shares one element costs nothing.
+    sizes = np.empty([1] * _rank(a))
+    sizes = np.broadcast_to(sizes, range(1, _rank(a) + 1))
+    order = [n - 1 for n in np.moveaxis(sizes, source, destination).shape]
+    return transpose(a, order)
+
+
+def expand_dims(a: Any, axis: Any) -> Any:
+    wanted = np.expand_dims(np.empty([0] * _rank(a)), axis).shape
+    sizes = iter(a.shape)
+    return reshape(a, [1 if n == 1 else next(sizes) for n in wanted])
+
+
+def squeeze(a: Any, axis: Any = None) -> Any:
+    from wengert.ops.dims import squeeze as without
+
+    return without(a, list(axis) if isinstance(axis, tuple) else axis)
+
+
+def flip(m: Any, axis: Any = None) -> Any:
+    from wengert.ops.reordering import reverse
+
+    axes = range(_rank(m)) if axis is None else np.atleast_1d(axis)
+    return reverse(m, [int(i) for i in axes])
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    from wengert.ops.reordering import roll as rolled
+
+    if axis is None:
+        return reshape(rolled(reshape(a, [-1]), shift, 0), a.shape)
+    return rolled(a, shift, axis)
+
+
+def tile(A: Any, reps: Any) -> Any:
+    from wengert.ops.repeating import tile as tiled
+
+    counts = [int(n) for n in np.atleast_1d(reps)]
+    rank = builtins.max(_rank(A), len(counts))
+    wide = reshape(A, [1] * (rank - _rank(A)) + list(A.shape))
+    return tiled(wide, [1] * (rank - len(counts)) + counts)
+
+
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    from wengert.ops.repeating import repeat as repeated
+
+    a, axis = _flat(a, axis)
+    return repeated(a, repeats, axis)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.sum: sum,
+    np.prod: prod,
+    np.mean: mean,
+    np.std: std,
+    np.var: var,
+    np.max: max,
+    np.amax: max,
+    np.min: min,
+    np.amin: min,
+    np.any: any,
+    np.all: all,
+    np.argmax: argmax,
+    np.argmin: argmin,
+    np.cumsum: cumsum,
+    np.cumprod: cumprod,
+    np.sort: sort,
+    np.argsort: argsort,
+    np.dot: dot,
+    np.tensordot: tensordot,
+    np.outer: outer,
+    np.einsum: einsum,
+    np.where: where,
+    np.clip: clip,
+    np.concatenate: concatenate,
+    np.stack: stacked,
+    np.split: split,
+    np.reshape: reshaped,
+    np.ravel: ravel,
+    np.transpose: transposed,
+    np.swapaxes: swapaxes,
+    np.moveaxis: moveaxis,
+    np.expand_dims: expand_dims,
+    np.squeeze: squeeze,
+    np.flip: flip,
+    np.roll: roll,
+    np.tile: tile,
+    np.repeat: repeat,
+    np.broadcast_to: lambda array, shape: broadcast_to(array, shape),
+    np.round: lambda a: unary.round(a),
+    np.around: lambda a: unary.round(a),
+    np.real: lambda val: complex.real(val),
+    np.imag: lambda val: complex.imag(val),
+    np.angle: lambda z: complex.angle(z),
+    np.shape: lambda a: tuple(a.shape),
+    np.ndim: lambda a: _rank(a),
+}

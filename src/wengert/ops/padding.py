@@ -1,0 +1,190 @@
+"""Padding with a constant or with the tensor's own mirror image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import static
+from wengert.ops.slicing import STRIDED_SLICE
+
+Paddings = tuple[tuple[int, int], ...]
+
+
+def _padded(x: Spec, paddings: Paddings) -> Spec:
+    if x.shape is None:
+        return Spec((None,) * len(paddings), x.dtype)
+    if len(x.shape) != len(paddings):
+        raise invalid(
+            "pad", f"{len(paddings)} pairs of `paddings` do not fit rank {len(x.shape)}", x
+        )
+    return Spec(
+        tuple(
+            None if d is None else d + a + b for d, (a, b) in zip(x.shape, paddings, strict=True)
+        ),
+        x.dtype,
+    )
+
+
+def _pad_kernel(x: np.ndarray, paddings: Paddings, value: Any) -> np.ndarray:
+    shape = tuple([d + a + b for d, (a, b) in zip(x.shape, paddings, strict=True)])
+    out = np.full(shape, value, x.dtype) if value else np.zeros(shape, x.dtype)
+    if value == b"":
+        out[...] = value
+    out[tuple([slice(a, a + d) for d, (a, _) in zip(x.shape, paddings, strict=True)])] = x
+    return out
+
+
+def _pad_grad(g: Any, x_shape: Any, paddings: Paddings) -> Any:
+    index = tuple((a, a + d, None) for d, (a, _) in zip(x_shape, paddings, strict=True))
+    return apply(STRIDED_SLICE, g, index=index)
+
+
+PAD = Op(
+    "pad",
+    "x",
+    kernel=_pad_kernel,
+    infer=lambda x, paddings, value: _padded(x, paddings),
+    lower=lambda x, paddings, value: lax.pad(
+        x, x.dtype.type(value), [(a, b, 0) for a, b in paddings]
+    ),
+    grad=_pad_grad,
+)
+
+
+def _edges(size: int, before: int, after: int, skip: int) -> tuple[slice, slice]:
+    """The parts of an axis that are mirrored before and after it; `skip` leaves out the edge."""
+    stop = size - skip - after - 1
+    return (
+        slice(before + skip - 1, skip - 1 if skip else None, -1),
+        slice(size - skip - 1, None if stop < 0 else stop, -1),
+    )
+
+
+def _along(axis: int, part: slice) -> tuple[slice, ...]:
+    return (*(slice(None),) * axis, part)
+
+
+def _mirror_kernel(x: np.ndarray, paddings: Paddings, skip: int) -> np.ndarray:
+    for axis, (before, after) in enumerate(paddings):
+        size = x.shape[axis]
+        if max(before, after) > size - skip:
+            raise ValueError
+        if before or after:
+            first, last = _edges(size, before, after, skip)
+            parts = [x[_along(axis, first)]] * bool(before) + [x]
+            x = np.concatenate([*parts, *[x[_along(axis, last)]] * bool(after)], axis)
+    return x
+
+
+def _infer_mirror(x: Spec, paddings: Paddings, skip: int) -> Spec:
+    out = _padded(x, paddings)
+    for axis, (d, pair) in enumerate(zip(x.shape or (), paddings, strict=False)):
+        if d is not None and max(pair) > d - skip:
+            mode, most = ("REFLECT", "less than") if skip else ("SYMMETRIC", "at most")
+            raise invalid(
+                "pad",
+                f"padding {list(pair)} of axis {axis} must be {most} its size {d} in mode {mode}",
+                x,
+            )
+    return out
+
+
+def _lower_mirror(x: Any, paddings: Paddings, skip: int) -> Any:
+    for axis, (before, after) in enumerate(paddings):
+        size = x.shape[axis]
+        first = lax.slice_in_dim(x, skip, skip + before, axis=axis)
+        last = lax.slice_in_dim(x, size - skip - after, size - skip, axis=axis)
+        x = lax.concatenate([lax.rev(first, (axis,)), x, lax.rev(last, (axis,))], axis)
+    return x
+
+
+def _mirror_grad_kernel(g: np.ndarray, paddings: Paddings, skip: int) -> np.ndarray:
+    for axis, (before, after) in enumerate(paddings):
+        if not before and not after:
+            continue
+        size = g.shape[axis] - before - after
+        out = g[_along(axis, slice(before, before + size))].copy()
+        first, last = _edges(size, before, after, skip)
+        if before:
+            out[_along(axis, first)] += g[_along(axis, slice(0, before))]
+        if after:
+            out[_along(axis, last)] += g[_along(axis, slice(before + size, None))]
+        g = out
+    return g
+
+
+def _lower_mirror_grad(g: Any, paddings: Paddings, skip: int) -> Any:
+    for axis, (before, after) in enumerate(paddings):
+        size = g.shape[axis] - before - after
+        out = lax.slice_in_dim(g, before, before + size, axis=axis)
+        first = lax.rev(lax.slice_in_dim(g, 0, before, axis=axis), (axis,))
+        last = lax.rev(lax.slice_in_dim(g, before + size, g.shape[axis], axis=axis), (axis,))
+        zero = g.dtype.type(0)
+        around = [[(0, 0, 0)] * g.ndim for _ in range(2)]
+        around[0][axis] = (skip, size - skip - before, 0)
+        around[1][axis] = (size - skip - after, skip, 0)
+        g = lax.add(out, lax.add(lax.pad(first, zero, around[0]), lax.pad(last, zero, around[1])))
+    return g
+
+
+def _infer_mirror_grad(g: Spec, paddings: Paddings, skip: int) -> Spec:
+    return _padded(g, tuple((-a, -b) for a, b in paddings))
+
+
+MIRROR_PAD = Op(
+    "mirror_pad",
+    "x",
+    kernel=_mirror_kernel,
+    infer=_infer_mirror,
+    lower=_lower_mirror,
+    grad=lambda g, paddings, skip: apply(MIRROR_PAD_GRAD, g, paddings=paddings, skip=skip),
+)
+
+MIRROR_PAD_GRAD = Op(
+    "mirror_pad_grad",
+    "g",
+    kernel=_mirror_grad_kernel,
+    infer=_infer_mirror_grad,
+    lower=_lower_mirror_grad,
+    grad=lambda h, paddings, skip: apply(MIRROR_PAD, h, paddings=paddings, skip=skip),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def pad(
+    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: Any = None
+) -> Any:
+    """Puts `paddings[i][0]` elements before and `paddings[i][1]` after axis i.
+
+    `mode` says what they are: CONSTANT (`constant_values`), REFLECT (the mirror image without the
+    edge) or SYMMETRIC (with it).
+    """
+    x = operand(tensor)
+    pairs = static("pad", paddings)
+    if not isinstance(pairs, tuple) or any(
+        not isinstance(p, tuple) or len(p) != 2 or min(p) < 0 for p in pairs
+    ):
+        raise invalid("pad", f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}")
+    kind = mode.upper()
+    if kind == "CONSTANT":
+        return apply(PAD, x, paddings=pairs, value=_constant(x, constant_values))
+    if kind not in ("REFLECT", "SYMMETRIC"):
+        raise at_site(
+            ValueError(f"pad: `mode` must be CONSTANT, REFLECT or SYMMETRIC; got {mode!r}.")
+        )
+    return apply(MIRROR_PAD, x, paddings=pairs, skip=int(kind == "REFLECT"))
+
+
+def _constant(x: Any, value: Any) -> Any:
+    """The padding as a plain Python number of the tensor's kind."""
+    if type(value) is int and value == 0:
+        return b"" if x.dtype is dtypes.string else False if x.dtype.is_bool else 0
+    return operand(value, x.dtype)._array.reshape(()).item()

@@ -1,0 +1,138 @@
+"""Sorting slices into groups and putting them back together.
+
+The sizes of the results depend on the data, so XLA has no counterpart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply, wrap
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.op import Joint, Op, Spec
+from wengert.ops.declare import static
+from wengert.ops.gather import check_indices, gather, whole_numbers
+
+
+def _partition_kernel(
+    x: np.ndarray, groups: np.ndarray, num_partitions: int
+) -> tuple[np.ndarray, ...]:
+    check_indices("dynamic_partition", groups, num_partitions)
+    rows = x.reshape(groups.size, *x.shape[groups.ndim :])
+    flat = groups.reshape(-1)
+    return tuple(rows[flat == k] for k in range(num_partitions))
+
+
+def _infer_partition(x: Spec, groups: Spec, num_partitions: int) -> tuple[Spec, ...]:
+    shape: shapes.Shape = None
+    if x.shape is not None and groups.shape is not None:
+        if not shapes.compatible(x.shape[: len(groups.shape)], groups.shape):
+            raise invalid(
+                "dynamic_partition", "the data's shape must start with that of `partitions`",
+                x, groups,
+            )  # fmt: skip
+        shape = (None, *x.shape[len(groups.shape) :])
+    return (Spec(shape, x.dtype),) * num_partitions
+
+
+def _partition_grad(g: Any, groups: Any, x_shape: Any, num_partitions: int) -> Any:
+    from wengert.ops.shaping import concat, reshape
+
+    flat = groups._array.reshape(-1)
+    back = np.argsort(np.argsort(flat, kind="stable"), kind="stable")
+    return reshape(gather(concat(list(g), 0), wrap(back)), x_shape)
+
+
+DYNAMIC_PARTITION = Op(
+    "dynamic_partition",
+    "x groups",
+    kernel=_partition_kernel,
+    infer=_infer_partition,
+    lower=None,
+    grad=(_partition_grad, None),
+    outputs=None,
+    match=(),
+)
+
+
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: Any, name: Any = None
+) -> list[Any]:
+    """Sorts slices into `num_partitions` tensors by the number that `partitions` gives each."""
+    count = static("dynamic_partition", num_partitions)
+    if count < 1:
+        raise invalid("dynamic_partition", f"`num_partitions` must be at least 1; got {count}")
+    groups = whole_numbers("dynamic_partition", partitions)
+    return list(apply(DYNAMIC_PARTITION, operand(data), groups, num_partitions=count))
+
+
+def _stitch_kernel(*xs: np.ndarray) -> np.ndarray:
+    half = len(xs) // 2
+    indices, data = xs[:half], xs[half:]
+    inner = _inner(indices, data)
+    count = max((int(i.max()) + 1 for i in indices if i.size), default=0)
+    out = np.zeros((count, *inner), data[0].dtype)
+    for i, d in zip(indices, data, strict=True):
+        check_indices("dynamic_stitch", i, max(count, 1))
+        out[i.reshape(-1)] = d.reshape(i.size, *inner)
+    return out
+
+
+def _inner(indices: Any, data: Any) -> shapes.Shape:
+    """What the pieces have in common: the shape of one slice."""
+    inner: shapes.Shape = None
+    for i, d in zip(indices, data, strict=True):
+        if i.shape is None or d.shape is None:
+            continue
+        rank = len(i.shape)
+        rest = tuple(d.shape[rank:])
+        if not shapes.compatible(d.shape[:rank], i.shape) or not shapes.compatible(inner, rest):
+            raise invalid(
+                "dynamic_stitch",
+                "each piece of data must have the shape of its indices, followed by one common "
+                "shape",
+                *indices[:2],
+                *data[:2],
+            )
+        inner = shapes.merge(inner, rest)
+    return inner
+
+
+def _infer_stitch(*xs: Spec) -> Spec:
+    half = len(xs) // 2
+    inner = _inner(xs[:half], xs[half:])
+    return Spec(None if inner is None else (None, *inner), xs[half].dtype)
+
+
+def _stitch_grad(g: Any, inputs: Any) -> list[Any]:
+    half = len(inputs) // 2
+    return [None] * half + [gather(g, i) for i in inputs[:half]]
+
+
+DYNAMIC_STITCH = Op(
+    "dynamic_stitch",
+    "*xs",
+    kernel=_stitch_kernel,
+    infer=_infer_stitch,
+    lower=None,
+    grad=Joint(_stitch_grad),
+    match=(),
+)
+
+
+def dynamic_stitch(indices: Any, data: Any, name: Any = None) -> Any:
+    """One tensor from pieces: `data[m][k]` goes to place `indices[m][k]`; the last one stays.
+
+    Places that nobody names hold zeros.
+    """
+    where = [operand(i, None, dtypes.int32) for i in indices]
+    given = list(data)
+    first = operand(given[0])
+    pieces = [first, *(operand(d, None, first.dtype) for d in given[1:])]
+    if len(where) != len(pieces) or any(not i.dtype.is_integer for i in where):
+        raise invalid("dynamic_stitch", "each piece of data needs one tensor of whole numbers")
+    return apply(DYNAMIC_STITCH, *where, *pieces)

@@ -1,0 +1,125 @@
+"""Philox4x32-10, the one source of random bits: a bijection of a counter under a key.
+
+Written three times with the same bits: for one block in Python integers, for many in NumPy, and
+for many in JAX. A state is `uint64[3]`: the counter's low and high half, then the key. Nothing
+here knows about distributions or seeds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core.lazy import lax
+
+_M0, _M1 = 0xD2511F53, 0xCD9E8D57
+_W0, _W1 = 0x9E3779B9, 0xBB67AE85
+_LOW = 0xFFFFFFFF
+_WIDE = 0xFFFFFFFFFFFFFFFF
+_ROUNDS = 10
+
+_MULTIPLIERS = np.array([[_M0], [_M1]], np.uint64)
+_STEPS = (
+    np.arange(_ROUNDS, dtype=np.uint64)[:, None, None]
+    * np.array([[_W0], [_W1]], np.uint64)
+)  # fmt: skip
+_MASK = np.uint64(_LOW)
+_HALF = np.uint64(32)
+# Ten rounds over this many blocks stay in the second-level cache.
+_CHUNK = 8192
+
+
+def block(key: int, low: int, high: int) -> tuple[int, int, int, int]:
+    """The four words of one block, for a 64-bit key and the halves of a 128-bit counter."""
+    a, b, c, d = low & _LOW, low >> 32 & _LOW, high & _LOW, high >> 32 & _LOW
+    k0, k1 = key & _LOW, key >> 32 & _LOW
+    for _ in range(_ROUNDS):
+        p, q = _M0 * a, _M1 * c
+        a, b, c, d = q >> 32 ^ b ^ k0, q & _LOW, p >> 32 ^ d ^ k1, p & _LOW
+        k0, k1 = k0 + _W0 & _LOW, k1 + _W1 & _LOW
+    return a, b, c, d
+
+
+def mix(key: int, low: int, high: int = 0) -> tuple[int, int]:
+    """Two 64-bit numbers that depend on every bit of the arguments: how seeds become keys."""
+    a, b, c, d = block(key & _WIDE, low & _WIDE, high & _WIDE)
+    return a | b << 32, c | d << 32
+
+
+def blocks(key: int, low: np.ndarray, high: Any) -> np.ndarray:
+    """The blocks at many counters (halves as `uint64[n]`, the high one perhaps a scalar)."""
+    count = len(low)
+    out = np.empty((count, 4), np.uint32)
+    keys = _STEPS + np.array([[key & _LOW], [key >> 32]], np.uint64)
+    keys &= _MASK
+    for start in range(0, count, _CHUNK):
+        part = slice(start, min(start + _CHUNK, count))
+        _rounds(keys, low[part], high if np.ndim(high) == 0 else high[part], out[part])
+    return out
+
+
+def _rounds(keys: np.ndarray, low: np.ndarray, high: Any, out: np.ndarray) -> None:
+    """Ten rounds on words held in 64 bits: rows (0, 2) of the counter in `x`, (1, 3) in `y`."""
+    x = np.empty((2, len(low)), np.uint64)
+    y, p, q = np.empty_like(x), np.empty_like(x), np.empty_like(x)
+    np.bitwise_and(low, _MASK, out=x[0])
+    np.right_shift(low, _HALF, out=y[0])
+    np.bitwise_and(high, _MASK, out=x[1])
+    np.right_shift(high, _HALF, out=y[1])
+    for k in keys:
+        np.multiply(x, _MULTIPLIERS, out=p)
+        np.right_shift(p, _HALF, out=q)
+        np.bitwise_xor(q[::-1], y, out=x)
+        np.bitwise_xor(x, k, out=x)
+        # The crossing of the halves is a reversed view: no element moves.
+        np.bitwise_and(p[::-1], _MASK, out=y)
+    out[:, 0], out[:, 1], out[:, 2], out[:, 3] = x[0], y[0], x[1], y[1]
+
+
+def words(state: np.ndarray, count: int) -> np.ndarray:
+    """The first `count` 32-bit words of the stream that starts at a state."""
+    low, high, key = (int(s) for s in state)
+    needed = (count + 3) // 4
+    counters = np.arange(needed, dtype=np.uint64)
+    tops: Any = np.uint64(high)
+    if low:
+        counters += np.uint64(low)
+        if low + needed > _WIDE:
+            tops = np.where(counters < np.uint64(low), np.uint64(high + 1 & _WIDE), tops)
+    return blocks(key, counters, tops).reshape(-1)[:count]
+
+
+def advance(state: np.ndarray, steps: int) -> np.ndarray:
+    """The state `steps` blocks further on."""
+    low, high, key = (int(s) for s in state)
+    total = (low | high << 64) + steps
+    return np.array([total & _WIDE, total >> 64 & _WIDE, key], np.uint64)
+
+
+# The lowerings use operators on JAX arrays: integer formulas in `lax` calls are unreadable.
+
+
+def lower_blocks(key: Any, low: Any, high: Any) -> tuple[Any, Any, Any, Any]:
+    """`blocks` in JAX: four `uint32` arrays of the shape of `low`."""
+    half, mask = np.uint64(32), np.uint64(_LOW)
+    high = lax.broadcast(high, low.shape) if not high.shape else high
+    a, b, c, d = low & mask, low >> half, high & mask, high >> half
+    k0, k1 = key & mask, key >> half
+    for _ in range(_ROUNDS):
+        p, q = a * np.uint64(_M0), c * np.uint64(_M1)
+        a, b, c, d = q >> half ^ b ^ k0, q & mask, p >> half ^ d ^ k1, p & mask
+        k0, k1 = k0 + np.uint64(_W0) & mask, k1 + np.uint64(_W1) & mask
+    a, b, c, d = (lax.convert_element_type(w, np.uint32) for w in (a, b, c, d))
+    return a, b, c, d
+
+
+def lower_words(state: Any, count: int) -> Any:
+    """`words` in JAX."""
+    needed = (count + 3) // 4
+    low, high, key = state[0], state[1], state[2]
+    counters = lax.iota(np.uint64, needed) + low
+    tops = lax.convert_element_type(counters < low, np.uint64) + high
+    found = lower_blocks(key, counters, tops)
+    stacked = lax.concatenate([lax.expand_dims(w, (1,)) for w in found], 1)
+    return lax.slice_in_dim(lax.reshape(stacked, (4 * needed,)), 0, count)

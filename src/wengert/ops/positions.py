@@ -1,0 +1,197 @@
+"""Positions: of the largest and smallest element, in a sorted row, among the largest k."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.dtypes import DType
+from wengert.core.errors import at_site, describe, invalid, invalid_dtype
+from wengert.core.lazy import jnp, lax
+from wengert.core.op import Op, Spec
+from wengert.core.shapes import check_axis
+from wengert.core.tensor import Value
+from wengert.ops.declare import in_float32, static
+from wengert.ops.sorting import SIGNED, choose_type
+
+
+def _arg(pick: str, worst: float) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Kernel and lowering of `argmax` or `argmin`, which pass over NaN."""
+
+    def kernel(x: np.ndarray, axis: int, dtype: DType) -> np.ndarray:
+        if x.dtype.kind == "f":
+            nan = np.isnan(x)
+            x = np.where(nan, x.dtype.type(worst), x) if nan.any() else x
+        return np.asarray(getattr(x, pick)(axis)).astype(dtype.np)
+
+    def lower(x: Any, axis: int, dtype: DType) -> Any:
+        if x.dtype.kind in "fV":
+            x = lax.select(lax.ne(x, x), lax.full_like(x, worst), x)
+        return getattr(lax, pick)(x, axis, dtype.np)
+
+    return in_float32(kernel), lower
+
+
+def _infer_arg(x: Spec, axis: int, dtype: DType) -> Spec:
+    if x.shape is None:
+        return Spec(None, dtype)
+    return Spec((*x.shape[:axis], *x.shape[axis + 1 :]), dtype)
+
+
+def _declare_arg(name: str, worst: float) -> Op:
+    kernel, lower = _arg(name, worst)
+    accepts = dtypes.REAL | dtypes.BOOL
+    return Op(
+        name, "x", kernel=kernel, infer=_infer_arg, lower=lower, grad=None, accepts=accepts
+    )  # fmt: skip
+
+
+ARGMAX = _declare_arg("argmax", -np.inf)
+ARGMIN = _declare_arg("argmin", np.inf)
+
+
+def _position(op: Op, input: Any, axis: Any, dtype: DType) -> Any:
+    x = operand(input)
+    place = 0 if axis is None else static(op.name, axis)
+    if not isinstance(place, int):
+        raise at_site(TypeError(f"{op.name}: `axis` must be one number; got {describe(axis)}."))
+    place = check_axis(op.name, place, x._array.ndim)
+    if not x._array.shape[place]:
+        raise invalid(op.name, f"axis {place} is empty", x, help="Nothing has no largest element.")
+    return apply(op, x, axis=place, dtype=dtype)
+
+
+def argmax(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: Any = None) -> Any:
+    """The index of the first largest element along `axis` (default 0); NaN is passed over."""
+    kind = choose_type("argmax", "output_type", output_type, *SIGNED, dtypes.uint16)
+    return _position(ARGMAX, input, axis, kind)
+
+
+def argmin(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: Any = None) -> Any:
+    """The index of the first smallest element along `axis` (default 0); NaN is passed over."""
+    kind = choose_type("argmin", "output_type", output_type, *SIGNED[1:])
+    return _position(ARGMIN, input, axis, kind)
+
+
+def _search_kernel(row: np.ndarray, x: np.ndarray, side: str, dtype: DType) -> np.ndarray:
+    out = np.empty(x.shape, dtype.np)
+    for i in np.ndindex(x.shape[:-1]):
+        out[i] = np.searchsorted(row[i], x[i], side)
+    if x.dtype.kind == "f" and side == "left":
+        out[np.isnan(x)] = 0
+    return out
+
+
+def _infer_search(row: Spec, x: Spec, side: str, dtype: DType) -> Spec:
+    if row.shape is not None and x.shape is not None:
+        same = len(row.shape) == len(x.shape) and all(
+            None in (a, b) or a == b for a, b in zip(row.shape[:-1], x.shape[:-1], strict=True)
+        )
+        if not same or not x.shape:
+            raise invalid(
+                "searchsorted",
+                "`sorted_sequence` and `values` must agree in all sizes but the last",
+                row,
+                x,
+            )
+    return Spec(x.shape, dtype)
+
+
+def _lower_search(row: Any, x: Any, side: str, dtype: DType) -> Any:
+    def one(row: Any, x: Any) -> Any:
+        # `jnp` has the binary search written out as a loop; `lax` has none.
+        return jnp.searchsorted(row, x, side)
+
+    search = jnp.vectorize(one, signature="(n),(m)->(m)") if x.ndim > 1 else one
+    found = lax.convert_element_type(search(row, x), dtype.np)
+    if side == "left" and x.dtype.kind in "fV":
+        found = lax.select(lax.ne(x, x), lax.full_like(found, 0), found)
+    return found
+
+
+SEARCHSORTED = Op(
+    "searchsorted",
+    "row x",
+    kernel=in_float32(_search_kernel),
+    infer=_infer_search,
+    lower=_lower_search,
+    grad=None,
+    accepts=dtypes.REAL,
+)
+
+
+def searchsorted(
+    sorted_sequence: Any,
+    values: Any,
+    side: str = "left",
+    out_type: Any = dtypes.int32,
+    name: Any = None,
+) -> Any:
+    """Where to insert `values` to keep each row sorted: before equal elements, or after (`right`).
+
+    NaN goes to the very front from the left and to the very end from the right.
+    """
+    if side not in ("left", "right"):
+        raise invalid("searchsorted", f"`side` must be 'left' or 'right'; got {side!r}")
+    kind = choose_type("searchsorted", "out_type", out_type, dtypes.int32, dtypes.int64)
+    row = operand(sorted_sequence)
+    x = operand(values, None, row.dtype if isinstance(sorted_sequence, Value) else None)
+    _infer_search(Spec(row._array.shape, row.dtype), Spec(x._array.shape, x.dtype), side, kind)
+    return apply(SEARCHSORTED, row, x, side=side, dtype=kind)
+
+
+def _in_top_k_kernel(x: np.ndarray, i: np.ndarray, k: int) -> np.ndarray:
+    inside = (i >= 0) & (i < x.shape[1]) & np.isfinite(x).all(1)
+    if not x.shape[1]:
+        return inside
+    own = np.take_along_axis(x, np.clip(i, 0, x.shape[1] - 1)[:, None].astype(np.intp), 1)
+    return inside & (np.add.reduce(x > own, 1, dtype=np.int64) < k)
+
+
+def _lower_in_top_k(x: Any, i: Any, k: int) -> Any:
+    if not x.shape[1]:
+        return lax.full(i.shape, False)
+    i = lax.convert_element_type(i, np.int64)
+    inside = (i >= 0) & (i < x.shape[1])
+    own = jnp.take_along_axis(x, lax.clamp(np.int64(0), i, np.int64(x.shape[1] - 1))[:, None], 1)
+    finite = lax.reduce(lax.is_finite(x), np.bool_(True), lax.bitwise_and, (1,))
+    more = lax.convert_element_type(x > own, np.int64)
+    return inside & finite & (lax.reduce(more, np.int64(0), lax.add, (1,)) < k)
+
+
+def _infer_in_top_k(x: Spec, i: Spec, k: int) -> Spec:
+    if x.shape is not None and i.shape is not None:
+        rows = x.shape[0] if len(x.shape) == 2 else -1
+        if len(i.shape) != 1 or (rows != i.shape[0] and None not in (rows, i.shape[0])):
+            raise invalid(
+                "in_top_k", "`predictions` must be a matrix with a row for each of `targets`", x, i
+            )
+    return Spec(i.shape, dtypes.bool_)
+
+
+IN_TOP_K = Op(
+    "in_top_k",
+    "x i",
+    kernel=_in_top_k_kernel,
+    infer=_infer_in_top_k,
+    lower=_lower_in_top_k,
+    grad=None,
+    match=(),
+)
+
+
+def in_top_k(targets: Any, predictions: Any, k: Any, name: Any = None) -> Any:
+    """Whether each target is among the `k` largest predictions of its row; all ties count as in.
+
+    False for a target out of range and for a row with a NaN or infinity.
+    """
+    x, i = operand(predictions, dtypes.float32), operand(targets)
+    if i.dtype not in (dtypes.int32, dtypes.int64):
+        raise invalid_dtype("in_top_k", "`targets` must be int32 or int64", i)
+    _infer_in_top_k(Spec(x._array.shape, x.dtype), Spec(i._array.shape, i.dtype), 0)
+    return apply(IN_TOP_K, x, i, k=static("in_top_k", k))

@@ -1,0 +1,199 @@
+"""Powers, roots, exponentials and logarithms.
+
+Outside their domain real functions answer NaN, and infinity at a pole; nothing here raises but an
+integer to a negative power.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply1, apply2
+from wengert.core.convert import operand, operands
+from wengert.core.errors import at_site, describe, invalid
+from wengert.core.lazy import lax
+from wengert.ops.declare import binary, unary
+
+
+def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "i":
+        if y.size and y.min() < 0:
+            raise invalid(
+                "pow", "an integer to a negative power is no integer", x, y,
+                help="Cast the base to a float with tf.cast.",
+            )  # fmt: skip
+    elif not y.ndim and y == 2:
+        return np.square(x)
+    return np.power(x, y)
+
+
+def _pow_grad_y(g: Any, x: Any, y: Any, out: Any) -> Any:
+    from wengert.ops.compare import greater, not_equal
+    from wengert.ops.select import where
+
+    # The logarithm of 1 stands in where the base has none.
+    defined = not_equal(x, 0) if x.dtype.is_complex else greater(x, 0)
+    return g * (out * log(where(defined, x, 1)))
+
+
+def _lower_pow(x: Any, y: Any) -> Any:
+    return lax.pow(x, y) if x.dtype.kind != "i" else _lower_integer_pow(x, y)
+
+
+def _lower_integer_pow(x: Any, y: Any) -> Any:
+    """Square and multiply over the bits of the exponent; overflow wraps."""
+    one = lax.full_like(x, 1)
+    out = one
+    for bit in range(x.dtype.itemsize * 8 - 1):
+        taken = lax.ne(lax.bitwise_and(y, lax.full_like(y, 1 << bit)), lax.full_like(y, 0))
+        out = lax.mul(out, lax.select(taken, x, one))
+        x = lax.mul(x, x)
+    return out
+
+
+POW = binary(
+    "pow",
+    _pow,
+    _lower_pow,
+    grad=(lambda g, x, y: g * (y * pow(x, y - 1)), _pow_grad_y),
+    accepts=dtypes.nums("ifc"),
+)
+
+
+def pow(x: Any, y: Any, name: Any = None) -> Any:
+    """x to the power y; NaN for a fractional power of a negative number."""
+    return apply2(POW, *operands("pow", x, y))
+
+
+SQUARE = unary(
+    "square",
+    np.square,
+    lambda x: lax.mul(x, x),
+    grad=lambda g, x: g * (x + x),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def square(x: Any, name: Any = None) -> Any:
+    """x²."""
+    return apply1(SQUARE, operand(x))
+
+
+def _unless_zero(name: str, kernel: Any, lowered: Any, grad: Any) -> Any:
+    """A gradient that answers 0 to an incoming gradient of 0, where a root has an infinite slope."""
+
+    def guarded(y: np.ndarray, g: np.ndarray) -> np.ndarray:
+        out = np.asarray(kernel(y, g))
+        np.copyto(out, 0, where=g == 0)
+        return out
+
+    def lower(y: Any, g: Any) -> Any:
+        zero = lax.full_like(g, 0)
+        return lax.select(lax.eq(g, zero), zero, lowered(y, g))
+
+    return binary(name, guarded, lower, grad, accepts=dtypes.INEXACT)
+
+
+def _half(x: Any) -> Any:
+    return lax.mul(x, lax.full_like(x, 0.5))
+
+
+SQRT_GRAD = _unless_zero(
+    "sqrt_grad",
+    lambda x, y: np.true_divide(np.multiply(y, y.dtype.type(0.5)), x),
+    lambda y, g: lax.div(_half(g), y),
+    grad=(lambda g, x, out: -g * out / x, lambda g, x: 0.5 * g / x),
+)
+SQRT = unary("sqrt", np.sqrt, lambda x: lax.sqrt(x), grad=lambda g, out: apply2(SQRT_GRAD, out, g))
+
+
+def sqrt(x: Any, name: Any = None) -> Any:
+    """The square root; NaN below 0, and an infinite gradient at 0."""
+    return apply1(SQRT, operand(x))
+
+
+def _rsqrt(x: np.ndarray) -> np.ndarray:
+    return np.reciprocal(np.sqrt(x))
+
+
+def _rsqrt_grad(y: np.ndarray, g: np.ndarray) -> np.ndarray:
+    return np.multiply(np.multiply(g, y.dtype.type(-0.5)), y * y * y)
+
+
+RSQRT_GRAD = _unless_zero(
+    "rsqrt_grad",
+    _rsqrt_grad,
+    lambda y, g: lax.mul(lax.neg(_half(g)), lax.mul(lax.mul(y, y), y)),
+    grad=(lambda g, x, y: -1.5 * g * y * (x * x), lambda g, x: apply2(RSQRT_GRAD, x, g)),
+)
+RSQRT = unary(
+    "rsqrt", _rsqrt, lambda x: lax.rsqrt(x), grad=lambda g, out: apply2(RSQRT_GRAD, out, g)
+)
+
+
+def rsqrt(x: Any, name: Any = None) -> Any:
+    """1 / sqrt(x); infinite at 0, NaN below."""
+    return apply1(RSQRT, operand(x))
+
+
+RECIPROCAL = unary(
+    "reciprocal",
+    np.reciprocal,
+    lambda x: lax.div(lax.full_like(x, 1), x),
+    grad=lambda g, out: -g * (out * out),
+)
+
+
+def reciprocal(x: Any, name: Any = None) -> Any:
+    """1 / x; infinite at 0."""
+    return apply1(RECIPROCAL, operand(x))
+
+
+EXP = unary("exp", np.exp, lambda x: lax.exp(x), grad=lambda g, out: g * out)
+
+
+def exp(x: Any, name: Any = None) -> Any:
+    """e to the power x; overflows to infinity."""
+    return apply1(EXP, operand(x))
+
+
+EXPM1 = unary("expm1", np.expm1, lambda x: lax.expm1(x), grad=lambda g, x: g * exp(x))
+
+
+def expm1(x: Any, name: Any = None) -> Any:
+    """exp(x) - 1, exact for small x."""
+    return apply1(EXPM1, operand(x))
+
+
+LOG = unary("log", np.log, lambda x: lax.log(x), grad=lambda g, x: g / x)
+
+
+def log(x: Any, name: Any = None) -> Any:
+    """The natural logarithm; -inf at 0, NaN below."""
+    return apply1(LOG, operand(x))
+
+
+LOG1P = unary("log1p", np.log1p, lambda x: lax.log1p(x), grad=lambda g, x: g / (x + 1.0))
+
+
+def log1p(x: Any, name: Any = None) -> Any:
+    """log(1 + x), exact for small x; -inf at -1, NaN below."""
+    return apply1(LOG1P, operand(x))
+
+
+def polyval(coeffs: Any, x: Any, name: Any = None) -> Any:
+    """The polynomial with the given list of coefficients, highest power first, at `x` (Horner)."""
+    from wengert.ops.create import zeros_like
+
+    if not isinstance(coeffs, list):
+        raise at_site(ValueError(f"polyval: `coeffs` must be a list; got {describe(coeffs)}."))
+    x = operand(x)
+    if not coeffs:
+        return zeros_like(x)
+    total = operand(coeffs[0], None, x.dtype)
+    for c in coeffs[1:]:
+        total = operand(c, None, x.dtype) + total * x
+    return total

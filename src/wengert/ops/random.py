@@ -1,0 +1,353 @@
+"""Random tensors: the public functions, with a global or own seed, and stateless ones.
+
+The numbers are Wengert's own: the same seed gives the same numbers in every run and on every
+engine, but not those of TensorFlow.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.dtypes import DType, as_dtype
+from wengert.core.errors import UnimplementedError, at_site, describe, invalid
+from wengert.core.shapes import TensorShape
+from wengert.ops import distributions, rejection
+from wengert.ops.declare import static, static_tuple
+from wengert.ops.seeds import SEED_STATE, next_state, seed_state, set_seed
+from wengert.ops.shaping import broadcast_to, identity
+
+_INTEGERS = ("int32", "int64", "uint32", "uint64")
+
+
+class Algorithm(enum.Enum):
+    """Generators that TensorFlow names; Wengert has Philox, which is also what `auto` means."""
+
+    PHILOX = 1
+    THREEFRY = 2
+    AUTO_SELECT = 3
+
+
+def check_algorithm(alg: Any) -> int:
+    """The number of an algorithm, which must be Philox."""
+    names = {"philox": 1, "threefry": 2, "auto_select": 3}
+    if isinstance(alg, Algorithm):
+        number = alg.value
+    elif isinstance(alg, str):
+        number = names.get(alg, 0)
+    else:
+        number = static("random", alg)
+    if number not in names.values():
+        raise at_site(
+            ValueError(
+                f"random: `alg` must be 'philox' or 'auto_select'; got {describe(alg)}."
+            )
+        )
+    if number == Algorithm.THREEFRY.value:
+        raise invalid(
+            "random",
+            "the algorithm 'threefry' is not here",
+            kind=UnimplementedError,
+            help="Use 'philox', which gives the same numbers on every engine.",
+        )
+    return 1
+
+
+def sizes(name: str, shape: Any) -> tuple[int, ...]:
+    """The shape of a random tensor as plain numbers."""
+    found = static_tuple(name, shape)
+    if min(found, default=0) < 0:
+        raise invalid(name, f"a size must not be negative; got shape {list(found)}")
+    return found
+
+
+def float_dtype(name: str, dtype: Any) -> DType:
+    """A floating dtype, or an error that says which are allowed."""
+    found = as_dtype(dtype)
+    if found.kind != "f":
+        raise at_site(
+            TypeError(
+                f"{name}: `dtype` must be float16, bfloat16, float32 or float64; got {found.name}."
+            )
+        )
+    return found
+
+
+def _is(value: Any, number: float) -> bool:
+    return type(value) in (int, float) and value == number
+
+
+def scaled(noise: Any, mean: Any, stddev: Any) -> Any:
+    """`noise * stddev + mean`, without work for the standard values."""
+    dtype = noise.dtype
+    if not _is(stddev, 1):
+        noise = noise * operand(stddev, dtype)
+    return noise if _is(mean, 0) else noise + operand(mean, dtype)
+
+
+def between(
+    name: str, state: Any, shape: tuple[int, ...], minval: Any, maxval: Any, dtype: Any
+) -> Any:
+    """Uniform numbers of a state in [minval, maxval), floating or whole."""
+    kind = as_dtype(dtype)
+    if kind.kind == "f":
+        noise = distributions.fraction(state, shape, kind)
+        high = 1 if maxval is None else maxval
+        if _is(minval, 0):
+            return noise if _is(high, 1) else noise * operand(high, kind)
+        low, high = operand(minval, kind), operand(high, kind)
+        return noise * (high - low) + low
+    if kind.name not in _INTEGERS:
+        raise at_site(
+            ValueError(
+                f"{name}: `dtype` must be a floating type or one of {', '.join(_INTEGERS)}; got "
+                f"{kind.name}."
+            )
+        )
+    if minval is None and maxval is None:
+        return distributions.random_bits(state, shape, kind)
+    if minval is None or maxval is None:
+        raise at_site(
+            ValueError(
+                f"{name}: whole numbers need both `minval` and `maxval` (or neither, for all of "
+                f"them); got minval={describe(minval)} and maxval={describe(maxval)}."
+            )
+        )
+    return distributions.integers(state, operand(minval, kind), operand(maxval, kind), shape)
+
+
+def uniform(
+    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """Uniform numbers in [minval, maxval); whole ones need `maxval`."""
+    kind = as_dtype(dtype)
+    if kind.is_integer and maxval is None:
+        raise at_site(ValueError(f"uniform: `maxval` is needed for dtype {kind.name}."))
+    state = next_state("uniform", seed)
+    return between("uniform", state, sizes("uniform", shape), minval, maxval, kind)
+
+
+def random_uniform(shape: Any, minval: Any, maxval: Any, dtype: Any, seed: Any = None) -> Any:
+    """`uniform` under the name that other families use."""
+    return uniform(shape, minval, maxval, dtype, seed)
+
+
+def normal(
+    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """Normal numbers; gradients reach `mean` and `stddev`."""
+    kind = float_dtype("normal", dtype)
+    noise = distributions.standard_normal(next_state("normal", seed), sizes("normal", shape), kind)
+    return scaled(noise, mean, stddev)
+
+
+def truncated_normal(
+    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """Normal numbers, none further than two deviations from the mean."""
+    kind = float_dtype("truncated_normal", dtype)
+    state = next_state("truncated_normal", seed)
+    noise = distributions.standard_truncated(state, sizes("truncated_normal", shape), kind)
+    return scaled(noise, mean, stddev)
+
+
+def shuffled(value: Any, state: Any) -> Any:
+    """The rows of a tensor in the order that a state gives; a scalar stays."""
+    from wengert.ops.gather import GATHER
+
+    x = operand(value)
+    if not x._array.ndim:
+        return identity(x)
+    order = distributions.permutation(state, x._array.shape[0])
+    return apply(GATHER, x, order, axis=0, batch_dims=0)
+
+
+def shuffle(value: Any, seed: Any = None, name: Any = None) -> Any:
+    """The rows of a tensor in random order; gradients follow the rows."""
+    return shuffled(value, next_state("shuffle", seed))
+
+
+def chosen(logits: Any, state: Any, num_samples: Any, dtype: Any) -> Any:
+    """Class numbers of a state."""
+    logits = operand(logits)
+    if logits.dtype.kind != "f":
+        raise invalid("categorical", "`logits` must be floating", logits, help="Cast them.")
+    kind = as_dtype(dtype or dtypes.int64)
+    return distributions.classes(logits, state, static("categorical", num_samples), kind)
+
+
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: Any = None
+) -> Any:
+    """Draws `num_samples` classes for each row of unnormalised log-probabilities."""
+    return chosen(logits, next_state("categorical", seed), num_samples, dtype)
+
+
+def gamma_of(alpha: Any, beta: Any, shape: tuple[int, ...], state: Any) -> Any:
+    """Gamma numbers of a state."""
+    found = rejection.standard_gamma(broadcast_to(alpha, shape), state)
+    return found if beta is None else found / beta
+
+
+def gamma(
+    shape: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """Gamma numbers of shape `alpha` and rate `beta`; `shape` is put before the parameters'.
+
+    Differentiable with respect to both parameters. NaN where `alpha` is negative.
+    """
+    kind = float_dtype("gamma", dtype)
+    alpha = operand(alpha, kind)
+    beta = None if beta is None else operand(beta, kind)
+    full = sizes("gamma", shape) + _joint("gamma", alpha, beta)
+    return gamma_of(alpha, beta, full, next_state("gamma", seed))
+
+
+def _joint(name: str, *parameters: Any) -> tuple[Any, ...]:
+    from wengert.core.shapes import broadcast
+
+    return broadcast(name, *[p._array.shape for p in parameters if p is not None]) or ()
+
+
+def poisson(
+    shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: Any = None
+) -> Any:
+    """Poisson numbers of rate `lam`; `shape` is put before the shape of `lam`."""
+    rate = operand(lam, None, dtypes.float32)
+    full = sizes("poisson", shape) + rate._array.shape
+    state = next_state("poisson", seed)
+    return rejection.standard_poisson(broadcast_to(rate, full), state, as_dtype(dtype))
+
+
+# The stateless functions: the same numbers for the same seed, always.
+
+
+def stateless_uniform(
+    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32,
+    name: Any = None, alg: Any = "auto_select",
+) -> Any:  # fmt: skip
+    """Uniform numbers that depend on `seed` alone; whole ones over all bits without limits."""
+    check_algorithm(alg)
+    full = sizes("stateless_uniform", shape)
+    return between("stateless_uniform", seed_state(seed), full, minval, maxval, dtype)
+
+
+def stateless_normal(
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32,
+    name: Any = None, alg: Any = "auto_select",
+) -> Any:  # fmt: skip
+    """Normal numbers that depend on `seed` alone."""
+    check_algorithm(alg)
+    kind = float_dtype("stateless_normal", dtype)
+    full = sizes("stateless_normal", shape)
+    return scaled(distributions.standard_normal(seed_state(seed), full, kind), mean, stddev)
+
+
+def stateless_truncated_normal(
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32,
+    name: Any = None, alg: Any = "auto_select",
+) -> Any:  # fmt: skip
+    """Normal numbers within two deviations that depend on `seed` alone."""
+    check_algorithm(alg)
+    kind = float_dtype("stateless_truncated_normal", dtype)
+    full = sizes("stateless_truncated_normal", shape)
+    return scaled(distributions.standard_truncated(seed_state(seed), full, kind), mean, stddev)
+
+
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: Any = None
+) -> Any:
+    """Classes that depend on `seed` and `logits` alone."""
+    return chosen(logits, seed_state(seed), num_samples, dtype)
+
+
+def _whole_shape(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
+    """The full shape of a result, which must end with the parameters' joint shape."""
+    full = sizes(name, shape)
+    joint = _joint(name, *parameters)
+    if full[len(full) - len(joint) :] != joint:
+        raise invalid(
+            name,
+            f"`shape` {list(full)} must end with the parameters' shape {TensorShape(joint)}",
+        )
+    return full
+
+
+def stateless_gamma(
+    shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """Gamma numbers that depend on `seed` and the parameters alone; `shape` is the whole shape."""
+    kind = float_dtype("stateless_gamma", dtype)
+    alpha = operand(alpha, kind)
+    beta = None if beta is None else operand(beta, kind)
+    full = _whole_shape("stateless_gamma", shape, alpha, beta)
+    return gamma_of(alpha, beta, full, seed_state(seed))
+
+
+def stateless_poisson(
+    shape: Any, seed: Any, lam: Any, dtype: Any = dtypes.int32, name: Any = None
+) -> Any:
+    """Poisson numbers that depend on `seed` and `lam` alone; `shape` is the whole shape."""
+    rate = operand(lam, None, dtypes.float32)
+    full = _whole_shape("stateless_poisson", shape, rate)
+    return rejection.standard_poisson(broadcast_to(rate, full), seed_state(seed), as_dtype(dtype))
+
+
+def successes(name: str, shape: Any, state: Any, counts: Any, probs: Any, dtype: Any) -> Any:
+    """Binomial numbers of a state."""
+    probs = operand(probs, None, dtypes.float32)
+    counts = operand(counts, None, probs.dtype)
+    full = _whole_shape(name, shape, counts, probs)
+    return rejection.standard_binomial(
+        broadcast_to(counts, full), broadcast_to(probs, full), state, as_dtype(dtype)
+    )
+
+
+def stateless_binomial(
+    shape: Any, seed: Any, counts: Any, probs: Any, output_dtype: Any = dtypes.int32,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """Binomial numbers that depend on `seed` and the parameters alone."""
+    state = seed_state(seed)
+    return successes("stateless_binomial", shape, state, counts, probs, output_dtype)
+
+
+def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: Any = None) -> Any:
+    """The rows of a tensor in an order that depends on `seed` alone."""
+    check_algorithm(alg)
+    return shuffled(value, seed_state(seed))
+
+
+def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Any:
+    """`num` seeds, each as good as new, from one."""
+    check_algorithm(alg)
+    seed = operand(seed)
+    return distributions.random_bits(seed_state(seed), (static("split", num), 2), seed.dtype)
+
+
+def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
+    """A seed made from a seed and a whole number, such as the number of a step."""
+    from wengert.ops.cast import cast
+    from wengert.ops.shaping import concat, reshape
+
+    check_algorithm(alg)
+    data = operand(data)
+    fresh = distributions.random_bits(seed_state(seed), (1,), data.dtype)
+    return concat([cast(fresh, data.dtype), reshape(data, (1,))], 0)
+
+
+__all__ = [
+    "SEED_STATE", "Algorithm", "categorical", "fold_in", "gamma", "normal", "poisson",
+    "random_uniform", "set_seed", "shuffle", "split", "stateless_binomial",
+    "stateless_categorical", "stateless_gamma", "stateless_normal", "stateless_poisson",
+    "stateless_shuffle", "stateless_truncated_normal", "stateless_uniform", "truncated_normal",
+    "uniform",
+]  # fmt: skip

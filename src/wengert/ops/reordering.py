@@ -1,0 +1,159 @@
+"""Changing the order of elements along axes: reverse, reverse_sequence, roll."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import static, static_tuple
+
+
+def _reverse_kernel(x: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:
+    return x[tuple([slice(None, None, -1 if i in axis else 1) for i in range(x.ndim)])]
+
+
+REVERSE = Op(
+    "reverse",
+    "x",
+    kernel=_reverse_kernel,
+    infer=lambda x, axis: x,
+    lower=lambda x, axis: lax.rev(x, axis),
+    grad=lambda g, axis: apply(REVERSE, g, axis=axis),
+)
+
+
+def reverse(tensor: Any, axis: Any, name: Any = None) -> Any:
+    """Turns the order of elements along the axes in the list `axis` around."""
+    x = operand(tensor)
+    wanted = static("reverse", axis)
+    if not isinstance(wanted, tuple):
+        raise invalid("reverse", f"`axis` must be a list of axes; got {axis!r}")
+    axes = shapes.axes("reverse", wanted, x._array.ndim)
+    if len(set(axes)) != len(axes):
+        raise invalid("reverse", f"`axis` names an axis twice; got {list(wanted)}", x)
+    return apply(REVERSE, x, axis=axes)
+
+
+def _places(n: int, lengths: Any, where: Any) -> Any:
+    """For each batch the positions to take: backwards up to its length, then as they are."""
+    steps = np.arange(n)
+    return where(steps < lengths[:, None], lengths[:, None] - 1 - steps, steps)
+
+
+def _reverse_sequence_kernel(
+    x: np.ndarray, lengths: np.ndarray, seq_axis: int, batch_axis: int
+) -> np.ndarray:
+    n = x.shape[seq_axis]
+    if lengths.shape != (x.shape[batch_axis],) or (
+        lengths.size and (lengths.min() < 0 or lengths.max() > n)
+    ):
+        raise invalid(
+            "reverse_sequence",
+            f"`seq_lengths` must be {x.shape[batch_axis]} numbers from 0 to {n}; got "
+            f"{lengths.tolist()}",
+        )
+    places = _places(n, lengths.astype(np.intp), np.where)
+    moved = np.moveaxis(x, (batch_axis, seq_axis), (0, 1))
+    out = moved[np.arange(len(lengths))[:, None], places]
+    return np.moveaxis(out, (0, 1), (batch_axis, seq_axis))
+
+
+def _infer_reverse_sequence(x: Spec, lengths: Spec, seq_axis: int, batch_axis: int) -> Spec:
+    if x.shape is not None and not shapes.compatible(lengths.shape, (x.shape[batch_axis],)):
+        raise invalid("reverse_sequence", "one length per batch is needed", x, lengths)
+    return x
+
+
+def _lower_reverse_sequence(x: Any, lengths: Any, seq_axis: int, batch_axis: int) -> Any:
+    order = [batch_axis, seq_axis, *(k for k in range(x.ndim) if k not in (batch_axis, seq_axis))]
+    moved = lax.transpose(x, order)
+    b, n = moved.shape[:2]
+    lengths = lax.broadcast_in_dim(lengths, (b, n), (0,))
+    steps = lax.broadcasted_iota(lengths.dtype, (b, n), 1)
+    places = lax.select(
+        lax.lt(steps, lengths), lax.sub(lax.sub(lengths, lax.full_like(lengths, 1)), steps), steps
+    )
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=tuple(range(2, x.ndim)),
+        collapsed_slice_dims=(1,),
+        start_index_map=(1,),
+        operand_batching_dims=(0,),
+        start_indices_batching_dims=(0,),
+    )
+    sizes = (1, 1, *moved.shape[2:])
+    out = lax.gather(moved, lax.expand_dims(places, (2,)), numbers, sizes, mode="clip")
+    return lax.transpose(out, [int(k) for k in np.argsort(order)])
+
+
+REVERSE_SEQUENCE = Op(
+    "reverse_sequence",
+    "x lengths",
+    kernel=_reverse_sequence_kernel,
+    infer=_infer_reverse_sequence,
+    lower=_lower_reverse_sequence,
+    grad=(
+        lambda g, lengths, seq_axis, batch_axis: apply(
+            REVERSE_SEQUENCE, g, lengths, seq_axis=seq_axis, batch_axis=batch_axis
+        ),
+        None,
+    ),
+    match=(),
+)
+
+
+def reverse_sequence(
+    input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None, name: Any = None
+) -> Any:
+    """Reverses the first `seq_lengths[i]` elements of row i along `seq_axis`; the rest stays."""
+    x, lengths = operand(input), operand(seq_lengths)
+    if seq_axis is None:
+        raise at_site(TypeError("reverse_sequence: give `seq_axis`, the axis to reverse."))
+    if not lengths.dtype.is_integer:
+        raise invalid("reverse_sequence", "`seq_lengths` must be whole numbers", lengths)
+    rank = x._array.ndim
+    seq = shapes.check_axis("reverse_sequence", static("reverse_sequence", seq_axis), rank)
+    batch = shapes.check_axis(
+        "reverse_sequence", 0 if batch_axis is None else static("reverse_sequence", batch_axis), rank
+    )
+    if seq == batch:
+        raise invalid("reverse_sequence", f"`seq_axis` and `batch_axis` are both {seq}", x)
+    return apply(REVERSE_SEQUENCE, x, lengths, seq_axis=seq, batch_axis=batch)
+
+
+def _lower_roll(x: Any, shift: tuple[int, ...], axis: tuple[int, ...]) -> Any:
+    for s, a in zip(shift, axis, strict=True):
+        n = x.shape[a]
+        if n and s % n:
+            cut = n - s % n
+            parts = lax.slice_in_dim(x, cut, n, axis=a), lax.slice_in_dim(x, 0, cut, axis=a)
+            x = lax.concatenate(parts, a)
+    return x
+
+
+ROLL = Op(
+    "roll",
+    "x",
+    kernel=lambda x, shift, axis: np.roll(x, shift, axis),
+    infer=lambda x, shift, axis: x,
+    lower=_lower_roll,
+    grad=lambda g, shift, axis: apply(ROLL, g, shift=tuple(-s for s in shift), axis=axis),
+    accepts=dtypes.ANY,
+)
+
+
+def roll(input: Any, shift: Any, axis: Any, name: Any = None) -> Any:
+    """Moves elements along axes by `shift` places; what falls off one end enters at the other."""
+    x = operand(input)
+    shifts, wanted = static_tuple("roll", shift), static_tuple("roll", axis)
+    if len(shifts) != len(wanted):
+        raise invalid(
+            "roll", f"`shift` and `axis` must be equally long; got {len(shifts)} and {len(wanted)}"
+        )
+    return apply(ROLL, x, shift=shifts, axis=shapes.axes("roll", wanted, x._array.ndim))

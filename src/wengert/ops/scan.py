@@ -1,0 +1,179 @@
+"""Running sums, products and log-sum-exps along an axis.
+
+Exclusive forms are the inclusive ones moved on by one place. Gradients of running products go
+through `linear_recurrence`, h[i] = a[i]·h[i-1] + b[i], which never divides: zeros are no special
+case, and the recurrence is its own adjoint, so every order follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.lazy import lax
+from wengert.core.op import Joint, Op
+from wengert.core.shapes import check_axis
+from wengert.ops.compiled import wide
+from wengert.ops.declare import in_float32, static, unary
+from wengert.ops.power import exp
+
+
+def _accumulate(ufunc: np.ufunc) -> Callable[..., Any]:
+    def kernel(x: np.ndarray, axis: int, reverse: bool) -> np.ndarray:
+        if reverse:
+            return np.flip(ufunc.accumulate(np.flip(x, axis), axis, dtype=x.dtype), axis)
+        return ufunc.accumulate(x, axis, dtype=x.dtype)
+
+    return in_float32(kernel)
+
+
+def _part(axis: int, ndim: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
+    """The index of a range along one axis."""
+    return (slice(None),) * axis + (slice(start, stop),) + (slice(None),) * (ndim - axis - 1)
+
+
+def _shift_kernel(x: np.ndarray, axis: int, reverse: bool, fill: float) -> np.ndarray:
+    out = np.empty_like(x)
+    first, last = _part(axis, x.ndim, None, 1), _part(axis, x.ndim, -1, None)
+    front, back = _part(axis, x.ndim, None, -1), _part(axis, x.ndim, 1, None)
+    if reverse:
+        out[front], out[last] = x[back], fill
+    else:
+        out[back], out[first] = x[front], fill
+    return out
+
+
+def _lower_shift(x: Any, axis: int, reverse: bool, fill: float) -> Any:
+    if not x.shape[axis]:
+        return x
+    amounts = [(0, 0, 0)] * x.ndim
+    amounts[axis] = (-1, 1, 0) if reverse else (1, -1, 0)
+    return lax.pad(x, x.dtype.type(fill), amounts)
+
+
+SHIFT = unary(
+    "scan_shift",
+    _shift_kernel,
+    _lower_shift,
+    grad=lambda g, axis, reverse: shift(g, axis, not reverse),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def shift(x: Any, axis: int, reverse: bool, fill: float = 0) -> Any:
+    """Moves along an axis by one place, forwards unless `reverse`; `fill` enters at the end."""
+    return apply(SHIFT, x, axis=axis, reverse=reverse, fill=fill)
+
+
+def _recurrence_kernel(a: np.ndarray, b: np.ndarray, axis: int, reverse: bool) -> np.ndarray:
+    if reverse:
+        return np.flip(_recurrence_kernel(np.flip(a, axis), np.flip(b, axis), axis, False), axis)
+    a, b = a.copy(), b.copy()
+    step, n = 1, b.shape[axis]
+    # Doubling the reach each time takes log n passes over whole arrays, not n over slices.
+    while step < n:
+        early = _part(axis, b.ndim, None, n - step)
+        late = _part(axis, b.ndim, step, None)
+        b[late] += a[late] * b[early]
+        a[late] *= a[early].copy()
+        step *= 2
+    return b
+
+
+def _lower_recurrence(a: Any, b: Any, axis: int, reverse: bool) -> Any:
+    def combine(left: Any, right: Any) -> Any:
+        return lax.mul(left[0], right[0]), lax.add(right[1], lax.mul(right[0], left[1]))
+
+    return lax.associative_scan(combine, (a, b), reverse=reverse, axis=axis)[1]
+
+
+def _recurrence_grad(g: Any, a: Any, out: Any, axis: int, reverse: bool) -> tuple[Any, Any]:
+    back = linear_recurrence(shift(a, axis, not reverse), g, axis, not reverse)
+    return back * shift(out, axis, reverse), back
+
+
+LINEAR_RECURRENCE = Op(
+    "linear_recurrence",
+    "a b",
+    kernel=in_float32(_recurrence_kernel),
+    infer=lambda a, b, axis, reverse: b,
+    lower=wide(_lower_recurrence),
+    grad=Joint(_recurrence_grad),
+    accepts=dtypes.INEXACT,
+)
+
+
+def linear_recurrence(a: Any, b: Any, axis: int, reverse: bool) -> Any:
+    """h[i] = a[i]·h[i-1] + b[i] along an axis, from nothing; `reverse` runs from the end."""
+    return apply(LINEAR_RECURRENCE, a, b, axis=axis, reverse=reverse)
+
+
+def _scan(op: Op, x: Any, axis: Any, exclusive: Any, reverse: Any, fill: float) -> Any:
+    x = operand(x)
+    place = check_axis(op.name, static(op.name, axis), x._array.ndim)
+    out = apply(op, x, axis=place, reverse=bool(reverse))
+    return shift(out, place, bool(reverse), fill) if exclusive else out
+
+
+CUMSUM = unary(
+    "cumsum",
+    _accumulate(np.add),
+    wide(lambda x, axis, reverse: lax.cumsum(x, axis, reverse)),
+    grad=lambda g, axis, reverse: apply(CUMSUM, g, axis=axis, reverse=not reverse),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
+) -> Any:
+    """Running sums along `axis`; `exclusive` leaves each element out of its own sum."""
+    return _scan(CUMSUM, x, axis, exclusive, reverse, 0)
+
+
+def _cumprod_grad(g: Any, x: Any, axis: int, reverse: bool) -> Any:
+    before = cumprod(x, axis, exclusive=True, reverse=reverse)
+    return before * linear_recurrence(shift(x, axis, not reverse), g, axis, not reverse)
+
+
+CUMPROD = unary(
+    "cumprod",
+    _accumulate(np.multiply),
+    wide(lambda x, axis, reverse: lax.cumprod(x, axis, reverse)),
+    grad=_cumprod_grad,
+    accepts=dtypes.NUMERIC,
+)
+
+
+def cumprod(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
+) -> Any:
+    """Running products along `axis`; the gradient is right with any number of zeros."""
+    return _scan(CUMPROD, x, axis, exclusive, reverse, 1)
+
+
+def _cumulative_logsumexp_grad(g: Any, x: Any, out: Any, axis: int, reverse: bool) -> Any:
+    # Ratios of neighbouring sums are at most 1, so nothing overflows on the way.
+    ratio = exp(out - shift(out, axis, not reverse, np.inf))
+    return exp(x - out) * linear_recurrence(ratio, g, axis, not reverse)
+
+
+CUMULATIVE_LOGSUMEXP = unary(
+    "cumulative_logsumexp",
+    _accumulate(np.logaddexp),
+    wide(lambda x, axis, reverse: lax.cumlogsumexp(x, axis, reverse)),
+    grad=_cumulative_logsumexp_grad,
+    accepts=dtypes.FLOAT,
+)
+
+
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
+) -> Any:
+    """Running log(sum(exp(x))) along `axis` without overflow; a NaN stays to the end."""
+    return _scan(CUMULATIVE_LOGSUMEXP, x, axis, exclusive, reverse, -np.inf)

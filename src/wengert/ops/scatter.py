@@ -1,0 +1,253 @@
+"""Writing slices at index tuples: `scatter_nd` and its kin that start from a tensor.
+
+The last axis of `indices` holds one number per leading axis of the result. An index outside is an
+error; compiled code, which cannot raise, leaves that slice out. Where a place is named twice, sums
+count both, an update keeps the last, and a NaN wins a minimum or maximum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.core.shapes import TensorShape
+from wengert.ops.declare import in_float32, static_tuple
+from wengert.ops.gather import add_rows, check_indices, check_policy, gather_nd, whole_numbers
+
+_SUMMABLE = dtypes.nums("biufc")
+
+
+def _flat(
+    name: str, i: np.ndarray, updates: np.ndarray, shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Row numbers, rows and row count, with the indexed axes of `shape` flattened into one."""
+    depth = i.shape[-1]
+    _check_shapes(name, i.shape, updates.shape, shape)
+    places = np.zeros(i.shape[:-1], np.intp)
+    for k in range(depth):
+        check_indices(name, i[..., k], shape[k])
+        places = places * shape[k] + i[..., k]
+    width = int(np.prod(shape[depth:]))
+    count = int(np.prod(shape[:depth]))
+    return places.ravel(), updates.reshape(places.size, width), count
+
+
+def _check_shapes(name: str, i: shapes.Shape, updates: shapes.Shape, shape: shapes.Shape) -> None:
+    if i is None or updates is None or shape is None:
+        return
+    if not i:
+        raise invalid(name, "`indices` must be at least a vector; got a scalar")
+    depth = i[-1]
+    if depth is None:
+        return
+    want = (*i[:-1], *shape[depth:])
+    if depth > len(shape) or not shapes.compatible(updates, want):
+        raise invalid(
+            name,
+            f"`updates` of shape {TensorShape(updates)} do not fit `indices` of shape "
+            f"{TensorShape(i)} into shape {TensorShape(shape)}",
+            help="`updates` needs the shape indices.shape[:-1] + shape[indices.shape[-1]:].",
+        )
+
+
+def _numbers(i: Any, rank: int) -> Any:
+    picked = tuple(range(i.shape[-1]))
+    return lax.ScatterDimensionNumbers(
+        update_window_dims=tuple(range(i.ndim - 1, i.ndim - 1 + rank - len(picked))),
+        inserted_window_dims=picked,
+        scatter_dims_to_operand_dims=picked,
+    )
+
+
+@in_float32
+def _scatter_nd_kernel(i: np.ndarray, updates: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    return add_rows(*_flat("scatter_nd", i, updates, shape)).reshape(shape)
+
+
+def _infer_scatter_nd(i: Spec, updates: Spec, shape: tuple[int, ...]) -> Spec:
+    _check_shapes("scatter_nd", i.shape, updates.shape, shape)
+    return Spec(tuple(shape), updates.dtype)
+
+
+def _lower_scatter_nd(i: Any, updates: Any, shape: tuple[int, ...]) -> Any:
+    start = lax.full(shape, 0, updates.dtype)
+    # A sum of truth values is "or", which is their maximum.
+    add = lax.scatter_max if updates.dtype == bool else lax.scatter_add
+    return add(start, i, updates, _numbers(i, len(shape)), mode="drop")
+
+
+SCATTER_ND = Op(
+    "scatter_nd",
+    "i updates",
+    kernel=_scatter_nd_kernel,
+    infer=_infer_scatter_nd,
+    lower=_lower_scatter_nd,
+    grad=(None, lambda g, i: gather_nd(g, i)),
+    accepts=_SUMMABLE,
+    match=(),
+)
+
+
+def scatter_nd(
+    indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: Any = None
+) -> Any:
+    """Zeros of `shape` with `updates` added at the index tuples; an index outside is an error."""
+    check_policy("scatter_nd", bad_indices_policy)
+    i = whole_numbers("scatter_nd", indices)
+    return apply(SCATTER_ND, i, operand(updates), shape=static_tuple("scatter_nd", shape))
+
+
+def _declare(name: str, combine: Any, lower: Any, grad: Any, accepts: frozenset[int]) -> Op:
+    """A scatter into a tensor; `combine(rows, places, updates)` works on the copy in place."""
+
+    def kernel(x: np.ndarray, i: np.ndarray, updates: np.ndarray) -> np.ndarray:
+        places, rows, count = _flat(name, i, updates, x.shape)
+        out = x.reshape(count, rows.shape[1]).copy()
+        result = combine(out, places, rows)
+        return (out if result is None else result).reshape(x.shape)
+
+    def infer(x: Spec, i: Spec, updates: Spec) -> Spec:
+        _check_shapes(name, i.shape, updates.shape, x.shape)
+        return x
+
+    return Op(
+        name,
+        "x i updates",
+        kernel=in_float32(kernel),
+        infer=infer,
+        lower=lambda x, i, u: getattr(lax, lower)(x, i, u, _numbers(i, x.ndim), mode="drop"),
+        grad=grad,
+        accepts=accepts | dtypes.INTEGER,
+        match=(0, 2),
+    )
+
+
+def _run(op: Op, tensor: Any, indices: Any, updates: Any) -> Any:
+    x = operand(tensor)
+    return apply(op, x, whole_numbers(op.name, indices), operand(updates, None, x.dtype))
+
+
+def _put(out: np.ndarray, places: np.ndarray, rows: np.ndarray) -> None:
+    out[places] = rows
+
+
+UPDATE = _declare(
+    "tensor_scatter_nd_update",
+    _put,
+    "scatter",
+    grad=(
+        lambda g, i, updates_shape: tensor_scatter_nd_update(g, i, _zeros(updates_shape, g)),
+        None,
+        lambda g, i: gather_nd(g, i),
+    ),
+    accepts=dtypes.ANY,
+)
+
+
+def _zeros(shape: Any, like: Any) -> Any:
+    from wengert.ops.create import zeros
+
+    return zeros(shape, like.dtype)
+
+
+def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: Any = None) -> Any:
+    """A copy of `tensor` with slices replaced; of slices for one place the last stays."""
+    return _run(UPDATE, tensor, indices, updates)
+
+
+ADD = _declare(
+    "tensor_scatter_nd_add",
+    lambda out, places, rows: out + add_rows(places, rows, len(out)),
+    "scatter_add",
+    grad=(lambda g: g, None, lambda g, i: gather_nd(g, i)),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def tensor_scatter_nd_add(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
+) -> Any:
+    """A copy of `tensor` with slices added."""
+    check_policy("tensor_scatter_nd_add", bad_indices_policy)
+    return _run(ADD, tensor, indices, updates)
+
+
+SUB = _declare(
+    "tensor_scatter_nd_sub",
+    lambda out, places, rows: out - add_rows(places, rows, len(out)),
+    "scatter_sub",
+    grad=(lambda g: g, None, lambda g, i: -gather_nd(g, i)),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def tensor_scatter_nd_sub(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
+) -> Any:
+    """A copy of `tensor` with slices subtracted."""
+    check_policy("tensor_scatter_nd_sub", bad_indices_policy)
+    return _run(SUB, tensor, indices, updates)
+
+
+def _equal(x: Any, y: Any) -> Any:
+    from wengert.ops.cast import cast
+    from wengert.ops.compare import equal
+
+    return cast(equal(x, y), x.dtype)
+
+
+def _shares(x: Any, i: Any, updates: Any, out: Any) -> tuple[Any, Any, Any]:
+    """Which of `x` and `updates` attained the result, and how many did at each place."""
+    mine, theirs = _equal(x, out), _equal(updates, gather_nd(out, i))
+    return mine, theirs, mine + scatter_nd(i, theirs, out.shape)
+
+
+def _grad_x(g: Any, x: Any, i: Any, updates: Any, out: Any) -> Any:
+    mine, _, count = _shares(x, i, updates, out)
+    return g * mine / count
+
+
+def _grad_updates(g: Any, x: Any, i: Any, updates: Any, out: Any) -> Any:
+    _, theirs, count = _shares(x, i, updates, out)
+    return theirs * gather_nd(g / count, i)
+
+
+MIN = _declare(
+    "tensor_scatter_nd_min",
+    lambda out, places, rows: np.minimum.at(out, places, rows),
+    "scatter_min",
+    grad=(_grad_x, None, _grad_updates),
+    accepts=dtypes.REAL,
+)
+
+
+def tensor_scatter_nd_min(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
+) -> Any:
+    """A copy of `tensor` with the smaller of present and given slices; ties share the gradient."""
+    check_policy("tensor_scatter_nd_min", bad_indices_policy)
+    return _run(MIN, tensor, indices, updates)
+
+
+MAX = _declare(
+    "tensor_scatter_nd_max",
+    lambda out, places, rows: np.maximum.at(out, places, rows),
+    "scatter_max",
+    grad=(_grad_x, None, _grad_updates),
+    accepts=dtypes.REAL,
+)
+
+
+def tensor_scatter_nd_max(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
+) -> Any:
+    """A copy of `tensor` with the larger of present and given slices; ties share the gradient."""
+    check_policy("tensor_scatter_nd_max", bad_indices_policy)
+    return _run(MAX, tensor, indices, updates)

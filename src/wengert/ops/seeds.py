@@ -1,0 +1,145 @@
+"""Seeds become states: the global seed, seeds of single operations, and seeds given by users.
+
+A call's state has the number of the call in the upper half of its counter, so each call has
+2**64 blocks of its own. Every draw goes through `replay.draw`, and so can be repeated.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import zlib
+from typing import Any
+
+import numpy as np
+
+from wengert.core import replay
+from wengert.core.apply import apply, wrap
+from wengert.core.convert import operand
+from wengert.core.dtypes import nums, uint64
+from wengert.core.errors import at_site, describe, invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.core.tensor import Value
+from wengert.ops import philox
+
+# What stands for the global seed when only an operation has one.
+_DEFAULT = 0x57454E47455254
+
+
+class _Streams:
+    """The global seed and, per stream, its key and the number of calls so far."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.seed: int | None = None
+        self.calls: dict[Any, list[int]] = {}
+
+    def next(self, kind: str, seed: int | None) -> np.ndarray:
+        stream = None if seed is None else (kind, seed)
+        with self.lock:
+            entry = self.calls.get(stream)
+            if entry is None:
+                entry = self.calls[stream] = [self._key(kind, seed), 0]
+            number = entry[1]
+            entry[1] += 1
+        return np.array([0, number, entry[0]], np.uint64)
+
+    def _key(self, kind: str, seed: int | None) -> int:
+        if seed is None:
+            return entropy() if self.seed is None else philox.mix(self.seed, 0, 1)[0]
+        base = _DEFAULT if self.seed is None else self.seed
+        return philox.mix(base, seed, zlib.crc32(kind.encode()) | 1 << 32)[0]
+
+    def reset(self, seed: int | None) -> None:
+        with self.lock:
+            self.seed = seed
+            self.calls.clear()
+
+    def after_fork(self) -> None:
+        """A child must not repeat its parent's unseeded numbers, nor inherit a held lock."""
+        self.lock = threading.Lock()
+        if self.seed is None:
+            self.calls.pop(None, None)
+
+
+_streams = _Streams()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_streams.after_fork)
+
+
+def entropy() -> int:
+    """64 bits from the operating system."""
+    return int.from_bytes(os.urandom(8), "little")
+
+
+def set_seed(seed: Any) -> None:
+    """Sets the global seed and starts every stream again.
+
+    With a global seed the calls that follow give the same numbers in every run; an operation's
+    own `seed` picks a stream of its own under it. Without a global seed an operation with `seed`
+    repeats from run to run and one without does not. `None` forgets the global seed.
+    """
+    _streams.reset(None if seed is None else _whole("set_seed", seed))
+
+
+def _whole(name: str, seed: Any) -> int:
+    if isinstance(seed, Value):
+        seed = seed.numpy()
+    try:
+        return int(seed)
+    except (TypeError, ValueError):
+        raise at_site(
+            TypeError(f"{name}: `seed` must be a whole number; got {describe(seed)}.")
+        ) from None
+
+
+def next_state(kind: str, seed: Any = None) -> Any:
+    """The state for one call of a random operation, new or played again."""
+    number = None if seed is None else _whole(kind, seed)
+    return wrap(replay.draw(lambda: _streams.next(kind, number)))
+
+
+def _seed_state_kernel(seed: np.ndarray) -> np.ndarray:
+    a, b = (int(s) for s in seed)
+    key, high = philox.mix(a, b, 2)
+    return np.array([0, high, key], np.uint64)
+
+
+def _lower_seed_state(seed: Any) -> Any:
+    wide = lax.convert_element_type(lax.convert_element_type(seed, np.int64), np.uint64)
+    tag = lax.full((), 2, np.uint64)
+    a, b, c, d = (
+        lax.convert_element_type(w, np.uint64)
+        for w in philox.lower_blocks(wide[0], wide[1], tag)
+    )
+    half = np.uint64(32)
+    parts = (lax.full((), 0, np.uint64), c | d << half, a | b << half)
+    return lax.concatenate([lax.reshape(p, (1,)) for p in parts], 0)
+
+
+def _infer_seed_state(seed: Spec) -> Spec:
+    if seed.shape is not None and (len(seed.shape) != 1 or seed.shape[0] not in (None, 2)):
+        raise invalid(
+            "stateless random", "`seed` must have shape [2]", seed, help="Give two whole numbers."
+        )
+    return Spec((3,), uint64)
+
+
+SEED_STATE = Op(
+    "seed_state",
+    "seed",
+    kernel=_seed_state_kernel,
+    infer=_infer_seed_state,
+    lower=_lower_seed_state,
+    grad=None,
+    accepts=nums("int32", "int64"),
+)
+
+
+def seed_state(seed: Any) -> Any:
+    """The state that a user's pair of whole numbers stands for."""
+    seed = operand(seed)
+    if seed._array.shape != (2,):
+        _infer_seed_state(Spec(seed._array.shape, seed.dtype))
+    return apply(SEED_STATE, seed)

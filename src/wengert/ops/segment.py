@@ -1,0 +1,323 @@
+"""Reductions over segments: rows that carry the same number are combined into one.
+
+`segment_*` want sorted numbers and make as many rows as the last one says; `unsorted_segment_*`
+take any order, are told how many rows to make, and drop rows with negative numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.arithmetic import truediv
+from wengert.ops.cast import cast
+from wengert.ops.compare import equal
+from wengert.ops.compiled import wide
+from wengert.ops.create import ones
+from wengert.ops.declare import in_float32, static
+from wengert.ops.power import sqrt
+from wengert.ops.select import maximum
+from wengert.ops.shaping import reshape
+from wengert.ops.spread import other_rows, spread
+
+
+def _rows(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    return x.reshape(ids.size, *x.shape[ids.ndim :])
+
+
+def _combine(
+    ufunc: np.ufunc, x: np.ndarray, ids: np.ndarray, out: np.ndarray, ordered: bool
+) -> np.ndarray:
+    """Combines rows into `out`, segment by segment; rows with negative numbers are left out."""
+    x, ids = _rows(x, ids), ids.ravel()
+    if not ordered:
+        order = np.argsort(ids, kind="stable")
+        order = order[np.searchsorted(ids[order], 0) :]
+        x, ids = x[order], ids[order]
+    if ids.size and x.size:
+        starts = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]])
+        found = ufunc.reduceat(x, starts, 0, dtype=x.dtype)
+        out[ids[starts]] = found if ordered else ufunc(out[ids[starts]], found)
+    return out
+
+
+def _check_range(name: str, ids: np.ndarray, num: int) -> None:
+    if ids.size and ids.max() >= num:
+        raise invalid(
+            name,
+            f"segment {ids.max()} is outside [0, {num})",
+            kind=InvalidIndexError,
+            help="Raise `num_segments`; negative numbers drop a row.",
+        )
+
+
+def _check_sorted(name: str, ids: np.ndarray) -> None:
+    if ids.size and (ids[0] < 0 or (ids[1:] < ids[:-1]).any()):
+        raise invalid(
+            name,
+            "`segment_ids` must not be negative and must not decrease",
+            help=f"Sort them, or use tf.math.unsorted_{name}.",
+        )
+
+
+def _infer_unsorted(x: Spec, ids: Spec, num: int) -> Spec:
+    if x.shape is None or ids.shape is None:
+        return Spec(None, x.dtype)
+    lead = x.shape[: len(ids.shape)]
+    if len(lead) < len(ids.shape) or any(
+        None not in (a, b) and a != b for a, b in zip(lead, ids.shape, strict=True)
+    ):
+        raise invalid(
+            "unsorted_segment", "`data` must begin with the sizes of `segment_ids`", x, ids
+        )
+    return Spec((num, *x.shape[len(ids.shape) :]), x.dtype)
+
+
+def _infer_sorted(x: Spec, ids: Spec) -> Spec:
+    if ids.shape is not None and len(ids.shape) != 1:
+        raise invalid("segment", "`segment_ids` must be a vector", ids)
+    if x.shape is None or ids.shape is None:
+        return Spec(None, x.dtype)
+    if not x.shape or (None not in (x.shape[0], ids.shape[0]) and x.shape[0] != ids.shape[0]):
+        raise invalid("segment", "`segment_ids` must have a number for each row of `data`", x, ids)
+    return Spec((None, *x.shape[1:]), x.dtype)
+
+
+def _scatter(x: Any, ids: Any, out: Any, combine: str) -> Any:
+    rows = lax.reshape(x, (ids.size, *x.shape[ids.ndim :]))
+    numbers = lax.ScatterDimensionNumbers(
+        update_window_dims=tuple(range(1, rows.ndim)),
+        inserted_window_dims=(0,),
+        scatter_dims_to_operand_dims=(0,),
+    )
+    places = lax.reshape(ids, (ids.size, 1))
+    return getattr(lax, combine)(out, places, rows, numbers, mode="drop")
+
+
+def _unsorted(
+    name: str,
+    ufunc: np.ufunc,
+    start: Callable[[np.dtype], Any],
+    combine: str,
+    grad: Callable[..., Any],
+    accepts: frozenset[int],
+) -> Op:
+    def kernel(x: np.ndarray, ids: np.ndarray, num: int) -> np.ndarray:
+        _check_range(name, ids, num)
+        out = np.full((num, *x.shape[ids.ndim :]), start(x.dtype), x.dtype)
+        return _combine(ufunc, x, ids, out, ordered=False)
+
+    def lower(x: Any, ids: Any, num: int) -> Any:
+        shape = (num, *x.shape[ids.ndim :])
+        return _scatter(x, ids, lax.full(shape, start(x.dtype), x.dtype), combine)
+
+    return Op(
+        name,
+        "x ids",
+        kernel=in_float32(kernel) if combine in ("scatter_add", "scatter_mul") else kernel,
+        infer=_infer_unsorted,
+        lower=wide(lower) if combine in ("scatter_add", "scatter_mul") else lower,
+        grad=(grad, None),
+        accepts=accepts,
+        match=(),
+    )
+
+
+def _sorted(
+    name: str,
+    ufunc: np.ufunc,
+    gap: int,
+    grad: Callable[..., Any],
+    accepts: frozenset[int],
+) -> Op:
+    def kernel(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        _check_sorted(name, ids)
+        num = int(ids[-1]) + 1 if ids.size else 0
+        out = np.full((num, *x.shape[1:]), gap, x.dtype)
+        return _combine(ufunc, x, ids, out, ordered=True)
+
+    # How many rows come out depends on the data, so XLA has no such operation.
+    return Op(
+        name,
+        "x ids",
+        kernel=in_float32(kernel),
+        infer=_infer_sorted,
+        lower=None,
+        grad=(grad, None),
+        accepts=accepts,
+        match=(),
+    )
+
+
+def _sum_grad(g: Any, ids: Any) -> Any:
+    return spread(g, ids)
+
+
+def _prod_grad(g: Any, x: Any, ids: Any, x_shape: Any, ids_shape: Any) -> Any:
+    return spread(g, ids) * other_rows(x, ids, x_shape, ids_shape)
+
+
+def _tie_grad(g: Any, x: Any, ids: Any, out: Any) -> Any:
+    """Rows that tie for the extreme of their segment share its gradient equally."""
+    hit = cast(equal(x, spread(out, ids)), x.dtype)
+    ties = apply(UNSORTED_SUM, hit, ids, num=out.shape[0])
+    return spread(g / maximum(ties, 1), ids) * hit
+
+
+def _counts(ids: Any, num: int, dtype: Any, rank: int) -> Any:
+    """The number of rows of each segment, at least 1, in a shape that divides the rows."""
+    found = apply(UNSORTED_SUM, ones(ids.shape, dtype), ids, num=num)
+    return reshape(maximum(found, 1), (num,) + (1,) * rank)
+
+
+def _mean_grad(g: Any, ids: Any) -> Any:
+    return spread(g / _counts(ids, g.shape[0], g.dtype, len(g.shape) - 1), ids)
+
+
+def _least(dtype: np.dtype) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else ml_dtypes.finfo(dtype).min
+
+
+def _most(dtype: np.dtype) -> Any:
+    return np.iinfo(dtype).max if dtype.kind in "iu" else ml_dtypes.finfo(dtype).max
+
+
+UNSORTED_SUM = _unsorted(
+    "unsorted_segment_sum", np.add, lambda d: 0, "scatter_add", _sum_grad, dtypes.NUMERIC
+)
+UNSORTED_PROD = _unsorted(
+    "unsorted_segment_prod", np.multiply, lambda d: 1, "scatter_mul", _prod_grad, dtypes.NUMERIC
+)
+UNSORTED_MAX = _unsorted(
+    "unsorted_segment_max", np.maximum, _least, "scatter_max", _tie_grad, dtypes.REAL
+)
+UNSORTED_MIN = _unsorted(
+    "unsorted_segment_min", np.minimum, _most, "scatter_min", _tie_grad, dtypes.REAL
+)
+SEGMENT_SUM = _sorted("segment_sum", np.add, 0, _sum_grad, dtypes.NUMERIC)
+SEGMENT_PROD = _sorted("segment_prod", np.multiply, 1, _prod_grad, dtypes.NUMERIC)
+SEGMENT_MAX = _sorted("segment_max", np.maximum, 0, _tie_grad, dtypes.REAL)
+SEGMENT_MIN = _sorted("segment_min", np.minimum, 0, _tie_grad, dtypes.REAL)
+
+
+def _mean_kernel(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    total = SEGMENT_SUM.kernel(x, ids)
+    rows = np.maximum(np.bincount(ids, minlength=total.shape[0]), 1)
+    rows = rows.reshape(-1, *(1,) * (x.ndim - 1))
+    if x.dtype.kind in "iu":
+        return (np.sign(total) * (np.abs(total) // rows.astype(x.dtype))).astype(x.dtype)
+    return total / rows.astype(x.dtype)
+
+
+SEGMENT_MEAN = Op(
+    "segment_mean",
+    "x ids",
+    kernel=in_float32(_mean_kernel),
+    infer=_infer_sorted,
+    lower=None,
+    grad=(_mean_grad, None),
+    accepts=dtypes.NUMERIC,
+    match=(),
+)
+
+
+def _inputs(name: str, data: Any, segment_ids: Any) -> tuple[Any, Any]:
+    x, ids = operand(data), operand(segment_ids)
+    if ids.dtype not in (dtypes.int32, dtypes.int64):
+        raise invalid_dtype(name, "`segment_ids` must be int32 or int64", ids)
+    return x, ids
+
+
+def _run_sorted(op: Op, data: Any, segment_ids: Any) -> Any:
+    x, ids = _inputs(op.name, data, segment_ids)
+    _infer_sorted(Spec(x._array.shape, x.dtype), Spec(ids._array.shape, ids.dtype))
+    return apply(op, x, ids)
+
+
+def segment_sum(data: Any, segment_ids: Any, name: Any = None) -> Any:
+    """Sums rows with the same number; `segment_ids` are sorted, a number left out gives 0."""
+    return _run_sorted(SEGMENT_SUM, data, segment_ids)
+
+
+def segment_mean(data: Any, segment_ids: Any, name: Any = None) -> Any:
+    """The mean of rows with the same number; `segment_ids` are sorted, gaps give 0."""
+    return _run_sorted(SEGMENT_MEAN, data, segment_ids)
+
+
+def segment_prod(data: Any, segment_ids: Any, name: Any = None) -> Any:
+    """The product of rows with the same number; `segment_ids` are sorted, gaps give 1."""
+    return _run_sorted(SEGMENT_PROD, data, segment_ids)
+
+
+def segment_max(data: Any, segment_ids: Any, name: Any = None) -> Any:
+    """The largest of rows with the same number; NaN wins, gaps give 0, ties share the gradient."""
+    return _run_sorted(SEGMENT_MAX, data, segment_ids)
+
+
+def segment_min(data: Any, segment_ids: Any, name: Any = None) -> Any:
+    """The smallest of rows with the same number; NaN wins, gaps give 0, ties share the gradient."""
+    return _run_sorted(SEGMENT_MIN, data, segment_ids)
+
+
+def _segments(name: str, num_segments: Any) -> int:
+    num = static(name, num_segments)
+    if not isinstance(num, int) or num < 0:
+        raise invalid(name, f"`num_segments` must be one number, not negative; got {num}")
+    return num
+
+
+def _run_unsorted(op: Op, data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    x, ids = _inputs(op.name, data, segment_ids)
+    num = _segments(op.name, num_segments)
+    _infer_unsorted(Spec(x._array.shape, x.dtype), Spec(ids._array.shape, ids.dtype), num)
+    return apply(op, x, ids, num=num)
+
+
+def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+    """Sums rows with the same number; negative numbers drop a row, an empty segment gives 0."""
+    return _run_unsorted(UNSORTED_SUM, data, segment_ids, num_segments)
+
+
+def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+    """The product of rows with the same number; an empty segment gives 1."""
+    return _run_unsorted(UNSORTED_PROD, data, segment_ids, num_segments)
+
+
+def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+    """The largest of rows with the same number; NaN wins, nothing gives the dtype's minimum."""
+    return _run_unsorted(UNSORTED_MAX, data, segment_ids, num_segments)
+
+
+def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+    """The smallest of rows with the same number; NaN wins, nothing gives the dtype's maximum."""
+    return _run_unsorted(UNSORTED_MIN, data, segment_ids, num_segments)
+
+
+def _sum_and_counts(name: str, data: Any, segment_ids: Any, num_segments: Any) -> tuple[Any, Any]:
+    x, ids = _inputs(name, data, segment_ids)
+    num = _segments(name, num_segments)
+    total = _run_unsorted(UNSORTED_SUM, x, ids, num)
+    return total, _counts(ids, num, x.dtype, len(total.shape) - 1)
+
+
+def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+    """The mean of rows with the same number; an empty segment gives 0."""
+    return truediv(*_sum_and_counts("unsorted_segment_mean", data, segment_ids, num_segments))
+
+
+def unsorted_segment_sqrt_n(
+    data: Any, segment_ids: Any, num_segments: Any, name: Any = None
+) -> Any:
+    """The sum of rows with the same number over the root of their count; an empty one gives 0."""
+    name = "unsorted_segment_sqrt_n"
+    total, counts = _sum_and_counts(name, data, segment_ids, num_segments)
+    return total / sqrt(counts)

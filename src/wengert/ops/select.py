@@ -1,0 +1,123 @@
+"""Choosing between values: `where`, the larger and the smaller of two, and clipping.
+
+The larger or smaller of anything and NaN is NaN. At ties a gradient goes to the first argument.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply, apply2
+from wengert.core.convert import operand, operands
+from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.core.tensor import Value
+from wengert.ops.declare import binary, broadcasting
+
+SELECT = Op(
+    "select",
+    "c x y",
+    kernel=np.where,
+    infer=lambda c, x, y: Spec(shapes.broadcast("where", c.shape, x.shape, y.shape), x.dtype),
+    lower=broadcasting(lambda c, x, y: lax.select(c, x, y)),
+    grad=(None, lambda g, c: where(c, g, 0), lambda g, c: where(c, 0, g)),
+    match=(1, 2),
+    broadcasts=True,
+)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
+    """`x` where the condition holds, else `y`, all broadcast; alone, the indices where it holds."""
+    if x is None and y is None:
+        from wengert.ops.indexing import where_indices
+
+        return where_indices(condition)
+    if x is None or y is None:
+        raise at_site(ValueError("where: give both `x` and `y`, or neither."))
+    c = operand(condition)
+    if c.dtype is not dtypes.bool_:
+        raise invalid_dtype(
+            "where", "`condition` must be boolean", c, help="Compare it, as x != 0."
+        )
+    if not isinstance(x, Value) and not isinstance(y, Value):
+        x = operand(x)
+    return apply(SELECT, c, *operands("where", x, y))
+
+
+MAXIMUM = binary(
+    "maximum",
+    np.maximum,
+    lambda x, y: lax.max(x, y),
+    grad=(lambda g, x, y: where(x >= y, g, 0), lambda g, x, y: where(x >= y, 0, g)),
+    accepts=dtypes.REAL,
+)
+
+
+def maximum(x: Any, y: Any, name: Any = None) -> Any:
+    """The larger of two; NaN if either is."""
+    return apply2(MAXIMUM, *operands("maximum", x, y))
+
+
+MINIMUM = binary(
+    "minimum",
+    np.minimum,
+    lambda x, y: lax.min(x, y),
+    grad=(lambda g, x, y: where(x <= y, g, 0), lambda g, x, y: where(x <= y, 0, g)),
+    accepts=dtypes.REAL,
+)
+
+
+def minimum(x: Any, y: Any, name: Any = None) -> Any:
+    """The smaller of two; NaN if either is."""
+    return apply2(MINIMUM, *operands("minimum", x, y))
+
+
+def _infer_clip(x: Spec, low: Spec, high: Spec) -> Spec:
+    out = shapes.broadcast("clip_by_value", x.shape, low.shape, high.shape)
+    if not shapes.compatible(out, x.shape):
+        raise invalid(
+            "clip_by_value", "the bounds must broadcast to the shape of the tensor", x, low, high
+        )
+    return Spec(shapes.merge(out, x.shape), x.dtype)
+
+
+def _clip(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    out = np.maximum(np.minimum(x, high), low)
+    if out.shape != x.shape:
+        raise ValueError("the bounds are larger than the tensor")
+    return out
+
+
+def _inside(g: Any, x: Any, low: Any, high: Any) -> Any:
+    return where((x >= low) & (x <= high), g, 0)
+
+
+CLIP = Op(
+    "clip_by_value",
+    "x low high",
+    kernel=_clip,
+    infer=_infer_clip,
+    lower=broadcasting(lambda x, low, high: lax.max(lax.min(x, high), low)),
+    grad=(
+        _inside,
+        lambda g, x, low, high: where(minimum(x, high) >= low, 0, g),
+        lambda g, x, low, high: where(~(x <= high) & (minimum(x, high) >= low), g, 0),
+    ),
+    accepts=dtypes.REAL,
+    broadcasts=True,
+)
+
+
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: Any = None) -> Any:
+    """`t` kept between two bounds; NaN stays NaN, and the lower bound wins if they cross."""
+    if isinstance(t, IndexedSlices):
+        values = clip_by_value(t.values, clip_value_min, clip_value_max)
+        return IndexedSlices(values, t.indices, t.dense_shape)
+    x = operand(t)
+    kind = x.dtype
+    return apply(CLIP, x, operand(clip_value_min, None, kind), operand(clip_value_max, None, kind))

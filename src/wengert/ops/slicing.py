@@ -1,0 +1,323 @@
+"""Indexing with integers, slices, `...` and `newaxis`: one operation, whatever the index.
+
+An index is kept as a hashable tuple: whole numbers, `None` for a new axis, `Ellipsis`, and slices
+as `(start, stop, step)`. NumPy reads it as a view; `resolve` works out its positions for the
+shape rule and the lowering. Masks go to `indexing`, everything else is refused.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.core.tensor import Tensor, Value
+from wengert.core.variable import Variable
+from wengert.ops.declare import static_tuple
+
+Index = tuple[Any, ...]
+_Slice = builtins.slice
+_PLAIN = (int, tuple, _Slice)
+# Rows that iteration cuts off at once; each block costs one array of the whole size backwards.
+_BLOCK = 1024
+# Above this size a small slice is copied, so that it does not keep the whole tensor alive.
+_LARGE = 16384
+
+
+def native(index: Index) -> Any:
+    """The index as NumPy wants it."""
+    return tuple([_Slice(*i) if type(i) is tuple else i for i in index])
+
+
+def _expanded(index: Index, x: Spec) -> list[Any]:
+    """The index with its ellipsis spelled out, one part per axis of `x` and per new axis."""
+    rank = len(x.shape or ())
+    used = builtins.sum(i is not None and i is not Ellipsis for i in index)
+    if builtins.sum(i is Ellipsis for i in index) > 1:
+        raise invalid("strided_slice", "an index may hold `...` only once", x)
+    if used > rank:
+        raise invalid(
+            "strided_slice",
+            f"{used} indices are too many for rank {rank}",
+            x,
+            kind=InvalidIndexError,
+        )
+    full = [(None, None, None)] * (rank - used)
+    at = index.index(Ellipsis) if Ellipsis in index else len(index)
+    return [*index[:at], *full, *index[at + 1 :]]
+
+
+def resolve(index: Index, x: Spec) -> tuple[list[Any], list[int | None]]:
+    """Per axis of `x` its (first, count, step), unknown where its size is; and the result's shape."""
+    places: list[Any] = []
+    shape: list[int | None] = []
+    for part in _expanded(index, x):
+        if part is None:
+            shape.append(1)
+            continue
+        axis = len(places)
+        size = x.shape[axis]  # type: ignore[index]  # the rank is known here
+        if type(part) is int:
+            places.append(_one(part, axis, size, x))
+            continue
+        if part[2] == 0:
+            raise invalid("strided_slice", "the step of a slice must not be 0", x)
+        if size is None:
+            places.append((None, None, part[2]))
+            shape.append(None)
+            continue
+        first, stop, step = _Slice(*part).indices(size)
+        count = len(builtins.range(first, stop, step))
+        places.append((first, count, step))
+        shape.append(count)
+    return places, shape
+
+
+def _one(i: int, axis: int, size: int | None, x: Spec) -> Any:
+    if size is None:
+        return (None, 1, 1)
+    if not -size <= i < size:
+        raise invalid(
+            "strided_slice",
+            f"index {i} is out of bounds for axis {axis} of size {size}",
+            x,
+            kind=InvalidIndexError,
+            help=f"Use a value from {-size} to {size - 1}." if size else "The axis is empty.",
+        )
+    return (i % size, 1, 1)
+
+
+def _kernel(x: np.ndarray, index: Index) -> np.ndarray:
+    out = x[native(index)]
+    return out.copy() if x.size > _LARGE and out.size * 8 < x.size else out
+
+
+def _infer(x: Spec, index: Index) -> Spec:
+    return Spec(None if x.shape is None else tuple(resolve(index, x)[1]), x.dtype)
+
+
+def _lower(x: Any, index: Index) -> Any:
+    places, shape = resolve(index, Spec(x.shape, x.dtype))
+    low = [first if step > 0 else first + (n - 1) * step for first, n, step in places]
+    low = [a if n else 0 for a, (_, n, _) in zip(low, places, strict=True)]
+    high = [
+        a + (n - 1) * abs(step) + 1 if n else a
+        for a, (_, n, step) in zip(low, places, strict=True)
+    ]
+    out = lax.slice(x, low, high, [abs(step) for _, _, step in places])
+    return lax.reshape(lax.rev(out, _backwards(places)), shape)
+
+
+def _backwards(places: list[Any]) -> list[int]:
+    return [axis for axis, (_, n, step) in enumerate(places) if step < 0 and n > 1]
+
+
+def _grad_kernel(g: np.ndarray, index: Index, shape: tuple[int, ...]) -> np.ndarray:
+    out = np.zeros(shape, g.dtype)
+    out[native(index)] = g
+    return out
+
+
+def _lower_grad(g: Any, index: Index, shape: tuple[int, ...]) -> Any:
+    places, _ = resolve(index, Spec(shape, g.dtype))
+    g = lax.rev(lax.reshape(g, [n for _, n, _ in places]), _backwards(places))
+    edges = []
+    for size, (first, n, step) in zip(shape, places, strict=True):
+        low = first if step > 0 else first + (n - 1) * step
+        span = (n - 1) * abs(step) + 1
+        edges.append((low, size - low - span, abs(step) - 1) if n else (size, 0, 0))
+    return lax.pad(g, g.dtype.type(0), edges)
+
+
+STRIDED_SLICE = Op(
+    "strided_slice",
+    "x",
+    kernel=_kernel,
+    infer=_infer,
+    lower=_lower,
+    grad=lambda g, x_shape, index: apply(SLICE_GRAD, g, index=index, shape=x_shape),
+)
+
+SLICE_GRAD = Op(
+    "slice_grad",
+    "g",
+    kernel=_grad_kernel,
+    infer=lambda g, index, shape: Spec(tuple(shape), g.dtype),
+    lower=_lower_grad,
+    grad=lambda h, index: apply(STRIDED_SLICE, h, index=index),
+)
+
+
+def _part(i: Any) -> Any:
+    """One part of an index in its hashable form."""
+    if type(i) is int or i is None or i is Ellipsis:
+        return i
+    if type(i) is _Slice:
+        return (_bound(i.start), _bound(i.stop), _bound(i.step))
+    return _whole(i)
+
+
+def _bound(i: Any) -> Any:
+    return i if i is None or type(i) is int else _whole(i)
+
+
+def _whole(i: Any) -> int:
+    try:
+        return i.__index__()
+    except (AttributeError, TypeError):
+        raise at_site(
+            TypeError(
+                "getitem: only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and "
+                f"scalar integer tensors are indices; got {describe(i)}. Use tf.gather for a "
+                "vector of indices, tf.boolean_mask for a mask along one axis."
+            )
+        ) from None
+
+
+def _is_mask(index: Any) -> bool:
+    if isinstance(index, Value):
+        return index.dtype.is_bool
+    return isinstance(index, bool | np.ndarray | np.bool_) and np.asarray(index).dtype.kind == "b"
+
+
+def normalise(index: Any) -> Index:
+    """What stands between the brackets as a hashable index; a list means the same as a tuple."""
+    kind = type(index)
+    if kind is int:
+        return (index,)
+    if kind is tuple or kind is list:
+        return tuple([_part(i) for i in index])
+    return (_part(index),)
+
+
+def _getitem(self: Any, index: Any) -> Any:
+    if type(index) not in _PLAIN and _is_mask(index):
+        from wengert.ops.indexing import boolean_mask
+
+        return boolean_mask(self, index)
+    return apply(STRIDED_SLICE, self, index=normalise(index))
+
+
+def _getitem_of_variable(self: Any, index: Any) -> Any:
+    out = _getitem(self, index)
+    if type(out) is not Tensor or (type(index) not in _PLAIN and _is_mask(index)):
+        return out
+    return _writable(out, self, normalise(index))
+
+
+class VariableSlice(Tensor):
+    """The value of `v[index]`, and a way to write there: `v[0].assign(row)`."""
+
+    __slots__ = ("_index", "_variable")
+
+    def assign(self, value: Any, name: Any = None) -> Variable:
+        """Replaces this part of the variable."""
+        return self._variable._assign_slice(native(self._index), value)
+
+    def assign_add(self, value: Any, name: Any = None) -> Variable:
+        """Adds to this part of the variable."""
+        return self._variable._assign_slice(native(self._index), value, np.add)
+
+    def assign_sub(self, value: Any, name: Any = None) -> Variable:
+        """Subtracts from this part of the variable."""
+        return self._variable._assign_slice(native(self._index), value, np.subtract)
+
+
+def _writable(out: Tensor, variable: Variable, index: Index) -> VariableSlice:
+    part = object.__new__(VariableSlice)
+    # A view would make the next update of the variable copy all of it.
+    part._array = out._array.copy()
+    part._id = out._id
+    part._site = out._site
+    part._variable = variable
+    part._index = index
+    return part
+
+
+def _iterate(self: Any) -> Iterator[Any]:
+    if not self._array.ndim:
+        raise at_site(
+            TypeError("Cannot iterate over a scalar tensor. Use tf.reshape(x, [-1]) first.")
+        )
+    from wengert.ops.shaping import unstack
+
+    count = self._array.shape[0]
+    if count <= _BLOCK:
+        return iter(unstack(self))
+    blocks = (self[a : a + _BLOCK] for a in builtins.range(0, count, _BLOCK))
+    return (row for block in blocks for row in unstack(block))
+
+
+setattr(Value, "__getitem__", _getitem)  # noqa: B010  # installed here, declared in `tensor`
+setattr(Value, "__iter__", _iterate)  # noqa: B010
+setattr(Variable, "__getitem__", _getitem_of_variable)  # noqa: B010
+
+
+def slice(input_: Any, begin: Any, size: Any, name: Any = None) -> Any:
+    """The block of the given size that starts at `begin`; a size of -1 takes all that is left."""
+    x = operand(input_)
+    starts, counts = static_tuple("slice", begin), static_tuple("slice", size)
+    dims = x._array.shape
+    if not len(starts) == len(counts) == len(dims):
+        raise invalid("slice", f"`begin` and `size` need {len(dims)} numbers each", x)
+    for axis, (a, n, d) in enumerate(zip(starts, counts, dims, strict=True)):
+        if not 0 <= a <= d or not -1 <= n <= d - a:
+            raise invalid(
+                "slice",
+                f"`begin` {a} and `size` {n} do not fit axis {axis} of size {d}",
+                x,
+                kind=InvalidIndexError,
+            )
+    index = tuple(
+        (a, None if n == -1 else a + n, None) for a, n in zip(starts, counts, strict=True)
+    )
+    return apply(STRIDED_SLICE, x, index=index)
+
+
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: Any = None,
+) -> Any:
+    """`input_[begin:end:strides]` for each axis; bit i of a mask changes what entry i means.
+
+    The masks, strongest first: an ellipsis, a new axis, a single index (`begin`) without its
+    axis, and bounds that are left open.
+    """
+    x = operand(input_)
+    starts, stops = static_tuple("strided_slice", begin), static_tuple("strided_slice", end)
+    steps = (1,) * len(starts) if strides is None else static_tuple("strided_slice", strides)
+    if not len(starts) == len(stops) == len(steps):
+        raise invalid("strided_slice", "`begin`, `end` and `strides` must be equally long", x)
+    index: list[Any] = []
+    for i, (a, b, step) in enumerate(zip(starts, stops, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            index.append(Ellipsis)
+        elif new_axis_mask & bit:
+            index.append(None)
+        elif shrink_axis_mask & bit:
+            if step <= 0:
+                raise invalid("strided_slice", "a single index needs a stride of 1", x)
+            index.append(a)
+        else:
+            index.append(
+                (None if begin_mask & bit else a, None if end_mask & bit else b, step)
+            )
+    out = apply(STRIDED_SLICE, x, index=tuple(index))
+    return out if var is None else _writable(out, var, tuple(index))

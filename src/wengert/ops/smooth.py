@@ -1,0 +1,189 @@
+"""Smooth activation functions: gelu, silu (swish) and softsign.
+
+Each is one operation; its first derivative is an operation of its own, whose rule is written in
+plain operations, so every order exists.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid_dtype
+from wengert.core.lazy import lax, special
+from wengert.core.tensor import Value
+from wengert.ops.activations import const
+from wengert.ops.compiled import wide
+from wengert.ops.declare import in_float32, unary
+
+_ROOT_HALF = math.sqrt(0.5)
+_ROOT_TAU = math.sqrt(2 * math.pi)
+_TANH_SCALE = math.sqrt(2 / math.pi)
+_CUBIC = 0.044715
+
+
+def _gelu_kernel(x: np.ndarray, approximate: bool) -> np.ndarray:
+    kind = x.dtype.type
+    if approximate:
+        inner = kind(_TANH_SCALE) * (x + kind(_CUBIC) * (x * x * x))
+        return kind(0.5) * x * (kind(1) + np.tanh(inner))
+    # The complementary form keeps its digits far out on the negative side.
+    return kind(0.5) * x * special.erfc(-x * kind(_ROOT_HALF))
+
+
+def _lower_gelu(x: Any, approximate: bool) -> Any:
+    half_x = lax.mul(x, const(x, 0.5))
+    if approximate:
+        inner = lax.mul(
+            const(x, _TANH_SCALE), lax.add(x, lax.mul(const(x, _CUBIC), lax.integer_pow(x, 3)))
+        )
+        return lax.mul(half_x, lax.add(lax.tanh(inner), const(x, 1)))
+    return lax.mul(half_x, lax.erfc(lax.mul(x, const(x, -_ROOT_HALF))))
+
+
+def _gelu_slope_kernel(x: np.ndarray, approximate: bool) -> np.ndarray:
+    kind = x.dtype.type
+    square = x * x
+    if approximate:
+        t = np.tanh(kind(_TANH_SCALE) * x * (kind(1) + kind(_CUBIC) * square))
+        steep = kind(_TANH_SCALE) * (kind(1) + kind(3 * _CUBIC) * square)
+        return kind(0.5) * ((kind(1) + t) + x * (kind(1) - t * t) * steep)
+    density = np.exp(kind(-0.5) * square) * kind(1 / _ROOT_TAU)
+    return kind(0.5) * special.erfc(-x * kind(_ROOT_HALF)) + x * density
+
+
+def _lower_gelu_slope(x: Any, approximate: bool) -> Any:
+    square = lax.mul(x, x)
+    one = const(x, 1)
+    if approximate:
+        bend = lax.add(one, lax.mul(const(x, _CUBIC), square))
+        t = lax.tanh(lax.mul(lax.mul(const(x, _TANH_SCALE), x), bend))
+        steep = lax.add(
+            const(x, _TANH_SCALE), lax.mul(const(x, 3 * _CUBIC * _TANH_SCALE), square)
+        )
+        slope = lax.mul(lax.mul(x, lax.sub(one, lax.mul(t, t))), steep)
+        return lax.mul(const(x, 0.5), lax.add(lax.add(one, t), slope))
+    density = lax.mul(lax.exp(lax.mul(const(x, -0.5), square)), const(x, 1 / _ROOT_TAU))
+    below = lax.mul(const(x, 0.5), lax.erfc(lax.mul(x, const(x, -_ROOT_HALF))))
+    return lax.add(below, lax.mul(x, density))
+
+
+def _gelu_slope_grad(g: Any, x: Any, approximate: bool) -> Any:
+    from wengert.ops.arithmetic import exp, tanh
+
+    square = x * x
+    if not approximate:
+        return g * (exp(-0.5 * square) * (2.0 - square) * (1 / _ROOT_TAU))
+    t = tanh(_TANH_SCALE * x * (1.0 + _CUBIC * square))
+    steep = _TANH_SCALE * (1.0 + 3 * _CUBIC * square)
+    bend = steep + x * (3 * _CUBIC * _TANH_SCALE) * x - x * t * steep * steep
+    return g * (1.0 - t * t) * bend
+
+
+GELU_SLOPE = unary(
+    "gelu_slope",
+    in_float32(_gelu_slope_kernel),
+    wide(_lower_gelu_slope),
+    grad=_gelu_slope_grad,
+    accepts=dtypes.FLOAT,
+)
+GELU = unary(
+    "gelu",
+    in_float32(_gelu_kernel),
+    wide(_lower_gelu),
+    grad=lambda g, x, approximate: g * apply(GELU_SLOPE, x, approximate=approximate),
+    accepts=dtypes.FLOAT,
+)
+
+
+def gelu(features: Any, approximate: bool = False, name: Any = None) -> Any:
+    """x times the normal distribution function of x, or its approximation by tanh."""
+    x = operand(features)
+    if not x.dtype.is_floating:
+        raise invalid_dtype("gelu", "`features` must be floating", x, help="Use tf.cast.")
+    return apply(GELU, x, approximate=bool(approximate))
+
+
+def _logistic(x: np.ndarray) -> np.ndarray:
+    return special.expit(x)
+
+
+def _silu_slope_kernel(x: np.ndarray, beta: float) -> np.ndarray:
+    kind = x.dtype.type
+    z = x * kind(beta)
+    s = _logistic(z)
+    return s * (kind(1) + z * (kind(1) - s))
+
+
+def _lower_silu_slope(x: Any, beta: float) -> Any:
+    z = lax.mul(x, const(x, beta))
+    s = lax.logistic(z)
+    return lax.mul(s, lax.add(const(x, 1), lax.mul(z, lax.sub(const(x, 1), s))))
+
+
+def _silu_slope_grad(g: Any, x: Any, beta: float) -> Any:
+    from wengert.ops.arithmetic import sigmoid
+
+    s = sigmoid(beta * x)
+    return g * (beta * s * (1.0 - s) * (2.0 + beta * x * (1.0 - 2.0 * s)))
+
+
+SILU_SLOPE = unary(
+    "silu_slope",
+    in_float32(_silu_slope_kernel),
+    wide(_lower_silu_slope),
+    grad=_silu_slope_grad,
+    accepts=dtypes.FLOAT,
+)
+SILU = unary(
+    "silu",
+    in_float32(lambda x, beta: x * _logistic(x * x.dtype.type(beta))),
+    wide(lambda x, beta: lax.mul(x, lax.logistic(lax.mul(x, const(x, beta))))),
+    grad=lambda g, x, beta: g * apply(SILU_SLOPE, x, beta=beta),
+    accepts=dtypes.FLOAT,
+)
+
+
+def silu(features: Any, beta: Any = 1.0) -> Any:
+    """x times sigmoid(beta x), also called swish; `beta` may be a trained tensor."""
+    x = operand(features)
+    if isinstance(beta, Value):
+        from wengert.ops.arithmetic import sigmoid
+
+        return x * sigmoid(beta * x)
+    return apply(SILU, x, beta=float(beta))
+
+
+swish = silu
+
+
+def _softsign_slope_grad(g: Any, x: Any) -> Any:
+    from wengert.ops.arithmetic import sign
+
+    return g * (-2.0 * sign(x)) * apply(SOFTSIGN_SLOPE, x) / (1.0 + abs(x))
+
+
+SOFTSIGN_SLOPE = unary(
+    "softsign_slope",
+    in_float32(lambda x: 1 / np.square(1 + np.abs(x))),
+    wide(lambda x: lax.integer_pow(lax.add(const(x, 1), lax.abs(x)), -2)),
+    grad=_softsign_slope_grad,
+    accepts=dtypes.FLOAT,
+)
+SOFTSIGN = unary(
+    "softsign",
+    in_float32(lambda x: x / (1 + np.abs(x))),
+    wide(lambda x: lax.div(x, lax.add(const(x, 1), lax.abs(x)))),
+    grad=lambda g, x: g * apply(SOFTSIGN_SLOPE, x),
+    accepts=dtypes.FLOAT,
+)
+
+
+def softsign(features: Any, name: Any = None) -> Any:
+    """x / (1 + |x|); NaN at the infinities."""
+    return apply(SOFTSIGN, operand(features))

@@ -1,0 +1,145 @@
+"""Softmax and its logarithm, along any axis, each one operation that keeps only its result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.compiled import wide
+from wengert.ops.declare import in_float32, static
+
+
+def shifted(x: np.ndarray, axis: int) -> np.ndarray:
+    """`x` less its maximum along `axis`, so that `exp` cannot overflow."""
+    return x - np.maximum.reduce(x, axis, keepdims=True) if x.size else x
+
+
+def softmax_array(x: np.ndarray, axis: int) -> np.ndarray:
+    """The softmax of a NumPy array."""
+    e = np.exp(shifted(x, axis))
+    e /= np.add.reduce(e, axis, keepdims=True)
+    return e
+
+
+def lower_sum(x: Any, axis: int) -> Any:
+    """The sum along `axis`, broadcast back over it."""
+    total = lax.reduce(x, x.dtype.type(0), lax.add, (axis,))
+    return spread(total, x.shape, axis)
+
+
+def spread(x: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """A JAX array without `axis` broadcast to `shape`, which has it."""
+    return lax.broadcast_in_dim(x, shape, [i for i in range(len(shape)) if i != axis])
+
+
+def lower_shifted(x: Any, axis: int) -> Any:
+    """The lowering of `shifted`."""
+    top = lax.reduce(x, x.dtype.type(-np.inf), lax.max, (axis,))
+    return lax.sub(x, spread(top, x.shape, axis))
+
+
+def lower_softmax(x: Any, axis: int) -> Any:
+    """The lowering of `softmax_array`."""
+    e = lax.exp(lower_shifted(x, axis))
+    return lax.div(e, lower_sum(e, axis))
+
+
+def _softmax_grad_grad_y(h: Any, g: Any, y: Any, axis: int) -> Any:
+    from wengert.ops.reduce import reduce_sum
+
+    total = reduce_sum(g * y, axis, keepdims=True)
+    return h * (g - total) - g * reduce_sum(h * y, axis, keepdims=True)
+
+
+SOFTMAX_GRAD = Op(
+    "softmax_grad",
+    "g y",
+    kernel=in_float32(lambda g, y, axis: (g - (g * y).sum(axis, keepdims=True)) * y),
+    infer=lambda g, y, axis: Spec(shapes.merge(g.shape, y.shape), y.dtype),
+    lower=wide(lambda g, y, axis: lax.mul(lax.sub(g, lower_sum(lax.mul(g, y), axis)), y)),
+    grad=(
+        lambda h, y, axis: apply(SOFTMAX_GRAD, h, y, axis=axis),
+        _softmax_grad_grad_y,
+    ),
+    accepts=dtypes.FLOAT,
+)
+SOFTMAX = Op(
+    "softmax",
+    "x",
+    kernel=in_float32(softmax_array),
+    infer=lambda x, axis: x,
+    lower=wide(lower_softmax),
+    grad=lambda g, out, axis: apply(SOFTMAX_GRAD, g, out, axis=axis),
+    accepts=dtypes.FLOAT,
+)
+
+
+def _arguments(name: str, logits: Any, axis: Any) -> tuple[Any, int]:
+    x = operand(logits)
+    if not x.ndim:
+        raise invalid(name, "`logits` must have at least one axis", x, help="Use tf.reshape.")
+    place = -1 if axis is None else static(name, axis)
+    return x, shapes.check_axis(name, place, x.ndim)
+
+
+def softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
+    """exp(x) divided by its sum along `axis` (the last); NaN where a row has NaN or only -inf."""
+    x, place = _arguments("softmax", logits, axis)
+    return apply(SOFTMAX, x, axis=place)
+
+
+def _log_softmax_kernel(x: np.ndarray, axis: int) -> np.ndarray:
+    z = shifted(x, axis)
+    return z - np.log(np.add.reduce(np.exp(z), axis, keepdims=True))
+
+
+def _lower_log_softmax(x: Any, axis: int) -> Any:
+    z = lower_shifted(x, axis)
+    return lax.sub(z, lax.log(lower_sum(lax.exp(z), axis)))
+
+
+def _log_softmax_grad_grad_g(h: Any, y: Any, axis: int) -> Any:
+    from wengert.ops.arithmetic import exp
+    from wengert.ops.reduce import reduce_sum
+
+    return h - reduce_sum(h * exp(y), axis, keepdims=True)
+
+
+def _log_softmax_grad_grad_y(h: Any, g: Any, y: Any, axis: int) -> Any:
+    from wengert.ops.arithmetic import exp
+    from wengert.ops.reduce import reduce_sum
+
+    return -h * exp(y) * reduce_sum(g, axis, keepdims=True)
+
+
+LOG_SOFTMAX_GRAD = Op(
+    "log_softmax_grad",
+    "g y",
+    kernel=in_float32(lambda g, y, axis: g - np.exp(y) * g.sum(axis, keepdims=True)),
+    infer=lambda g, y, axis: Spec(shapes.merge(g.shape, y.shape), y.dtype),
+    lower=wide(lambda g, y, axis: lax.sub(g, lax.mul(lax.exp(y), lower_sum(g, axis)))),
+    grad=(_log_softmax_grad_grad_g, _log_softmax_grad_grad_y),
+    accepts=dtypes.FLOAT,
+)
+LOG_SOFTMAX = Op(
+    "log_softmax",
+    "x",
+    kernel=in_float32(_log_softmax_kernel),
+    infer=lambda x, axis: x,
+    lower=wide(_lower_log_softmax),
+    grad=lambda g, out, axis: apply(LOG_SOFTMAX_GRAD, g, out, axis=axis),
+    accepts=dtypes.FLOAT,
+)
+
+
+def log_softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
+    """The logarithm of the softmax, without its overflow."""
+    x, place = _arguments("log_softmax", logits, axis)
+    return apply(LOG_SOFTMAX, x, axis=place)

@@ -1,0 +1,323 @@
+"""Inverses, determinants and linear equations.
+
+A matrix that cannot be inverted is an error where TensorFlow raises one (`inv`, `solve`); a
+triangular one gives infinities. Gradients are written with plain transposes: the backward loop
+conjugates for complex numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand, operands
+from wengert.core.errors import UnimplementedError, invalid
+from wengert.core.lazy import blas, jnp, linalg
+from wengert.core.op import Joint, Op, Spec
+from wengert.ops.complex import conj
+from wengert.ops.declare import in_float32
+from wengert.ops.diagonal import band_part, diag_part, set_diag
+from wengert.ops.matmul import matmul
+from wengert.ops.tensordot import matrix_transpose
+
+
+def check_square(name: str, x: Spec) -> None:
+    """Refuses what is not a square matrix or a stack of them."""
+    if x.shape is None:
+        return
+    if len(x.shape) < 2:
+        raise invalid(name, "rank 2 or more was expected", x)
+    rows, cols = x.shape[-2:]
+    if rows is not None and cols is not None and rows != cols:
+        raise invalid(name, "Input matrix must be square", x)
+
+
+def square(name: str) -> Callable[[Spec], Spec]:
+    """The shape rule of a function from square matrices to matrices of their size."""
+
+    def infer(x: Spec) -> Spec:
+        check_square(name, x)
+        return x
+
+    return infer
+
+
+def refusing(message: str) -> Callable[..., Any]:
+    """Gives NumPy's complaint about a singular matrix in our words."""
+
+    def decorate(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(kernel)
+        def run(*xs: Any, **attrs: Any) -> Any:
+            try:
+                return kernel(*xs, **attrs)
+            except np.linalg.LinAlgError as error:
+                raise ValueError(message) from error
+
+        return run
+
+    return decorate
+
+
+@refusing("Input is not invertible")
+@in_float32
+def _inv_kernel(x: np.ndarray) -> np.ndarray:
+    if np.isnan(x).any():
+        raise np.linalg.LinAlgError
+    return np.linalg.inv(x)
+
+
+def _inv_grad(g: Any, out: Any) -> Any:
+    return -matmul(out, matmul(g, out, transpose_b=True), transpose_a=True)
+
+
+INV = Op(
+    "inv",
+    "x",
+    kernel=_inv_kernel,
+    infer=square("inv"),
+    # `jnp.linalg` assembles inverses, determinants and solutions from `lax.linalg.lu`.
+    lower=lambda x: jnp.linalg.inv(x),
+    grad=_inv_grad,
+    accepts=dtypes.INEXACT,
+)
+
+
+def inv(input: Any, adjoint: bool = False, name: Any = None) -> Any:
+    """The inverse of square matrices, or of their adjoints; a singular one is an error."""
+    x = operand(input)
+    return apply(INV, matrix_transpose(x, conjugate=True) if adjoint else x)
+
+
+def _infer_det(x: Spec) -> Spec:
+    check_square("det", x)
+    return Spec(None if x.shape is None else x.shape[:-2], x.dtype)
+
+
+def _per_matrix(g: Any) -> Any:
+    """A number per matrix, shaped to multiply the matrices."""
+    from wengert.ops.shaping import reshape
+
+    return reshape(g, (*g.shape, 1, 1))
+
+
+DET = Op(
+    "det",
+    "x",
+    kernel=in_float32(lambda x: np.linalg.det(x)),
+    infer=_infer_det,
+    lower=lambda x: jnp.linalg.det(x),
+    grad=lambda g, x, out: _per_matrix(g * out) * matrix_transpose(inv(x)),
+    accepts=dtypes.INEXACT,
+)
+
+
+def det(input: Any, name: Any = None) -> Any:
+    """The determinant of square matrices; its gradient needs them to be invertible."""
+    return apply(DET, operand(input))
+
+
+def _infer_slogdet(x: Spec) -> tuple[Spec, Spec]:
+    check_square("slogdet", x)
+    out = Spec(None if x.shape is None else x.shape[:-2], x.dtype)
+    return out, out
+
+
+@in_float32
+def _slogdet_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    sign, size = np.linalg.slogdet(x)
+    return sign, np.asarray(size).astype(x.dtype)
+
+
+SLOGDET = Op(
+    "slogdet",
+    "x",
+    kernel=_slogdet_kernel,
+    infer=_infer_slogdet,
+    lower=lambda x: tuple(y.astype(x.dtype) for y in jnp.linalg.slogdet(x)),
+    # The sign is constant, and TensorFlow takes the phase of a complex determinant for constant.
+    grad=lambda g, x: _per_matrix(g[1]) * matrix_transpose(inv(x)),
+    accepts=dtypes.INEXACT,
+    outputs=2,
+)
+
+
+def slogdet(input: Any, name: Any = None) -> tuple[Any, Any]:
+    """Sign and logarithm of the size of determinants; 0 and -inf for singular matrices."""
+    return apply(SLOGDET, operand(input))
+
+
+def logdet(matrix: Any, name: Any = None) -> Any:
+    """The logarithm of the determinant of positive definite matrices; NaN for others."""
+    from wengert.ops.arithmetic import log
+    from wengert.ops.complex import real
+    from wengert.ops.decompose import cholesky
+    from wengert.ops.reduce import reduce_sum
+
+    return 2.0 * reduce_sum(log(real(diag_part(cholesky(matrix)))), -1)
+
+
+def _fit(name: str, a: Spec, b: Spec, lead: bool) -> None:
+    """Refuses equations whose sizes do not fit; with `lead`, whose leading axes differ."""
+    check_square(name, a)
+    if b.shape is not None and len(b.shape) < 2:
+        raise invalid(
+            name, "the right-hand side must have rank 2 or more", a, b,
+            help="Add an axis with tf.expand_dims(rhs, -1).",
+        )  # fmt: skip
+    if a.shape is None or b.shape is None:
+        return
+    if not shapes.compatible(a.shape[-2:-1], b.shape[-2:-1]):
+        raise invalid(name, "matrix and right-hand side must have the same number of rows", a, b)
+    if lead and not shapes.compatible(a.shape[:-2], b.shape[:-2]):
+        raise invalid(name, "the leading axes of both arguments must agree", a, b)
+
+
+def _infer_solve(a: Spec, b: Spec, transpose: bool) -> Spec:
+    _fit("solve", a, b, lead=True)
+    return b
+
+
+@refusing("Input matrix is not invertible")
+@in_float32
+def _solve_kernel(a: np.ndarray, b: np.ndarray, transpose: bool) -> np.ndarray:
+    if a.shape[:-2] != b.shape[:-2] or a.ndim < 2:
+        raise ValueError("the leading axes must agree")
+    return np.linalg.solve(a.mT if transpose else a, b)
+
+
+def _solve_grad(g: Any, a: Any, out: Any, transpose: bool, needs: Any) -> tuple[Any, Any]:
+    gb = apply(SOLVE, a, g, transpose=not transpose)
+    if not needs[0]:
+        return None, gb
+    x, y = (out, gb) if transpose else (gb, out)
+    return -matmul(x, y, transpose_b=True), gb
+
+
+SOLVE = Op(
+    "solve",
+    "a b",
+    kernel=_solve_kernel,
+    infer=_infer_solve,
+    lower=lambda a, b, transpose: jnp.linalg.solve(a.mT if transpose else a, b),
+    grad=Joint(_solve_grad),
+    accepts=dtypes.INEXACT,
+)
+
+
+def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: Any = None) -> Any:
+    """Solves matrix @ x = rhs (with `adjoint`, its adjoint); a singular matrix is an error."""
+    a, b = operands("solve", matrix, rhs)
+    return apply(SOLVE, conj(a) if adjoint else a, b, transpose=bool(adjoint))
+
+
+def _infer_triangular(a: Spec, b: Spec, lower: bool, transpose: bool) -> Spec:
+    _fit("triangular_solve", a, b, lead=False)
+    if a.shape is None or b.shape is None:
+        return Spec(None, b.dtype)
+    lead: Any = shapes.broadcast("triangular_solve", a.shape[:-2], b.shape[:-2])
+    return Spec((*lead, *b.shape[-2:]), b.dtype)
+
+
+@in_float32
+def _triangular_kernel(
+    a: np.ndarray, b: np.ndarray, lower: bool, transpose: bool
+) -> np.ndarray:
+    rows, cols = b.shape[-2:]
+    if a.shape[-2:] != (rows, rows):
+        raise ValueError("the sizes do not fit")
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    out = np.empty((*lead, rows, cols), b.dtype)
+    if not out.size:
+        return out
+    a = np.broadcast_to(a, (*lead, rows, rows))
+    b = np.broadcast_to(b, out.shape)
+    trsm = getattr(blas, {"f": "s", "d": "d", "F": "c", "D": "z"}[b.dtype.char] + "trsm")
+    # BLAS thinks in columns: it reads the transpose of each matrix, whose other half counts.
+    for i in np.ndindex(lead):
+        out[i] = trsm(1.0, a[i].T, b[i], lower=not lower, trans_a=not transpose)
+    return out
+
+
+def _lower_triangular(a: Any, b: Any, lower: bool, transpose: bool) -> Any:
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a = jnp.broadcast_to(a, (*lead, *a.shape[-2:]))
+    b = jnp.broadcast_to(b, (*lead, *b.shape[-2:]))
+    return linalg.triangular_solve(a, b, left_side=True, lower=lower, transpose_a=transpose)
+
+
+def _triangular_grad(
+    g: Any, a: Any, out: Any, lower: bool, transpose: bool, needs: Any
+) -> tuple[Any, Any]:
+    gb = apply(TRIANGULAR_SOLVE, a, g, lower=lower, transpose=not transpose)
+    if not needs[0]:
+        return None, gb
+    x, y = (out, gb) if transpose else (gb, out)
+    ga = -matmul(x, y, transpose_b=True)
+    return band_part(ga, -1, 0) if lower else band_part(ga, 0, -1), gb
+
+
+TRIANGULAR_SOLVE = Op(
+    "triangular_solve",
+    "a b",
+    kernel=_triangular_kernel,
+    infer=_infer_triangular,
+    lower=_lower_triangular,
+    grad=Joint(_triangular_grad),
+    accepts=dtypes.INEXACT,
+    broadcasts=True,
+)
+
+
+def triangular_solve(
+    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: Any = None
+) -> Any:
+    """Solves equations with triangular matrices; the other half is not read, a zero gives inf."""
+    a, b = operands("triangular_solve", matrix, rhs)
+    a = conj(a) if adjoint else a
+    return apply(TRIANGULAR_SOLVE, a, b, lower=bool(lower), transpose=bool(adjoint))
+
+
+def cholesky_solve(chol: Any, rhs: Any, name: Any = None) -> Any:
+    """Solves A @ x = rhs, given the Cholesky factor of A."""
+    return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True)
+
+
+def lstsq(
+    matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: Any = None
+) -> Any:
+    """The least-squares solution of matrix @ x = rhs; the shortest one where there are many.
+
+    `fast` solves the normal equations, with `l2_regularizer` on their diagonal; otherwise a
+    pseudo-inverse is used, which also serves matrices of deficient rank.
+    """
+    from wengert.ops.decompose import cholesky, pinv
+
+    a, b = operands("lstsq", matrix, rhs)
+    if not fast:
+        return matmul(pinv(a), b)
+    if len(a.shape) < 2 or len(b.shape) < 2:
+        raise invalid("lstsq", "both arguments must have rank 2 or more", a, b)
+    ridge = operand(l2_regularizer, None, a.dtype.real_dtype)
+    if a.dtype.is_complex and ridge._array != 0:
+        raise invalid(
+            "lstsq", "`l2_regularizer` is not available for complex numbers", a,
+            kind=UnimplementedError,
+        )  # fmt: skip
+    rows, cols = a.shape[-2:]
+    if rows >= cols:
+        normal = _ridged(matmul(a, a, adjoint_a=True), ridge)
+        return cholesky_solve(cholesky(normal), matmul(a, b, adjoint_a=True))
+    normal = _ridged(matmul(a, a, adjoint_b=True), ridge)
+    return matmul(a, cholesky_solve(cholesky(normal), b), adjoint_a=True)
+
+
+def _ridged(x: Any, ridge: Any) -> Any:
+    if x.dtype.is_complex or not ridge._array.any():
+        return x
+    return set_diag(x, diag_part(x) + ridge)
+

@@ -1,0 +1,220 @@
+"""Sorting, and the largest k of each row.
+
+Ties go to the lower index, and NaN counts as the largest number: last when ascending, first when
+descending.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.dtypes import DType
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.lazy import jnp, lax
+from wengert.core.op import Op, Spec
+from wengert.core.shapes import check_axis
+from wengert.ops.declare import HALF, in_float32, static
+
+SIGNED = (dtypes.int16, dtypes.int32, dtypes.int64)
+
+
+def choose_type(name: str, argument: str, dtype: Any, *allowed: DType) -> DType:
+    """The integer type asked for, or an error that lists the choices."""
+    found = dtypes.as_dtype(dtype)
+    if found not in allowed:
+        raise invalid_dtype(
+            name,
+            f"`{argument}` must be one of {', '.join(d.name for d in allowed)}; got {found.name}",
+        )
+    return found
+
+
+def _ranks(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
+    """The stable order of `x`; a descending one keeps ties in order, too."""
+    if x.dtype.num in HALF:
+        x = x.astype(np.float32)
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    order = np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+    return x.shape[axis] - 1 - order
+
+
+def _lower_ranked(x: Any, axis: int, descending: bool) -> tuple[Any, Any]:
+    place = lax.broadcasted_iota(np.int32, x.shape, axis)
+    if not descending:
+        return lax.sort((x, place), dimension=axis, is_stable=True, num_keys=1)
+    values, order = lax.sort(
+        (lax.rev(x, (axis,)), lax.rev(place, (axis,))), dimension=axis, is_stable=True, num_keys=1
+    )
+    return lax.rev(values, (axis,)), lax.rev(order, (axis,))
+
+
+TAKE_ALONG = Op(
+    "take_along_axis",
+    "x i",
+    kernel=lambda x, i, axis: np.take_along_axis(x, i, axis),
+    infer=lambda x, i, axis: Spec(i.shape, x.dtype),
+    # `jnp` builds the gather dimension numbers that `lax.gather` would want.
+    lower=lambda x, i, axis: jnp.take_along_axis(x, i, axis),
+    grad=(
+        lambda g, i, x_shape, axis: apply(PUT_ALONG, g, i, axis=axis, size=x_shape[axis]),
+        None,
+    ),
+    match=(),
+)
+
+
+def _resized(shape: Any, axis: int, size: int) -> tuple[int, ...]:
+    return (*shape[:axis], size, *shape[axis + 1 :])
+
+
+def _put_kernel(g: np.ndarray, i: np.ndarray, axis: int, size: int) -> np.ndarray:
+    out = np.zeros(_resized(g.shape, axis, size), g.dtype)
+    np.put_along_axis(out, i, g, axis)
+    return out
+
+
+def _lower_put(g: Any, i: Any, axis: int, size: int) -> Any:
+    # `jnp` builds the scatter dimension numbers that `lax.scatter` would want.
+    out = jnp.zeros(_resized(g.shape, axis, size), g.dtype)
+    return jnp.put_along_axis(out, i, g, axis, inplace=False)
+
+
+PUT_ALONG = Op(
+    "put_along_axis",
+    "g i",
+    kernel=_put_kernel,
+    infer=lambda g, i, axis, size: Spec(
+        None if g.shape is None else _resized(g.shape, axis, size), g.dtype
+    ),
+    lower=_lower_put,
+    grad=(lambda h, i, axis: apply(TAKE_ALONG, h, i, axis=axis), None),
+    match=(),
+)
+
+ARGSORT = Op(
+    "argsort",
+    "x",
+    kernel=lambda x, axis, descending: _ranks(x, axis, descending).astype(np.int32),
+    infer=lambda x, axis, descending: Spec(x.shape, dtypes.int32),
+    lower=lambda x, axis, descending: _lower_ranked(x, axis, descending)[1],
+    grad=None,
+    accepts=dtypes.REAL,
+)
+
+
+def _sort_kernel(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
+    out = np.sort(x, axis, kind="stable")
+    return np.flip(out, axis) if descending else out
+
+
+def _sort_grad(g: Any, x: Any, x_shape: Any, axis: int, descending: bool) -> Any:
+    order = apply(ARGSORT, x, axis=axis, descending=descending)
+    return apply(PUT_ALONG, g, order, axis=axis, size=x_shape[axis])
+
+
+SORT = Op(
+    "sort",
+    "x",
+    kernel=in_float32(_sort_kernel),
+    infer=lambda x, axis, descending: x,
+    lower=lambda x, axis, descending: _lower_ranked(x, axis, descending)[0],
+    grad=_sort_grad,
+    accepts=dtypes.REAL,
+)
+
+
+def _sort(op: Op, values: Any, axis: Any, direction: str) -> Any:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise invalid(
+            op.name, f"`direction` must be 'ASCENDING' or 'DESCENDING'; got {direction!r}"
+        )
+    if axis is None:
+        raise invalid(op.name, "`axis` must be a whole number; got None", help="The last is -1.")
+    x = operand(values)
+    place = check_axis(op.name, static(op.name, axis), x._array.ndim)
+    return apply(op, x, axis=place, descending=direction == "DESCENDING")
+
+
+def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: Any = None) -> Any:
+    """Sorts along `axis`; NaN counts as the largest number."""
+    return _sort(SORT, values, axis, direction)
+
+
+def argsort(
+    values: Any,
+    axis: Any = -1,
+    direction: str = "ASCENDING",
+    stable: bool = False,
+    name: Any = None,
+) -> Any:
+    """The int32 indices that sort along `axis`, always with ties in order; NaN is the largest."""
+    return _sort(ARGSORT, values, axis, direction)
+
+
+class TopKV2(NamedTuple):
+    """The largest numbers of each row, and where they stand."""
+
+    values: Any
+    indices: Any
+
+
+def _top_k_kernel(x: np.ndarray, k: int, dtype: DType) -> tuple[np.ndarray, np.ndarray]:
+    order = _ranks(x, -1, True)[..., :k]
+    return np.take_along_axis(x, order, -1), order.astype(dtype.np)
+
+
+def _infer_top_k(x: Spec, k: int, dtype: DType) -> tuple[Spec, Spec]:
+    if x.shape is None:
+        return Spec(None, x.dtype), Spec(None, dtype)
+    shape = (*x.shape[:-1], k)
+    return Spec(shape, x.dtype), Spec(shape, dtype)
+
+
+def _lower_top_k(x: Any, k: int, dtype: DType) -> tuple[Any, Any]:
+    values, order = _lower_ranked(x, x.ndim - 1, True)
+    return values[..., :k], lax.convert_element_type(order[..., :k], dtype.np)
+
+
+def _top_k_grad(g: Any, x_shape: Any, outs: Any) -> Any:
+    return apply(PUT_ALONG, g[0], outs[1], axis=len(x_shape) - 1, size=x_shape[-1])
+
+
+TOP_K = Op(
+    "top_k",
+    "x",
+    kernel=_top_k_kernel,
+    infer=_infer_top_k,
+    lower=_lower_top_k,
+    grad=_top_k_grad,
+    accepts=dtypes.REAL,
+    outputs=2,
+)
+
+
+def top_k(
+    input: Any,
+    k: Any = 1,
+    sorted: bool = True,
+    index_type: Any = dtypes.int32,
+    name: Any = None,
+) -> TopKV2:
+    """The `k` largest of each row and their indices, always in descending order.
+
+    Ties go to the lower index; NaN counts as the largest number.
+    """
+    x, k = operand(input), static("top_k", k)
+    wanted = choose_type("top_k", "index_type", index_type, *SIGNED)
+    size = x._array.shape[-1] if x._array.ndim else 0
+    if not x._array.ndim or not isinstance(k, int) or not 0 <= k <= size:
+        raise invalid(
+            "top_k",
+            f"`k` must be one number from 0 to the last size, {size}; got {k}",
+            x,
+        )
+    return TopKV2(*apply(TOP_K, x, k=k, dtype=wanted))

@@ -1,0 +1,116 @@
+"""What gradients of segment reductions need: rows from segments, and products of other rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.cast import cast
+from wengert.ops.create import ones_like
+from wengert.ops.gather import gather
+from wengert.ops.scan import linear_recurrence, shift
+from wengert.ops.shaping import reshape
+
+
+def _spread_kernel(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    drop = ids < 0
+    if not drop.any():
+        return np.take(x, ids, 0)
+    if not x.shape[0]:
+        return np.zeros((*ids.shape, *x.shape[1:]), x.dtype)
+    out = np.take(x, np.where(drop, 0, ids), 0)
+    out[drop] = 0
+    return out
+
+
+def _lower_spread(x: Any, ids: Any) -> Any:
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=tuple(range(ids.ndim, ids.ndim + x.ndim - 1)),
+        collapsed_slice_dims=(0,),
+        start_index_map=(0,),
+    )
+    places = lax.expand_dims(ids, (ids.ndim,))
+    return lax.gather(x, places, numbers, (1, *x.shape[1:]), mode="fill", fill_value=0)
+
+
+def _infer_spread(x: Spec, ids: Spec) -> Spec:
+    if x.shape is None or ids.shape is None:
+        return Spec(None, x.dtype)
+    return Spec((*ids.shape, *x.shape[1:]), x.dtype)
+
+
+def _spread_grad(g: Any, ids: Any, x_shape: Any) -> Any:
+    from wengert.ops.segment import UNSORTED_SUM
+
+    return apply(UNSORTED_SUM, g, ids, num=x_shape[0])
+
+
+SPREAD = Op(
+    "segment_spread",
+    "x ids",
+    kernel=_spread_kernel,
+    infer=_infer_spread,
+    lower=_lower_spread,
+    grad=(_spread_grad, None),
+    match=(),
+)
+
+
+def spread(x: Any, ids: Any) -> Any:
+    """Gives each row the value of its segment, and 0 where the number is negative."""
+    return apply(SPREAD, x, ids)
+
+
+def _borders_kernel(ids: np.ndarray) -> tuple[np.ndarray, ...]:
+    order = np.argsort(ids.ravel(), kind="stable")
+    ranked = ids.ravel()[order]
+    joined = np.zeros(order.size, bool)
+    joined[1:] = ranked[1:] == ranked[:-1]
+    place = np.empty(order.size, np.int32)
+    place[order] = np.arange(order.size, dtype=np.int32)
+    return order.astype(np.int32), place, joined
+
+
+def _infer_borders(ids: Spec) -> tuple[Spec, ...]:
+    size = None
+    if ids.shape is not None and None not in ids.shape:
+        size = int(np.prod(ids.shape))  # type: ignore[arg-type]  # no size is None here
+    return Spec((size,), dtypes.int32), Spec((size,), dtypes.int32), Spec((size,), dtypes.bool_)
+
+
+def _lower_borders(ids: Any) -> tuple[Any, ...]:
+    flat = lax.reshape(ids, (ids.size,))
+    count = lax.iota(np.int32, ids.size)
+    ranked, order = lax.sort((flat, count), is_stable=True, num_keys=1)
+    place = lax.sort((order, count), num_keys=1)[1]
+    before = lax.concatenate([ranked[:1], ranked[:-1]], 0)
+    return order, place, lax.bitwise_and(lax.eq(ranked, before), lax.gt(count, np.int32(0)))
+
+
+BORDERS = Op(
+    "segment_borders",
+    "ids",
+    kernel=_borders_kernel,
+    infer=_infer_borders,
+    lower=_lower_borders,
+    grad=None,
+    accepts=dtypes.INTEGER,
+    outputs=3,
+)
+
+
+def other_rows(x: Any, ids: Any, x_shape: Any, ids_shape: Any) -> Any:
+    """For each row the product of all other rows of its segment, without dividing by zeros."""
+    order, place, joined = apply(BORDERS, ids)
+    size = int(np.prod(ids_shape))
+    rows = gather(reshape(x, (size, *x_shape[len(ids_shape) :])), order)
+    link = reshape(cast(joined, x.dtype), (size,) + (1,) * (len(x_shape) - len(ids_shape)))
+    after = shift(link, 0, True)
+    left = linear_recurrence(shift(rows, 0, False) * link, ones_like(rows) * (1 - link), 0, False)
+    right = linear_recurrence(shift(rows, 0, True) * after, ones_like(rows) * (1 - after), 0, True)
+    return reshape(gather(left * right, place), x_shape)

@@ -1,0 +1,195 @@
+"""Reductions with a little mathematics inside: log-sum-exp, variance and Euclidean length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.cast import cast
+from wengert.ops.compiled import wide
+from wengert.ops.declare import in_float32
+from wengert.ops.power import exp
+from wengert.ops.reduce import count, kept, reduce_args, reduce_mean, reduced
+
+
+def _logsumexp_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+    top = np.maximum.reduce(x, axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, x.dtype.type(0))
+    out = np.log(np.add.reduce(np.exp(x - top), axis, keepdims=True)) + top
+    return out if keepdims else out.squeeze(axis)
+
+
+def _lower_logsumexp(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    def spread(y: Any) -> Any:
+        return lax.broadcast_in_dim(lax.expand_dims(y, axis), x.shape, range(x.ndim))
+
+    top = lax.reduce(x, x.dtype.type(-np.inf), lax.max, axis)
+    top = lax.select(lax.is_finite(top), top, lax.full_like(top, 0))
+    total = lax.reduce(lax.exp(lax.sub(x, spread(top))), x.dtype.type(0), lax.add, axis)
+    out = lax.add(lax.log(total), top)
+    return lax.expand_dims(out, axis) if keepdims else out
+
+
+def _logsumexp_grad(
+    g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool
+) -> Any:
+    weights = exp(x - kept(out, x_shape, axis, keepdims))
+    return kept(g, x_shape, axis, keepdims) * weights
+
+
+REDUCE_LOGSUMEXP = Op(
+    "reduce_logsumexp",
+    "x",
+    kernel=in_float32(_logsumexp_kernel),
+    infer=lambda x, axis, keepdims: Spec(reduced(x, axis, keepdims), x.dtype),
+    lower=wide(_lower_logsumexp),
+    grad=_logsumexp_grad,
+    accepts=dtypes.FLOAT,
+)
+
+
+def reduce_logsumexp(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """log(sum(exp(x))) without overflow; of nothing, and of nothing but -inf, it is -inf."""
+    x, axes = reduce_args("reduce_logsumexp", input_tensor, axis)
+    return apply(REDUCE_LOGSUMEXP, x, axis=axes, keepdims=bool(keepdims))
+
+
+def _square(x: np.ndarray) -> np.ndarray:
+    return x * x if x.dtype.kind != "c" else x.real * x.real + x.imag * x.imag
+
+
+def _variance_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+    n = x.real.dtype.type(count(x.shape, axis))
+    away = x - np.add.reduce(x, axis, keepdims=True) / n
+    return np.add.reduce(_square(away), axis, keepdims=keepdims) / n
+
+
+def _lower_square(x: Any) -> Any:
+    if not np.issubdtype(x.dtype, np.complexfloating):
+        return lax.mul(x, x)
+    re, im = lax.real(x), lax.imag(x)
+    return lax.add(lax.mul(re, re), lax.mul(im, im))
+
+
+def _lower_variance(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    n = count(x.shape, axis)
+    total = lax.expand_dims(lax.reduce(x, x.dtype.type(0), lax.add, axis), axis)
+    mean = lax.div(total, lax.full_like(total, n))
+    away = _lower_square(lax.sub(x, lax.broadcast_in_dim(mean, x.shape, range(x.ndim))))
+    total = lax.reduce(away, away.dtype.type(0), lax.add, axis)
+    out = lax.div(total, lax.full_like(total, n))
+    return lax.expand_dims(out, axis) if keepdims else out
+
+
+def _infer_real(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
+    return Spec(reduced(x, axis, keepdims), x.dtype.real_dtype)
+
+
+def _variance_grad(g: Any, x: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    away = x - reduce_mean(x, axis, keepdims=True)
+    scale = 2.0 / max(count(x_shape, axis), 1)
+    return cast(kept(g * scale, x_shape, axis, keepdims), x.dtype) * away
+
+
+REDUCE_VARIANCE = Op(
+    "reduce_variance",
+    "x",
+    kernel=in_float32(_variance_kernel),
+    infer=_infer_real,
+    lower=wide(_lower_variance),
+    grad=_variance_grad,
+    accepts=dtypes.INEXACT,
+    holomorphic=False,
+)
+
+
+def reduce_variance(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The mean of |x - mean(x)|² over `axis`, a real number; NaN for nothing."""
+    x, axes = reduce_args("reduce_variance", input_tensor, axis)
+    return apply(REDUCE_VARIANCE, x, axis=axes, keepdims=bool(keepdims))
+
+
+def _std_grad(g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    away = x - reduce_mean(x, axis, keepdims=True)
+    slope = g / (out * float(max(count(x_shape, axis), 1)))
+    return cast(kept(slope, x_shape, axis, keepdims), x.dtype) * away
+
+
+REDUCE_STD = Op(
+    "reduce_std",
+    "x",
+    kernel=in_float32(
+        lambda x, axis, keepdims: np.sqrt(_variance_kernel(x, axis, keepdims))
+    ),
+    infer=_infer_real,
+    lower=wide(lambda x, axis, keepdims: lax.sqrt(_lower_variance(x, axis, keepdims))),
+    grad=_std_grad,
+    accepts=dtypes.INEXACT,
+    holomorphic=False,
+)  # fmt: skip
+
+
+def reduce_std(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The square root of the variance over `axis`; where it is 0 its gradient is NaN."""
+    x, axes = reduce_args("reduce_std", input_tensor, axis)
+    return apply(REDUCE_STD, x, axis=axes, keepdims=bool(keepdims))
+
+
+def _euclidean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+    squares = _square(x)
+    total = np.add.reduce(squares, axis, dtype=squares.dtype, keepdims=keepdims)
+    if x.dtype.kind in "iu":
+        return np.asarray(np.sqrt(np.asarray(total, np.float64))).astype(x.dtype)
+    return np.asarray(np.sqrt(total)).astype(x.dtype)
+
+
+def _lower_euclidean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    squares = _lower_square(x)
+    total = lax.reduce(squares, squares.dtype.type(0), lax.add, axis)
+    if x.dtype.kind in "iu":
+        total = lax.convert_element_type(total, np.float64)
+    out = lax.convert_element_type(lax.sqrt(total), x.dtype)
+    return lax.expand_dims(out, axis) if keepdims else out
+
+
+def _euclidean_grad(
+    g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool
+) -> Any:
+    if x.dtype.is_complex:
+        # The result is real, whatever its dtype, so only the real part of `g` counts.
+        g = cast(cast(g, x.dtype.real_dtype), x.dtype)
+    return x * kept(g / out, x_shape, axis, keepdims)
+
+
+REDUCE_EUCLIDEAN_NORM = Op(
+    "reduce_euclidean_norm",
+    "x",
+    kernel=in_float32(_euclidean_kernel),
+    infer=lambda x, axis, keepdims: Spec(reduced(x, axis, keepdims), x.dtype),
+    lower=wide(_lower_euclidean),
+    grad=_euclidean_grad,
+    accepts=dtypes.NUMERIC,
+    holomorphic=False,
+)
+
+
+def reduce_euclidean_norm(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The square root of the sum of squares, in the dtype of the tensor (integers cut off).
+
+    Where the length is 0 the gradient is NaN.
+    """
+    x, axes = reduce_args("reduce_euclidean_norm", input_tensor, axis)
+    return apply(REDUCE_EUCLIDEAN_NORM, x, axis=axes, keepdims=bool(keepdims))

@@ -1,0 +1,177 @@
+"""Products over chosen axes, cross products, and matrices turned over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply, apply2
+from wengert.core.convert import operand, operands
+from wengert.core.errors import FailedPreconditionError, at_site, invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import in_float32, static
+from wengert.ops.matmul import dot_general, matmul
+
+Axes = tuple[int, ...]
+
+
+def _free(rank: int, axes: Axes) -> Axes:
+    return tuple(i for i in range(rank) if i not in axes)
+
+
+def _infer(x: Spec, y: Spec, x_axes: Axes, y_axes: Axes) -> Spec:
+    if x.shape is None or y.shape is None:
+        return Spec(None, x.dtype)
+    for i, j in zip(x_axes, y_axes, strict=True):
+        if not shapes.compatible((x.shape[i],), (y.shape[j],)):
+            raise invalid(
+                "tensordot", f"axes {i} and {j} that are summed over must have the same size", x, y
+            )
+    x_free, y_free = _free(len(x.shape), x_axes), _free(len(y.shape), y_axes)
+    return Spec((*(x.shape[i] for i in x_free), *(y.shape[j] for j in y_free)), x.dtype)
+
+
+def _left(g: Any, y: Any, x_shape: Any, x_axes: Axes, y_axes: Axes) -> Any:
+    rank, n = len(x_shape), len(x_shape) - len(x_axes)
+    y_free = _free(len(y.shape), y_axes)
+    out = _apply(g, y, tuple(range(n, n + len(y_free))), y_free)
+    # The axes of `out` are the free ones of x, then the summed ones in the order they have in y.
+    order = (*_free(rank, x_axes), *(x_axes[k] for k in _order(y_axes)))
+    return _arranged(out, order)
+
+
+def _right(g: Any, x: Any, y_shape: Any, x_axes: Axes, y_axes: Axes) -> Any:
+    x_free = _free(len(x.shape), x_axes)
+    out = _apply(x, g, x_free, tuple(range(len(x_free))))
+    order = (*(y_axes[k] for k in _order(x_axes)), *_free(len(y_shape), y_axes))
+    return _arranged(out, order)
+
+
+def _order(axes: Axes) -> list[int]:
+    return sorted(range(len(axes)), key=axes.__getitem__)
+
+
+def _arranged(x: Any, order: Axes) -> Any:
+    """`x`, whose axis k belongs at place `order[k]`, with its axes in their places."""
+    if order == tuple(range(len(order))):
+        return x
+    from wengert.ops.shaping import transpose
+
+    return transpose(x, _order(order))
+
+
+TENSORDOT = Op(
+    "tensordot",
+    "x y",
+    kernel=in_float32(lambda x, y, x_axes, y_axes: np.tensordot(x, y, (x_axes, y_axes))),
+    infer=_infer,
+    lower=lambda x, y, x_axes, y_axes: dot_general(x, y, (x_axes, y_axes)),
+    grad=(_left, _right),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def _apply(x: Any, y: Any, x_axes: Axes, y_axes: Axes) -> Any:
+    return apply(TENSORDOT, x, y, x_axes=x_axes, y_axes=y_axes)
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: Any = None) -> Any:
+    """Sums products over pairs of axes: the last n of `a` with the first n of `b` for a number n.
+
+    A pair of axes, or of lists of axes, names them one by one; 0 gives the outer product.
+    """
+    a, b = operands("tensordot", a, b)
+    rank = len(a.shape)
+    x_axes, y_axes = _axes(static("tensordot", axes), rank, len(b.shape))
+    if x_axes == (rank - 1,) and y_axes == (0,) and len(b.shape) == 2 and rank >= 2:
+        return matmul(a, b)
+    return _apply(a, b, x_axes, y_axes)
+
+
+def _axes(axes: Any, x_rank: int, y_rank: int) -> tuple[Axes, Axes]:
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(x_rank, y_rank):
+            raise invalid(
+                "tensordot", f"`axes` {axes} does not fit tensors of rank {x_rank} and {y_rank}"
+            )
+        return tuple(range(x_rank - axes, x_rank)), tuple(range(axes))
+    if len(axes) != 2:
+        raise invalid("tensordot", f"`axes` must be a number or a pair; got {list(axes)}")
+    ours, theirs = ((a,) if isinstance(a, int) else a for a in axes)
+    if len(ours) != len(theirs):
+        raise invalid(
+            "tensordot", f"`axes` names {len(ours)} axes of `a` and {len(theirs)} of `b`"
+        )
+    found = tuple(shapes.check_axis("tensordot", i, x_rank) for i in ours), tuple(
+        shapes.check_axis("tensordot", i, y_rank) for i in theirs
+    )
+    if any(len(set(f)) < len(f) for f in found):
+        raise invalid("tensordot", f"`axes` names an axis twice; got {axes}")
+    return found
+
+
+def _infer_cross(x: Spec, y: Spec) -> Spec:
+    if not shapes.compatible(x.shape, y.shape):
+        raise invalid("cross", "both arguments must have the same shape", x, y)
+    shape = shapes.merge(x.shape, y.shape)
+    if shape is not None and not shape:
+        raise invalid("cross", "rank 1 or more was expected", x, y)
+    if shape is not None and shape[-1] not in (3, None):
+        raise invalid(
+            "cross", "cross products are only defined for vectors of 3 elements", x, y,
+            kind=FailedPreconditionError,
+        )  # fmt: skip
+    return Spec(shape, x.dtype)
+
+
+def _cross_kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.shape != y.shape or x.shape[-1] != 3:
+        raise ValueError("the shapes do not fit")
+    return np.roll(x * np.roll(y, -1, -1) - np.roll(x, -1, -1) * y, -1, -1)
+
+
+def _lower_cross(x: Any, y: Any) -> Any:
+    def rolled(z: Any) -> Any:
+        last = z.ndim - 1
+        return lax.concatenate(
+            [lax.slice_in_dim(z, 1, 3, axis=last), lax.slice_in_dim(z, 0, 1, axis=last)], last
+        )
+
+    return rolled(x * rolled(y) - rolled(x) * y)
+
+
+CROSS = Op(
+    "cross",
+    "x y",
+    kernel=_cross_kernel,
+    infer=_infer_cross,
+    lower=_lower_cross,
+    grad=(lambda g, y: apply2(CROSS, y, g), lambda g, x: apply2(CROSS, g, x)),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def cross(a: Any, b: Any, name: Any = None) -> Any:
+    """The cross product of vectors of 3 elements, which lie along the last axis."""
+    return apply2(CROSS, *operands("cross", a, b))
+
+
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
+    """Swaps the last two axes."""
+    from wengert.ops.shaping import transpose
+
+    a = operand(a)
+    rank = len(a.shape)
+    if rank < 2:
+        raise at_site(
+            ValueError(f"matrix_transpose: rank 2 or more was expected; got rank {rank}.")
+        )
+    return transpose(a, (*range(rank - 2), rank - 1, rank - 2), conjugate=conjugate)
+
+
+def adjoint(matrix: Any, name: Any = None) -> Any:
+    """Swaps the last two axes and takes the complex conjugate."""
+    return matrix_transpose(matrix, conjugate=True)

@@ -1,0 +1,127 @@
+"""Trigonometric and hyperbolic functions and their inverses, in radians.
+
+Outside the domain of an inverse the answer is NaN for real numbers; complex ones use the principal
+branch. `tanh` stands with the logistic family in `unary.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply1, apply2
+from wengert.core.convert import operand, operands
+from wengert.core.lazy import lax
+from wengert.ops.declare import binary, unary
+from wengert.ops.power import sqrt
+
+SIN = unary("sin", np.sin, lambda x: lax.sin(x), grad=lambda g, x: g * cos(x))
+
+
+def sin(x: Any, name: Any = None) -> Any:
+    """The sine; NaN for an infinity."""
+    return apply1(SIN, operand(x))
+
+
+COS = unary("cos", np.cos, lambda x: lax.cos(x), grad=lambda g, x: -g * sin(x))
+
+
+def cos(x: Any, name: Any = None) -> Any:
+    """The cosine; NaN for an infinity."""
+    return apply1(COS, operand(x))
+
+
+TAN = unary("tan", np.tan, lambda x: lax.tan(x), grad=lambda g, out: g * (1.0 + out * out))
+
+
+def tan(x: Any, name: Any = None) -> Any:
+    """The tangent; NaN for an infinity."""
+    return apply1(TAN, operand(x))
+
+
+def _complement(x: Any) -> Any:
+    """1 - x², with the sign of a zero imaginary part that tells the sides of a branch cut apart."""
+    return -(x * x - 1.0) if x.dtype.is_complex else 1.0 - x * x
+
+
+ASIN = unary("asin", np.arcsin, lambda x: lax.asin(x), grad=lambda g, x: g / sqrt(_complement(x)))
+
+
+def asin(x: Any, name: Any = None) -> Any:
+    """The inverse sine, in [-π/2, π/2]; NaN outside [-1, 1]."""
+    return apply1(ASIN, operand(x))
+
+
+ACOS = unary("acos", np.arccos, lambda x: lax.acos(x), grad=lambda g, x: -g / sqrt(_complement(x)))
+
+
+def acos(x: Any, name: Any = None) -> Any:
+    """The inverse cosine, in [0, π]; NaN outside [-1, 1]."""
+    return apply1(ACOS, operand(x))
+
+
+ATAN = unary("atan", np.arctan, lambda x: lax.atan(x), grad=lambda g, x: g / (1.0 + x * x))
+
+
+def atan(x: Any, name: Any = None) -> Any:
+    """The inverse tangent, in [-π/2, π/2]."""
+    return apply1(ATAN, operand(x))
+
+
+ATAN2 = binary(
+    "atan2",
+    np.arctan2,
+    lambda x, y: lax.atan2(x, y),
+    grad=(
+        lambda g, x, y: g * y / (x * x + y * y),
+        lambda g, x, y: -g * x / (x * x + y * y),
+    ),
+    accepts=dtypes.FLOAT,
+)
+
+
+def atan2(y: Any, x: Any, name: Any = None) -> Any:
+    """The angle of the point (x, y), in [-π, π]; its gradient at the origin is NaN."""
+    return apply2(ATAN2, *operands("atan2", y, x))
+
+
+SINH = unary("sinh", np.sinh, lambda x: lax.sinh(x), grad=lambda g, x: g * cosh(x))
+
+
+def sinh(x: Any, name: Any = None) -> Any:
+    """The hyperbolic sine; overflows to infinity."""
+    return apply1(SINH, operand(x))
+
+
+COSH = unary("cosh", np.cosh, lambda x: lax.cosh(x), grad=lambda g, x: g * sinh(x))
+
+
+def cosh(x: Any, name: Any = None) -> Any:
+    """The hyperbolic cosine; overflows to infinity."""
+    return apply1(COSH, operand(x))
+
+
+ASINH = unary("asinh", np.arcsinh, lambda x: lax.asinh(x), grad=lambda g, out: g / cosh(out))
+
+
+def asinh(x: Any, name: Any = None) -> Any:
+    """The inverse hyperbolic sine."""
+    return apply1(ASINH, operand(x))
+
+
+ACOSH = unary("acosh", np.arccosh, lambda x: lax.acosh(x), grad=lambda g, out: g / sinh(out))
+
+
+def acosh(x: Any, name: Any = None) -> Any:
+    """The inverse hyperbolic cosine; NaN below 1."""
+    return apply1(ACOSH, operand(x))
+
+
+ATANH = unary("atanh", np.arctanh, lambda x: lax.atanh(x), grad=lambda g, x: g / (1.0 - x * x))
+
+
+def atanh(x: Any, name: Any = None) -> Any:
+    """The inverse hyperbolic tangent; infinite at -1 and 1, NaN outside."""
+    return apply1(ATANH, operand(x))

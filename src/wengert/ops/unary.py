@@ -1,0 +1,190 @@
+"""Functions of one tensor, element by element: magnitude and sign, rounding, the logistic family.
+
+Rounding has no gradient; `abs` has gradient 0 at 0. NaN goes through everything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply1, apply2
+from wengert.core.convert import operand
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import binary, in_float32, unary
+
+
+def _abs_grad(g: Any, x: Any) -> Any:
+    from wengert.ops.cast import cast
+
+    return cast(g, x.dtype) * sign(x)
+
+
+ABS = Op(
+    "abs",
+    "x",
+    kernel=np.abs,
+    infer=lambda x: Spec(x.shape, x.dtype.real_dtype),
+    lower=lambda x: lax.abs(x),
+    grad=_abs_grad,
+    accepts=dtypes.nums("ifc"),
+    holomorphic=False,
+)
+
+
+def abs(x: Any, name: Any = None) -> Any:
+    """The absolute value; the lowest integer of a type is its own."""
+    return apply1(ABS, operand(x))
+
+
+def _sign_grad(g: Any, x: Any) -> Any:
+    """0 for real numbers; for complex ones only a turn around 0 changes the sign."""
+    from wengert.ops.cast import cast
+    from wengert.ops.complex import complex, conj, imag
+    from wengert.ops.create import zeros_like
+    from wengert.ops.guarded import divide_no_nan
+
+    if not x.dtype.is_complex:
+        return zeros_like(g)
+    unit = sign(x)
+    turn = imag(conj(unit) * g)
+    return unit * divide_no_nan(complex(zeros_like(turn), turn), cast(abs(x), x.dtype))
+
+
+SIGN = unary(
+    "sign",
+    np.sign,
+    lambda x: lax.sign(x),
+    grad=_sign_grad,
+    accepts=dtypes.nums("ifc"),
+    holomorphic=False,
+)
+
+
+def sign(x: Any, name: Any = None) -> Any:
+    """-1, 0 or 1; x / |x| for complex numbers; NaN for NaN."""
+    return apply1(SIGN, operand(x))
+
+
+FLOOR = unary("floor", np.floor, lambda x: lax.floor(x), grad=None, accepts=dtypes.FLOAT)
+
+
+def floor(x: Any, name: Any = None) -> Any:
+    """The largest whole number not above x, in the dtype of x."""
+    return apply1(FLOOR, operand(x))
+
+
+CEIL = unary("ceil", np.ceil, lambda x: lax.ceil(x), grad=None, accepts=dtypes.FLOAT)
+
+
+def ceil(x: Any, name: Any = None) -> Any:
+    """The smallest whole number not below x, in the dtype of x."""
+    return apply1(CEIL, operand(x))
+
+
+def _lower_round(x: Any) -> Any:
+    if x.dtype.kind in "iu":
+        return x
+    return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
+
+
+ROUND = unary(
+    "round",
+    lambda x: x if x.dtype.kind in "iu" else np.rint(x),
+    _lower_round,
+    grad=None,
+    accepts=dtypes.REAL,
+)
+
+
+def round(x: Any, name: Any = None) -> Any:
+    """The nearest whole number, halves to the even one; integers stay."""
+    return apply1(ROUND, operand(x))
+
+
+RINT = unary("rint", np.rint, _lower_round, grad=None, accepts=dtypes.FLOAT)
+
+
+def rint(x: Any, name: Any = None) -> Any:
+    """The nearest whole number, halves to the even one."""
+    return apply1(RINT, operand(x))
+
+
+TANH_GRAD = binary(
+    "tanh_grad",
+    lambda x, y: y * (1 - x * x),
+    lambda x, y: lax.mul(y, lax.sub(lax.full_like(x, 1), lax.mul(x, x))),
+    grad=(lambda g, x, y: -2.0 * g * y * x, lambda g, x: apply2(TANH_GRAD, x, g)),
+    accepts=dtypes.INEXACT,
+)
+TANH = unary("tanh", np.tanh, lambda x: lax.tanh(x), grad=lambda g, out: apply2(TANH_GRAD, out, g))
+
+
+def tanh(x: Any, name: Any = None) -> Any:
+    """The hyperbolic tangent."""
+    return apply1(TANH, operand(x))
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    out = np.exp(-x)
+    return np.reciprocal(out + 1)
+
+
+SIGMOID_GRAD = binary(
+    "sigmoid_grad",
+    lambda x, y: y * (x * (1 - x)),
+    lambda x, y: lax.mul(y, lax.mul(x, lax.sub(lax.full_like(x, 1), x))),
+    grad=(lambda g, x, y: g * y * (1.0 - 2.0 * x), lambda g, x: apply2(SIGMOID_GRAD, x, g)),
+    accepts=dtypes.INEXACT,
+)
+SIGMOID = unary(
+    "sigmoid",
+    in_float32(_sigmoid),
+    lambda x: lax.logistic(x),
+    grad=lambda g, out: apply2(SIGMOID_GRAD, out, g),
+)
+
+
+def sigmoid(x: Any, name: Any = None) -> Any:
+    """1 / (1 + exp(-x)), without overflow."""
+    return apply1(SIGMOID, operand(x))
+
+
+def _softplus(x: np.ndarray) -> np.ndarray:
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def _lower_softplus(x: Any) -> Any:
+    zero = lax.full_like(x, 0)
+    return lax.add(lax.max(x, zero), lax.log1p(lax.exp(lax.neg(lax.abs(x)))))
+
+
+SOFTPLUS = unary(
+    "softplus",
+    in_float32(_softplus),
+    _lower_softplus,
+    grad=lambda g, x: g * sigmoid(x),
+    accepts=dtypes.FLOAT,
+)
+
+
+def softplus(features: Any, name: Any = None) -> Any:
+    """log(1 + exp(x)), without overflow."""
+    return apply1(SOFTPLUS, operand(features))
+
+
+LOG_SIGMOID = unary(
+    "log_sigmoid",
+    in_float32(lambda x: -_softplus(-x)),
+    lambda x: lax.neg(_lower_softplus(lax.neg(x))),
+    grad=lambda g, x: g * sigmoid(-x),
+    accepts=dtypes.FLOAT,
+)
+
+
+def log_sigmoid(x: Any, name: Any = None) -> Any:
+    """log(sigmoid(x)), without underflow."""
+    return apply1(LOG_SIGMOID, operand(x))

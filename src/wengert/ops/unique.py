@@ -1,0 +1,71 @@
+"""Distinct elements, in the order of their first appearance."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.dtypes import DType
+from wengert.core.errors import invalid
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import HALF
+from wengert.ops.sorting import choose_type
+
+
+class Unique(NamedTuple):
+    """The distinct elements, and for each element the place of its like among them."""
+
+    y: Any
+    idx: Any
+
+
+class UniqueWithCounts(NamedTuple):
+    """`Unique`, and how often each distinct element occurs."""
+
+    y: Any
+    idx: Any
+    count: Any
+
+
+def _kernel(x: np.ndarray, dtype: DType) -> tuple[np.ndarray, ...]:
+    keys = x.astype(np.float32) if x.dtype.num in HALF else x
+    _, first, place, counts = np.unique(
+        keys, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+    )
+    order = np.argsort(first)
+    rank = np.empty(order.size, dtype.np)
+    rank[order] = np.arange(order.size)
+    return x[first[order]], rank[place], counts[order].astype(dtype.np)
+
+
+def _infer(x: Spec, dtype: DType) -> tuple[Spec, ...]:
+    if x.shape is not None and len(x.shape) != 1:
+        raise invalid(
+            "unique", "a vector is wanted", x, help="Flatten it with tf.reshape(x, [-1])."
+        )
+    return Spec((None,), x.dtype), Spec(x.shape or (None,), dtype), Spec((None,), dtype)
+
+
+# How many elements differ depends on the data, so XLA has no such operation.
+UNIQUE = Op("unique", "x", kernel=_kernel, infer=_infer, lower=None, grad=None, outputs=3)
+
+
+def _find(name: str, x: Any, out_idx: Any) -> tuple[Any, ...]:
+    x = operand(x)
+    kind = choose_type(name, "out_idx", out_idx, dtypes.int32, dtypes.int64)
+    _infer(Spec(x._array.shape, x.dtype), kind)
+    return apply(UNIQUE, x, dtype=kind)
+
+
+def unique(x: Any, out_idx: Any = dtypes.int32, name: Any = None) -> Unique:
+    """The distinct elements of a vector and each element's place among them; NaNs all differ."""
+    return Unique(*_find("unique", x, out_idx)[:2])
+
+
+def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: Any = None) -> UniqueWithCounts:
+    """`unique` with the number of times each distinct element occurs."""
+    return UniqueWithCounts(*_find("unique_with_counts", x, out_idx))

@@ -1,0 +1,149 @@
+"""Window functions and the mel scale: constants computed in double precision and rounded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import wrap
+from wengert.core.dtypes import DType, as_dtype
+from wengert.core.errors import at_site
+from wengert.core.lazy import special
+from wengert.core.sites import caller
+from wengert.core.tensor import Value
+from wengert.ops.declare import static
+
+
+def _floating(name: str, dtype: Any) -> DType:
+    kind = as_dtype(dtype)
+    if not kind.is_floating:
+        raise at_site(ValueError(f"{name}: `dtype` must be floating; got {kind.name}."))
+    return kind
+
+
+def _length(name: str, value: Any) -> int:
+    found = static(name, value)
+    if not isinstance(found, int):
+        raise at_site(ValueError(f"{name}: the length must be one whole number; got {found}."))
+    return found
+
+
+def _made(values: np.ndarray, dtype: DType) -> Any:
+    return wrap(values.astype(dtype.np), caller())
+
+
+def _cosine(name: str, length: Any, periodic: Any, dtype: Any, a: float) -> Any:
+    kind = _floating(name, dtype)
+    n = _length(name, length)
+    if n == 1:
+        return _made(np.ones(1), kind)
+    turn = n if bool(periodic) and n % 2 == 0 else n - 1
+    return _made(a - (1 - a) * np.cos(2 * np.pi * np.arange(n) / max(turn, 1)), kind)
+
+
+def hann_window(
+    window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: Any = None
+) -> Any:
+    """A raised cosine; of odd length it is symmetric even when `periodic`, as in TensorFlow."""
+    return _cosine("hann_window", window_length, periodic, dtype, 0.5)
+
+
+def hamming_window(
+    window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: Any = None
+) -> Any:
+    """A raised cosine on a small pedestal."""
+    return _cosine("hamming_window", window_length, periodic, dtype, 0.54)
+
+
+def _kaiser(n: int, beta: float) -> np.ndarray:
+    if n == 1:
+        return np.ones(1)
+    half = (n - 1) / 2.0
+    arg = np.sqrt(np.maximum(1.0 - ((np.arange(n) - half) / max(half, 1e-300)) ** 2, 0.0)) * beta
+    return special.i0e(arg) * np.exp(np.abs(arg) - abs(beta)) / special.i0e(beta)
+
+
+def _number(value: Any) -> float:
+    return float(value.numpy()) if isinstance(value, Value) else float(value)
+
+
+def kaiser_window(
+    window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Any = None
+) -> Any:
+    """Kaiser's window; the larger `beta`, the narrower."""
+    kind = _floating("kaiser_window", dtype)
+    return _made(_kaiser(_length("kaiser_window", window_length), _number(beta)), kind)
+
+
+def kaiser_bessel_derived_window(
+    window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Any = None
+) -> Any:
+    """The window for the MDCT derived from Kaiser's; an odd length loses one element."""
+    kind = _floating("kaiser_bessel_derived_window", dtype)
+    half = _length("kaiser_bessel_derived_window", window_length) // 2
+    sums = np.cumsum(_kaiser(half + 1, _number(beta)))
+    rise = np.sqrt(sums[:-1] / sums[-1])
+    return _made(np.concatenate([rise, rise[::-1]]), kind)
+
+
+def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: Any = None) -> Any:
+    """The window of the Vorbis codec."""
+    kind = _floating("vorbis_window", dtype)
+    n = _length("vorbis_window", window_length)
+    inner = np.sin(np.pi * (np.arange(n) + 0.5) / max(n, 1))
+    return _made(np.sin(np.pi / 2.0 * inner**2), kind)
+
+
+def inverse_stft_window_fn(
+    frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: Any = None
+) -> Callable[..., Any]:
+    """A function that makes the window with which `inverse_stft` undoes `stft` exactly."""
+
+    def inverse_stft_window_fn_inner(frame_length: Any, dtype: Any) -> Any:
+        """The forward window divided by the sum of the squares that overlap at each place."""
+        length, step = static("inverse_stft", frame_length), static("inverse_stft", frame_step)
+        window = forward_window_fn(length, dtype=dtype)._array
+        overlaps = -(-length // step)
+        squares = np.zeros(overlaps * step, np.float64)
+        squares[:length] = window.astype(np.float64) ** 2
+        total = np.tile(squares.reshape(overlaps, step).sum(0), overlaps)[:length]
+        return _made(window / total, as_dtype(dtype))
+
+    return inverse_stft_window_fn_inner
+
+
+def _mel(hertz: Any) -> Any:
+    return 1127.0 * np.log1p(np.asarray(hertz, np.float64) / 700.0)
+
+
+def linear_to_mel_weight_matrix(
+    num_mel_bins: Any = 20, num_spectrogram_bins: Any = 129, sample_rate: Any = 8000,
+    lower_edge_hertz: Any = 125.0, upper_edge_hertz: Any = 3800.0, dtype: Any = dtypes.float32,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """A matrix that takes linear frequency bins to triangular bins evenly spaced in mel."""
+    what = "linear_to_mel_weight_matrix"
+    kind = _floating(what, dtype)
+    rate, low, high = map(_number, (sample_rate, lower_edge_hertz, upper_edge_hertz))
+    bins = static(what, num_mel_bins)
+    rules = [
+        (bins > 0, f"`num_mel_bins` must be positive; got {bins}"),
+        (low >= 0, f"`lower_edge_hertz` must not be negative; got {low}"),
+        (low < high, f"`lower_edge_hertz` {low} must be below `upper_edge_hertz` {high}"),
+        (rate > 0, f"`sample_rate` must be positive; got {rate}"),
+        (high <= rate / 2, f"`upper_edge_hertz` {high} must not exceed half of {rate}"),
+    ]
+    for holds, rule in rules:
+        if not holds:
+            raise at_site(ValueError(f"{what}: {rule}."))
+    count = static(what, num_spectrogram_bins)
+    frequencies = _mel(np.linspace(0.0, rate / 2.0, count))[1:, None]
+    edges = np.linspace(_mel(low), _mel(high), bins + 2)
+    lower, center, upper = edges[:-2], edges[1:-1], edges[2:]
+    rising = (frequencies - lower) / (center - lower)
+    falling = (upper - frequencies) / (upper - center)
+    weights = np.maximum(0.0, np.minimum(rising, falling))
+    return _made(np.pad(weights, ((1, 0), (0, 0))), kind)
