@@ -82,7 +82,11 @@ def test_shape_rule_equals_real_shape(case: Case) -> None:
         given = [spec(x) for x in inputs]
         want = [spec(y) for y in outputs]
         got = op.infer(*given, **attrs)
-        assert (_listed(op, got)) == want, f"{op.name}: {got} is not {want}"
+        for g, w in zip(_listed(op, got), want, strict=True):
+            # Sizes that depend on the data stay open; XLA has no such operation.
+            open_sizes = op.lower is None and shapes.compatible(g.shape, w.shape)
+            assert g.dtype == w.dtype, f"{op.name}: {g} is not {w}"
+            assert g.shape == w.shape or open_sizes, f"{op.name}: {g} is not {w}"
         for unknown in (_open(given), [Spec(None, s.dtype) for s in given]):
             for g, w in zip(_listed(op, op.infer(*unknown, **attrs)), want, strict=True):
                 assert shapes.compatible(g.shape, w.shape), f"{op.name}: {g} for {w}"

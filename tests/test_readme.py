@@ -1,4 +1,4 @@
-"""The README's Python runs, and prints what its comments say."""
+"""The Python of README and docs runs; the README's also prints what its comments say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
 BLOCKS = [
     pytest.param(
@@ -34,3 +35,14 @@ def test_block(line, code, capsys):
     exec(compile("\n" * line + code, str(README), "exec"), {"__name__": "readme"})
     expected = re.findall(r"^ *print\(.*\)  # (.*)$", code, re.MULTILINE)
     assert capsys.readouterr().out.splitlines() == expected
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda p: p.name)
+def test_page(page):
+    text = page.read_text(encoding="utf-8")
+    for match in re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        if "import wengert" in match[1]:
+            line = text[: match.start(1)].count("\n")
+            exec(compile("\n" * line + match[1], str(page), "exec"), {"__name__": page.stem})
+    for target in re.findall(r"\]\((?!http|#)([^)#]+)", text):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}, not there"

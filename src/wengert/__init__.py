@@ -2,7 +2,7 @@
 
 from wengert.ops import operators as _operators  # puts the operators on tensors
 
-from wengert import autodiff, bitwise, debugging, dtypes, image, linalg, math, nn, random, signal, strings
+from wengert import autodiff, bitwise, debugging, dtypes, experimental, image, linalg, math, nn, random, signal, strings
 from wengert.core import errors, nest
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import to_tensor as convert_to_tensor
@@ -38,11 +38,22 @@ from wengert.ops.division import truncatediv, truncatemod
 from wengert.ops.gather import gather, gather_nd
 from wengert.ops.indexing import boolean_mask, one_hot, sequence_mask, unravel_index
 from wengert.ops.logical import logical_and, logical_not, logical_or
+from wengert.ops.einsum import einsum
 from wengert.ops.matmul import matmul
+from wengert.ops.tensordot import tensordot
 from wengert.ops.padding import pad
 from wengert.ops.partition import dynamic_partition, dynamic_stitch
 from wengert.ops.power import exp, pow, sqrt, square
-from wengert.ops.reduce import reduce_sum
+from wengert.ops.histogram import histogram_fixed_width, histogram_fixed_width_bins
+from wengert.ops.norms import clip_by_global_norm, clip_by_norm, norm
+from wengert.ops.positions import argmax, argmin, searchsorted
+from wengert.ops.reduce import (
+    reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum,
+)  # fmt: skip
+from wengert.ops.scan import cumsum
+from wengert.ops.sorting import argsort, sort
+from wengert.ops.statistics import reduce_logsumexp
+from wengert.ops.unique import unique, unique_with_counts
 from wengert.ops.reordering import reverse, reverse_sequence, roll
 from wengert.ops.repeating import repeat, tile
 from wengert.ops.scatter import (

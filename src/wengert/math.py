@@ -25,4 +25,25 @@ from wengert.ops.trigonometric import (
 from wengert.ops.unary import (
     abs, ceil, floor, log_sigmoid, rint, round, sigmoid, sign, softplus, tanh,
 )  # fmt: skip
-from wengert.ops.reduce import reduce_sum
+from wengert import special
+from wengert.ops.bessel import bessel_i0, bessel_i0e, bessel_i1, bessel_i1e
+from wengert.ops.gamma import (
+    betainc, digamma, igamma, igammac, lbeta, lgamma, polygamma, zeta,
+)  # fmt: skip
+from wengert.ops.histogram import bincount, confusion_matrix
+from wengert.ops.positions import argmax, argmin, in_top_k
+from wengert.ops.reduce import (
+    count_nonzero, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_prod,
+    reduce_sum, zero_fraction,
+)  # fmt: skip
+from wengert.ops.scan import cumprod, cumsum, cumulative_logsumexp
+from wengert.ops.segment import (
+    segment_max, segment_mean, segment_min, segment_prod, segment_sum, unsorted_segment_max,
+    unsorted_segment_mean, unsorted_segment_min, unsorted_segment_prod, unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
+)  # fmt: skip
+from wengert.ops.sorting import top_k
+from wengert.ops.special import erf, erfc, erfcinv, erfinv, ndtri
+from wengert.ops.statistics import (
+    reduce_euclidean_norm, reduce_logsumexp, reduce_std, reduce_variance,
+)  # fmt: skip

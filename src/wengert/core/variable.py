@@ -242,7 +242,9 @@ class Variable(Value):
         return self if read_value else None
 
     def _arithmetic(self, method: str, delta: Any, ufunc: Any) -> None:
-        array = self._incoming(method, delta, self._array.shape)
+        array = delta._array if type(delta) is Tensor else None
+        if array is None or array.dtype is not self._array.dtype or array.shape != self._array.shape:
+            array = self._incoming(method, delta, self._array.shape)
         with self._lock:
             old = self._array
             if sys.getrefcount(old) > _SOLE or old.base is not None or not old.flags.writeable:

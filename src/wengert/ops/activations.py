@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply
+from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand
 from wengert.core.lazy import lax
 from wengert.core.op import Op
+from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.declare import binary, in_float32, unary
+from wengert.ops.shaping import concat
 
 
 def const(x: Any, value: float) -> Any:
@@ -30,7 +32,7 @@ def _gate(name: str, kernel: Any, lower: Any, grad_y: Any) -> Op:
         name,
         in_float32(kernel),
         wide(lower),
-        grad=(lambda h, y: apply(op, h, y), grad_y),
+        grad=(lambda h, y: apply2(op, h, y), grad_y),
         accepts=dtypes.REAL,
     )
     return op
@@ -46,14 +48,14 @@ RELU = unary(
     "relu",
     lambda x: np.maximum(x, x.dtype.type(0)),
     lambda x: lax.max(x, const(x, 0)),
-    grad=lambda g, out: apply(RELU_GRAD, g, out),
+    grad=lambda g, out: apply2(RELU_GRAD, g, out),
     accepts=dtypes.REAL,
 )
 
 
 def relu(features: Any, name: Any = None) -> Any:
     """max(x, 0); NaN stays NaN, and the gradient at 0 is 0."""
-    return apply(RELU, operand(features))
+    return apply1(RELU, operand(features))
 
 
 def _between(y: np.ndarray) -> np.ndarray:
@@ -70,20 +72,18 @@ RELU6 = unary(
     "relu6",
     lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6)),
     lambda x: lax.min(lax.max(x, const(x, 0)), const(x, 6)),
-    grad=lambda g, out: apply(RELU6_GRAD, g, out),
+    grad=lambda g, out: apply2(RELU6_GRAD, g, out),
     accepts=dtypes.REAL,
 )
 
 
 def relu6(features: Any, name: Any = None) -> Any:
     """min(max(x, 0), 6); the gradient is 0 at both ends."""
-    return apply(RELU6, operand(features))
+    return apply1(RELU6, operand(features))
 
 
 def crelu(features: Any, axis: int = -1, name: Any = None) -> Any:
     """The positive and the negated negative part, side by side along `axis`."""
-    from wengert.ops.shaping import concat
-
     x = operand(features)
     return relu(concat([x, -x], axis))
 
@@ -127,8 +127,6 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: Any = None) -> Any:
     """x where positive, `alpha` times x elsewhere; whole numbers become float32."""
     x = operand(features)
     if x.dtype.is_integer:
-        from wengert.ops.cast import cast
-
         x = cast(x, dtypes.float32)
     return apply(LEAKY_RELU, x, alpha=float(alpha))
 
@@ -142,20 +140,20 @@ def _lower_elu_grad(g: Any, y: Any) -> Any:
 
 
 ELU_GRAD = _gate(
-    "elu_grad", _elu_grad_kernel, _lower_elu_grad, lambda h, x, y: apply(RELU_GRAD, x * h, -y)
+    "elu_grad", _elu_grad_kernel, _lower_elu_grad, lambda h, x, y: apply2(RELU_GRAD, x * h, -y)
 )
 ELU = unary(
     "elu",
     in_float32(lambda x: np.expm1(np.minimum(x, 0)) + np.maximum(x, 0)),
     wide(lambda x: lax.select(lax.lt(x, const(x, 0)), lax.expm1(x), x)),
-    grad=lambda g, out: apply(ELU_GRAD, g, out),
+    grad=lambda g, out: apply2(ELU_GRAD, g, out),
     accepts=dtypes.FLOAT,
 )
 
 
 def elu(features: Any, name: Any = None) -> Any:
     """exp(x) - 1 below zero, x above."""
-    return apply(ELU, operand(features))
+    return apply1(ELU, operand(features))
 
 
 _SELU_SCALE = 1.0507009873554804934193349852946
@@ -185,17 +183,17 @@ def _lower_selu_grad(g: Any, y: Any) -> Any:
 
 
 SELU_GRAD = _gate(
-    "selu_grad", _selu_grad_kernel, _lower_selu_grad, lambda h, x, y: apply(RELU_GRAD, x * h, -y)
+    "selu_grad", _selu_grad_kernel, _lower_selu_grad, lambda h, x, y: apply2(RELU_GRAD, x * h, -y)
 )
 SELU = unary(
     "selu",
     in_float32(_selu_kernel),
     wide(_lower_selu),
-    grad=lambda g, out: apply(SELU_GRAD, g, out),
+    grad=lambda g, out: apply2(SELU_GRAD, g, out),
     accepts=dtypes.FLOAT,
 )
 
 
 def selu(features: Any, name: Any = None) -> Any:
     """The scaled exponential linear unit, whose constants keep mean 0 and variance 1."""
-    return apply(SELU, operand(features))
+    return apply1(SELU, operand(features))

@@ -312,8 +312,8 @@ def print_(
             )
         with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text + end)
-    elif callable(stream) and not hasattr(stream, "write"):
-        stream(text)
-    else:
+    elif hasattr(stream, "write"):
         stream.write(text + end)
         stream.flush()
+    else:
+        stream(text)

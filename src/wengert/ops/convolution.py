@@ -17,9 +17,9 @@ from wengert.core.apply import apply
 from wengert.core.errors import invalid
 from wengert.core.lazy import jax, lax
 from wengert.core.op import Op, Spec
-from wengert.ops import windows as geometry
+from wengert.ops import sliding as geometry
 from wengert.ops.compiled import compiled
-from wengert.ops.windows import Pairs, Windows, extent, offsets, outer_sizes, resolve
+from wengert.ops.sliding import Pairs, Windows, extent, offsets, outer_sizes, resolve
 
 _NAMES = {1: "W", 2: "HW", 3: "DHW"}
 
@@ -108,9 +108,7 @@ def _groups(channels: int, w: Any) -> int:
     return channels // w.shape[-2] if w.shape[-2] else 1
 
 
-def _lower_conv(
-    x: Any, w: Any, strides: Any, padding: Any, dilations: Any, first: bool
-) -> Any:
+def _lower_conv(x: Any, w: Any, strides: Any, padding: Any, dilations: Any, first: bool) -> Any:
     at = Windows(strides, padding, dilations, first)
     groups = _groups(x.shape[1 if first else -1], w)
     if groups == 1:
@@ -219,9 +217,7 @@ def _lower_filter(
     )
 
 
-def _infer_conv(
-    x: Spec, w: Spec, strides: Any, padding: Any, dilations: Any, first: bool
-) -> Spec:
+def _infer_conv(x: Spec, w: Spec, strides: Any, padding: Any, dilations: Any, first: bool) -> Spec:
     spatial = len(strides)
     for y, what in ((x, "input"), (w, "filters")):
         if y.shape is not None and len(y.shape) != spatial + 2:

@@ -12,16 +12,15 @@ from typing import Any
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.ops import windows as geometry
+from wengert.ops import sliding as geometry
 from wengert.ops.convolution import CONV, CONV_INPUT
 from wengert.ops.declare import static_tuple
-from wengert.ops.windows import Windows, windows
+from wengert.ops.shaping import reshape
+from wengert.ops.sliding import Windows, windows
 
 
 def _convolve(name: str, x: Any, w: Any, at: Windows) -> Any:
     """Applies `CONV`, taking any further leading axes of `x` as one batch."""
-    from wengert.ops.shaping import reshape
-
     spatial = len(at.strides)
     if x.ndim < spatial + 2 or w.ndim != spatial + 2:
         raise invalid(
@@ -171,8 +170,6 @@ def depthwise_conv2d(
     dilations: Any = None, name: Any = None,
 ) -> Any:  # fmt: skip
     """Convolves each channel with its own filters `[height, width, in, multiplier]`."""
-    from wengert.ops.shaping import reshape
-
     x, w = _pair(input, filter)
     at = windows("depthwise_conv2d", strides, padding, dilations, data_format, 2)
     if x.ndim < 4 or w.ndim != 4 or x._array.shape[-3 if at.first else -1] != w._array.shape[2]:
@@ -181,7 +178,9 @@ def depthwise_conv2d(
             help="Its third size must equal the input channels.",
         )  # fmt: skip
     height, width, channels, multiplier = w._array.shape
-    return _convolve("depthwise_conv2d", x, reshape(w, (height, width, 1, channels * multiplier)), at)
+    return _convolve(
+        "depthwise_conv2d", x, reshape(w, (height, width, 1, channels * multiplier)), at
+    )
 
 
 def separable_conv2d(
@@ -192,9 +191,7 @@ def separable_conv2d(
     y = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
     w = operand(pointwise_filter, None, y.dtype)
     if w.ndim != 4 or w._array.shape[:2] != (1, 1):
-        raise invalid(
-            "separable_conv2d", "`pointwise_filter` must be [1, 1, channels, outputs]", w
-        )
+        raise invalid("separable_conv2d", "`pointwise_filter` must be [1, 1, channels, outputs]", w)
     channels = y._array.shape[1 if data_format == "NCHW" else -1]
     if w._array.shape[2] != channels:
         raise invalid(

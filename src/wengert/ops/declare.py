@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 
+_INT = {int}
 HALF = frozenset({dtypes.float16.np.num, dtypes.bfloat16.np.num})
 
 
@@ -110,24 +111,25 @@ def _narrow(out: Any, half: np.dtype) -> Any:
 
 def static(name: str, value: Any) -> Any:
     """Axes or sizes as plain Python ints in (nested) tuples; `None` stays `None`."""
-    if value is None or type(value) is int:
+    kind = type(value)
+    if value is None or kind is int:
         return value
+    if (kind is list or kind is tuple) and {*map(type, value)} == _INT:
+        return tuple(value)
     if isinstance(value, Value):
         value = value._array
     if isinstance(value, shapes.TensorShape):
         value = value.as_list()
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "iu":
-            raise at_site(TypeError(f"{name}: whole numbers were expected; got {describe(value)}."))
+            raise invalid_dtype(name, "whole numbers were expected", value)
         return _tuples(value.tolist())
     if isinstance(value, list | tuple | range):
         return tuple(static(name, v) for v in value)
     try:
         return value.__index__()
     except (AttributeError, TypeError):
-        raise at_site(
-            TypeError(f"{name}: whole numbers were expected; got {describe(value)}.")
-        ) from None
+        raise invalid_dtype(name, "whole numbers were expected", value) from None
 
 
 def _tuples(value: Any) -> Any:

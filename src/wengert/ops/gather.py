@@ -22,6 +22,7 @@ from wengert.ops.declare import in_float32, static, static_tuple
 
 # From here on SciPy's sparse product beats `np.add.at` by 2 to 10 times.
 _MANY = 1 << 16
+_UNSIGNED = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)}
 
 
 def check_indices(name: str, indices: np.ndarray, size: int) -> None:
@@ -29,7 +30,7 @@ def check_indices(name: str, indices: np.ndarray, size: int) -> None:
     if not indices.size:
         return
     # Seen as unsigned, negative numbers are too large, so one comparison does.
-    unsigned = indices if indices.dtype.kind == "u" else indices.view(f"u{indices.itemsize}")
+    unsigned = indices.view(_UNSIGNED[indices.itemsize])
     if unsigned.max() >= size:
         bad = indices[unsigned >= size].flat[0]
         raise invalid(
@@ -75,7 +76,7 @@ def _gather_kernel(x: np.ndarray, i: np.ndarray, axis: int, batch_dims: int) -> 
     check_indices("gather", i, x.shape[axis])
     if not batch_dims:
         # The indices are known to be good; any mode but "raise" saves a second check.
-        return np.take(x, i, axis, mode="clip") if i.size else _nothing(x, i, axis)
+        return x.take(i, axis, mode="clip") if i.size else _nothing(x, i, axis)
     where = (*_grid(i.shape, batch_dims), i)
     out = _front(x, axis, batch_dims)[where]
     moved = axis - batch_dims

@@ -12,21 +12,34 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
+from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static
+from wengert.ops.gather import gather
+from wengert.ops.power import exp, log
+from wengert.ops.reduce import reduce_sum
+from wengert.ops.select import where
+from wengert.ops.shaping import broadcast_to, reshape, transpose
 from wengert.ops.softmax import (
-    SOFTMAX_GRAD, lower_shifted, lower_softmax, lower_sum, shifted, softmax, softmax_array, spread,
-)  # fmt: skip
+    SOFTMAX_GRAD,
+    log_softmax,
+    lower_shifted,
+    lower_softmax,
+    lower_sum,
+    shifted,
+    softmax,
+    softmax_array,
+    spread,
+)
+from wengert.ops.unary import sigmoid, softplus
 
 
 def _last(x: Any) -> Any:
-    from wengert.ops.shaping import reshape
-
     return reshape(x, (*x._array.shape, 1))
 
 
@@ -55,8 +68,6 @@ def _infer_rows(labels: Spec, logits: Spec) -> Spec:
 
 
 def _cross_entropy_grad_grad_g(h: Any, labels: Any, logits: Any) -> Any:
-    from wengert.ops.reduce import reduce_sum
-
     return reduce_sum(h * (softmax(logits) - labels), -1)
 
 
@@ -83,8 +94,6 @@ CROSS_ENTROPY_GRAD = Op(
 
 
 def _cross_entropy_labels(g: Any, logits: Any) -> Any:
-    from wengert.ops.softmax import log_softmax
-
     return -_last(g) * log_softmax(logits)
 
 
@@ -104,8 +113,6 @@ CROSS_ENTROPY = Op(
 
 def _same_kind(labels: Any, logits: Any) -> tuple[Any, Any]:
     """Both as tensors, the labels in the dtype of the logits."""
-    from wengert.ops.cast import cast
-
     logits = operand(logits)
     labels = operand(labels, None, logits.dtype)
     return labels if labels.dtype is logits.dtype else cast(labels, logits.dtype), logits
@@ -118,8 +125,6 @@ def softmax_cross_entropy_with_logits(
 
     As in TensorFlow, the gradient takes each row of labels to add up to 1.
     """
-    from wengert.ops.shaping import broadcast_to, transpose
-
     labels, logits = _same_kind(labels, logits)
     name = "softmax_cross_entropy_with_logits"
     if not logits.ndim:
@@ -131,7 +136,7 @@ def softmax_cross_entropy_with_logits(
     if place != logits.ndim - 1:
         order = [i for i in range(logits.ndim) if i != place] + [place]
         labels, logits = transpose(labels, order), transpose(logits, order)
-    return apply(CROSS_ENTROPY, labels, logits)
+    return apply2(CROSS_ENTROPY, labels, logits)
 
 
 def _picked(x: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -182,9 +187,6 @@ def _lower_sparse_grad(g: Any, labels: Any, logits: Any) -> Any:
 
 
 def _sparse_grad_grad_g(h: Any, labels: Any, logits: Any) -> Any:
-    from wengert.ops.gather import gather
-    from wengert.ops.reduce import reduce_sum
-
     return reduce_sum(h * softmax(logits), -1) - gather(
         h, labels, batch_dims=labels.ndim, axis=labels.ndim
     )
@@ -253,8 +255,6 @@ def _lower_sigmoid(labels: Any, logits: Any) -> Any:
 
 
 def _sigmoid_grad(g: Any, labels: Any, logits: Any) -> Any:
-    from wengert.ops.arithmetic import sigmoid
-
     return g * (sigmoid(logits) - labels)
 
 
@@ -284,15 +284,13 @@ def sigmoid_cross_entropy_with_logits(
 ) -> Any:
     """The cross-entropy of independent yes/no labels, element by element, without overflow."""
     name = "sigmoid_cross_entropy_with_logits"
-    return apply(SIGMOID_CROSS_ENTROPY, *_same_shape(name, "labels", labels, "logits", logits))
+    return apply2(SIGMOID_CROSS_ENTROPY, *_same_shape(name, "labels", labels, "logits", logits))
 
 
 def weighted_cross_entropy_with_logits(
     labels: Any, logits: Any, pos_weight: Any, name: Any = None
 ) -> Any:
     """The sigmoid cross-entropy with errors on positive labels weighted by `pos_weight`."""
-    from wengert.ops.arithmetic import softplus
-
     name = "weighted_cross_entropy_with_logits"
     labels, logits = _same_shape(name, "labels", labels, "logits", logits)
     weight = 1.0 + (operand(pos_weight, None, logits.dtype) - 1.0) * labels
@@ -303,9 +301,6 @@ def log_poisson_loss(
     targets: Any, log_input: Any, compute_full_loss: bool = False, name: Any = None
 ) -> Any:
     """exp(log_input) - targets * log_input; in full, with Stirling's log(targets!) above 1."""
-    from wengert.ops.arithmetic import exp, log
-    from wengert.ops.select import where
-
     z, c = _same_shape("log_poisson_loss", "targets", targets, "log_input", log_input)
     loss = exp(c) - c * z
     if not compute_full_loss:
@@ -333,7 +328,7 @@ L2_LOSS = Op(
 
 def l2_loss(t: Any, name: Any = None) -> Any:
     """Half the sum of the squares."""
-    return apply(L2_LOSS, operand(t))
+    return apply1(L2_LOSS, operand(t))
 
 
 __all__ = [

@@ -21,7 +21,7 @@ from wengert.ops.declare import in_float32, static
 from wengert.ops.power import pow, sqrt
 from wengert.ops.reduce import reduce_max, reduce_sum
 from wengert.ops.select import maximum, minimum, where
-from wengert.ops.shaping import reshape
+from wengert.ops.shaping import reshape, transpose
 from wengert.ops.statistics import reduce_euclidean_norm
 from wengert.ops.unary import abs
 
@@ -86,8 +86,7 @@ def _dropped(x: Any, *axes: int) -> Any:
 
 
 def _spectral_norm(x: Any, down: int, across: int, keepdims: bool) -> Any:
-    from wengert.ops.factor import svd
-    from wengert.ops.shaping import transpose
+    from wengert.ops.svd import svd
 
     rest = [i for i in range(len(x.shape)) if i not in (down, across)]
     top = reduce_max(svd(transpose(x, [*rest, down, across]), compute_uv=False), -1)

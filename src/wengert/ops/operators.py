@@ -17,6 +17,7 @@ from wengert.core.shapes import broadcast
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
+from wengert.ops.matmul import MATMUL, matmul
 
 
 def _both(op: Op) -> tuple[Any, Any]:
@@ -91,18 +92,14 @@ _install("truediv", _divide, _divide_reflected)
 
 
 def _matmul(self: Any, other: Any) -> Any:
-    from wengert.ops.matmul import matmul
-
-    return matmul(self, operand(other, None, self.dtype))
-
-
-def _matmul_reflected(self: Any, other: Any) -> Any:
-    from wengert.ops.matmul import matmul
-
-    return matmul(operand(other, None, self.dtype), self)
+    if type(other) is not Tensor and type(other) is not Variable:
+        other = operand(other, None, self.dtype)
+    if other._array.ndim == 2 and self._array.ndim >= 2:
+        return apply2(MATMUL, self, other)
+    return matmul(self, other)
 
 
-_install("matmul", _matmul, _matmul_reflected)
+_install("matmul", _matmul, lambda self, other: _matmul(operand(other, None, self.dtype), self))
 
 
 def _bits_or_truth(truth: Op, bits: Op) -> tuple[Any, Any]:

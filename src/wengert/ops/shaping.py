@@ -135,10 +135,17 @@ def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
     )
 
 
+def _reshape_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    if shape and min(shape) < 0:
+        # NumPy takes any negative size for -1, and refuses -1 beside a 0.
+        shape = _resolve(Spec(x.shape, dtypes.of(x)), shape)  # type: ignore[assignment]
+    return x.reshape(shape)
+
+
 RESHAPE = Op(
     "reshape",
     "x",
-    kernel=lambda x, shape: x.reshape(shape),
+    kernel=_reshape_kernel,
     infer=lambda x, shape: Spec(_resolve(x, shape), x.dtype),
     lower=lambda x, shape: lax.reshape(x, _resolve(Spec(x.shape, x.dtype), shape)),
     grad=lambda g, x_shape: reshape(g, x_shape),
@@ -153,7 +160,7 @@ def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
 def _vector(name: str, what: str, value: Any) -> tuple[int, ...]:
     """A list of whole numbers, or one as a list of one."""
     found = static_tuple(name, value)
-    if found is None or any(isinstance(d, tuple) for d in found):
+    if found is None or tuple in map(type, found):
         raise invalid(name, f"`{what}` must be a list of whole numbers; got {value!r}")
     return found
 

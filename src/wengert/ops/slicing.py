@@ -157,20 +157,21 @@ SLICE_GRAD = Op(
 
 def _part(i: Any) -> Any:
     """One part of an index in its hashable form."""
-    if type(i) is int or i is None or i is Ellipsis:
-        return i
     if type(i) is _Slice:
-        return (_bound(i.start), _bound(i.stop), _bound(i.step))
-    return _whole(i)
-
-
-def _bound(i: Any) -> Any:
-    return i if i is None or type(i) is int else _whole(i)
+        a, b, c = i.start, i.stop, i.step
+        return (
+            a if a is None or type(a) is int else _whole(a),
+            b if b is None or type(b) is int else _whole(b),
+            c if c is None or type(c) is int else _whole(c),
+        )
+    return i if type(i) is int or i is None or i is Ellipsis else _whole(i)
 
 
 def _whole(i: Any) -> int:
     try:
-        return i.__index__()
+        if type(i) is not bool:
+            return i.__index__()
+        raise TypeError
     except (AttributeError, TypeError):
         raise at_site(
             TypeError(

@@ -20,6 +20,8 @@ from wengert.core.tensor import Value
 from wengert.ops.activations import const
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, unary
+from wengert.ops.power import exp
+from wengert.ops.unary import sigmoid, sign, tanh
 
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_TAU = math.sqrt(2 * math.pi)
@@ -63,9 +65,7 @@ def _lower_gelu_slope(x: Any, approximate: bool) -> Any:
     if approximate:
         bend = lax.add(one, lax.mul(const(x, _CUBIC), square))
         t = lax.tanh(lax.mul(lax.mul(const(x, _TANH_SCALE), x), bend))
-        steep = lax.add(
-            const(x, _TANH_SCALE), lax.mul(const(x, 3 * _CUBIC * _TANH_SCALE), square)
-        )
+        steep = lax.add(const(x, _TANH_SCALE), lax.mul(const(x, 3 * _CUBIC * _TANH_SCALE), square))
         slope = lax.mul(lax.mul(x, lax.sub(one, lax.mul(t, t))), steep)
         return lax.mul(const(x, 0.5), lax.add(lax.add(one, t), slope))
     density = lax.mul(lax.exp(lax.mul(const(x, -0.5), square)), const(x, 1 / _ROOT_TAU))
@@ -74,8 +74,6 @@ def _lower_gelu_slope(x: Any, approximate: bool) -> Any:
 
 
 def _gelu_slope_grad(g: Any, x: Any, approximate: bool) -> Any:
-    from wengert.ops.arithmetic import exp, tanh
-
     square = x * x
     if not approximate:
         return g * (exp(-0.5 * square) * (2.0 - square) * (1 / _ROOT_TAU))
@@ -127,8 +125,6 @@ def _lower_silu_slope(x: Any, beta: float) -> Any:
 
 
 def _silu_slope_grad(g: Any, x: Any, beta: float) -> Any:
-    from wengert.ops.arithmetic import sigmoid
-
     s = sigmoid(beta * x)
     return g * (beta * s * (1.0 - s) * (2.0 + beta * x * (1.0 - 2.0 * s)))
 
@@ -153,8 +149,6 @@ def silu(features: Any, beta: Any = 1.0) -> Any:
     """x times sigmoid(beta x), also called swish; `beta` may be a trained tensor."""
     x = operand(features)
     if isinstance(beta, Value):
-        from wengert.ops.arithmetic import sigmoid
-
         return x * sigmoid(beta * x)
     return apply(SILU, x, beta=float(beta))
 
@@ -163,8 +157,6 @@ swish = silu
 
 
 def _softsign_slope_grad(g: Any, x: Any) -> Any:
-    from wengert.ops.arithmetic import sign
-
     return g * (-2.0 * sign(x)) * apply(SOFTSIGN_SLOPE, x) / (1.0 + abs(x))
 
 

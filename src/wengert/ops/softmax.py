@@ -14,6 +14,8 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static
+from wengert.ops.power import exp
+from wengert.ops.reduce import reduce_sum
 
 
 def shifted(x: np.ndarray, axis: int) -> np.ndarray:
@@ -52,8 +54,6 @@ def lower_softmax(x: Any, axis: int) -> Any:
 
 
 def _softmax_grad_grad_y(h: Any, g: Any, y: Any, axis: int) -> Any:
-    from wengert.ops.reduce import reduce_sum
-
     total = reduce_sum(g * y, axis, keepdims=True)
     return h * (g - total) - g * reduce_sum(h * y, axis, keepdims=True)
 
@@ -106,16 +106,10 @@ def _lower_log_softmax(x: Any, axis: int) -> Any:
 
 
 def _log_softmax_grad_grad_g(h: Any, y: Any, axis: int) -> Any:
-    from wengert.ops.arithmetic import exp
-    from wengert.ops.reduce import reduce_sum
-
     return h - reduce_sum(h * exp(y), axis, keepdims=True)
 
 
 def _log_softmax_grad_grad_y(h: Any, g: Any, y: Any, axis: int) -> Any:
-    from wengert.ops.arithmetic import exp
-    from wengert.ops.reduce import reduce_sum
-
     return -h * exp(y) * reduce_sum(g, axis, keepdims=True)
 
 

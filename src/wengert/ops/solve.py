@@ -34,7 +34,7 @@ def check_square(name: str, x: Spec) -> None:
         raise invalid(name, "rank 2 or more was expected", x)
     rows, cols = x.shape[-2:]
     if rows is not None and cols is not None and rows != cols:
-        raise invalid(name, "Input matrix must be square", x)
+        raise invalid(name, "input matrix must be square", x)
 
 
 def square(name: str) -> Callable[[Spec], Spec]:
@@ -63,7 +63,7 @@ def refusing(message: str) -> Callable[..., Any]:
     return decorate
 
 
-@refusing("Input is not invertible")
+@refusing("input is not invertible")
 @in_float32
 def _inv_kernel(x: np.ndarray) -> np.ndarray:
     if np.isnan(x).any():
@@ -153,9 +153,10 @@ def slogdet(input: Any, name: Any = None) -> tuple[Any, Any]:
 
 def logdet(matrix: Any, name: Any = None) -> Any:
     """The logarithm of the determinant of positive definite matrices; NaN for others."""
-    from wengert.ops.arithmetic import log
+    from wengert.ops.power import log
     from wengert.ops.complex import real
     from wengert.ops.decompose import cholesky
+    from wengert.ops.power import log
     from wengert.ops.reduce import reduce_sum
 
     return 2.0 * reduce_sum(log(real(diag_part(cholesky(matrix)))), -1)
@@ -182,10 +183,10 @@ def _infer_solve(a: Spec, b: Spec, transpose: bool) -> Spec:
     return b
 
 
-@refusing("Input matrix is not invertible")
+@refusing("input matrix is not invertible")
 @in_float32
 def _solve_kernel(a: np.ndarray, b: np.ndarray, transpose: bool) -> np.ndarray:
-    if a.shape[:-2] != b.shape[:-2] or a.ndim < 2:
+    if a.shape[:-2] != b.shape[:-2] or a.ndim < 2 or b.ndim < 2:
         raise ValueError("the leading axes must agree")
     return np.linalg.solve(a.mT if transpose else a, b)
 
@@ -295,7 +296,8 @@ def lstsq(
     `fast` solves the normal equations, with `l2_regularizer` on their diagonal; otherwise a
     pseudo-inverse is used, which also serves matrices of deficient rank.
     """
-    from wengert.ops.decompose import cholesky, pinv
+    from wengert.ops.decompose import cholesky
+    from wengert.ops.svd import pinv
 
     a, b = operands("lstsq", matrix, rhs)
     if not fast:

@@ -14,7 +14,10 @@ from contextlib import contextmanager
 from threading import get_ident
 from typing import Any
 
+import numpy as np
+
 from wengert.core import dtypes, nest, sites
+from wengert.core.apply import wrap
 from wengert.core.context import add_listener, get_state, remove_listener
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
@@ -22,7 +25,7 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
-from wengert.ops.create import ones_like, zeros_like
+from wengert.ops.create import zeros_like
 from wengert.tape import backward, jacobian
 
 _NONE: dict[str, Any] = {}
@@ -219,9 +222,15 @@ class GradientTape:
 
     def _accessed(self, variable: Variable) -> bool:
         """Follows a variable from its first read on, if it is trainable; tells whether it is."""
-        if self._watch_accessed and variable._trainable:
+        if not self._watch_accessed or not variable._trainable:
+            return False
+        if variable._array.dtype.kind != "f":
             self._watch(variable)
-        return variable._id in self._tracked
+            return variable._id in self._tracked
+        self._tracked.add(variable._id)
+        self._roots.add(variable._id)
+        self._variables[variable._id] = variable
+        return True
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables followed so far, in the order of their creation."""
@@ -263,14 +272,18 @@ class GradientTape:
         mode = _mode(unconnected_gradients)
         self._check_use("gradient")
         self._close()
-        targets = [_source("gradient", t, TypeError, "target") for t in nest.flatten(target)]
+        targets = [_source("gradient", t, TypeError, "target") for t in _flat(target)]
         seeds = self._seeds(targets, output_gradients)
-        flat = nest.flatten(sources)
+        flat = _flat(sources)
         found = self._differentiate(targets, seeds, flat, release=not self._persistent)
-        answers = [self._answer(g, one, targets, mode) for g, one in zip(found, flat, strict=True)]
+        for i, g in enumerate(found):
+            if g is None:
+                found[i] = self._answer(g, flat[i], targets, mode)
         if not self._persistent:
             self._finish()
-        return nest.pack_sequence_as(sources, answers)
+        if isinstance(sources, Value):
+            return found[0]
+        return found if flat is sources else nest.pack_sequence_as(sources, found)
 
     def _check_use(self, what: str) -> None:
         if not self._thread:
@@ -328,13 +341,14 @@ class GradientTape:
         self, targets: list[Any], seeds: list[Any], sources: list[Any], release: bool
     ) -> list[Any]:
         """Gradients for a flat list of sources, `None` where there is no path."""
-        keys = [_source("gradient", s, TypeError)._id for s in sources]
+        values = [_source("gradient", s, TypeError) for s in sources]
+        keys = [v._id for v in values]
         grads: dict[int, Any] = {}
         for t, seed in zip(targets, seeds, strict=True):
             if not t.dtype.is_differentiable:
                 _log.debug("gradient: a target of dtype %s has no gradient.", t.dtype.name)
                 continue
-            g = ones_like(t) if seed is None else seed
+            g = wrap(np.ones(t._array.shape, t._array.dtype)) if seed is None else seed
             old = grads.get(t._id)
             grads[t._id] = g if old is None else backward.accumulate(old, g)
         wanted = set(keys)
@@ -343,8 +357,7 @@ class GradientTape:
             self._entries, len(self._entries), grads, wanted, needed, self._complex, release
         )
         return [
-            grads.get(k) if _source("gradient", s, TypeError).dtype.is_differentiable else None
-            for k, s in zip(keys, sources, strict=True)
+            grads.get(v._id) if v._array.dtype.num in dtypes.INEXACT else None for v in values
         ]
 
     def _needed(self, wanted: set[int]) -> set[int]:
@@ -433,6 +446,15 @@ class GradientTape:
         if not self._persistent:
             self._finish()
         return result
+
+
+def _flat(structure: Any) -> list[Any]:
+    """The leaves of a nest; a list of tensors, the usual case, is its own."""
+    if isinstance(structure, Value):
+        return [structure]
+    if type(structure) is list and all([isinstance(x, Value) for x in structure]):
+        return structure
+    return nest.flatten(structure)
 
 
 def _source(what: str, value: Any, kind: type[Exception], role: str = "source") -> Any:

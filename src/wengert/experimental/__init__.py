@@ -1,0 +1,3 @@
+"""The names of `tf.experimental`."""
+
+from wengert.experimental import dlpack

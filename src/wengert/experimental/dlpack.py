@@ -1,0 +1,51 @@
+"""`tf.experimental.dlpack`: tensors to and from other libraries without a detour through files.
+
+Tensors also speak the protocol themselves: `np.from_dlpack(t)`, `torch.from_dlpack(t)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core.apply import wrap
+from wengert.core.convert import operand
+from wengert.core.dtypes import as_dtype
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.sites import caller
+from wengert.core.tensor import Tensor
+
+_CPU = (1, 0)
+
+
+class _Capsule:
+    """Gives a bare capsule the methods that NumPy asks for."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _CPU
+
+
+def to_dlpack(tf_tensor: Any) -> Any:
+    """A DLPack capsule with a copy of the tensor's value; strings and bfloat16 have none."""
+    x = operand(tf_tensor)
+    try:
+        return x.__dlpack__()
+    except BufferError as error:
+        raise invalid_dtype("to_dlpack", f"{x.dtype.name} cannot be exported", x) from error
+
+
+def from_dlpack(dlcapsule: Any) -> Tensor:
+    """A tensor with the value of a DLPack capsule, or of an array that can make one."""
+    source = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Capsule(dlcapsule)
+    try:
+        array = np.from_dlpack(source)
+    except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+        raise invalid("from_dlpack", "this is no DLPack capsule of an array in main memory") from error
+    return wrap(np.array(array, as_dtype(array.dtype).np), caller())

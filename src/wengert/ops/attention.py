@@ -1,0 +1,177 @@
+"""Scaled dot-product attention as one operation, so that a compiler can fuse it.
+
+The lowering is plain `lax` (two batched products around a stable softmax). A row that may attend
+to nothing gives zeros. The tape keeps the arguments alone; the gradient works the weights out
+again, by an operation that differentiates in the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.lazy import lax
+from wengert.core.op import Joint, Op, Spec
+from wengert.ops.compiled import wide
+from wengert.ops.declare import expand, in_float32
+from wengert.ops.matmul import matmul
+from wengert.ops.shaping import sum_to
+from wengert.ops.softmax import SOFTMAX_GRAD, lower_sum, spread
+
+
+def _weights_array(
+    q: np.ndarray, k: np.ndarray, *mask: np.ndarray, is_causal: bool, scale: float
+) -> np.ndarray:
+    kind = q.dtype.type
+    scores = np.matmul(q * kind(scale), np.swapaxes(k, -1, -2))
+    for m in mask:
+        scores = np.where(m, scores, kind(-np.inf)) if m.dtype.kind == "b" else scores + m
+    if is_causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, kind(-np.inf))
+    if not scores.size:
+        return scores
+    top = scores.max(-1, keepdims=True)
+    top[top == -np.inf] = 0
+    e = np.exp(scores - top)
+    total = e.sum(-1, keepdims=True)
+    total[total == 0] = 1
+    e /= total
+    return e
+
+
+def _lower_weights(q: Any, k: Any, *mask: Any, is_causal: bool, scale: float) -> Any:
+    lead = tuple(range(q.ndim - 2))
+    numbers = (((q.ndim - 1,), (k.ndim - 1,)), (lead, lead))
+    scores = lax.dot_general(lax.mul(q, lax.full_like(q, scale)), k, numbers)
+    last = scores.ndim - 1
+    low = lax.full_like(scores, -np.inf)
+    for m in mask:
+        m = expand(m, scores.shape)  # the same mask, in full
+        scores = lax.select(m, scores, low) if m.dtype == bool else lax.add(scores, m)
+    if is_causal:
+        row = lax.broadcasted_iota(np.int32, scores.shape, last - 1)
+        column = lax.broadcasted_iota(np.int32, scores.shape, last)
+        scores = lax.select(lax.ge(row, column), scores, low)
+    top = lax.reduce(scores, scores.dtype.type(-np.inf), lax.max, (last,))
+    top = lax.select(lax.eq(top, lax.full_like(top, -np.inf)), lax.full_like(top, 0), top)
+    e = lax.exp(lax.sub(scores, spread(top, scores.shape, last)))
+    total = lower_sum(e, last)
+    return lax.div(
+        e, lax.select(lax.eq(total, lax.full_like(total, 0)), lax.full_like(e, 1), total)
+    )
+
+
+def _infer_weights(q: Spec, k: Spec, *mask: Spec, is_causal: bool, scale: float) -> Spec:
+    if q.shape is None or k.shape is None:
+        return Spec(None, q.dtype)
+    return Spec((*q.shape[:-1], k.shape[-2]), q.dtype)
+
+
+def _weights_grad(g: Any, inputs: Any, outs: Any, needs: Any, scale: float) -> Any:
+    q, k, *mask = inputs
+    over_scores = apply(SOFTMAX_GRAD, g, outs[0], axis=outs[0].ndim - 1)
+    return (
+        scale * matmul(over_scores, k) if needs[0] else None,
+        scale * matmul(over_scores, q, transpose_a=True) if needs[1] else None,
+        *(
+            sum_to(over_scores, m._array.shape) if need and m.dtype.is_floating else None
+            for m, need in zip(mask, needs[2:], strict=True)
+        ),
+    )
+
+
+ATTENTION_WEIGHTS = Op(
+    "attention_weights",
+    "*xs",
+    kernel=in_float32(_weights_array),
+    infer=_infer_weights,
+    lower=wide(_lower_weights),
+    grad=Joint(_weights_grad),
+    match=(0, 1),
+)
+
+
+def _attention_kernel(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, *mask: np.ndarray, is_causal: bool, scale: float
+) -> np.ndarray:
+    return np.matmul(_weights_array(q, k, *mask, is_causal=is_causal, scale=scale), v)
+
+
+def _lower_attention(q: Any, k: Any, v: Any, *mask: Any, is_causal: bool, scale: float) -> Any:
+    weights = _lower_weights(q, k, *mask, is_causal=is_causal, scale=scale)
+    lead = tuple(range(q.ndim - 2))
+    return lax.dot_general(weights, v, (((q.ndim - 1,), (q.ndim - 2,)), (lead, lead)))
+
+
+def _infer_attention(q: Spec, k: Spec, v: Spec, *mask: Spec, is_causal: bool, scale: float) -> Spec:
+    if q.shape is None or v.shape is None:
+        return Spec(None, q.dtype)
+    return Spec((*q.shape[:-1], v.shape[-1]), q.dtype)
+
+
+def _attention_grad(g: Any, inputs: Any, needs: Any, is_causal: bool, scale: float) -> Any:
+    q, k, v, *mask = inputs
+    weights = apply(ATTENTION_WEIGHTS, q, k, *mask, is_causal=is_causal, scale=scale)
+    over_weights = matmul(g, v, transpose_b=True)
+    over_q, over_k, *over_mask = _weights_grad(
+        over_weights, (q, k, *mask), (weights,), (*needs[:2], *needs[3:]), scale
+    )
+    over_v = matmul(weights, g, transpose_a=True) if needs[2] else None
+    return over_q, over_k, over_v, *over_mask
+
+
+ATTENTION = Op(
+    "scaled_dot_product_attention",
+    "*xs",
+    kernel=in_float32(_attention_kernel),
+    infer=_infer_attention,
+    lower=wide(_lower_attention),
+    grad=Joint(_attention_grad),
+    match=(0, 1, 2),
+)
+
+
+def scaled_dot_product_attention(
+    query: Any, key: Any, value: Any, mask: Any = None, is_causal: bool = False,
+    scale: float | None = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """softmax(scale * query keyᵀ + mask) value, for tensors `[batch, heads, time, dim]`.
+
+    A boolean mask is True where a query may attend; a floating one is added to the scores. Both
+    broadcast to `[batch, heads, query time, key time]`. `is_causal` lets position i see keys up
+    to i. `scale` is 1 / sqrt(dim) unless given. A query that may attend to nothing gives zeros.
+    """
+    name = "scaled_dot_product_attention"
+    q = operand(query)
+    k, v = operand(key, None, q.dtype), operand(value, None, q.dtype)
+    if not q.dtype.is_floating:
+        raise invalid_dtype(name, "`query`, `key` and `value` must be floating", q)
+    a, b, c = q._array.shape, k._array.shape, v._array.shape
+    fits = (
+        len(a) == len(b) == len(c) >= 2
+        and a[:-2] == b[:-2] == c[:-2]
+        and a[-1] == b[-1]
+        and b[-2] == c[-2]
+    )
+    if not fits:
+        raise invalid(
+            name, "`query` [..., n, dim], `key` [..., m, dim] and `value` [..., m, d] must agree",
+            q, k, v, help="Repeat the heads of `key` and `value` where there are fewer.",
+        )  # fmt: skip
+    given = []
+    if mask is not None:
+        m = operand(mask, None, q.dtype)
+        if not m.dtype.is_bool and m.dtype is not q.dtype:
+            raise invalid_dtype(name, "`mask` must be boolean or have the dtype of `query`", m, q)
+        full = (*a[:-1], b[-2])
+        if shapes.broadcast(name, m._array.shape, full) != full:
+            raise invalid(name, f"`mask` must broadcast to the scores {list(full)}", m)
+        given.append(m)
+    factor = (1 / math.sqrt(a[-1]) if a[-1] else 1.0) if scale is None else float(scale)
+    return apply(ATTENTION, q, k, v, *given, is_causal=bool(is_causal), scale=factor)

@@ -1,0 +1,67 @@
+"""Dropout: elements are set to zero at random, the rest scaled up so that the mean stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, describe, invalid, invalid_dtype
+from wengert.core.tensor import Value
+from wengert.ops.random import stateless_uniform, uniform
+from wengert.ops.select import where
+
+
+def _shape(name: str, x: Any, noise_shape: Any) -> tuple[int, ...]:
+    """The shape of the random numbers: `None` in `noise_shape` means the size of `x`."""
+    own = x._array.shape
+    if noise_shape is None:
+        return own
+    given = noise_shape._array.tolist() if isinstance(noise_shape, Value) else list(noise_shape)
+    if len(given) == len(own):
+        given = [d if n is None else int(n) for n, d in zip(given, own, strict=True)]
+    fits = len(given) == len(own) and all(n in (1, d) for n, d in zip(given, own, strict=True))
+    if not fits:
+        raise invalid(name, f"`noise_shape` {given} does not broadcast to the shape of `x`", x)
+    return tuple(given)
+
+
+def _dropped(
+    name: str, x: Any, rate: Any, noise_shape: Any, draw: Callable[[Any, Any], Any]
+) -> Any:
+    x = operand(x)
+    if not x.dtype.is_floating:
+        raise invalid_dtype(name, "`x` must be floating, as it is scaled", x, help="Use tf.cast.")
+    if isinstance(rate, Value):
+        if rate.dtype is not x.dtype:
+            raise invalid_dtype(name, "`rate` must have the dtype of `x`", rate, x)
+        scaled = x / (1.0 - rate)
+    else:
+        if not isinstance(rate, int | float):
+            raise at_site(ValueError(f"{name}: `rate` must be a number; got {describe(rate)}."))
+        if not 0 <= rate < 1:
+            raise invalid(name, f"`rate` must lie in [0, 1); got {rate}")
+        if rate == 0:
+            return x
+        scaled = x * (1 / (1 - rate))
+    keep = draw(_shape(name, x, noise_shape), x.dtype) >= rate
+    return where(keep, scaled, 0.0)
+
+
+def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: Any = None) -> Any:
+    """Sets elements to zero with probability `rate` and scales the others by 1 / (1 - rate)."""
+    return _dropped(
+        "dropout", x, rate, noise_shape, lambda shape, kind: uniform(shape, dtype=kind, seed=seed)
+    )
+
+
+def stateless_dropout(
+    x: Any, rate: Any, seed: Any, rng_alg: Any = "auto_select", noise_shape: Any = None,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """`dropout` that depends on `seed` alone."""
+    alg = "auto_select" if rng_alg is None else rng_alg
+    return _dropped(
+        "stateless_dropout", x, rate, noise_shape,
+        lambda shape, kind: stateless_uniform(shape, seed, dtype=kind, alg=alg),
+    )  # fmt: skip

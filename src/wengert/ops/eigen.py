@@ -1,0 +1,185 @@
+"""Eigenvalues and eigenvectors.
+
+Self-adjoint matrices are read from their lower triangle, and their gradients lie there too; other
+matrices have complex eigenvalues. Matrices with NaN give NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.lazy import lax, linalg
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import in_float32
+from wengert.ops.decompose import gaps, must_be_square, or_nan, real_as
+from wengert.ops.diagonal import band_part, diag, diag_part, set_diag
+from wengert.ops.matmul import matmul
+from wengert.ops.solve import check_square, solve
+from wengert.ops.tensordot import adjoint
+
+
+def _infer_eigh(x: Spec) -> tuple[Spec, Spec]:
+    check_square("eigh", x)
+    return _values("eigh", x), x
+
+
+def _values(name: str, x: Spec, dtype: Any = None) -> Spec:
+    check_square(name, x)
+    return Spec(None if x.shape is None else x.shape[:-1], dtype or x.dtype)
+
+
+@or_nan
+@in_float32
+def _eigh_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    must_be_square(x)
+    e, v = np.linalg.eigh(x)
+    return e.astype(x.dtype), v
+
+
+@or_nan
+@in_float32
+def _eigvalsh_kernel(x: np.ndarray) -> np.ndarray:
+    must_be_square(x)
+    return np.linalg.eigvalsh(x).astype(x.dtype)
+
+
+def _lower_eigh(x: Any) -> Any:
+    v, e = linalg.eigh(x, lower=True, symmetrize_input=False)
+    return lax.convert_element_type(e, x.dtype), v
+
+
+def _eigh_grad(g: Any, outs: Any) -> Any:
+    e, v = outs
+    middle = diag(g[0]) + gaps(e) * matmul(v, g[1], adjoint_a=True)
+    return _lower_half(matmul(v, matmul(middle, v, adjoint_b=True)))
+
+
+def _lower_half(a: Any) -> Any:
+    """The gradient of a function that reads the lower triangle only."""
+    both = band_part(a + adjoint(a), -1, 0)
+    return set_diag(both, 0.5 * diag_part(both))
+
+
+EIGH = Op(
+    "eigh",
+    "x",
+    kernel=_eigh_kernel,
+    infer=_infer_eigh,
+    lower=_lower_eigh,
+    grad=_eigh_grad,
+    accepts=dtypes.INEXACT,
+    outputs=2,
+    holomorphic=False,
+)
+
+
+def eigh(tensor: Any, name: Any = None) -> tuple[Any, Any]:
+    """Eigenvalues, ascending, and eigenvectors (columns) of self-adjoint matrices.
+
+    Only the lower triangle is read. Equal eigenvalues count as unrelated in the gradient.
+    """
+    return apply(EIGH, operand(tensor))
+
+
+def _eigvalsh_grad(g: Any, x: Any) -> Any:
+    _, v = eigh(x)
+    return _lower_half(matmul(v, matmul(diag(g), v, adjoint_b=True)))
+
+
+EIGVALSH = Op(
+    "eigvalsh",
+    "x",
+    kernel=_eigvalsh_kernel,
+    infer=lambda x: _values("eigvalsh", x),
+    lower=lambda x: _lower_eigh(x)[0],
+    grad=_eigvalsh_grad,
+    accepts=dtypes.INEXACT,
+    holomorphic=False,
+)
+
+
+def eigvalsh(tensor: Any, name: Any = None) -> Any:
+    """Eigenvalues of self-adjoint matrices, ascending."""
+    return apply(EIGVALSH, operand(tensor))
+
+
+def _complex(dtype: dtypes.DType) -> dtypes.DType:
+    if dtype.is_complex:
+        return dtype
+    return dtypes.complex128 if dtype is dtypes.float64 else dtypes.complex64
+
+
+def _wide(x: np.ndarray) -> np.dtype:
+    return _complex(dtypes.of(x)).np
+
+
+@or_nan
+@in_float32
+def _eig_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    must_be_square(x)
+    e, v = np.linalg.eig(x)
+    return e.astype(_wide(x)), v.astype(_wide(x))
+
+
+def _infer_eig(x: Spec) -> tuple[Spec, Spec]:
+    e = _values("eig", x, _complex(x.dtype))
+    return e, Spec(x.shape, e.dtype)
+
+
+def _eig_grad(g: Any, outs: Any, x_dtype: Any) -> Any:
+    from wengert.ops.complex import conj, real
+
+    e, v = outs
+    vgv = matmul(v, g[1], adjoint_a=True)
+    along = diag(real_as(real(diag_part(vgv)), vgv.dtype))
+    middle = vgv - matmul(matmul(v, v, adjoint_a=True), along)
+    inner = diag(g[0]) + conj(gaps(e)) * middle
+    return real_as(solve(v, matmul(inner, v, adjoint_b=True), adjoint=True), x_dtype)
+
+
+EIG = Op(
+    "eig",
+    "x",
+    kernel=lambda x, x_dtype: _eig_kernel(x),
+    infer=lambda x, x_dtype: _infer_eig(x),
+    lower=lambda x, x_dtype: tuple(linalg.eig(x, compute_left_eigenvectors=False)),
+    grad=_eig_grad,
+    accepts=dtypes.INEXACT,
+    outputs=2,
+    holomorphic=False,
+)
+
+
+def eig(tensor: Any, name: Any = None) -> tuple[Any, Any]:
+    """Eigenvalues, in no order, and eigenvectors (columns of length 1), as complex numbers."""
+    x = operand(tensor)
+    return apply(EIG, x, x_dtype=x.dtype)
+
+
+def _eigvals_grad(g: Any, x: Any) -> Any:
+    _, v = eig(x)
+    return real_as(solve(v, matmul(diag(g), v, adjoint_b=True), adjoint=True), x.dtype)
+
+
+EIGVALS = Op(
+    "eigvals",
+    "x",
+    kernel=or_nan(in_float32(lambda x: np.linalg.eigvals(x).astype(_wide(x)))),
+    infer=lambda x: _values("eigvals", x, _complex(x.dtype)),
+    lower=lambda x: linalg.eig(
+        x, compute_left_eigenvectors=False, compute_right_eigenvectors=False
+    )[0],
+    grad=_eigvals_grad,
+    accepts=dtypes.INEXACT,
+    holomorphic=False,
+)
+
+
+def eigvals(tensor: Any, name: Any = None) -> Any:
+    """Eigenvalues in no order, as complex numbers."""
+    return apply(EIGVALS, operand(tensor))

@@ -1,0 +1,28 @@
+"""Looking up rows of a table; the gradient stays row-sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core import dtypes
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.ops.gather import gather
+from wengert.ops.norms import clip_by_norm
+from wengert.ops.shaping import concat
+
+
+def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: Any = None) -> Any:
+    """The rows of `params` named by `ids`, each shortened to `max_norm` where that is given.
+
+    A list of tables counts as one, cut into consecutive parts. An id outside is an error.
+    """
+    if params is None or (isinstance(params, list | tuple) and not params):
+        raise invalid("embedding_lookup", "`params` must be a table or a list of tables")
+    if isinstance(params, list | tuple):
+        params = params[0] if len(params) == 1 else concat(list(params), 0)
+    ids = operand(ids, None, dtypes.int32)
+    rows = gather(params, ids)
+    if max_norm is None:
+        return rows
+    return clip_by_norm(rows, max_norm, axes=list(range(ids.ndim, rows.ndim)))

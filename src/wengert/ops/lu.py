@@ -1,0 +1,143 @@
+"""LU factors: packed in one matrix, with the order of rows beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.lazy import jnp, lapack, lax, linalg
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import in_float32
+from wengert.ops.decompose import must_be_square
+from wengert.ops.diagonal import band_part, diag_part, set_diag
+from wengert.ops.matmul import matmul
+from wengert.ops.solve import TRIANGULAR_SOLVE, check_square, inv, refusing, triangular_solve
+from wengert.ops.tensordot import matrix_transpose
+
+
+def _infer_permute(x: Spec, order: Spec, inverse: bool) -> Spec:
+    if x.shape is None or order.shape is None:
+        return Spec(None, x.dtype)
+    lead: Any = shapes.broadcast("permute_rows", x.shape[:-2], order.shape[:-1])
+    return Spec((*lead, *x.shape[-2:]), x.dtype)
+
+
+def _permute_kernel(x: np.ndarray, order: np.ndarray, inverse: bool) -> np.ndarray:
+    lead = np.broadcast_shapes(x.shape[:-2], order.shape[:-1])
+    rows = np.broadcast_to(np.argsort(order, -1) if inverse else order, (*lead, order.shape[-1]))
+    return np.take_along_axis(np.broadcast_to(x, (*lead, *x.shape[-2:])), rows[..., None], -2)
+
+
+def _lower_permute(x: Any, order: Any, inverse: bool) -> Any:
+    # `jnp.take_along_axis` builds the batched gather that `lax.gather` would want spelled out.
+    lead = np.broadcast_shapes(x.shape[:-2], order.shape[:-1])
+    rows = jnp.broadcast_to(jnp.argsort(order, -1) if inverse else order, (*lead, order.shape[-1]))
+    return jnp.take_along_axis(jnp.broadcast_to(x, (*lead, *x.shape[-2:])), rows[..., None], -2)
+
+
+PERMUTE_ROWS = Op(
+    "permute_rows",
+    "x order",
+    kernel=_permute_kernel,
+    infer=_infer_permute,
+    lower=_lower_permute,
+    grad=(
+        lambda g, order, inverse: apply(PERMUTE_ROWS, g, order, inverse=not inverse),
+        None,
+    ),
+    match=(),
+    broadcasts=True,
+)
+
+
+def _infer_lu(x: Spec, dtype: dtypes.DType) -> tuple[Spec, Spec]:
+    check_square("lu", x)
+    return x, Spec(None if x.shape is None else x.shape[:-1], dtype)
+
+
+@refusing("input is not invertible")
+@in_float32
+def _lu_kernel(x: np.ndarray, dtype: dtypes.DType) -> tuple[np.ndarray, np.ndarray]:
+    must_be_square(x)
+    getrf = getattr(lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[x.dtype.char] + "getrf")
+    out = np.empty_like(x)
+    order = np.empty(x.shape[:-1], dtype.np)
+    for i in np.ndindex(x.shape[:-2]) if x.size else ():
+        out[i], swaps, info = getrf(x[i])
+        if info > 0:
+            raise np.linalg.LinAlgError
+        rows = list(range(len(swaps)))
+        for k, j in enumerate(swaps):
+            rows[k], rows[j] = rows[j], rows[k]
+        order[i] = rows
+    return out, order
+
+
+def _lower_lu(x: Any, dtype: dtypes.DType) -> Any:
+    out, _, order = linalg.lu(x)
+    return out, lax.convert_element_type(order, dtype.np)
+
+
+def _factors(x: Any) -> tuple[Any, Any]:
+    """L, with ones on its diagonal, and U."""
+    from wengert.ops.create import ones_like
+
+    return band_part(set_diag(x, ones_like(diag_part(x))), -1, 0), band_part(x, 0, -1)
+
+
+def _below(x: Any) -> Any:
+    return x - band_part(x, 0, -1)
+
+
+def _lu_grad(g: Any, outs: Any) -> Any:
+    lower, upper = _factors(outs[0])
+    middle = _below(matmul(lower, _below(g[0]), transpose_a=True))
+    middle = middle + band_part(matmul(band_part(g[0], 0, -1), upper, transpose_b=True), 0, -1)
+    left = apply(TRIANGULAR_SOLVE, lower, middle, lower=True, transpose=True)
+    both = apply(TRIANGULAR_SOLVE, upper, matrix_transpose(left), lower=False, transpose=False)
+    return apply(PERMUTE_ROWS, matrix_transpose(both), outs[1], inverse=True)
+
+
+LU = Op(
+    "lu",
+    "x",
+    kernel=_lu_kernel,
+    infer=_infer_lu,
+    lower=_lower_lu,
+    grad=_lu_grad,
+    accepts=dtypes.INEXACT,
+    outputs=2,
+)
+
+
+def lu(input: Any, output_idx_type: Any = dtypes.int32, name: Any = None) -> tuple[Any, Any]:
+    """L and U packed in one matrix, and the order p of rows: input[p] = L @ U."""
+    return apply(LU, operand(input), dtype=dtypes.as_dtype(output_idx_type))
+
+
+def lu_reconstruct(
+    lower_upper: Any, perm: Any, validate_args: bool = False, name: Any = None
+) -> Any:
+    """The matrix whose `lu` was taken."""
+    lower, upper = _factors(operand(lower_upper))
+    return apply(PERMUTE_ROWS, matmul(lower, upper), operand(perm), inverse=True)
+
+
+def lu_solve(
+    lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: Any = None
+) -> Any:
+    """Solves A @ x = rhs, given the `lu` of A."""
+    lower, upper = _factors(operand(lower_upper))
+    b = apply(PERMUTE_ROWS, operand(rhs, None, upper.dtype), operand(perm), inverse=False)
+    return triangular_solve(upper, triangular_solve(lower, b), lower=False)
+
+
+def lu_matrix_inverse(
+    lower_upper: Any, perm: Any, validate_args: bool = False, name: Any = None
+) -> Any:
+    """The inverse of A, given the `lu` of A."""
+    return inv(lu_reconstruct(lower_upper, perm))

@@ -1,0 +1,115 @@
+"""Functions of whole matrices: exponential, logarithm, square root.
+
+For every such function f, f([[A, E], [0, A]]) has the derivative of f at A along E in its upper
+right block. So each is its own gradient, on matrices of twice the size, to any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import at_site
+from wengert.core.lazy import jax, jax_linalg, jnp, scipy_linalg
+from wengert.core.op import Op
+from wengert.ops.declare import in_float32
+from wengert.ops.decompose import must_be_square
+from wengert.ops.solve import square
+from wengert.ops.tensordot import matrix_transpose
+
+
+def _along(op: Op, g: Any, x: Any) -> Any:
+    """The gradient of a matrix function: its derivative at the transpose of `x`, along `g`."""
+    from wengert.ops.create import zeros_like
+    from wengert.ops.shaping import concat
+
+    n = x.shape[-1]
+    at = matrix_transpose(x)
+    block = concat([concat([at, g], -1), concat([zeros_like(at), at], -1)], -2)
+    return apply(op, block)[..., :n, n:]
+
+
+def _each(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+    """Applies a function of one matrix to a stack; a result it cannot have becomes NaN."""
+    must_be_square(x)
+    out = np.empty_like(x)
+    for i in np.ndindex(x.shape[:-2]):
+        out[i] = _one(function, x[i])
+    return out
+
+
+def _one(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> Any:
+    if not x.size:
+        return x
+    found = function(x) if np.isfinite(x).all() else np.nan
+    return np.nan if np.iscomplexobj(found) and not np.iscomplexobj(x) else found
+
+
+EXPM = Op(
+    "expm",
+    "x",
+    kernel=in_float32(lambda x: _each(scipy_linalg.expm, x)),
+    infer=square("expm"),
+    # Padé approximants with scaling and squaring, which `lax` does not have.
+    lower=lambda x: jax_linalg.expm(x) if x.size else x,
+    grad=lambda g, x: _along(EXPM, g, x),
+    accepts=dtypes.INEXACT,
+)
+
+
+def expm(input: Any, name: Any = None) -> Any:
+    """The exponential of square matrices; NaN if one is not finite."""
+    x = operand(input)
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise at_site(ValueError(f"expm: floats were expected; got {x.dtype.name}."))
+    return apply(EXPM, x)
+
+
+LOGM = Op(
+    "logm",
+    "x",
+    kernel=lambda x: _each(lambda m: scipy_linalg.logm(m), x),
+    infer=square("logm"),
+    lower=None,
+    grad=lambda g, x: _along(LOGM, g, x),
+    accepts=dtypes.COMPLEX,
+)
+
+
+def logm(input: Any, name: Any = None) -> Any:
+    """The principal logarithm of square complex matrices."""
+    return apply(LOGM, operand(input))
+
+
+def _lower_sqrtm(x: Any) -> Any:
+    if not x.size:
+        return x
+    # `lax` has the Schur form that this is built on, but not the recurrence over its triangle.
+    flat = x.reshape((-1, *x.shape[-2:]))
+    root = jax.vmap(jax_linalg.sqrtm)(flat).reshape(x.shape)
+    if jnp.iscomplexobj(x):
+        return root.astype(x.dtype)
+    size = jnp.abs(root).max((-2, -1), keepdims=True)
+    bad = (jnp.abs(root.imag) > 1e-4 * size).any((-2, -1), keepdims=True)
+    return jnp.where(bad, jnp.nan, root.real).astype(x.dtype)
+
+
+SQRTM = Op(
+    "sqrtm",
+    "x",
+    kernel=in_float32(lambda x: _each(lambda m: scipy_linalg.sqrtm(m), x)),
+    infer=square("sqrtm"),
+    lower=_lower_sqrtm,
+    grad=lambda g, x: _along(SQRTM, g, x),
+    accepts=dtypes.INEXACT,
+)
+
+
+def sqrtm(input: Any, name: Any = None) -> Any:
+    """The principal square root of square matrices; NaN for a real one that has no real root."""
+    return apply(SQRTM, operand(input))

@@ -1,0 +1,211 @@
+"""Moments, normalisation and biases.
+
+`moments` is one operation with two results and the exact gradient of any order (TensorFlow's
+treats the mean inside the variance as a constant, so its second derivative is wrong).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.cast import cast
+from wengert.ops.compiled import wide
+from wengert.ops.complex import conj, real
+from wengert.ops.create import constant
+from wengert.ops.declare import in_float32
+from wengert.ops.matmul import matmul
+from wengert.ops.power import pow, rsqrt
+from wengert.ops.reduce import reduce_args, reduce_mean, reduce_sum, reduced
+from wengert.ops.select import maximum
+from wengert.ops.shaping import broadcast_to, reshape
+
+
+def _moments_kernel(
+    x: np.ndarray, axis: tuple[int, ...], keepdims: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    count = x.dtype.type(math.prod(x.shape[i] for i in axis))
+    mean = np.add.reduce(x, axis, keepdims=True) / count
+    centred = x - mean
+    variance = np.add.reduce(centred * centred, axis, keepdims=keepdims) / count
+    return mean if keepdims else mean.reshape(variance.shape), variance
+
+
+def _lower_moments(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    rest = [i for i in range(x.ndim) if i not in axis]
+    count = x.dtype.type(math.prod(x.shape[i] for i in axis))
+
+    def mean(y: Any) -> Any:
+        total = lax.reduce(y, y.dtype.type(0), lax.add, axis)
+        return lax.div(total, lax.full_like(total, count))
+
+    middle = mean(x)
+    centred = lax.sub(x, lax.broadcast_in_dim(middle, x.shape, rest))
+    found = middle, mean(lax.mul(centred, centred))
+    return tuple(lax.expand_dims(y, axis) for y in found) if keepdims else found
+
+
+def _moments_grad(
+    g: Any, x: Any, outs: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool
+) -> Any:
+    kept = tuple(1 if i in axis else d for i, d in enumerate(x_shape))
+    mean, over_mean, over_variance = (reshape(y, kept) for y in (outs[0], *g))
+    count = float(math.prod(x_shape[i] for i in axis))
+    spread = (2.0 / count) * over_variance * (x - mean)
+    return spread + broadcast_to(over_mean / count, x_shape)
+
+
+MOMENTS = Op(
+    "moments",
+    "x",
+    kernel=in_float32(_moments_kernel),
+    infer=lambda x, axis, keepdims: (Spec(reduced(x, axis, keepdims), x.dtype),) * 2,
+    lower=wide(_lower_moments),
+    grad=_moments_grad,
+    accepts=dtypes.FLOAT,
+    outputs=2,
+)
+
+
+def moments(
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: Any = None
+) -> tuple[Any, Any]:
+    """The mean and the (population) variance over `axes`; `shift` is not needed and not used."""
+    x, axis = reduce_args("moments", x, axes)
+    if not x.dtype.is_floating:
+        mean = reduce_mean(x, axis, keepdims=True)
+        difference = x - mean
+        variance = reduce_mean(difference * difference, axis, keepdims=bool(keepdims))
+        return reshape(mean, variance.shape), variance
+    return apply(MOMENTS, x, axis=axis, keepdims=bool(keepdims))
+
+
+def weighted_moments(
+    x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: Any = None
+) -> tuple[Any, Any]:
+    """The mean and variance over `axes` with weights that broadcast against `x`."""
+    x = operand(x)
+    kind = x.dtype
+    weights = operand(frequency_weights, None, kind)
+    if weights.dtype is not kind:
+        weights = cast(weights, kind)
+    if kind.is_floating and kind.size == 2:
+        x, weights = cast(x, dtypes.float32), cast(weights, dtypes.float32)
+    shape = shapes.broadcast("weighted_moments", x._array.shape, weights._array.shape)
+    weights = broadcast_to(weights, shape)
+    total = reduce_sum(weights, axes, keepdims=True)
+    mean = reduce_sum(weights * x, axes, keepdims=True) / total
+    difference = x - mean
+    variance = reduce_sum(weights * difference * difference, axes, keepdims=True) / total
+    if not keepdims:
+        _, axis = reduce_args("weighted_moments", weights, axes)
+        kept = [d for i, d in enumerate(mean._array.shape) if i not in axis]
+        mean, variance = reshape(mean, kept), reshape(variance, kept)
+    return cast(mean, kind), cast(variance, kind)
+
+
+def batch_normalization(
+    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """(x - mean) / sqrt(variance + epsilon), times `scale`, plus `offset` where they are given."""
+    x = operand(x)
+    mean, variance = operand(mean, None, x.dtype), operand(variance, None, x.dtype)
+    factor = rsqrt(variance + variance_epsilon)
+    if scale is not None:
+        factor = factor * operand(scale, None, x.dtype)
+    shift = -mean * factor
+    if offset is not None:
+        shift = operand(offset, None, x.dtype) + shift
+    return x * cast(factor, x.dtype) + cast(shift, x.dtype)
+
+
+def _aligned(bias: Any, rank: int, first: bool) -> tuple[int, ...]:
+    return (*bias, *(1,) * (rank - 2)) if first else tuple(bias)
+
+
+def _bias_kernel(value: np.ndarray, bias: np.ndarray, first: bool) -> np.ndarray:
+    if bias.ndim != 1 or value.ndim < 2 or value.shape[1 if first else -1] != bias.shape[0]:
+        raise ValueError("bias")
+    return value + bias.reshape(_aligned(bias.shape, value.ndim, first))
+
+
+def _infer_bias(value: Spec, bias: Spec, first: bool) -> Spec:
+    if value.shape is not None and len(value.shape) < 2:
+        raise invalid("bias_add", "`value` must have rank 2 or more", value, bias)
+    if bias.shape is not None and len(bias.shape) != 1:
+        raise invalid("bias_add", "`bias` must have rank 1", value, bias)
+    if value.shape is not None and bias.shape is not None:
+        channels = value.shape[1 if first else -1]
+        if None not in (channels, bias.shape[0]) and channels != bias.shape[0]:
+            raise invalid("bias_add", "there must be one bias for each channel", value, bias)
+    return value
+
+
+def _bias_grad(g: Any, value_shape: Any, first: bool) -> Any:
+    channel = 1 if first else len(value_shape) - 1
+    return reduce_sum(g, [i for i in range(len(value_shape)) if i != channel])
+
+
+BIAS_ADD = Op(
+    "bias_add",
+    "value bias",
+    kernel=_bias_kernel,
+    infer=_infer_bias,
+    lower=lambda value, bias, first: lax.add(
+        value, lax.broadcast_in_dim(bias, value.shape, (1 if first else value.ndim - 1,))
+    ),
+    grad=(lambda g: g, _bias_grad),
+    accepts=dtypes.NUMERIC,
+)
+
+
+def bias_add(value: Any, bias: Any, data_format: Any = None, name: Any = None) -> Any:
+    """Adds one number per channel."""
+    if data_format is not None and not (
+        data_format.startswith("NC") or (data_format.startswith("N") and data_format[-1] == "C")
+    ):
+        raise invalid("bias_add", f"`data_format` must be N...C or NC...; got {data_format!r}")
+    value = operand(value)
+    first = data_format is not None and data_format.startswith("NC") and data_format != "NC"
+    return apply(BIAS_ADD, value, operand(bias, None, value.dtype), first=first and value.ndim > 2)
+
+
+def l2_normalize(
+    x: Any, axis: Any = None, epsilon: float = 1e-12, name: Any = None, dim: Any = None
+) -> Any:
+    """x / sqrt(max(sum(|x|²), epsilon)), so a zero vector stays zero."""
+    x = operand(x)
+    axis = dim if axis is None else axis
+    square = real(x * conj(x)) if x.dtype.is_complex else x * x
+    factor = rsqrt(maximum(reduce_sum(square, axis, keepdims=True), epsilon))
+    return x * (cast(factor, x.dtype) if x.dtype.is_complex else factor)
+
+
+def local_response_normalization(
+    input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """x / (bias + alpha * (sum of x² over the channels within `depth_radius`)) ** beta."""
+    x = operand(input)
+    if x.ndim != 4:
+        raise invalid("local_response_normalization", "`input` must have rank 4", x)
+    if not x.dtype.is_floating:
+        raise invalid("local_response_normalization", "`input` must be floating", x)
+    near = np.arange(x._array.shape[-1])
+    band = np.abs(near[:, None] - near) <= depth_radius
+    half = x.dtype.size == 2
+    wide_x = cast(x, dtypes.float32) if half else x
+    around = matmul(wide_x * wide_x, constant(band.astype(wide_x.dtype.np)))
+    return cast(wide_x * pow(float(bias) + float(alpha) * around, -float(beta)), x.dtype)
+
+
+lrn = local_response_normalization

@@ -1,0 +1,325 @@
+"""Pooling over sliding windows.
+
+The operations take a window size, stride, pair of paddings and dilation for *every* axis, so
+layouts do not matter to them. A window is walked place by place: each place is one strided slice
+of the input, which NumPy and XLA both turn into a plain loop. The gradient of the maximum goes to
+the first of equal values; NaN in a window makes its maximum NaN, which passes no gradient on.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.compiled import wide
+from wengert.ops.convolution import strided
+from wengert.ops.declare import in_float32
+from wengert.ops.sliding import extent, offsets, outer_sizes, resolve
+
+# Beyond this many places a window is left to XLA's own loop over windows.
+_MOST_PLACES = 64
+
+
+def _lowest(dtype: Any) -> Any:
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min
+    return -np.inf
+
+
+def _geometry(shape: Any, window: Any, strides: Any, padding: Any, dilations: Any) -> Any:
+    """The padding in pairs and the shape of the result."""
+    reach = extent(window, dilations)
+    pairs = resolve(shape, reach, strides, padding)
+    return pairs, tuple(outer_sizes("pool", shape, reach, strides, pairs))
+
+
+def _padded(x: np.ndarray, pairs: Any, value: Any) -> np.ndarray:
+    if not any(map(any, pairs)):
+        return x
+    out = np.full([n + a + b for n, (a, b) in zip(x.shape, pairs, strict=True)], value, x.dtype)
+    out[_inner(x.shape, pairs)] = x
+    return out
+
+
+def _inner(shape: Any, pairs: Any) -> tuple[slice, ...]:
+    return tuple(slice(a, a + n) for n, (a, _) in zip(shape, pairs, strict=True))
+
+
+def _slices(counts: Any, window: Any, strides: Any, dilations: Any) -> list[tuple[slice, ...]]:
+    """For each place in the window, the elements of the padded input that lie there."""
+    return [
+        tuple(
+            slice(a, a + (n - 1) * s + 1 if n else a, s)
+            for a, n, s in zip(start, counts, strides, strict=True)
+        )
+        for start in offsets(window, dilations)
+    ]
+
+
+def _max_kernel(x: np.ndarray, **at: Any) -> np.ndarray:
+    pairs, counts = _geometry(x.shape, **at)
+    wide_x = _padded(x, pairs, _lowest(x.dtype))
+    first, *rest = _slices(counts, at["window"], at["strides"], at["dilations"])
+    if not rest:
+        return wide_x[first]
+    out = np.maximum(wide_x[first], wide_x[rest[0]])
+    for place in rest[1:]:
+        np.maximum(out, wide_x[place], out=out)
+    return out
+
+
+def _infer_pool(x: Spec, window: Any, strides: Any, padding: Any, dilations: Any) -> Spec:
+    if x.shape is None:
+        return Spec((None,) * len(window), x.dtype)
+    reach = extent(window, dilations)
+    return Spec(tuple(outer_sizes("pool", x.shape, reach, strides, padding)), x.dtype)
+
+
+def _lower_max(x: Any, window: Any, strides: Any, padding: Any, dilations: Any) -> Any:
+    pairs, _ = _geometry(x.shape, window, strides, padding, dilations)
+    low = x.dtype.type(_lowest(np.dtype(x.dtype)))
+    return lax.reduce_window(x, low, lax.max, window, strides, pairs, window_dilation=dilations)
+
+
+def _hits(x: np.ndarray, y: np.ndarray, places: Any) -> Any:
+    """For each place, where it holds the first maximum of its window."""
+    left = np.ones(y.shape, bool)
+    for place in places:
+        hit = x[place] == y
+        hit &= left
+        left ^= hit
+        yield place, hit
+
+
+def _max_grad_kernel(g: np.ndarray, x: np.ndarray, y: np.ndarray, **at: Any) -> np.ndarray:
+    pairs, counts = _geometry(x.shape, **at)
+    wide_x = _padded(x, pairs, _lowest(x.dtype))
+    out = np.zeros(wide_x.shape, g.dtype)
+    apart = all(w <= s for w, s in zip(at["window"], at["strides"], strict=True))
+    places = _slices(counts, at["window"], at["strides"], at["dilations"])
+    for place, hit in _hits(wide_x, y, places):
+        if apart:
+            np.multiply(g, hit, out=out[place])
+        else:
+            out[place] += g * hit
+    return out[_inner(x.shape, pairs)]
+
+
+def _max_pick_kernel(h: np.ndarray, x: np.ndarray, y: np.ndarray, **at: Any) -> np.ndarray:
+    pairs, counts = _geometry(x.shape, **at)
+    wide_x = _padded(x, pairs, _lowest(x.dtype))
+    wide_h = _padded(h, pairs, 0)
+    out = np.zeros(y.shape, h.dtype)
+    places = _slices(counts, at["window"], at["strides"], at["dilations"])
+    for place, hit in _hits(wide_x, y, places):
+        out += wide_h[place] * hit
+    return out
+
+
+def _lower_padded(x: Any, pairs: Any, value: Any) -> Any:
+    return lax.pad(x, x.dtype.type(value), [(a, b, 0) for a, b in pairs])
+
+
+def _lower_hits(x: Any, y: Any, at: dict[str, Any]) -> Any:
+    strides = at["strides"]
+    left = lax.full(y.shape, True)
+    for start in offsets(at["window"], at["dilations"]):
+        hit = lax.bitwise_and(lax.eq(strided(x, start, y.shape, strides), y), left)
+        left = lax.bitwise_and(left, lax.bitwise_not(hit))
+        yield start, hit
+
+
+def _spread(part: Any, start: Any, shape: Any, strides: Any) -> Any:
+    """A part of a gradient put back at its place in the padded input, zeros elsewhere."""
+    config = []
+    for n, a, size, s in zip(part.shape, start, shape, strides, strict=True):
+        config.append((a, size - a - ((n - 1) * s + 1 if n else 0), s - 1))
+    return lax.pad(part, part.dtype.type(0), config)
+
+
+def _unpadded(x: Any, shape: Any, pairs: Any) -> Any:
+    starts = [a for a, _ in pairs]
+    return lax.slice(x, starts, [a + n for a, n in zip(starts, shape, strict=True)])
+
+
+def _lower_max_grad(g: Any, x: Any, y: Any, **at: Any) -> Any:
+    pairs, _ = _geometry(x.shape, **at)
+    if math.prod(at["window"]) > _MOST_PLACES:
+        return _lower_max_grad_large(g, x, pairs, at)
+    wide_x = _lower_padded(x, pairs, _lowest(np.dtype(x.dtype)))
+    total = lax.full(wide_x.shape, g.dtype.type(0))
+    for start, hit in _lower_hits(wide_x, y, at):
+        part = lax.select(hit, g, lax.full_like(g, 0))
+        total = lax.add(total, _spread(part, start, wide_x.shape, at["strides"]))
+    return _unpadded(total, x.shape, pairs)
+
+
+def _first_max(x: Any, pairs: Any, at: dict[str, Any]) -> Any:
+    """The flat index in `x` of the first maximum of each window."""
+    index = lax.reshape(lax.iota(np.int32, math.prod(x.shape)), x.shape)
+
+    def better(a: Any, b: Any) -> Any:
+        (x1, i1), (x2, i2) = a, b
+        wins = lax.bitwise_or(lax.gt(x1, x2), lax.bitwise_and(lax.eq(x1, x2), lax.lt(i1, i2)))
+        return lax.select(wins, x1, x2), lax.select(wins, i1, i2)
+
+    low = x.dtype.type(_lowest(np.dtype(x.dtype)))
+    return lax.reduce_window(
+        (x, index), (low, np.int32(np.iinfo(np.int32).max)), better, at["window"],
+        at["strides"], pairs, window_dilation=at["dilations"],
+    )[1]  # fmt: skip
+
+
+def _lower_max_grad_large(g: Any, x: Any, pairs: Any, at: dict[str, Any]) -> Any:
+    from wengert.core.lazy import jnp
+
+    # `.at[].add` builds the scatter dimension numbers that `lax.scatter_add` would want.
+    places = lax.reshape(_first_max(x, pairs, at), (g.size,))
+    flat = jnp.zeros((math.prod(x.shape),), g.dtype).at[places].add(lax.reshape(g, (g.size,)))
+    return lax.reshape(flat, x.shape)
+
+
+def _lower_max_pick(h: Any, x: Any, y: Any, **at: Any) -> Any:
+    pairs, _ = _geometry(x.shape, **at)
+    if math.prod(at["window"]) > _MOST_PLACES:
+        return lax.reshape(h, (h.size,))[_first_max(x, pairs, at)]
+    wide_x = _lower_padded(x, pairs, _lowest(np.dtype(x.dtype)))
+    wide_h = _lower_padded(h, pairs, 0)
+    total = lax.full(y.shape, h.dtype.type(0))
+    for start, hit in _lower_hits(wide_x, y, at):
+        part = strided(wide_h, start, y.shape, at["strides"])
+        total = lax.add(total, lax.select(hit, part, lax.full_like(part, 0)))
+    return total
+
+
+MAX_POOL_PICK = Op(
+    "max_pool_pick",
+    "h x y",
+    kernel=in_float32(_max_pick_kernel),
+    infer=lambda h, x, y, **at: Spec(y.shape, h.dtype),
+    lower=wide(_lower_max_pick),
+    grad=(
+        lambda k, x, y, window, strides, padding, dilations: apply(
+            MAX_POOL_GRAD, k, x, y, window=window, strides=strides, padding=padding,
+            dilations=dilations,
+        ),
+        None,
+        None,
+    ),
+    accepts=dtypes.FLOAT,
+)  # fmt: skip
+MAX_POOL_GRAD = Op(
+    "max_pool_grad",
+    "g x y",
+    kernel=in_float32(_max_grad_kernel),
+    infer=lambda g, x, y, **at: Spec(x.shape, g.dtype),
+    lower=wide(_lower_max_grad),
+    grad=(
+        lambda h, x, y, window, strides, padding, dilations: apply(
+            MAX_POOL_PICK, h, x, y, window=window, strides=strides, padding=padding,
+            dilations=dilations,
+        ),
+        None,
+        None,
+    ),
+    accepts=dtypes.FLOAT,
+)  # fmt: skip
+MAX_POOL = Op(
+    "max_pool",
+    "x",
+    kernel=_max_kernel,
+    infer=_infer_pool,
+    lower=_lower_max,
+    grad=lambda g, x, out, window, strides, padding, dilations: apply(
+        MAX_POOL_GRAD, g, x, out, window=window, strides=strides, padding=padding,
+        dilations=dilations,
+    ),
+    accepts=dtypes.REAL,
+)  # fmt: skip
+
+
+def _valid(shape: Any, pairs: Any, counts: Any, at: dict[str, Any]) -> np.ndarray:
+    """How many elements of each window lie inside the input; padding does not count."""
+    total = np.ones((1,) * len(counts))
+    for axis, n in enumerate(counts):
+        starts = np.arange(n) * at["strides"][axis] - pairs[axis][0]
+        taps = np.arange(at["window"][axis]) * at["dilations"][axis]
+        places = starts[:, None] + taps
+        inside = ((places >= 0) & (places < shape[axis])).sum(1)
+        total = total * inside.reshape([n if i == axis else 1 for i in range(len(counts))])
+    return np.maximum(total, 1)
+
+
+def _avg_kernel(x: np.ndarray, **at: Any) -> np.ndarray:
+    pairs, counts = _geometry(x.shape, **at)
+    wide_x = _padded(x, pairs, 0)
+    out = np.zeros(counts, x.dtype)
+    for place in _slices(counts, at["window"], at["strides"], at["dilations"]):
+        out += wide_x[place]
+    out /= _valid(x.shape, pairs, counts, at).astype(x.dtype)
+    return out
+
+
+def _avg_grad_kernel(g: np.ndarray, shape: Any, **at: Any) -> np.ndarray:
+    pairs, counts = _geometry(shape, **at)
+    part = g / _valid(shape, pairs, counts, at).astype(g.dtype)
+    out = np.zeros([n + a + b for n, (a, b) in zip(shape, pairs, strict=True)], g.dtype)
+    for place in _slices(counts, at["window"], at["strides"], at["dilations"]):
+        out[place] += part
+    return out[_inner(shape, pairs)]
+
+
+def _lower_avg(x: Any, **at: Any) -> Any:
+    pairs, counts = _geometry(x.shape, **at)
+    total = lax.reduce_window(
+        x, x.dtype.type(0), lax.add, at["window"], at["strides"], pairs,
+        window_dilation=at["dilations"],
+    )  # fmt: skip
+    valid = np.broadcast_to(_valid(x.shape, pairs, counts, at), counts).astype(x.dtype)
+    return lax.div(total, valid)
+
+
+def _lower_avg_grad(g: Any, shape: Any, **at: Any) -> Any:
+    """Each element of the input collects from the windows that hold it: a window again."""
+    pairs, counts = _geometry(shape, **at)
+    valid = np.broadcast_to(_valid(shape, pairs, counts, at), counts).astype(g.dtype)
+    reach = extent(at["window"], at["dilations"])
+    back = []
+    for n, size, span, s, (low, _) in zip(counts, shape, reach, at["strides"], pairs, strict=True):
+        spread = (n - 1) * s + 1 if n else 0
+        back.append((span - 1 - low, size - spread + low))
+    return lax.reduce_window(
+        lax.div(g, valid), g.dtype.type(0), lax.add, at["window"], (1,) * len(shape), back,
+        base_dilation=at["strides"], window_dilation=at["dilations"],
+    )  # fmt: skip
+
+
+AVG_POOL_GRAD = Op(
+    "avg_pool_grad",
+    "g",
+    kernel=in_float32(_avg_grad_kernel),
+    infer=lambda g, shape, **at: Spec(tuple(shape), g.dtype),
+    lower=wide(_lower_avg_grad),
+    grad=lambda h, window, strides, padding, dilations: apply(
+        AVG_POOL, h, window=window, strides=strides, padding=padding, dilations=dilations
+    ),
+    accepts=dtypes.FLOAT,
+)
+AVG_POOL = Op(
+    "avg_pool",
+    "x",
+    kernel=in_float32(_avg_kernel),
+    infer=_infer_pool,
+    lower=wide(_lower_avg),
+    grad=lambda g, x_shape, window, strides, padding, dilations: apply(
+        AVG_POOL_GRAD, g, shape=tuple(x_shape), window=window, strides=strides, padding=padding,
+        dilations=dilations,
+    ),
+    accepts=dtypes.FLOAT,
+)  # fmt: skip

@@ -1,0 +1,117 @@
+"""The public pooling functions, by kind and rank."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.op import Op
+from wengert.ops.pooling import AVG_POOL, MAX_POOL
+from wengert.ops.sliding import as_padding, channels_first, entries
+
+
+def _pooled(
+    name: str, op: Op, input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any,
+    rank: int | None, dilations: Any = 1,
+) -> Any:  # fmt: skip
+    x = operand(input)
+    if x.ndim not in ((3, 4, 5) if rank is None else (rank,)):
+        wanted = "3, 4 or 5" if rank is None else rank
+        raise invalid(name, f"`input` must have rank {wanted}", x)
+    first = channels_first(name, data_format, x.ndim - 2)
+
+    def each(what: str, value: Any) -> tuple[int, ...]:
+        return entries(name, what, value, x.ndim - 2, first, outer=(0,))
+
+    window = each("ksize", ksize)
+    pads = as_padding(name, padding, x.ndim - 2, first)
+    if not isinstance(pads, str):
+        pads = ((0, 0), (0, 0), *pads) if first else ((0, 0), *pads, (0, 0))
+        if any(max(p) >= k for p, k in zip(pads, window, strict=True) if max(p)):
+            raise invalid(name, "`padding` must be smaller than the window", padding)
+    return apply(
+        op, x, window=window, strides=each("strides", strides), padding=pads,
+        dilations=each("dilations", dilations),
+    )  # fmt: skip
+
+
+def max_pool(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = None, name: Any = None
+) -> Any:
+    """The maximum of each window, over one, two or three spatial axes."""
+    return _pooled("max_pool", MAX_POOL, input, ksize, strides, padding, data_format, None)
+
+
+def max_pool1d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NWC", name: Any = None
+) -> Any:
+    """The maximum of each window of sequences."""
+    return _pooled("max_pool1d", MAX_POOL, input, ksize, strides, padding, data_format, 3)
+
+
+def max_pool2d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NHWC", name: Any = None
+) -> Any:
+    """The maximum of each window of images; the gradient goes to the first of equal values."""
+    return _pooled("max_pool2d", MAX_POOL, input, ksize, strides, padding, data_format, 4)
+
+
+def max_pool3d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NDHWC", name: Any = None
+) -> Any:
+    """The maximum of each window of volumes."""
+    return _pooled("max_pool3d", MAX_POOL, input, ksize, strides, padding, data_format, 5)
+
+
+def avg_pool(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = None, name: Any = None
+) -> Any:
+    """The mean of each window, over one, two or three spatial axes; padding does not count."""
+    return _pooled("avg_pool", AVG_POOL, input, ksize, strides, padding, data_format, None)
+
+
+def avg_pool1d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NWC", name: Any = None
+) -> Any:
+    """The mean of each window of sequences."""
+    return _pooled("avg_pool1d", AVG_POOL, input, ksize, strides, padding, data_format, 3)
+
+
+def avg_pool2d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NHWC", name: Any = None
+) -> Any:
+    """The mean of each window of images; padding does not count."""
+    return _pooled("avg_pool2d", AVG_POOL, input, ksize, strides, padding, data_format, 4)
+
+
+def avg_pool3d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NDHWC", name: Any = None
+) -> Any:
+    """The mean of each window of volumes."""
+    return _pooled("avg_pool3d", AVG_POOL, input, ksize, strides, padding, data_format, 5)
+
+
+def pool(
+    input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
+    data_format: Any = None, dilations: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """`"MAX"` or `"AVG"` pooling over the axes that `window_shape` counts, with dilations."""
+    op = {"MAX": MAX_POOL, "AVG": AVG_POOL}.get(pooling_type)
+    if op is None:
+        raise invalid("pool", f"`pooling_type` must be 'MAX' or 'AVG'; got {pooling_type!r}")
+    return _pooled(
+        "pool", op, input, window_shape, 1 if strides is None else strides, padding, data_format,
+        None, 1 if dilations is None else dilations,
+    )  # fmt: skip
+
+
+class MaxPoolWithArgmax(NamedTuple):
+    """The maximum of each window, and where it was found."""
+
+    output: Any
+    argmax: Any

@@ -1,0 +1,169 @@
+"""The geometry of sliding windows, shared by convolutions and pooling.
+
+Turns what users give for strides, dilations, padding and data formats into one plain form: tuples
+with one entry per spatial axis, `"SAME"`, `"VALID"` or pairs of sizes, and whether channels come
+first. Knows nothing of arrays.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from wengert.core.errors import UnimplementedError, invalid
+from wengert.ops.declare import static
+
+Pairs = tuple[tuple[int, int], ...]
+FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
+
+
+class Windows(NamedTuple):
+    """How windows lie over the spatial axes of a tensor."""
+
+    strides: tuple[int, ...]
+    padding: str | Pairs
+    dilations: tuple[int, ...]
+    first: bool
+
+
+def channels_first(name: str, data_format: Any, spatial: int) -> bool:
+    """Whether a data format puts the channels before the `spatial` axes."""
+    last, first = FORMATS[spatial]
+    if data_format is None or data_format == last:
+        return False
+    if data_format == first:
+        return True
+    # TensorFlow's one-dimensional functions are also called with the two-dimensional names.
+    if spatial == 1 and data_format in FORMATS[2]:
+        return data_format == "NCHW"
+    raise invalid(
+        name, f"`data_format` must be {last!r} or {first!r}; got {data_format!r}",
+        help=f"For {spatial} spatial axes these are the two orders of axes.",
+    )  # fmt: skip
+
+
+def entries(
+    name: str, what: str, value: Any, spatial: int, first: bool, outer: tuple[int, ...] = (0, -1)
+) -> tuple[int, ...]:
+    """One positive number per axis of a tensor, from a number or a list with or without N and C.
+
+    The axes named in `outer` (batch and channels, counted in `N...C` order) must have a 1.
+    """
+    found = static(name, 1 if value is None else value)
+    given = (found,) if isinstance(found, int) else tuple(found)
+    if len(given) == 1:
+        given = given * spatial
+    if len(given) == spatial:
+        given = (1, 1, *given) if first else (1, *given, 1)
+    if len(given) != spatial + 2:
+        raise invalid(
+            name, f"`{what}` must have 1, {spatial} or {spatial + 2} entries; got {list(given)}"
+        )
+    if min(given) < 1:
+        raise invalid(name, f"`{what}` must be positive; got {list(given)}")
+    if any(given[1 if first and i else i] != 1 for i in outer):
+        raise invalid(
+            name,
+            f"`{what}` over the {'batch or channel' if len(outer) > 1 else 'batch'} axis must "
+            f"be 1; got {list(given)}",
+            kind=UnimplementedError,
+        )
+    return given
+
+
+def per_axis(name: str, what: str, value: Any, spatial: int, first: bool) -> tuple[int, ...]:
+    """One positive number per spatial axis."""
+    given = entries(name, what, value, spatial, first)
+    return given[2:] if first else given[1:-1]
+
+
+def as_padding(name: str, padding: Any, spatial: int, first: bool) -> str | Pairs:
+    """`"SAME"`, `"VALID"`, or a pair of sizes per spatial axis."""
+    if isinstance(padding, str):
+        if padding in ("SAME", "VALID"):
+            return padding
+        raise invalid(name, f"`padding` must be 'SAME', 'VALID' or a list; got {padding!r}")
+    pairs = static(name, padding)
+    if not isinstance(pairs, tuple) or any(not isinstance(p, tuple) or len(p) != 2 for p in pairs):
+        raise invalid(name, f"`padding` must be a list of pairs; got {padding!r}")
+    if len(pairs) == spatial + 2:
+        outer = pairs[:2] if first else (pairs[0], pairs[-1])
+        if outer != ((0, 0), (0, 0)):
+            raise invalid(name, "`padding` of the batch and channel axes must be 0", padding)
+        pairs = pairs[2:] if first else pairs[1:-1]
+    if len(pairs) != spatial:
+        raise invalid(
+            name, f"`padding` must have {spatial + 2} pairs, one for each axis; got {len(pairs)}"
+        )
+    if min(itertools.chain(*pairs)) < 0:
+        raise invalid(name, "`padding` must not be negative", padding)
+    return pairs
+
+
+def windows(
+    name: str, strides: Any, padding: Any, dilations: Any, data_format: Any, spatial: int
+) -> Windows:
+    """The arguments of a convolution in plain form."""
+    first = channels_first(name, data_format, spatial)
+    return Windows(
+        per_axis(name, "strides", strides, spatial, first),
+        as_padding(name, padding, spatial, first),
+        per_axis(name, "dilations", dilations, spatial, first),
+        first,
+    )
+
+
+def resolve(sizes: Any, reach: Any, strides: Any, padding: Any) -> Pairs:
+    """The padding before and after each axis; `reach` is the extent of a window."""
+    if padding == "VALID":
+        return ((0, 0),) * len(strides)
+    if padding != "SAME":
+        return padding
+    found = []
+    for size, span, stride in zip(sizes, reach, strides, strict=True):
+        total = max((-(-size // stride) - 1) * stride + span - size, 0)
+        found.append((total // 2, total - total // 2))
+    return tuple(found)
+
+
+def extent(window: Any, dilations: Any) -> tuple[int, ...]:
+    """How many elements a dilated window spans."""
+    return tuple((k - 1) * d + 1 for k, d in zip(window, dilations, strict=True))
+
+
+def outer_sizes(name: str, sizes: Any, reach: Any, strides: Any, padding: Any) -> Any:
+    """The number of windows along each axis; `None` where a size is unknown."""
+    found: list[int | None] = []
+    for i, (size, span, stride) in enumerate(zip(sizes, reach, strides, strict=True)):
+        if size is None or span is None:
+            found.append(None)
+        elif padding == "SAME":
+            found.append(-(-size // stride))
+        else:
+            full = size if padding == "VALID" else size + sum(padding[i])
+            count = (full - span + stride) // stride
+            if count < 0:
+                raise invalid(
+                    name, f"a window of {span} does not fit into a size of {full}",
+                    help="Use a smaller window, or padding 'SAME'.",
+                )  # fmt: skip
+            found.append(count)
+    return found
+
+
+def split(shape: Any, first: bool) -> tuple[Any, Any, Any]:
+    """Batch, channels and spatial sizes of a tensor's shape."""
+    if first:
+        return shape[0], shape[1], tuple(shape[2:])
+    return shape[0], shape[-1], tuple(shape[1:-1])
+
+
+def join(batch: Any, channels: Any, sizes: Any, first: bool) -> tuple[Any, ...]:
+    """The inverse of `split`."""
+    return (batch, channels, *sizes) if first else (batch, *sizes, channels)
+
+
+def offsets(window: Any, dilations: Any) -> Iterator[tuple[int, ...]]:
+    """The places inside a window, in row order."""
+    return itertools.product(*(range(0, k * d, d) for k, d in zip(window, dilations, strict=True)))

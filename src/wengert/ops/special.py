@@ -1,0 +1,196 @@
+"""The error function and its relatives, and a few classical integrals.
+
+Kernels are SciPy's. Outside their domain these functions answer NaN; half precision is computed
+in float32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply1
+from wengert.core.convert import operand
+from wengert.core.lazy import jsp, lax, special
+from wengert.core.op import Op
+from wengert.ops.chebyshev import evaluate
+from wengert.ops.compare import equal
+from wengert.ops.compiled import wide
+from wengert.ops.declare import in_float32, unary
+from wengert.ops.power import exp, log
+from wengert.ops.select import where
+from wengert.ops.trigonometric import cos, sin
+
+_ROOT_PI = math.sqrt(math.pi)
+_SLOPE = 2 / _ROOT_PI
+
+
+def smooth(
+    name: str, kernel: Callable[..., Any], lower: Callable[..., Any], grad: Callable[..., Any]
+) -> Op:
+    """An elementwise function of real floating numbers, in float32 for half precision."""
+    return unary(name, in_float32(kernel), wide(lower), grad=grad, accepts=dtypes.FLOAT)
+
+
+ERF = smooth(
+    "erf",
+    lambda x: special.erf(x),
+    lambda x: lax.erf(x),
+    grad=lambda g, x: g * (_SLOPE * exp(-x * x)),
+)
+
+
+def erf(x: Any, name: Any = None) -> Any:
+    """The Gauss error function."""
+    return apply1(ERF, operand(x))
+
+
+ERFC = smooth(
+    "erfc",
+    lambda x: special.erfc(x),
+    lambda x: lax.erfc(x),
+    grad=lambda g, x: g * (-_SLOPE * exp(-x * x)),
+)
+
+
+def erfc(x: Any, name: Any = None) -> Any:
+    """1 - erf(x), without cancellation for large x."""
+    return apply1(ERFC, operand(x))
+
+
+ERFINV = smooth(
+    "erfinv",
+    lambda x: special.erfinv(x),
+    lambda x: lax.erf_inv(x),
+    grad=lambda g, out: g * (_ROOT_PI / 2 * exp(out * out)),
+)
+
+
+def erfinv(x: Any, name: Any = None) -> Any:
+    """The inverse of `erf`; infinite at ±1, NaN beyond."""
+    return apply1(ERFINV, operand(x))
+
+
+ERFCINV = smooth(
+    "erfcinv",
+    lambda x: special.erfcinv(x),
+    lambda x: -jsp.ndtri(x / 2) * x.dtype.type(math.sqrt(0.5)),
+    grad=lambda g, out: g * (-_ROOT_PI / 2 * exp(out * out)),
+)
+
+
+def erfcinv(x: Any, name: Any = None) -> Any:
+    """The inverse of `erfc`; infinite at 0 and 2, NaN beyond."""
+    return apply1(ERFCINV, operand(x))
+
+
+NDTRI = smooth(
+    "ndtri",
+    lambda x: special.ndtri(x),
+    lambda x: jsp.ndtri(x),
+    grad=lambda g, out: g * (math.sqrt(2 * math.pi) * exp(out * out * 0.5)),
+)
+
+
+def ndtri(x: Any, name: Any = None) -> Any:
+    """The quantile function of the standard normal distribution; NaN outside [0, 1]."""
+    return apply1(NDTRI, operand(x))
+
+
+def _dawsn_near(y: np.ndarray) -> np.ndarray:
+    return special.dawsn(np.sqrt(y)) / np.sqrt(y)
+
+
+def _dawsn_middle(y: np.ndarray) -> np.ndarray:
+    return special.dawsn(y) * y
+
+
+def _dawsn_far(z: np.ndarray) -> np.ndarray:
+    return special.dawsn(6 / np.sqrt(z)) * 6 / np.sqrt(z)
+
+
+def _lower_dawsn(x: Any) -> Any:
+    size = lax.abs(x)
+    near = x * evaluate(_dawsn_near, 0.0, 6.0, lax.min(x * x, lax.full_like(x, 6)))
+    inside = lax.clamp(x.dtype.type(2), size, x.dtype.type(6))
+    middle = evaluate(_dawsn_middle, 2.0, 6.0, inside) / x
+    far = evaluate(_dawsn_far, 0.0, 1.0, lax.square(6 / lax.max(size, lax.full_like(x, 6)))) / x
+    return lax.select(size < 2.4, near, lax.select(size < 6, middle, far))
+
+
+DAWSN = smooth(
+    "dawsn",
+    lambda x: special.dawsn(x),
+    _lower_dawsn,
+    grad=lambda g, x, out: g * (1 - 2 * x * out),
+)
+
+
+def dawsn(x: Any, name: Any = None) -> Any:
+    """Dawson's integral: exp(-x²) times the integral of exp(t²) from 0 to x."""
+    return apply1(DAWSN, operand(x))
+
+
+def _lower_expint(x: Any) -> Any:
+    inner = lax.bitwise_and(x > 0, lax.is_finite(x))
+    found = jsp.expi(lax.select(inner, x, lax.full_like(x, 1)))
+    end = lax.select(x > 0, lax.full_like(x, np.inf), lax.full_like(x, -np.inf))
+    found = lax.select(inner, found, end)
+    return lax.select(x >= 0, found, lax.full_like(x, np.nan))
+
+
+EXPINT = smooth(
+    "expint",
+    lambda x: np.where(x < 0, x.dtype.type(np.nan), special.expi(x)),
+    _lower_expint,
+    grad=lambda g, x: g * (exp(x) / x),
+)
+
+
+def expint(x: Any, name: Any = None) -> Any:
+    """The exponential integral Ei of positive numbers; -inf at 0, NaN below."""
+    return apply1(EXPINT, operand(x))
+
+
+FRESNEL_COS = smooth(
+    "fresnel_cos",
+    lambda x: special.fresnel(x)[1],
+    lambda x: jsp.fresnel(x)[1],
+    grad=lambda g, x: g * cos(math.pi / 2 * (x * x)),
+)
+
+
+def fresnel_cos(x: Any, name: Any = None) -> Any:
+    """Fresnel's integral of cos(πt²/2) from 0 to x."""
+    return apply1(FRESNEL_COS, operand(x))
+
+
+FRESNEL_SIN = smooth(
+    "fresnel_sin",
+    lambda x: special.fresnel(x)[0],
+    lambda x: jsp.fresnel(x)[0],
+    grad=lambda g, x: g * sin(math.pi / 2 * (x * x)),
+)
+
+
+def fresnel_sin(x: Any, name: Any = None) -> Any:
+    """Fresnel's integral of sin(πt²/2) from 0 to x."""
+    return apply1(FRESNEL_SIN, operand(x))
+
+
+def _spence_grad(g: Any, x: Any) -> Any:
+    one = equal(x, 1)
+    safe = where(one, 0.5, x)
+    return g * where(one, -1, log(safe) / (1 - safe))
+
+
+SPENCE = smooth("spence", lambda x: special.spence(x), lambda x: jsp.spence(x), grad=_spence_grad)
+
+
+def spence(x: Any, name: Any = None) -> Any:
+    """Spence's integral of log(t) / (1 - t) from 1 to x; NaN below 0."""
+    return apply1(SPENCE, operand(x))

@@ -1,0 +1,234 @@
+"""Singular values, and what is built on them: pseudo-inverse, rank, vectors of length 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import UnimplementedError, invalid
+from wengert.core.lazy import jnp, linalg
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import in_float32
+from wengert.ops.decompose import gaps, or_nan, real_as, safe_reciprocal
+from wengert.ops.diagonal import diag, diag_part
+from wengert.ops.matmul import matmul
+from wengert.ops.tensordot import adjoint
+
+
+def _sizes(name: str, x: Spec) -> tuple[Any, Any, Any, Any]:
+    """Leading axes, rows, columns and the smaller of the two."""
+    assert x.shape is not None, "the caller answers for an unknown rank"
+    if len(x.shape) < 2:
+        raise invalid(name, "rank 2 or more was expected", x)
+    *lead, m, n = x.shape
+    return lead, m, n, None if m is None or n is None else min(m, n)
+
+
+def _infer_svd(x: Spec, full: bool) -> tuple[Spec, Spec, Spec]:
+    real = x.dtype.real_dtype
+    if x.shape is None:
+        return Spec(None, real), x, x
+    lead, m, n, least = _sizes("svd", x)
+    u, v = (m, n) if full else (least, least)
+    return Spec((*lead, least), real), Spec((*lead, m, u), x.dtype), Spec((*lead, n, v), x.dtype)
+
+
+@or_nan
+@in_float32
+def _svd_kernel(x: np.ndarray, full: bool) -> tuple[np.ndarray, ...]:
+    u, s, vh = np.linalg.svd(x, full_matrices=full)
+    return s, u, np.conj(vh).mT
+
+
+def _lower_svd(x: Any, full: bool) -> Any:
+    u, s, vh = linalg.svd(x, full_matrices=full)
+    return s, u, jnp.conj(vh).mT
+
+
+def _svd_grad(g: Any, outs: Any, full: bool) -> Any:
+    s, u, v = outs
+    gs, gu, gv = g
+    m, n = u.shape[-2], v.shape[-2]
+    if full and abs(m - n) > 1:
+        raise invalid(
+            "svd", "the gradient with full_matrices=True needs sizes that differ by 1 at most",
+            u, v, help="Use full_matrices=False.", kind=UnimplementedError,
+        )  # fmt: skip
+    rows, cols = u.shape[-1], v.shape[-1]
+    values = _rectangle(s, rows, cols, u.dtype)
+    uu, vv = matmul(u, gu, adjoint_a=True), matmul(v, gv, adjoint_a=True)
+    left = real_as(gaps(_padded(s * s, rows)), u.dtype) * uu
+    right = real_as(gaps(_padded(s * s, cols)), u.dtype) * vv
+    inner = matmul(left + adjoint(left), values) + matmul(values, right + adjoint(right))
+    inner = inner + _rectangle(gs, rows, cols, u.dtype)
+    over = real_as(safe_reciprocal(s), u.dtype)
+    if u.dtype.is_complex:
+        inner = inner + _turn(vv, over, rows, cols)
+    out = matmul(u, matmul(inner, v, adjoint_b=True))
+    if rows < m:
+        rest = (gu - matmul(u, uu)) * _row(over)
+        out = out + matmul(rest, v, adjoint_b=True)
+    if cols < n:
+        rest = (gv - matmul(v, vv)) * _row(over)
+        out = out + matmul(u, rest, adjoint_b=True)
+    return out
+
+
+def _turn(vv: Any, over: Any, rows: int, cols: int) -> Any:
+    """What fixes the common phase of a pair of complex singular vectors."""
+    from wengert.ops.complex import conj
+
+    along = diag_part(vv)[..., : min(rows, cols)]
+    return _rectangle(0.5 * over * (conj(along) - along), rows, cols, vv.dtype)
+
+
+def _row(x: Any) -> Any:
+    from wengert.ops.shaping import reshape
+
+    return reshape(x, (*x.shape[:-1], 1, x.shape[-1]))
+
+
+def _rectangle(s: Any, rows: int, cols: int, dtype: Any) -> Any:
+    return diag(real_as(s, dtype), num_rows=rows, num_cols=cols)
+
+
+def _padded(s: Any, size: int) -> Any:
+    from wengert.ops.create import zeros
+    from wengert.ops.shaping import concat
+
+    extra = size - s.shape[-1]
+    return concat([s, zeros((*s.shape[:-1], extra), s.dtype)], -1) if extra else s
+
+
+SVD = Op(
+    "svd",
+    "x",
+    kernel=_svd_kernel,
+    infer=_infer_svd,
+    lower=_lower_svd,
+    grad=_svd_grad,
+    accepts=dtypes.INEXACT,
+    outputs=3,
+    holomorphic=False,
+)
+
+
+def _svdvals_grad(g: Any, x: Any) -> Any:
+    _, u, v = svd(x)
+    return matmul(u * real_as(_row(g), u.dtype), v, adjoint_b=True)
+
+
+SVDVALS = Op(
+    "svdvals",
+    "x",
+    kernel=or_nan(in_float32(lambda x: np.linalg.svd(x, compute_uv=False))),
+    infer=lambda x: _infer_svd(x, False)[0],
+    lower=lambda x: linalg.svd(x, full_matrices=False, compute_uv=False),
+    grad=_svdvals_grad,
+    accepts=dtypes.INEXACT,
+    holomorphic=False,
+)
+
+
+def svd(
+    tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: Any = None
+) -> Any:
+    """Singular values s, descending, and u, v with u @ diag(s) @ adjoint(v) = tensor.
+
+    Only s without `compute_uv`. Equal singular values count as unrelated in the gradient.
+    """
+    x = operand(tensor)
+    return apply(SVD, x, full=bool(full_matrices)) if compute_uv else apply(SVDVALS, x)
+
+
+def _infer_pinv(x: Spec, rcond: Spec) -> Spec:
+    if x.shape is None:
+        return x
+    lead, m, n, _ = _sizes("pinv", x)
+    return Spec((*lead, n, m), x.dtype)
+
+
+def _pinv(x: Any, s: Any, u: Any, v: Any, rcond: Any, np_: Any) -> Any:
+    if not s.size:
+        return np_.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
+    least = rcond[..., None] * s.max(-1, keepdims=True)
+    over = np_.where(s > least, 1 / np_.where(s > least, s, 1), 0).astype(s.dtype)
+    return np_.matmul(v * over[..., None, :], np_.conj(u).mT)
+
+
+@in_float32
+def _pinv_kernel(x: np.ndarray, rcond: np.ndarray) -> np.ndarray:
+    return _pinv(x, *_svd_kernel(x, full=False), rcond, np)
+
+
+def _pinv_grad(g: Any, x: Any, out: Any) -> Any:
+    def project(z: Any, a: Any, b: Any) -> Any:
+        return z - matmul(a, matmul(b, z))
+
+    whole = matmul(out, matmul(g, out, adjoint_b=True), adjoint_a=True)
+    gh = adjoint(g)
+    left = project(matmul(matmul(gh, out), out, adjoint_b=True), x, out)
+    right = matmul(out, matmul(out, gh), adjoint_a=True)
+    right = right - matmul(matmul(right, out), x)
+    return left + right - whole
+
+
+PINV = Op(
+    "pinv",
+    "x rcond",
+    kernel=_pinv_kernel,
+    infer=_infer_pinv,
+    lower=lambda x, rcond: _pinv(x, *_lower_svd(x, False), rcond, jnp),
+    grad=(_pinv_grad, None),
+    accepts=dtypes.INEXACT,
+    match=(),
+    holomorphic=False,
+)
+
+
+def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: Any = None) -> Any:
+    """The pseudo-inverse; singular values up to `rcond` times the largest count as zero."""
+    x = operand(a)
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise TypeError(f"pinv: a matrix of floats was expected; got {x.dtype.name}.")
+    real = x.dtype.real_dtype
+    if rcond is None:
+        rcond = 10.0 * max(x.shape[-2:], default=0) * _epsilon(real)
+    return apply(PINV, x, operand(rcond, None, real))
+
+
+def _epsilon(dtype: dtypes.DType) -> float:
+    import ml_dtypes
+
+    return float(ml_dtypes.finfo(dtype.np).eps)
+
+
+def matrix_rank(
+    a: Any, tol: Any = None, validate_args: bool = False, name: Any = None
+) -> Any:
+    """The number of singular values above `tol` (by default, above rounding errors)."""
+    from wengert.ops.cast import cast
+    from wengert.ops.reduce import reduce_max, reduce_sum
+
+    x = operand(a, None, dtypes.float32)
+    if len(x.shape) < 2:
+        raise invalid("matrix_rank", "rank 2 or more was expected", x)
+    s = svd(x, compute_uv=False)
+    if tol is None:
+        tol = reduce_max(s, -1, keepdims=True) * (max(x.shape[-2:]) * _epsilon(s.dtype))
+    return reduce_sum(cast(s > tol, dtypes.int32), -1)
+
+
+def normalize(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: Any = None
+) -> tuple[Any, Any]:
+    """The tensor divided by its `norm`, and that norm with its axes kept; NaN for length 0."""
+    from wengert.ops.norms import norm
+
+    x = operand(tensor)
+    length = norm(x, ord, axis, keepdims=True)
+    return x / real_as(length, x.dtype), length

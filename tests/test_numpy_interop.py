@@ -1,0 +1,200 @@
+"""NumPy functions on tensors: recorded where an operation exists, plain NumPy where none does."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as tf
+
+X = np.array([[0.3, 1.2, 0.7], [2.0, 0.5, 1.1]], np.float32)
+Y = np.array([[1.5, 0.2, 0.4], [0.6, 0.9, 2.2]], np.float32)
+
+UFUNCS = {
+    "sin": (np.sin, tf.sin),
+    "exp": (np.exp, tf.exp),
+    "abs": (np.abs, tf.abs),
+    "log": (np.log, tf.math.log),
+    "sqrt": (np.sqrt, tf.sqrt),
+    "tanh": (np.tanh, tf.tanh),
+    "arctan": (np.arctan, tf.atan),
+    "square": (np.square, tf.square),
+    "negative": (np.negative, tf.negative),
+    "log2": (np.log2, lambda x: tf.math.log(x) / np.log(2.0)),
+    "exp2": (np.exp2, lambda x: 2.0**x),
+}
+
+
+def gradient(f: Any, *args: Any) -> Any:
+    xs = [tf.constant(a) for a in args]
+    with tf.GradientTape() as tape:
+        tape.watch(xs)
+        y = f(*xs)
+    assert isinstance(y, tf.Tensor)
+    return y, tape.gradient(y, xs)
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_a_ufunc_is_our_operation_and_is_recorded(name):
+    theirs, ours = UFUNCS[name]
+    y, (g,) = gradient(theirs, X)
+    z, (h,) = gradient(ours, X)
+    np.testing.assert_allclose(y, theirs(X), rtol=1e-6)
+    np.testing.assert_allclose(y, z, rtol=1e-6)
+    np.testing.assert_allclose(g, h, rtol=1e-6)
+
+
+TWO = (np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.power, np.arctan2,
+       np.hypot, np.logaddexp, np.floor_divide, np.mod)  # fmt: skip
+
+
+@pytest.mark.parametrize("ufunc", TWO, ids=lambda f: f.__name__)
+def test_a_ufunc_of_array_and_tensor_on_either_side(ufunc):
+    want = ufunc(X, Y)
+    for args in ((X, tf.constant(Y)), (tf.constant(X), Y), (tf.constant(X), tf.Variable(Y))):
+        got = ufunc(*args)
+        assert isinstance(got, tf.Tensor)
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_the_dtype_of_the_tensor_wins_over_that_of_an_array():
+    t = tf.constant([1.0, 2.0])
+    for got in (np.float64([1.0, 1.0]) + t, np.add(np.arange(2), t), np.float64(2.0) * t):
+        assert got.dtype == tf.float32
+    assert (np.array([1, 2]) == tf.constant([1, 3])).dtype == tf.bool
+
+
+FUNCTIONS: dict[str, Any] = {
+    "sum": lambda x: np.sum(x, axis=0),
+    "sum_all": np.sum,
+    "prod": lambda x: np.prod(x, axis=1, keepdims=True),
+    "mean": lambda x: np.mean(x, 1),
+    "std": np.std,
+    "var": lambda x: np.var(x, axis=0),
+    "max": lambda x: np.max(x, axis=1),
+    "amin": lambda x: np.amin(x, axis=1),
+    "cumsum": lambda x: np.cumsum(x, axis=1),
+    "cumsum_flat": np.cumsum,
+    "cumprod": lambda x: np.cumprod(x, axis=0),
+    "sort": np.sort,
+    "dot": lambda x: np.dot(x, X.T),
+    "dot_vector": lambda x: np.dot(x, X[0]),
+    "matmul": lambda x: np.matmul(X.T, x),
+    "matmul_vector": lambda x: np.matmul(x, X[0]),
+    "matmul_row": lambda x: np.matmul(X[:, 0], x),
+    "tensordot": lambda x: np.tensordot(x, X, ([1], [1])),
+    "outer": lambda x: np.outer(x, X[0]),
+    "einsum": lambda x: np.einsum("ij,kj->ik", x, X),
+    "where": lambda x: np.where(X > 1, x, 0.0),
+    "where_tensor": lambda x: np.where(x > 1, x, -x),
+    "clip": lambda x: np.clip(x, 0.5, 1.15),
+    "clip_below": lambda x: np.clip(x, 0.5, None),
+    "concatenate": lambda x: np.concatenate([x, X], axis=1),
+    "concatenate_flat": lambda x: np.concatenate([x, X], axis=None),
+    "stack": lambda x: np.stack([x, X], axis=1),
+    "split": lambda x: np.split(x, 3, axis=1)[1],
+    "split_at": lambda x: np.split(x, [1, 2], axis=1)[2],
+    "reshape": lambda x: np.reshape(x, (3, -1)),
+    "ravel": np.ravel,
+    "transpose": np.transpose,
+    "transpose_axes": lambda x: np.transpose(x, (-1, 0)),
+    "swapaxes": lambda x: np.swapaxes(x, 0, -1),
+    "moveaxis": lambda x: np.moveaxis(x, 0, -1),
+    "expand_dims": lambda x: np.expand_dims(x, (0, 2)),
+    "squeeze": lambda x: np.squeeze(np.expand_dims(x, 1), axis=(1,)),
+    "flip": lambda x: np.flip(x, 1),
+    "roll": lambda x: np.roll(x, 2),
+    "roll_axis": lambda x: np.roll(x, 1, axis=1),
+    "tile": lambda x: np.tile(x, 2),
+    "tile_more": lambda x: np.tile(x, (2, 1, 2)),
+    "repeat": lambda x: np.repeat(x, 2, axis=1),
+    "repeat_flat": lambda x: np.repeat(x, 2),
+    "broadcast_to": lambda x: np.broadcast_to(x, (2, 2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_numpy_function_is_recorded_on_tapes(name):
+    f = FUNCTIONS[name]
+    y, (g,) = gradient(f, X)
+    np.testing.assert_allclose(y, f(X), rtol=1e-5)
+    assert g is not None
+    assert g.shape == X.shape
+
+
+def test_reductions_of_integers_answer_in_numpy_types():
+    ints = np.int32([[1, 2], [4, 5]])
+    t = tf.constant(ints)
+    for f in (np.sum, np.prod, np.mean, np.std, np.var, np.cumsum, np.argmax, np.argmin):
+        got, want = f(t), f(ints)
+        assert got.dtype == want.dtype, f.__name__
+        np.testing.assert_allclose(got, want)
+    assert np.sum(tf.constant([True, True])).numpy() == 2
+    assert np.any(t).numpy() is np.True_
+    np.testing.assert_array_equal(np.all(t > 1, axis=0), [False, True])
+
+
+def test_shape_questions_are_answered_in_python():
+    t = tf.zeros([2, 3])
+    assert np.shape(t) == (2, 3)
+    assert np.ndim(t) == 2
+    assert np.size(t) == 6
+
+
+def test_what_has_no_operation_runs_in_numpy():
+    t = tf.constant(X)
+    assert np.array_equal(t, X)
+    assert np.allclose(t, X)
+    assert isinstance(np.linalg.norm(t), np.floating)
+    np.testing.assert_allclose(np.cbrt(t), np.cbrt(X))
+    np.testing.assert_allclose(np.add.reduce(t), X.sum(0), rtol=1e-6)
+    np.testing.assert_allclose(np.sum(t, axis=0, dtype=np.float64), X.sum(0), rtol=1e-6)
+    np.testing.assert_allclose(np.median(t), np.median(X))
+    np.testing.assert_array_equal(np.where(t > 1), np.where(X > 1))
+    assert isinstance(np.zeros_like(t), np.ndarray)
+    file = io.BytesIO()
+    np.save(file, t)
+    file.seek(0)
+    np.testing.assert_array_equal(np.load(file), X)
+
+
+def test_functions_of_integers_that_we_refuse_run_in_numpy():
+    t = tf.constant([1, 4, 9])
+    got = np.sqrt(t)
+    assert isinstance(got, np.ndarray)
+    assert got.dtype == np.float64
+    assert np.logical_and(tf.constant([1.0, 0.0]), True).tolist() == [True, False]
+    with pytest.raises(TypeError, match="same dtype"):
+        np.add(tf.constant(1.0), tf.constant(1.0, tf.float64))
+
+
+def test_out_goes_to_the_given_array():
+    out = np.zeros_like(X)
+    assert np.multiply(tf.constant(X), 2.0, out=out) is out
+    np.testing.assert_allclose(out, 2 * X)
+    a = X.copy()
+    a += tf.constant(Y)
+    assert isinstance(a, np.ndarray)
+    np.testing.assert_allclose(a, X + Y)
+    with pytest.raises(ValueError, match="read-only"):
+        np.add(X, Y, out=tf.constant(X))
+
+
+def test_assertions_of_numpy_take_tensors():
+    np.testing.assert_allclose(tf.constant([1.0, 2.0]), [1.0, 2.0])
+    np.testing.assert_array_equal([1, 2], tf.constant([1, 2]))
+    with pytest.raises(AssertionError):
+        np.testing.assert_array_equal(tf.constant([1, 2]), [1, 3])
+    assert tf.constant([1.0, 2.0]).numpy() == pytest.approx([1.0, 2.0])
+
+
+def test_methods_of_arrays_meet_tensors():
+    a = X.copy()
+    a[0] = tf.constant([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(a[0], [1, 2, 3])
+    np.testing.assert_allclose(X.dot(tf.constant(Y.T)), X @ Y.T, rtol=1e-6)
+    assert isinstance(X @ tf.constant(Y.T), tf.Tensor)
+    assert np.arange(tf.constant(3)).tolist() == [0, 1, 2]
