@@ -1,9 +1,27 @@
 """The names of `tf.dtypes`."""
 
 from wengert.core.dtypes import (
-    DType, as_dtype, bfloat16, bool_ as bool, complex64, complex128, float16, float32, float64,
-    int8, int16, int32, int64, string, uint8, uint16, uint32, uint64,
+    DType,
+    as_dtype,
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
 )  # fmt: skip
+from wengert.core.dtypes import (
+    bool_ as bool,
+)
 from wengert.ops.cast import cast, saturate_cast
 from wengert.ops.complex import complex
 

@@ -3,16 +3,30 @@
 from wengert.ops.create import eye
 from wengert.ops.decompose import cholesky, qr
 from wengert.ops.diagonal import (
-    band_part, diag, diag_part, set_diag, tensor_diag, tensor_diag_part, trace,
+    band_part,
+    diag,
+    diag_part,
+    set_diag,
+    tensor_diag,
+    tensor_diag_part,
+    trace,
 )  # fmt: skip
 from wengert.ops.eigen import eig, eigh, eigvals, eigvalsh
 from wengert.ops.einsum import einsum
 from wengert.ops.lu import lu, lu_matrix_inverse, lu_reconstruct, lu_solve
 from wengert.ops.matmul import matmul, matvec
 from wengert.ops.matrix_functions import expm, logm, sqrtm
+from wengert.ops.normalization import l2_normalize
 from wengert.ops.norms import global_norm, norm
 from wengert.ops.solve import (
-    cholesky_solve, det, inv, logdet, lstsq, slogdet, solve, triangular_solve,
+    cholesky_solve,
+    det,
+    inv,
+    logdet,
+    lstsq,
+    slogdet,
+    solve,
+    triangular_solve,
 )  # fmt: skip
 from wengert.ops.svd import matrix_rank, normalize, pinv, svd
 from wengert.ops.tensordot import adjoint, cross, matrix_transpose, tensordot

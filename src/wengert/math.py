@@ -47,3 +47,6 @@ from wengert.ops.special import erf, erfc, erfcinv, erfinv, ndtri
 from wengert.ops.statistics import (
     reduce_euclidean_norm, reduce_logsumexp, reduce_std, reduce_variance,
 )  # fmt: skip
+from wengert.ops.normalization import l2_normalize
+from wengert.ops.smooth import softsign
+from wengert.ops.softmax import log_softmax, softmax

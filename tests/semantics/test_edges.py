@@ -432,7 +432,8 @@ VALUES = {
 @cases(VALUES)
 def test_value_at_an_edge(case):
     f, expected = case
-    check(f(), expected, rtol=2e-6)
+    # TensorFlow flushes denormal numbers to zero, NumPy keeps them.
+    check(f(), expected, rtol=2e-6, atol=1e-40)
 
 
 def test_dtypes_of_indices():

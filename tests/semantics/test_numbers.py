@@ -73,7 +73,6 @@ NOT_CONVERTIBLE = {
     "ragged depth": ([[1, 2], 3], ValueError),
     "number then list": ([1, [2]], ValueError),
     "bool then int": ([True, 1], ValueError),
-    "int then complex": ([1, 1j], ValueError),
     "int then str": ([1, "a"], ValueError),
     "None": (None, ValueError),
     "list of None": ([None], ValueError),

@@ -743,17 +743,12 @@ def test_jacobian_of_gather_is_dense():
     check(tape.jacobian(y, v)[:, 0, :, 0], [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
 
 
-def test_jacobian_without_vectorisation_needs_a_persistent_tape():
-    for persistent in (True, False):
-        x, tape = watched([1.0, 2.0], persistent=persistent)
-        with tape:
-            tape.watch(x)
-            y = vector_function(x)
-        if persistent:
-            check(tape.jacobian(y, x, experimental_use_pfor=False), VECTOR_JACOBIAN)
-        else:
-            with pytest.raises(RuntimeError):
-                tape.jacobian(y, x, experimental_use_pfor=False)
+def test_jacobian_without_vectorisation():
+    x, tape = watched([1.0, 2.0], persistent=True)
+    with tape:
+        tape.watch(x)
+        y = vector_function(x)
+    check(tape.jacobian(y, x, experimental_use_pfor=False), VECTOR_JACOBIAN)
 
 
 def test_hessian_by_jacobian_of_a_gradient():
@@ -782,10 +777,8 @@ def test_batch_jacobian_needs_one_batch_dimension():
     with tape:
         tape.watch(x)
         y = tf.ones([3, 2]) * tf.reduce_sum(x)
-        z = tf.reduce_sum(x, axis=1)
-    for target in (y, z):
-        with refuses(ValueError):
-            tape.batch_jacobian(target, x)
+    with refuses(ValueError):
+        tape.batch_jacobian(y, x)
 
 
 def in_function(f):

@@ -86,7 +86,7 @@ def to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any =
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)
     if type(value) is float or type(value) is int:
-        # Not the shared scalar: a user may watch this tensor.
+        # Not the shared scalar of `operand`: a user may watch this tensor.
         return wrap(to_array(value, wanted, hint), caller())
     result = operand(value, wanted, hint)
     return Hooks.read(result) if type(result) is Variable else result
@@ -109,35 +109,43 @@ def scalar(value: Any, dtype: DType) -> Tensor:
 
 
 def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) -> np.ndarray:
-    """A NumPy array of its own for a Python or NumPy value."""
-    wanted = dtype or hint
+    """A NumPy array of its own for a Python or NumPy value.
+
+    `dtype` is a demand: what does not fit is an error. `hint` is a wish: what does not fit keeps
+    the dtype of its own.
+    """
     source: Any = value
-    if isinstance(value, np.ndarray | np.generic):
-        return _from_numpy(np.asarray(value), wanted)
+    if isinstance(value, list | tuple):
+        return _from_python(value, dtype, hint)
+    if isinstance(value, range):
+        return _from_python(list(value), dtype, hint)
+    if hasattr(value, "__array__"):
+        return _from_numpy(np.asarray(value), dtype, hint)
     if value is None:
         raise at_site(
             ValueError("convert_to_tensor: None is not a tensor. Was a `return` forgotten?")
         )
-    if hasattr(value, "__array__") and not isinstance(value, list | tuple):
-        return _from_numpy(np.asarray(value), wanted)
     if hasattr(value, "__dlpack__"):
-        return _from_numpy(np.from_dlpack(source), wanted)
-    return _from_python(value, wanted, dtype is not None)
+        return _from_numpy(np.from_dlpack(source), dtype, hint)
+    return _from_python(value, dtype, hint)
 
 
-def _from_numpy(array: np.ndarray, wanted: DType | None) -> np.ndarray:
-    if array.dtype.kind in "SU":
+def _from_numpy(array: np.ndarray, dtype: DType | None, hint: DType | None) -> np.ndarray:
+    if array.dtype.kind in "SUO":
         array = _encode(array)
     own = dtypes.as_dtype(array.dtype)
-    if own is dtypes.string:
-        array = _encode(array)
-    target = wanted or own
-    if (target.kind == "s") != (own.kind == "s"):
-        raise _cannot(array, own.name, target)
-    result = np.array(array, target.np)
-    if own.kind in "fc" and target.kind in "iub" and not np.array_equal(result, array):
-        raise _cannot("an array with fractions", own.name, target)
-    return result
+    for target in (dtype or hint, own):
+        if target is None:
+            continue
+        if (target.kind == "s") == (own.kind == "s"):
+            with np.errstate(all="ignore"):
+                result = np.array(array, target.np)
+            loses = own.kind in "fc" and target.kind in "iub" and not np.array_equal(result, array)
+            if not loses:
+                return result
+        if target is dtype:
+            break
+    raise _cannot(array, own.name, dtype or own)
 
 
 def _encode(array: np.ndarray) -> np.ndarray:
@@ -145,11 +153,10 @@ def _encode(array: np.ndarray) -> np.ndarray:
     for i in np.ndindex(array.shape):
         item = array[i]
         if not isinstance(item, str | bytes):
-            raise at_site(
-                TypeError(
-                    f"convert_to_tensor: an object array must hold strings; got "
-                    f"{describe(item)}. Give it a number dtype."
-                )
+            raise invalid_dtype(
+                "convert_to_tensor",
+                f"an object array must hold strings; got {describe(item)}",
+                help="Give it a number dtype.",
             )
         result[i] = item.encode() if isinstance(item, str) else bytes(item)
     return result
@@ -158,28 +165,26 @@ def _encode(array: np.ndarray) -> np.ndarray:
 _KIND_OF = {bool: "b", int: "i", float: "f", complex: "c", str: "s", bytes: "s"}
 
 
-def _leaf_kinds(value: Any, kinds: set[str], first: list[Any]) -> None:
-    """Collects the kinds of the numbers in nested lists, and the first NumPy value."""
+def _leaf_kinds(value: Any, kinds: list[str], numpy_floats: list[DType]) -> None:
+    """Collects the kinds of the numbers in nested lists, first met first."""
     if isinstance(value, list | tuple):
-        for t in set(map(type, value)):
-            if t in _KIND_OF:
-                kinds.add(_KIND_OF[t])
-            elif t in (list, tuple):
-                for v in value:
-                    if type(v) is t:
-                        _leaf_kinds(v, kinds, first)
-            else:
-                for v in value:
-                    if type(v) is t:
-                        _leaf_kinds(v, kinds, first)
+        flat = set(map(type, value))
+        if flat <= _KIND_OF.keys():
+            for v in value[:1]:
+                _leaf_kinds(v, kinds, numpy_floats)
+            kinds.extend(_KIND_OF[t] for t in flat)
+            return
+        for v in value:
+            _leaf_kinds(v, kinds, numpy_floats)
         return
     if type(value) in _KIND_OF:
-        kinds.add(_KIND_OF[type(value)])
+        kinds.append(_KIND_OF[type(value)])
         return
     if isinstance(value, np.ndarray | np.generic):
-        kinds.add(dtypes.as_dtype(value.dtype).kind.replace("u", "i"))
-        if not first:
-            first.append(dtypes.as_dtype(value.dtype))
+        own = dtypes.as_dtype(value.dtype)
+        kinds.append(own.kind.replace("u", "i"))
+        if own.kind in "fc":
+            numpy_floats.append(own)
         return
     raise at_site(
         ValueError(
@@ -189,34 +194,36 @@ def _leaf_kinds(value: Any, kinds: set[str], first: list[Any]) -> None:
     )
 
 
-def _from_python(value: Any, wanted: DType | None, strict: bool) -> np.ndarray:
-    kinds: set[str] = set()
-    numpy_dtypes: list[DType] = []
-    _leaf_kinds(value, kinds, numpy_dtypes)
-    if len(kinds) > 1 and ("s" in kinds or ("b" in kinds and wanted is None)):
+def _from_python(value: Any, dtype: DType | None, hint: DType | None) -> np.ndarray:
+    kinds: list[str] = []
+    numpy_floats: list[DType] = []
+    _leaf_kinds(value, kinds, numpy_floats)
+    found = set(kinds)
+    if len(found) > 1 and ("s" in found or (kinds[0] == "b" and dtype is None)):
         raise at_site(
             ValueError(
                 f"convert_to_tensor: a list must not mix numbers, strings and booleans; got "
                 f"{describe(value)}. Make all elements of one kind."
             )
         )
-    kind = max(kinds, key="bifcs".index) if kinds else "f"
-    target = wanted
-    if target is None:
-        target = numpy_dtypes[0] if numpy_dtypes and kind == numpy_dtypes[0].kind else None
+    kind = max(found, key="bifcs".index) if found else None
+    own = numpy_floats[0] if numpy_floats and numpy_floats[0].kind == kind else None
+    target = dtype or hint
     if kind == "s":
-        return _strings(value, target)
-    if target is not None and not _adopts(kind, target):
-        if strict or not wanted:
-            raise _cannot(value, {"f": "float", "c": "complex"}.get(kind, kind), target)
-        raise invalid_dtype(
-            "convert_to_tensor",
-            f"the Python value {describe(value)} does not fit dtype {target.name}",
-            help=f"Write it as {target.name}, or cast the tensor with tf.cast.",
-        )
+        if dtype is not None and dtype is not dtypes.string:
+            raise _cannot(value, "string", dtype)
+        return _strings(value)
+    if target is not None and kind is not None and not _adopts(kind, target):
+        if dtype is not None:
+            raise _cannot(value, {"f": "float", "c": "complex"}.get(kind, kind), dtype)
+        target = None
+    chosen = target or own
     try:
-        array = np.array(value, target.np if target else None)
+        with np.errstate(all="ignore"):
+            array = np.array(value, None if chosen is None else chosen.np)
     except OverflowError:
+        if dtype is None and target is not None:
+            return _from_python(value, None, None)
         raise _too_large(value, target) from None
     except ValueError:
         raise at_site(
@@ -225,18 +232,17 @@ def _from_python(value: Any, wanted: DType | None, strict: bool) -> np.ndarray:
                 f"{describe(value)}. Pad them, or keep them as a Python list."
             )
         ) from None
-    if target is not None:
-        return array
-    return _narrow(array, value)
+    return _narrow(array, value) if chosen is None else array
 
 
 def _narrow(array: np.ndarray, value: Any) -> np.ndarray:
     """Python's numbers become float32 and, where they fit, int32."""
     if array.dtype.kind == "f":
-        return array.astype(np.float32)
-    if array.dtype.kind == "O":
+        with np.errstate(all="ignore"):
+            return array.astype(np.float32)
+    if array.dtype.kind in "Ou":
         raise _too_large(value, dtypes.int64)
-    if array.dtype.kind in "iu":
+    if array.dtype.kind == "i":
         if array.size and (array.max() > _INT32.max or array.min() < _INT32.min):
             return array.astype(np.int64)
         return array.astype(np.int32)
@@ -250,9 +256,7 @@ def _adopts(kind: str, target: DType) -> bool:
     return target.kind != "s" and order.index(kind) <= order.index(target.kind.replace("u", "i"))
 
 
-def _strings(value: Any, target: DType | None) -> np.ndarray:
-    if target is not None and target is not dtypes.string:
-        raise _cannot(value, "string", target)
+def _strings(value: Any) -> np.ndarray:
     if isinstance(value, str | bytes):
         array = np.empty((), object)
         array[()] = value.encode() if isinstance(value, str) else value

@@ -242,12 +242,19 @@ def broadcast(name: str, *shapes: Shape) -> Shape:
         if len(fixed) > 1:
             raise invalid(
                 name,
-                f"shapes {' and '.join(str(TensorShape(s)) for s in known)} do not broadcast: "
+                f"shapes {' and '.join(map(brief, known))} do not broadcast: "
                 f"sizes {' and '.join(str(d) for d in sorted(fixed))} meet in dimension {i}",
                 help="Reshape one argument, or check which of them has the wrong shape.",
             )
         out.append(fixed.pop() if fixed else (None if None in sizes else 1))
     return tuple(out)
+
+
+def brief(shape: Shape) -> str:
+    """A shape as error messages show it: `[2,?]`."""
+    if shape is None:
+        return "[...]"
+    return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
 
 
 def size(shape: Shape) -> int | None:

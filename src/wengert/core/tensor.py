@@ -114,7 +114,12 @@ class Value:
         return len(self._array)
 
     def __bool__(self) -> bool:
-        return bool(self._single("bool"))
+        if self._array.size != 1:
+            raise ValueError(
+                f"bool: the truth of a tensor with {self._array.size} elements is ambiguous; got "
+                f"{self.dtype.name}{list(self._array.shape)}. Use tf.reduce_any or tf.reduce_all."
+            )
+        return bool(self._array.reshape(()).item())
 
     def __int__(self) -> int:
         return int(self._single("int"))
@@ -135,10 +140,9 @@ class Value:
 
     def _single(self, what: str) -> Any:
         if self._array.size != 1:
-            raise ValueError(
-                f"{what}: the truth or number of a tensor with {self._array.size} elements is "
-                f"ambiguous; got {self.dtype.name}{list(self._array.shape)}. Reduce it first, "
-                f"for example with tf.reduce_any or tf.reduce_all."
+            raise TypeError(
+                f"{what}: only a tensor with one element is a number; got "
+                f"{self.dtype.name}{list(self._array.shape)}. Reduce it or pick an element first."
             )
         return self._array.reshape(()).item()
 
@@ -221,7 +225,7 @@ class Reference:
 def show_array(array: np.ndarray) -> str:
     """The value as `repr` shows it."""
     if not array.ndim:
-        return repr(array.item()) if array.dtype.kind != "V" else str(array[()])
+        return repr(float(array[()]) if array.dtype.kind == "V" else array.item())
     text = repr(array)
     return "\n" + text if "\n" in text else text
 

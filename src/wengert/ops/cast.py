@@ -18,7 +18,7 @@ from wengert.core.op import Op, Spec
 
 def _cast_kernel(x: np.ndarray, dtype: DType) -> np.ndarray:
     if x.dtype.kind == "c" and dtype.kind != "c":
-        x = x.real
+        x = np.real(x)
     if dtype.kind in "iu" and x.dtype.kind not in "iub":
         return _to_integer(x, dtype)
     return x.astype(dtype.np)
@@ -125,18 +125,28 @@ def cast(x: Any, dtype: Any, name: Any = None) -> Any:
     return apply(CAST, x, dtype=wanted, x_dtype=own)
 
 
+def _limits(dtype: DType) -> tuple[Any, Any]:
+    """The ends of a type as Python numbers, which compare exactly."""
+    plain = float if dtype.is_floating else int
+    return plain(dtype.min), plain(dtype.max)
+
+
 def _bounds(own: DType, wanted: DType) -> tuple[Any, Any]:
-    """The range of `wanted` in numbers of `own`, rounded inwards."""
+    """The range that both types share, in numbers of `own`, rounded inwards."""
+    ends = zip(_limits(own), _limits(wanted), strict=True)
+    low, high = (pick(pair) for pick, pair in zip((max, min), ends, strict=True))
     kind = own.np.type
-    low, high = kind(max(own.min, wanted.min)), kind(min(own.max, wanted.max))
-    if own.is_floating:
-        low = np.nextafter(low, kind(0)) if int(low) < int(wanted.min) else low
-        high = np.nextafter(high, kind(0)) if int(high) > int(wanted.max) else high
-    return low, high
+    if own.is_integer:
+        return kind(int(low)), kind(int(high))
+    least, most = kind(float(low)), kind(float(high))
+    return (
+        np.nextafter(least, kind(0)) if float(least) < low else least,
+        np.nextafter(most, kind(0)) if float(most) > high else most,
+    )
 
 
 def saturate_cast(value: Any, dtype: Any, name: Any = None) -> Any:
-    """`cast`, with numbers outside the range of the new type moved to its ends first."""
+    """`cast`, with numbers outside the range of either type moved to its ends first, not NaN."""
     from wengert.ops.complex import complex, imag, real
     from wengert.ops.select import clip_by_value
 
@@ -151,9 +161,7 @@ def saturate_cast(value: Any, dtype: Any, name: Any = None) -> Any:
     target = wanted.real_dtype
     if not own.is_numeric or not target.is_numeric:
         raise invalid_dtype("saturate_cast", f"numbers were expected, for {wanted.name} too", x)
-    if own.min < target.min or own.max > target.max:
-        x = clip_by_value(x, *_bounds(own, target))
-    return cast(x, wanted)
+    return cast(clip_by_value(x, *_bounds(own, target)), wanted)
 
 
 def _bitcast_shape(x: Spec, dtype: DType) -> shapes.Shape:
@@ -174,7 +182,7 @@ def _bitcast_shape(x: Spec, dtype: DType) -> shapes.Shape:
 
 
 def _bitcast(x: np.ndarray, dtype: DType) -> np.ndarray:
-    shape = _bitcast_shape(Spec(x.shape, dtypes.of(x)), dtype)
+    shape: Any = _bitcast_shape(Spec(x.shape, dtypes.of(x)), dtype)
     return np.ascontiguousarray(x).reshape(-1).view(dtype.np).reshape(shape)
 
 
@@ -190,11 +198,9 @@ def _lower_bitcast(x: Any, dtype: DType) -> Any:
             return lax.reshape(flat, (*x.shape, x.dtype.itemsize // dtype.size))
         return _paired(lax.reshape(flat, (*x.shape, x.dtype.itemsize // dtype.size, 2)))
     if dtype.is_complex:
-        real = dtype.real_dtype.np
-        flat = lax.bitcast_convert_type(x, real)
-        return _paired(
-            lax.reshape(flat, (*_bitcast_shape(Spec(x.shape, dtypes.as_dtype(x.dtype)), dtype), 2))
-        )
+        flat = lax.bitcast_convert_type(x, dtype.real_dtype.np)
+        shape: Any = _bitcast_shape(Spec(x.shape, dtypes.as_dtype(x.dtype)), dtype)
+        return _paired(lax.reshape(flat, (*shape, 2)))
     return lax.bitcast_convert_type(x, dtype.np)
 
 

@@ -146,7 +146,7 @@ def is_finite(x: Any, name: Any = None) -> Any:
     return apply1(IS_FINITE, operand(x))
 
 
-def _is_ordered(x: np.ndarray, strict: bool) -> np.ndarray:
+def _is_ordered(x: np.ndarray, strict: bool) -> Any:
     flat = x.reshape(-1)
     return np.all((np.less if strict else np.less_equal)(flat[:-1], flat[1:]))
 

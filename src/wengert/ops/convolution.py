@@ -111,7 +111,7 @@ def _groups(channels: int, w: Any) -> int:
 def _lower_conv(x: Any, w: Any, strides: Any, padding: Any, dilations: Any, first: bool) -> Any:
     at = Windows(strides, padding, dilations, first)
     groups = _groups(x.shape[1 if first else -1], w)
-    if groups == 1:
+    if w.shape[-2] != 1 and groups == 1:
         return _plain(x, w, at, 1)
     return lax.platform_dependent(
         x,

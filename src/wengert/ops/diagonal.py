@@ -120,9 +120,7 @@ def _lower_diag_part(x: Any, lower: int, upper: int, padding: Any, align: str) -
 
 def _diag_part_grad(g: Any, x_shape: Any, lower: int, upper: int, align: str) -> Any:
     rows, cols = x_shape[-2:]
-    return apply(
-        DIAG, g, lower=lower, upper=upper, rows=rows, cols=cols, padding=0, align=align
-    )
+    return apply(DIAG, g, lower=lower, upper=upper, rows=rows, cols=cols, padding=0, align=align)
 
 
 DIAG_PART = Op(
@@ -283,9 +281,7 @@ def _infer_set_diag(x: Spec, d: Spec, lower: int, upper: int, align: str) -> Spe
 def _set_diag_kernel(
     x: np.ndarray, d: np.ndarray, lower: int, upper: int, align: str
 ) -> np.ndarray:
-    _infer_set_diag(
-        Spec(x.shape, dtypes.of(x)), Spec(d.shape, dtypes.of(d)), lower, upper, align
-    )
+    _infer_set_diag(Spec(x.shape, dtypes.of(x)), Spec(d.shape, dtypes.of(d)), lower, upper, align)
     lay = _layout(*x.shape[-2:], lower, upper, align)
     flat, _ = _packed(d, lower, upper)
     out = x.copy()

@@ -13,14 +13,16 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op
 from wengert.ops.arithmetic import fractions
 from wengert.ops.declare import binary
+from wengert.ops.select import choose
 
 
 def _where_nonzero(name: str, test: int, compute: Any, lowered: Any, grad: Any) -> Op:
     """An operation that answers 0 wherever its argument number `test` is 0."""
 
     def kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        out = np.zeros(np.broadcast_shapes(x.shape, y.shape), x.dtype)
-        return compute(x, y, out, (x, y)[test] != 0)
+        zero = (x, y)[test] == 0
+        out = np.asarray(compute(x, y))
+        return choose(zero, np.zeros((), x.dtype), out) if zero.any() else out
 
     def lower(x: Any, y: Any) -> Any:
         zero = lax.full_like(x, 0)
@@ -32,7 +34,7 @@ def _where_nonzero(name: str, test: int, compute: Any, lowered: Any, grad: Any) 
 DIVIDE_NO_NAN = _where_nonzero(
     "divide_no_nan",
     1,
-    lambda x, y, out, keep: np.true_divide(x, y, out=out, where=keep),
+    np.true_divide,
     lambda x, y: lax.div(x, y),
     grad=(
         lambda g, y: divide_no_nan(g, y),
@@ -55,7 +57,7 @@ def reciprocal_no_nan(x: Any, name: Any = None) -> Any:
 MULTIPLY_NO_NAN = _where_nonzero(
     "multiply_no_nan",
     1,
-    lambda x, y, out, keep: np.multiply(x, y, out=out, where=keep),
+    np.multiply,
     lambda x, y: lax.mul(x, y),
     grad=(lambda g, y: multiply_no_nan(g, y), lambda g, x: multiply_no_nan(x, g)),
 )
@@ -77,7 +79,7 @@ def _nonzero(x: Any) -> Any:
 XDIVY = _where_nonzero(
     "xdivy",
     0,
-    lambda x, y, out, keep: np.true_divide(x, y, out=out, where=keep),
+    np.true_divide,
     lambda x, y: lax.div(x, y),
     grad=(
         lambda g, x, y: g * xdivy(_nonzero(x), y),
@@ -94,7 +96,7 @@ def xdivy(x: Any, y: Any, name: Any = None) -> Any:
 XLOGY = _where_nonzero(
     "xlogy",
     0,
-    lambda x, y, out, keep: np.multiply(x, np.log(y), out=out, where=keep),
+    lambda x, y: np.multiply(x, np.log(y)),
     lambda x, y: lax.mul(x, lax.log(y)),
     grad=(lambda g, x, y: g * xlogy(_nonzero(x), y), lambda g, x, y: g * xdivy(x, y)),
 )
@@ -108,7 +110,7 @@ def xlogy(x: Any, y: Any, name: Any = None) -> Any:
 XLOG1PY = _where_nonzero(
     "xlog1py",
     0,
-    lambda x, y, out, keep: np.multiply(x, np.log1p(y), out=out, where=keep),
+    lambda x, y: np.multiply(x, np.log1p(y)),
     lambda x, y: lax.mul(x, lax.log1p(y)),
     grad=(lambda g, x, y: g * xlog1py(_nonzero(x), y), lambda g, x, y: g * xdivy(x, y + 1.0)),
 )

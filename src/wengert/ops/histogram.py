@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,12 +67,7 @@ def _infer_bincount(
 def _lower_bincount(
     *xs: Any, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
 ) -> Any:
-    if least is None or least != most:
-        raise invalid(
-            "bincount",
-            "a compiled count needs to know its length",
-            help="Give the same `minlength` and `maxlength`.",
-        )
+    assert least is not None, "bincount: only a count of known length is lowered"
     x = xs[0]
     if rows and x.ndim == 2:
         flat = lax.add(
@@ -94,15 +90,21 @@ def _lower_bincount(
     return lax.min(out, lax.full_like(out, 1)) if binary else out
 
 
-BINCOUNT = Op(
-    "bincount",
-    "*xs",
-    kernel=_bincount_kernel,
-    infer=_infer_bincount,
-    lower=_lower_bincount,
-    grad=None,
-    match=(),
-)
+def _declare(name: str, lower: Callable[..., Any] | None) -> Op:
+    return Op(
+        name,
+        "*xs",
+        kernel=_bincount_kernel,
+        infer=_infer_bincount,
+        lower=lower,
+        grad=None,
+        match=(),
+    )
+
+
+BINCOUNT = _declare("bincount", _lower_bincount)
+# Without a fixed length the size of the result depends on the data: not for XLA.
+BINCOUNT_OPEN = _declare("bincount_open", None)
 
 
 def bincount(
@@ -136,11 +138,12 @@ def bincount(
         if xs[1]._array.shape != x._array.shape:
             raise invalid("bincount", "`weights` must have the shape of `arr`", *xs)
         dtype = xs[1].dtype
+    least, most = static("bincount", minlength), static("bincount", maxlength)
     return apply(
-        BINCOUNT,
+        BINCOUNT if least is not None and least == most else BINCOUNT_OPEN,
         *xs,
-        least=static("bincount", minlength),
-        most=static("bincount", maxlength),
+        least=least,
+        most=most,
         dtype=choose_type("bincount", "dtype", dtype, *_COUNTS),
         rows=axis == -1 and x._array.ndim > 0,
         binary=bool(binary_output),

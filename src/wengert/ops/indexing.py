@@ -120,10 +120,12 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
 def _one_hot_kernel(
     i: np.ndarray, depth: int, axis: int, on: Any, off: Any, dtype: DType
 ) -> np.ndarray:
-    out = np.full((*i.shape, depth), off, dtype.np)
-    places = np.flatnonzero((i >= 0) & (i < depth))
-    flat = out.reshape(i.size, depth)
-    flat[places, i.reshape(-1)[places]] = on
+    hot = np.equal(i[..., None], np.arange(depth))
+    if (on, off) == (1, 0):
+        out = hot.astype(dtype.np)
+    else:
+        out = np.full(hot.shape, off, dtype.np)
+        out[hot] = on
     return out if axis == i.ndim else np.moveaxis(out, -1, axis)
 
 
@@ -183,6 +185,8 @@ def one_hot(
 
 def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[DType, Any, Any]:
     """The dtype of a one-hot tensor and its two values as plain Python numbers."""
+    if on_value is None and off_value is None and dtype is None:
+        return dtypes.float32, 1, 0
     given = [operand(v) if v is not None else None for v in (on_value, off_value)]
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     found = {v.dtype for v in given if v is not None} | ({wanted} if wanted else set())

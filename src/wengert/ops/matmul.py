@@ -145,9 +145,7 @@ def _infer_batch(x: Spec, y: Spec, transpose_a: bool, transpose_b: bool) -> Spec
 
 
 @in_float32
-def _batch_kernel(
-    x: np.ndarray, y: np.ndarray, transpose_a: bool, transpose_b: bool
-) -> np.ndarray:
+def _batch_kernel(x: np.ndarray, y: np.ndarray, transpose_a: bool, transpose_b: bool) -> np.ndarray:
     if x.ndim < 2 or y.ndim < 2:
         raise ValueError("both arguments must have rank 2 or more")
     return np.matmul(x.mT if transpose_a else x, y.mT if transpose_b else y)

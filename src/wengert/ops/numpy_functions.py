@@ -160,7 +160,8 @@ def dot(a: Any, b: Any) -> Any:
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     from wengert.ops.tensordot import tensordot as product
 
-    return product(*_tensors([a, b]), axes)
+    x, y = _tensors([a, b])
+    return product(x, y, axes)
 
 
 def outer(a: Any, b: Any) -> Any:

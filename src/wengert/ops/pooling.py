@@ -323,3 +323,35 @@ AVG_POOL = Op(
     ),
     accepts=dtypes.FLOAT,
 )  # fmt: skip
+
+
+def _arg_kernel(x: np.ndarray, y: np.ndarray, batched: bool, dtype: Any, **at: Any) -> np.ndarray:
+    pairs, counts = _geometry(x.shape, **at)
+    inner = x.shape if batched else (1, *x.shape[1:])
+    index = np.broadcast_to(np.arange(math.prod(inner)).reshape(inner), x.shape)
+    wide_index = _padded(index, pairs, 0)
+    out = np.zeros(y.shape, dtype.np)
+    wide_x = _padded(x, pairs, _lowest(x.dtype))
+    places = _slices(counts, at["window"], at["strides"], at["dilations"])
+    for place, hit in _hits(wide_x, y, places):
+        np.copyto(out, wide_index[place], where=hit, casting="unsafe")
+    return out
+
+
+def _lower_arg(x: Any, y: Any, batched: bool, dtype: Any, **at: Any) -> Any:
+    pairs, _ = _geometry(x.shape, **at)
+    found = lax.convert_element_type(_first_max(x, pairs, at), dtype.np)
+    if batched or not x.size:
+        return found
+    return lax.rem(found, lax.full_like(found, math.prod(x.shape[1:])))
+
+
+MAX_POOL_ARG = Op(
+    "max_pool_arg",
+    "x y",
+    kernel=_arg_kernel,
+    infer=lambda x, y, batched, dtype, **at: Spec(y.shape, dtype),
+    lower=_lower_arg,
+    grad=None,
+    accepts=dtypes.REAL,
+)

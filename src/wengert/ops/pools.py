@@ -11,7 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op
-from wengert.ops.pooling import AVG_POOL, MAX_POOL
+from wengert.ops.pooling import AVG_POOL, MAX_POOL, MAX_POOL_ARG
 from wengert.ops.sliding import as_padding, channels_first, entries
 
 
@@ -20,6 +20,15 @@ def _pooled(
     rank: int | None, dilations: Any = 1,
 ) -> Any:  # fmt: skip
     x = operand(input)
+    at = _windows(name, x, ksize, strides, padding, data_format, rank, dilations)
+    return apply(op, x, **at)
+
+
+def _windows(
+    name: str, x: Any, ksize: Any, strides: Any, padding: Any, data_format: Any,
+    rank: int | None, dilations: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """The attributes of a pooling operation: window, stride, padding and dilation per axis."""
     if x.ndim not in ((3, 4, 5) if rank is None else (rank,)):
         wanted = "3, 4 or 5" if rank is None else rank
         raise invalid(name, f"`input` must have rank {wanted}", x)
@@ -34,10 +43,12 @@ def _pooled(
         pads = ((0, 0), (0, 0), *pads) if first else ((0, 0), *pads, (0, 0))
         if any(max(p) >= k for p, k in zip(pads, window, strict=True) if max(p)):
             raise invalid(name, "`padding` must be smaller than the window", padding)
-    return apply(
-        op, x, window=window, strides=each("strides", strides), padding=pads,
-        dilations=each("dilations", dilations),
-    )  # fmt: skip
+    return {
+        "window": window,
+        "strides": each("strides", strides),
+        "padding": pads,
+        "dilations": each("dilations", dilations),
+    }
 
 
 def max_pool(
@@ -115,3 +126,21 @@ class MaxPoolWithArgmax(NamedTuple):
 
     output: Any
     argmax: Any
+
+
+def max_pool_with_argmax(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NHWC",
+    output_dtype: Any = dtypes.int64, include_batch_in_index: bool = False, name: Any = None,
+) -> MaxPoolWithArgmax:  # fmt: skip
+    """`max_pool2d` and the flat index of each maximum in its image (or in the whole batch)."""
+    x = operand(input)
+    name = "max_pool_with_argmax"
+    if data_format != "NHWC":
+        raise invalid(name, f"`data_format` must be 'NHWC'; got {data_format!r}")
+    kind = dtypes.as_dtype(output_dtype)
+    if kind.name not in ("int32", "int64"):
+        raise invalid(name, f"`output_dtype` must be int32 or int64; got {kind.name}")
+    at = _windows(name, x, ksize, strides, padding, data_format, 4, 1)
+    y = apply(MAX_POOL, x, **at)
+    batched = bool(include_batch_in_index)
+    return MaxPoolWithArgmax(y, apply(MAX_POOL_ARG, x, y, batched=batched, dtype=kind, **at))

@@ -16,6 +16,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy import lax
 from wengert.ops.declare import binary, unary
+from wengert.ops.select import choose, where
 
 
 def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -32,7 +33,6 @@ def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _pow_grad_y(g: Any, x: Any, y: Any, out: Any) -> Any:
     from wengert.ops.compare import greater, not_equal
-    from wengert.ops.select import where
 
     # The logarithm of 1 stands in where the base has none.
     defined = not_equal(x, 0) if x.dtype.is_complex else greater(x, 0)
@@ -83,12 +83,12 @@ def square(x: Any, name: Any = None) -> Any:
 
 
 def _unless_zero(name: str, kernel: Any, lowered: Any, grad: Any) -> Any:
-    """A gradient that answers 0 to an incoming gradient of 0, where a root has an infinite slope."""
+    """A gradient that answers 0 to an incoming gradient of 0, however steep the root is."""
 
     def guarded(y: np.ndarray, g: np.ndarray) -> np.ndarray:
-        out = np.asarray(kernel(y, g))
-        np.copyto(out, 0, where=g == 0)
-        return out
+        zero = g == 0
+        out = kernel(y, g)
+        return choose(zero, np.zeros((), g.dtype), np.asarray(out)) if zero.any() else out
 
     def lower(y: Any, g: Any) -> Any:
         zero = lax.full_like(g, 0)

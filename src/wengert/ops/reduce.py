@@ -122,6 +122,8 @@ def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
     if x.dtype.num in HALF:
         total = np.add.reduce(x.astype(np.float32), axis, keepdims=keepdims)
         return np.true_divide(total, np.float32(n)).astype(x.dtype)
+    if kind == "c":
+        n = max(n, 1)
     return np.add.reduce(x, axis, keepdims=keepdims) / x.dtype.type(n)
 
 
@@ -130,6 +132,7 @@ def _lower_mean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     own = x.dtype
     if own.kind in "iu":
         x = lax.convert_element_type(x, np.uint64 if own.kind == "u" else np.int64)
+    if own.kind in "iuc":
         n = max(n, 1)
     total = lax.reduce(x, x.dtype.type(0), lax.add, axis)
     mean = lax.convert_element_type(lax.div(total, lax.full_like(total, n)), own)
@@ -154,7 +157,10 @@ REDUCE_MEAN = Op(
 def reduce_mean(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
-    """The mean over `axis`; of integers rounded towards zero, of nothing NaN (0 for integers)."""
+    """The mean over `axis`; of integers rounded towards zero, of nothing NaN.
+
+    The mean of no integers or complex numbers is 0.
+    """
     x, axes = reduce_args("reduce_mean", input_tensor, axis)
     return apply(REDUCE_MEAN, x, axis=axes, keepdims=bool(keepdims))
 

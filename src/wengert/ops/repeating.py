@@ -59,7 +59,7 @@ def tile(input: Any, multiples: Any, name: Any = None) -> Any:
     if len(counts) != x._array.ndim or min(counts, default=0) < 0:
         raise invalid(
             "tile",
-            f"`multiples` needs {x._array.ndim} numbers from 0 on; got {list(counts)}",
+            f"`multiples` {list(counts)} must be {x._array.ndim} numbers from 0 on",
             x,
         )
     return apply(TILE, x, multiples=counts)

@@ -161,7 +161,7 @@ def _resample_kernel(
         weights = np.repeat(weights, inner, 0)
         inner = 1
     flat = x.reshape(math.prod(x.shape[:axis]), -1, inner)
-    if width == 1 and method == "nearest":
+    if method == "nearest" and not transposed:
         return flat.take(places[:, 0], 1).reshape(shape)
     weights = weights.astype(x.dtype)
     out = flat.take(places[:, 0], 1)
@@ -177,7 +177,7 @@ def _lower_resample(
     x: Any, axis: int, method: Any, old: int, new: int, antialias: bool, transposed: bool
 ) -> Any:
     places, weights = taps(method, old, new, antialias, transposed)
-    if places.shape[1] == 1 and method == "nearest" and not transposed:
+    if method == "nearest" and not transposed:
         from wengert.core.lazy import jnp
 
         # `jnp.take` builds the dimension numbers that `lax.gather` would want.

@@ -19,10 +19,30 @@ from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 from wengert.ops.declare import binary, broadcasting
 
+_WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
+_LARGE = 4096
+
+
+def choose(c: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """`np.where` that does not branch on each element, which is several times faster if large."""
+    word = _WORDS.get(x.dtype.itemsize)
+    if max(c.size, x.size, y.size) < _LARGE or word is None or x.dtype.hasobject:
+        return np.where(c, x, y)
+    a, b = x.view(word), y.view(word)
+    chosen = c.astype(word)
+    if a.ndim == 0 and not a:
+        return np.bitwise_and(b, np.subtract(chosen, 1, out=chosen)).view(x.dtype)
+    mask = np.negative(chosen, out=chosen)
+    if b.ndim == 0 and not b:
+        return np.bitwise_and(a, mask).view(x.dtype)
+    out = np.bitwise_and(np.bitwise_xor(a, b), mask)
+    return np.bitwise_xor(out, b, out=out).view(x.dtype)
+
+
 SELECT = Op(
     "select",
     "c x y",
-    kernel=np.where,
+    kernel=choose,
     infer=lambda c, x, y: Spec(shapes.broadcast("where", c.shape, x.shape, y.shape), x.dtype),
     lower=broadcasting(lambda c, x, y: lax.select(c, x, y)),
     grad=(None, lambda g, c: where(c, g, 0), lambda g, c: where(c, 0, g)),

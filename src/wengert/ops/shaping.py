@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,10 @@ def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
         if -1 in shape and rest and count % rest == 0:
             return tuple(count // rest if d == -1 else d for d in shape)
         if -1 in shape and not rest and not count:
-            return tuple(0 if d == -1 else d for d in shape)
+            # Beside a 0 the open size is what is left of the other sizes, as TensorFlow has it.
+            left = math.prod(d or 1 for d in x.shape or ())
+            left //= math.prod(d for d in shape if d > 0)
+            return tuple(left if d == -1 else d for d in shape)
     raise invalid(
         "reshape",
         f"{count} elements do not fit shape {list(shape)}",
@@ -218,6 +222,17 @@ def _infer_stack(*xs: Spec, axis: int) -> Spec:
     return Spec((*shape[:axis], len(xs), *shape[axis:]), xs[0].dtype)
 
 
+def _stack_kernel(*xs: np.ndarray, axis: int) -> np.ndarray:
+    shape = xs[0].shape
+    out = np.empty((*shape[:axis], len(xs), *shape[axis:]), xs[0].dtype)
+    lead = (slice(None),) * axis
+    for k, x in enumerate(xs):
+        if x.shape != shape:
+            raise ValueError
+        out[(*lead, k)] = x
+    return out
+
+
 def _lower_stack(*xs: Any, axis: int) -> Any:
     return lax.concatenate([lax.expand_dims(x, (axis,)) for x in xs], axis)
 
@@ -225,7 +240,7 @@ def _lower_stack(*xs: Any, axis: int) -> Any:
 STACK = Op(
     "stack",
     "*xs",
-    kernel=lambda *xs, axis: np.stack(xs, axis),
+    kernel=_stack_kernel,
     infer=_infer_stack,
     lower=_lower_stack,
     grad=Joint(lambda g, axis: unstack(g, axis=axis)),

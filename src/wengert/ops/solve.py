@@ -153,7 +153,6 @@ def slogdet(input: Any, name: Any = None) -> tuple[Any, Any]:
 
 def logdet(matrix: Any, name: Any = None) -> Any:
     """The logarithm of the determinant of positive definite matrices; NaN for others."""
-    from wengert.ops.power import log
     from wengert.ops.complex import real
     from wengert.ops.decompose import cholesky
     from wengert.ops.power import log
@@ -225,9 +224,7 @@ def _infer_triangular(a: Spec, b: Spec, lower: bool, transpose: bool) -> Spec:
 
 
 @in_float32
-def _triangular_kernel(
-    a: np.ndarray, b: np.ndarray, lower: bool, transpose: bool
-) -> np.ndarray:
+def _triangular_kernel(a: np.ndarray, b: np.ndarray, lower: bool, transpose: bool) -> np.ndarray:
     rows, cols = b.shape[-2:]
     if a.shape[-2:] != (rows, rows):
         raise ValueError("the sizes do not fit")
@@ -322,4 +319,3 @@ def _ridged(x: Any, ridge: Any) -> Any:
     if x.dtype.is_complex or not ridge._array.any():
         return x
     return set_diag(x, diag_part(x) + ridge)
-

@@ -73,6 +73,7 @@ def _resized(shape: Any, axis: int, size: int) -> tuple[int, ...]:
     return (*shape[:axis], size, *shape[axis + 1 :])
 
 
+# The indices of a row are distinct: they come from sorting it.
 def _put_kernel(g: np.ndarray, i: np.ndarray, axis: int, size: int) -> np.ndarray:
     out = np.zeros(_resized(g.shape, axis, size), g.dtype)
     np.put_along_axis(out, i, g, axis)

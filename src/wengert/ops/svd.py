@@ -134,9 +134,7 @@ SVDVALS = Op(
 )
 
 
-def svd(
-    tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: Any = None
-) -> Any:
+def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: Any = None) -> Any:
     """Singular values s, descending, and u, v with u @ diag(s) @ adjoint(v) = tensor.
 
     Only s without `compute_uv`. Equal singular values count as unrelated in the gradient.
@@ -152,7 +150,8 @@ def _infer_pinv(x: Spec, rcond: Spec) -> Spec:
     return Spec((*lead, n, m), x.dtype)
 
 
-def _pinv(x: Any, s: Any, u: Any, v: Any, rcond: Any, np_: Any) -> Any:
+def _pinv(x: Any, factors: Any, rcond: Any, np_: Any) -> Any:
+    s, u, v = factors
     if not s.size:
         return np_.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
     least = rcond[..., None] * s.max(-1, keepdims=True)
@@ -162,7 +161,7 @@ def _pinv(x: Any, s: Any, u: Any, v: Any, rcond: Any, np_: Any) -> Any:
 
 @in_float32
 def _pinv_kernel(x: np.ndarray, rcond: np.ndarray) -> np.ndarray:
-    return _pinv(x, *_svd_kernel(x, full=False), rcond, np)
+    return _pinv(x, _svd_kernel(x, full=False), rcond, np)
 
 
 def _pinv_grad(g: Any, x: Any, out: Any) -> Any:
@@ -182,7 +181,7 @@ PINV = Op(
     "x rcond",
     kernel=_pinv_kernel,
     infer=_infer_pinv,
-    lower=lambda x, rcond: _pinv(x, *_lower_svd(x, False), rcond, jnp),
+    lower=lambda x, rcond: _pinv(x, _lower_svd(x, False), rcond, jnp),
     grad=(_pinv_grad, None),
     accepts=dtypes.INEXACT,
     match=(),
@@ -207,9 +206,7 @@ def _epsilon(dtype: dtypes.DType) -> float:
     return float(ml_dtypes.finfo(dtype.np).eps)
 
 
-def matrix_rank(
-    a: Any, tol: Any = None, validate_args: bool = False, name: Any = None
-) -> Any:
+def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: Any = None) -> Any:
     """The number of singular values above `tol` (by default, above rounding errors)."""
     from wengert.ops.cast import cast
     from wengert.ops.reduce import reduce_max, reduce_sum

@@ -102,11 +102,10 @@ def _axes(axes: Any, x_rank: int, y_rank: int) -> tuple[Axes, Axes]:
         raise invalid("tensordot", f"`axes` must be a number or a pair; got {list(axes)}")
     ours, theirs = ((a,) if isinstance(a, int) else a for a in axes)
     if len(ours) != len(theirs):
-        raise invalid(
-            "tensordot", f"`axes` names {len(ours)} axes of `a` and {len(theirs)} of `b`"
-        )
-    found = tuple(shapes.check_axis("tensordot", i, x_rank) for i in ours), tuple(
-        shapes.check_axis("tensordot", i, y_rank) for i in theirs
+        raise invalid("tensordot", f"`axes` names {len(ours)} axes of `a` and {len(theirs)} of `b`")
+    found = (
+        tuple(shapes.check_axis("tensordot", i, x_rank) for i in ours),
+        tuple(shapes.check_axis("tensordot", i, y_rank) for i in theirs),
     )
     if any(len(set(f)) < len(f) for f in found):
         raise invalid("tensordot", f"`axes` names an axis twice; got {axes}")

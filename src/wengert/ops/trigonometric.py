@@ -42,7 +42,7 @@ def tan(x: Any, name: Any = None) -> Any:
 
 
 def _complement(x: Any) -> Any:
-    """1 - x², with the sign of a zero imaginary part that tells the sides of a branch cut apart."""
+    """1 - x², with the sign of a zero that tells the sides of a branch cut apart."""
     return -(x * x - 1.0) if x.dtype.is_complex else 1.0 - x * x
 
 

@@ -113,9 +113,15 @@ def rint(x: Any, name: Any = None) -> Any:
     return apply1(RINT, operand(x))
 
 
+def _tanh_grad(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    out = np.asarray(np.multiply(x, x))
+    np.subtract(1, out, out=out)
+    return np.multiply(out, y, out=out)
+
+
 TANH_GRAD = binary(
     "tanh_grad",
-    lambda x, y: y * (1 - x * x),
+    _tanh_grad,
     lambda x, y: lax.mul(y, lax.sub(lax.full_like(x, 1), lax.mul(x, x))),
     grad=(lambda g, x, y: -2.0 * g * y * x, lambda g, x: apply2(TANH_GRAD, x, g)),
     accepts=dtypes.INEXACT,
@@ -129,13 +135,21 @@ def tanh(x: Any, name: Any = None) -> Any:
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
-    out = np.exp(-x)
-    return np.reciprocal(out + 1)
+    out = np.asarray(np.negative(x))
+    np.exp(out, out=out)
+    out += 1
+    return np.reciprocal(out, out=out)
+
+
+def _sigmoid_grad(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    out = np.asarray(np.subtract(1, x))
+    out *= x
+    return np.multiply(out, y, out=out)
 
 
 SIGMOID_GRAD = binary(
     "sigmoid_grad",
-    lambda x, y: y * (x * (1 - x)),
+    _sigmoid_grad,
     lambda x, y: lax.mul(y, lax.mul(x, lax.sub(lax.full_like(x, 1), x))),
     grad=(lambda g, x, y: g * y * (1.0 - 2.0 * x), lambda g, x: apply2(SIGMOID_GRAD, x, g)),
     accepts=dtypes.INEXACT,

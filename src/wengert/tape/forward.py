@@ -95,7 +95,7 @@ class ForwardAccumulator:
         if not targets:
             return [None] * len(outputs)
         return [
-            g if o.dtype.is_differentiable else None
+            backward.dense(g) if o.dtype.is_differentiable else None
             for g, o in zip(
                 tape.gradient(targets, seeds, weights, UnconnectedGradients.ZERO), outputs,
                 strict=True,

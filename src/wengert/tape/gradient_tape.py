@@ -440,7 +440,7 @@ class GradientTape:
         target = _source("batch_jacobian", target, TypeError, "target")
         value = _source("batch_jacobian", source, TypeError)
         result = jacobian.batch_jacobian(self, target, value)
-        if result is None and mode is UnconnectedGradients.ZERO:
+        if result is None and mode is not UnconnectedGradients.ERROR:
             result = jacobian.batch_zeros(target, value)
         result = self._answer(result, source, [target], mode)
         if not self._persistent:

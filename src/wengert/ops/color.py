@@ -1,0 +1,267 @@
+"""Colours of images: colour spaces, number types, and adjustments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import wrap
+from wengert.core.convert import operand
+from wengert.core.dtypes import DType, as_dtype
+from wengert.core.errors import at_site, describe, invalid
+from wengert.core.tensor import Value
+from wengert.ops.cast import cast, saturate_cast
+from wengert.ops.resize import rank_of, wrong
+
+
+def convert_image_dtype(
+    image: Any, dtype: Any, saturate: bool = False, name: Any = None
+) -> Any:
+    """Changes the dtype and the scale with it: integers count up to their maximum, floats to 1."""
+    x = operand(image)
+    wanted, own = as_dtype(dtype), x.dtype
+    for kind in (wanted, own):
+        if not (kind.is_floating or kind.is_integer):
+            raise at_site(
+                AttributeError(
+                    f"convert_image_dtype: a floating or integer dtype is needed; got {kind.name}."
+                )
+            )
+    if own is wanted:
+        return x
+    if own.is_integer and wanted.is_integer:
+        return _between_integers(x, own, wanted, saturate)
+    if own.is_floating and wanted.is_floating:
+        return cast(x, wanted)
+    if own.is_integer:
+        return cast(x, wanted) * operand(1.0 / own.max, wanted)
+    scaled = x * operand(wanted.max + 0.5, own)
+    return saturate_cast(scaled, wanted) if saturate else cast(scaled, wanted)
+
+
+def _between_integers(x: Any, own: DType, wanted: DType, saturate: bool) -> Any:
+    scale_own, scale_wanted = int(own.max) + 1, int(wanted.max) + 1
+    if scale_own > scale_wanted:
+        from wengert.ops.division import floordiv
+
+        lowered = floordiv(x, operand(scale_own // scale_wanted, own))
+        return saturate_cast(lowered, wanted) if saturate else cast(lowered, wanted)
+    raised = saturate_cast(x, wanted) if saturate else cast(x, wanted)
+    return raised * operand(scale_wanted // scale_own, wanted)
+
+
+def as_floats(image: Any) -> Any:
+    """An image as floating numbers: its own if it has them, else float32 up to 1."""
+    return image if image.dtype.is_floating else convert_image_dtype(image, dtypes.float32)
+
+
+def _channels(name: str, x: Any, count: int) -> None:
+    if not x._array.ndim or x._array.shape[-1] != count:
+        raise invalid(name, f"the last axis must hold {count} channels", x)
+
+
+def _mixed(name: str, images: Any, matrix: list[list[float]]) -> Any:
+    from wengert.ops.tensordot import tensordot
+
+    x = operand(images)
+    _channels(name, x, 3)
+    if not x.dtype.is_floating:
+        raise at_site(
+            TypeError(f"{name}: floating images are needed; got {describe(x)}. Use "
+                      f"tf.image.convert_image_dtype.")
+        )  # fmt: skip
+    return tensordot(x, wrap(np.array(matrix, x.dtype.np)), axes=[[x._array.ndim - 1], [0]])
+
+
+_YIQ = [
+    [0.299, 0.59590059, 0.2115],
+    [0.587, -0.27455667, -0.52273617],
+    [0.114, -0.32134392, 0.31119955],
+]
+_FROM_YIQ = [
+    [1, 1, 1],
+    [0.95598634, -0.27201283, -1.10674021],
+    [0.6208248, -0.64720424, 1.70423049],
+]
+_YUV = [
+    [0.299, -0.14714119, 0.61497538],
+    [0.587, -0.28886916, -0.51496512],
+    [0.114, 0.43601035, -0.10001026],
+]
+_FROM_YUV = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0]]
+
+
+def rgb_to_yiq(images: Any) -> Any:
+    """Brightness and the two colour axes of NTSC television."""
+    return _mixed("rgb_to_yiq", images, _YIQ)
+
+
+def yiq_to_rgb(images: Any) -> Any:
+    """The inverse of `rgb_to_yiq`."""
+    return _mixed("yiq_to_rgb", images, _FROM_YIQ)
+
+
+def rgb_to_yuv(images: Any) -> Any:
+    """Brightness and the two colour axes of PAL television."""
+    return _mixed("rgb_to_yuv", images, _YUV)
+
+
+def yuv_to_rgb(images: Any) -> Any:
+    """The inverse of `rgb_to_yuv`."""
+    return _mixed("yuv_to_rgb", images, _FROM_YUV)
+
+
+def rgb_to_grayscale(images: Any, name: Any = None) -> Any:
+    """One channel: the brightness that the eye sees."""
+    x = operand(images)
+    grey = _mixed("rgb_to_grayscale", as_floats(x), [[0.2989], [0.587], [0.114]])
+    return convert_image_dtype(grey, x.dtype)
+
+
+def grayscale_to_rgb(images: Any, name: Any = None) -> Any:
+    """The one channel of an image three times."""
+    from wengert.ops.shaping import broadcast_to
+
+    x = operand(images)
+    if not x._array.ndim or x._array.shape[-1] != 1:
+        raise wrong("grayscale_to_rgb", f"the last axis must have size 1; got {describe(x)}")
+    return broadcast_to(x, (*x._array.shape[:-1], 3))
+
+
+def _parts(name: str, images: Any) -> list[Any]:
+    from wengert.ops.shaping import unstack
+
+    x = operand(images, None, dtypes.float32)
+    _channels(name, x, 3)
+    if not x.dtype.is_floating:
+        raise invalid(name, "images must be floating", x, help="Use convert_image_dtype.")
+    return unstack(x, axis=-1)
+
+
+def rgb_to_hsv(images: Any, name: Any = None) -> Any:
+    """Hue, saturation and value; hue and saturation lie within [0, 1] for colours that do."""
+    from wengert.ops.select import maximum, minimum, where
+    from wengert.ops.shaping import stack
+
+    r, g, b = _parts("rgb_to_hsv", images)
+    value = maximum(maximum(r, g), b)
+    spread = value - minimum(minimum(r, g), b)
+    some, bright = spread > 0.0, value > 0.0
+    norm = where(some, 1.0 / (6.0 * where(some, spread, 1.0)), 0.0)
+    hue = where(
+        r >= value,
+        norm * (g - b),
+        where(g >= value, norm * (b - r) + 2.0 / 6.0, norm * (r - g) + 4.0 / 6.0),
+    )
+    hue = where(some, where(hue < 0.0, hue + 1.0, hue), 0.0)
+    saturation = where(bright, spread / where(bright, value, 1.0), 0.0)
+    return stack([hue, saturation, value], axis=-1)
+
+
+def hsv_to_rgb(images: Any, name: Any = None) -> Any:
+    """The inverse of `rgb_to_hsv`; a hue outside [0, 1] is red, not wrapped."""
+    from wengert.ops.select import clip_by_value
+    from wengert.ops.shaping import stack
+    from wengert.ops.unary import abs as absolute
+
+    h, s, v = _parts("hsv_to_rgb", images)
+    turn = h * 6.0
+    pure = [absolute(turn - 3.0) - 1.0, 2.0 - absolute(turn - 2.0), 2.0 - absolute(turn - 4.0)]
+    return stack([((1.0 - s) + s * clip_by_value(p, 0.0, 1.0)) * v for p in pure], axis=-1)
+
+
+def restored(x: Any, dtype: DType) -> Any:
+    """Adjusted floats in the dtype that the image had."""
+    return convert_image_dtype(x, dtype, saturate=True)
+
+
+def adjust_brightness(image: Any, delta: Any) -> Any:
+    """Adds `delta`, in units of the full scale."""
+    x = operand(image)
+    floats = as_floats(x)
+    return restored(floats + cast(operand(delta, None, floats.dtype), floats.dtype), x.dtype)
+
+
+def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
+    """Scales the distance of each pixel from its channel's mean."""
+    from wengert.ops.reduce import reduce_mean
+
+    x = operand(images)
+    rank = x._array.ndim
+    if rank < 3:
+        raise invalid("adjust_contrast", "images have rank 3 or more", x)
+    floats = as_floats(x)
+    mean = reduce_mean(floats, axis=[rank - 3, rank - 2], keepdims=True)
+    factor = cast(operand(contrast_factor, None, floats.dtype), floats.dtype)
+    return restored((floats - mean) * factor + mean, x.dtype)
+
+
+def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
+    """`gain * image ** gamma`."""
+    from wengert.ops.power import pow as power
+
+    x = operand(image)
+    if not isinstance(gamma, Value) and gamma < 0:
+        raise wrong("adjust_gamma", f"`gamma` must not be negative; got {gamma}")
+    floats = as_floats(x)
+    exponent = operand(gamma, None, floats.dtype)
+    return restored(power(floats, exponent) * operand(gain, None, floats.dtype), x.dtype)
+
+
+def _in_hsv(name: str, image: Any, change: Any) -> Any:
+    from wengert.ops.shaping import stack, unstack
+
+    x = operand(image)
+    rank_of(name, x, 1)
+    _channels(name, x, 3)
+    floats = as_floats(x)
+    h, s, v = unstack(rgb_to_hsv(floats), axis=-1)
+    h, s = change(h, s)
+    return restored(cast(hsv_to_rgb(stack([h, s, v], axis=-1)), floats.dtype), x.dtype)
+
+
+def adjust_hue(image: Any, delta: Any, name: Any = None) -> Any:
+    """Turns the hue by `delta`, where 1 is a full turn."""
+    from wengert.ops.division import floormod
+
+    if not isinstance(delta, Value) and not -1 <= delta <= 1:
+        raise wrong("adjust_hue", f"`delta` must be within [-1, 1]; got {delta}")
+
+    def turn(h: Any, s: Any) -> tuple[Any, Any]:
+        return floormod(h + cast(operand(delta, None, h.dtype), h.dtype), 1.0), s
+
+    return _in_hsv("adjust_hue", image, turn)
+
+
+def adjust_saturation(image: Any, saturation_factor: Any, name: Any = None) -> Any:
+    """Multiplies the saturation, kept within [0, 1]."""
+    from wengert.ops.select import clip_by_value
+
+    def scale(h: Any, s: Any) -> tuple[Any, Any]:
+        factor = cast(operand(saturation_factor, None, s.dtype), s.dtype)
+        return h, clip_by_value(s * factor, 0.0, 1.0)
+
+    return _in_hsv("adjust_saturation", image, scale)
+
+
+def standardized(x: Any) -> Any:
+    """Each image with mean 0 and deviation 1; flat images are not blown up."""
+    from wengert.ops.reduce import reduce_mean
+    from wengert.ops.select import maximum
+    from wengert.ops.statistics import reduce_std
+
+    rank = x._array.ndim
+    axes = [rank - 3, rank - 2, rank - 1]
+    pixels = int(np.prod(x._array.shape[-3:]))
+    mean = reduce_mean(x, axis=axes, keepdims=True)
+    deviation = reduce_std(x, axis=axes, keepdims=True)
+    return (x - mean) / maximum(deviation, operand(pixels**-0.5, x.dtype))
+
+
+def per_image_standardization(image: Any) -> Any:
+    """Each image as float32 with mean 0 and deviation 1; flat images are not blown up."""
+    x = operand(image)
+    rank_of("per_image_standardization", x)
+    return standardized(cast(x, dtypes.float32))

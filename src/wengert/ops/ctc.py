@@ -1,0 +1,309 @@
+"""Connectionist temporal classification: the loss of unaligned label sequences, and decoding.
+
+The loss and its gradient are the forward and backward recursions over the states
+`blank, l1, blank, l2, ..., blank`, in logarithms, for a whole batch at a time. The recursions are
+written once over `np` or `jnp`; the kernel loops over time, the lowering scans.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand, to_tensor
+from wengert.core.errors import UnimplementedError, invalid
+from wengert.core.lazy import jnp, lax
+from wengert.core.op import Op, Spec
+from wengert.ops.cast import cast
+from wengert.ops.compiled import wide
+from wengert.ops.create import ones
+from wengert.ops.declare import in_float32, static
+from wengert.ops.reduce import reduce_sum
+from wengert.ops.shaping import transpose
+
+
+class _Problem(NamedTuple):
+    """Log-probabilities [time, batch, classes], emissions [time, batch, state] and the lattice."""
+
+    log_probs: Any
+    emissions: Any
+    states: Any
+    skips: Any
+    finals: Any
+    lengths: Any
+
+
+def _problem(
+    xp: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int
+) -> _Problem:
+    """The lattice of states for a batch."""
+    top = logits.max(-1, keepdims=True)
+    shifted = logits - top
+    log_probs = shifted - xp.log(xp.exp(shifted).sum(-1, keepdims=True))
+    batch, longest = labels.shape
+    inside = xp.arange(longest)[None] < label_length[:, None]
+    labels = xp.where(inside, labels, blank)
+    blanks = xp.full((batch, longest + 1), blank, labels.dtype)
+    states = xp.stack([blanks[:, :-1], labels], 2).reshape(batch, 2 * longest)
+    states = xp.concatenate([states, blanks[:, -1:]], 1)
+    # A label may follow the one before without a blank between them unless they are equal.
+    differs = xp.concatenate([xp.zeros((batch, 2), bool), states[:, 2:] != states[:, :-2]], 1)
+    place = xp.arange(2 * longest + 1)[None]
+    skips = differs & (place % 2 == 1)
+    ends = 2 * label_length[:, None]
+    finals = xp.where((place == ends) | (place == ends - 1), 0.0, -np.inf).astype(logits.dtype)
+    index = xp.broadcast_to(states[None], (logits.shape[0], *states.shape))
+    emissions = xp.take_along_axis(log_probs, index, 2)
+    return _Problem(log_probs, emissions, states, skips, finals, logit_length)
+
+
+def _shift(xp: Any, x: Any, by: int) -> Any:
+    """Moves states along by one or two (back for a negative number); -inf comes in."""
+    gap = xp.full((x.shape[0], min(abs(by), x.shape[1])), -np.inf, x.dtype)
+    if by > 0:
+        return xp.concatenate([gap, x[:, : x.shape[1] - gap.shape[1]]], 1)
+    return xp.concatenate([x[:, gap.shape[1] :], gap], 1)
+
+
+def _forward(xp: Any, p: _Problem, alpha: Any, t: Any, emission: Any) -> Any:
+    one = xp.logaddexp(alpha, _shift(xp, alpha, 1))
+    two = xp.where(p.skips, _shift(xp, alpha, 2), -np.inf)
+    live = (t < p.lengths)[:, None]
+    return xp.where(live, emission + xp.logaddexp(one, two), alpha)
+
+
+def _backward(xp: Any, p: _Problem, beta: Any, t: Any, following: Any) -> Any:
+    """What can still be emitted after frame `t`; `following` are the emissions of frame t + 1."""
+    moved = beta + following
+    one = xp.logaddexp(moved, _shift(xp, moved, -1))
+    two = _shift(xp, xp.where(p.skips, moved, -np.inf), -2)
+    last = (t == p.lengths - 1)[:, None]
+    return xp.where(last, p.finals, xp.logaddexp(one, two))
+
+
+def _first(xp: Any, p: _Problem, emission: Any) -> Any:
+    place = xp.arange(p.states.shape[1])[None]
+    live = (p.lengths > 0)[:, None]
+    return xp.where(live & (place < 2), emission, -np.inf)
+
+
+def _total(xp: Any, p: _Problem, alpha: Any) -> Any:
+    """The log-likelihood: both last states of the label sequence end it."""
+    ends = alpha + p.finals
+    top = ends.max(1)
+    safe = xp.where(top == -np.inf, 0.0, top)
+    total = safe + xp.log(xp.exp(ends - safe[:, None]).sum(1))
+    # Without frames only the empty label sequence is possible.
+    empty = xp.where(p.finals[:, 0] == 0, 0.0, -np.inf).astype(alpha.dtype)
+    return xp.where(p.lengths > 0, total, empty)
+
+
+def _gradient(xp: Any, p: _Problem, alphas: Any, betas: Any, g: Any) -> Any:
+    """Softmax less the expected number of times each class is emitted, per frame."""
+    total = _total(xp, p, alphas[-1])
+    possible = total > -np.inf
+    expected = xp.exp(alphas + betas - xp.where(possible, total, 0.0)[None, :, None])
+    classes = xp.arange(p.log_probs.shape[2])
+    hot = (p.states[:, :, None] == classes).astype(p.log_probs.dtype)
+    counts = xp.matmul(expected.transpose(1, 0, 2), hot).transpose(1, 0, 2)
+    frames = xp.arange(alphas.shape[0])[:, None] < p.lengths[None]
+    used = (frames & possible[None])[:, :, None]
+    return xp.where(used, xp.exp(p.log_probs) - counts, 0.0) * g[None, :, None]
+
+
+def _check(logits: np.ndarray, labels: np.ndarray, label_length: Any, logit_length: Any) -> None:
+    frames, _, classes = logits.shape
+    inside = np.arange(labels.shape[1])[None] < label_length[:, None]
+    used = labels[inside]
+    if used.size and (used.min() < 0 or used.max() >= classes):
+        bad = used[(used < 0) | (used >= classes)][0]
+        raise invalid("ctc_loss", f"label {bad} is outside [0, {classes})")
+    for what, lengths, most in (
+        ("label_length", label_length, labels.shape[1]),
+        ("logit_length", logit_length, frames),
+    ):
+        if lengths.size and (lengths.min() < 0 or lengths.max() > most):
+            raise invalid("ctc_loss", f"`{what}` must lie in [0, {most}]", lengths)
+
+
+def _alphas(p: _Problem) -> list[np.ndarray]:
+    alphas = [_first(np, p, p.emissions[0])]
+    for t in range(1, len(p.emissions)):
+        alphas.append(_forward(np, p, alphas[-1], t, p.emissions[t]))
+    return alphas
+
+
+def _loss_kernel(
+    logits: np.ndarray, labels: np.ndarray, label_length: Any, logit_length: Any, blank: int
+) -> np.ndarray:
+    _check(logits, labels, label_length, logit_length)
+    p = _problem(np, logits, labels, label_length, logit_length, blank)
+    return -_total(np, p, _alphas(p)[-1])
+
+
+def _grad_kernel(
+    g: np.ndarray, logits: np.ndarray, labels: np.ndarray, label_length: Any, logit_length: Any,
+    blank: int,
+) -> np.ndarray:  # fmt: skip
+    p = _problem(np, logits, labels, label_length, logit_length, blank)
+    alphas = np.stack(_alphas(p))
+    betas = np.full_like(alphas, -np.inf)
+    beta = betas[0]
+    for t in range(len(alphas) - 1, -1, -1):
+        following = p.emissions[min(t + 1, len(alphas) - 1)]
+        beta = betas[t] = _backward(np, p, beta, t, following)
+    return _gradient(np, p, alphas, betas, g)
+
+
+# `jnp` rather than `lax`: the recursions are shared with the kernel, which speaks NumPy.
+def _lower_alphas(p: _Problem) -> Any:
+    first = _first(jnp, p, p.emissions[0])
+
+    def step(alpha: Any, given: Any) -> Any:
+        new = _forward(jnp, p, alpha, *given)
+        return new, new
+
+    times = jnp.arange(1, p.emissions.shape[0])
+    rest = lax.scan(step, first, (times, p.emissions[1:]))[1]
+    return jnp.concatenate([first[None], rest])
+
+
+def _lower_loss(logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int) -> Any:
+    p = _problem(jnp, logits, labels, label_length, logit_length, blank)
+    return -_total(jnp, p, _lower_alphas(p)[-1])
+
+
+def _lower_grad(
+    g: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int
+) -> Any:
+    p = _problem(jnp, logits, labels, label_length, logit_length, blank)
+
+    def step(beta: Any, given: Any) -> Any:
+        new = _backward(jnp, p, beta, *given)
+        return new, new
+
+    following = jnp.concatenate([p.emissions[1:], p.emissions[-1:]])
+    times = jnp.arange(p.emissions.shape[0])
+    start = jnp.full_like(p.emissions[0], -np.inf)
+    betas = lax.scan(step, start, (times, following), reverse=True)[1]
+    return _gradient(jnp, p, _lower_alphas(p), betas, g)
+
+
+def _no_second_order(h: Any) -> Any:
+    raise invalid("ctc_loss", "there is no second derivative", kind=UnimplementedError)
+
+
+def _grad_grad_g(
+    h: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int
+) -> Any:
+    unit = ones((logits._array.shape[1],), logits.dtype)
+    slope = apply(CTC_LOSS_GRAD, unit, logits, labels, label_length, logit_length, blank=blank)
+    return reduce_sum(h * slope, (0, 2))
+
+
+CTC_LOSS_GRAD = Op(
+    "ctc_loss_grad",
+    "g logits labels label_length logit_length",
+    kernel=in_float32(_grad_kernel),
+    infer=lambda g, logits, labels, label_length, logit_length, blank: logits,
+    lower=wide(_lower_grad),
+    grad=(_grad_grad_g, _no_second_order, None, None, None),
+    match=(0, 1),
+)
+CTC_LOSS = Op(
+    "ctc_loss",
+    "logits labels label_length logit_length",
+    kernel=in_float32(_loss_kernel),
+    infer=lambda logits, labels, label_length, logit_length, blank: Spec(
+        (None,) if logits.shape is None else (logits.shape[1],), logits.dtype
+    ),
+    lower=wide(_lower_loss),
+    grad=(
+        lambda g, logits, labels, label_length, logit_length, blank: apply(
+            CTC_LOSS_GRAD, g, logits, labels, label_length, logit_length, blank=blank
+        ),
+        None,
+        None,
+        None,
+    ),
+    match=(),
+)
+
+
+def ctc_loss(
+    labels: Any, logits: Any, label_length: Any, logit_length: Any,
+    logits_time_major: bool = True, unique: Any = None, blank_index: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """-log of the probability that `logits` spell each row of `labels`, over all alignments.
+
+    `logits` are `[time, batch, classes]`, or batch first with `logits_time_major=False`. Labels
+    that cannot fit into their frames give infinity and no gradient. `unique` is not needed.
+    """
+    logits, labels = operand(logits), operand(labels, None, dtypes.int32)
+    if not logits_time_major:
+        logits = transpose(logits, (1, 0, 2))
+    if logits.ndim != 3 or labels.ndim != 2 or not logits.dtype.is_floating:
+        raise invalid(
+            "ctc_loss", "`logits` must be floating of rank 3, `labels` dense of rank 2", logits,
+            labels,
+        )  # fmt: skip
+    lengths = []
+    for what, given in (("label_length", label_length), ("logit_length", logit_length)):
+        if given is None:
+            raise invalid("ctc_loss", f"`{what}` must be given")
+        length = cast(operand(given, None, dtypes.int32), dtypes.int32)
+        if length._array.shape != (logits._array.shape[1],):
+            raise invalid("ctc_loss", f"`{what}` must have one entry per batch row", length, logits)
+        lengths.append(length)
+    if labels._array.shape[0] != logits._array.shape[1]:
+        raise invalid("ctc_loss", "`labels` and `logits` must have the same batch", labels, logits)
+    classes = logits._array.shape[2]
+    blank = 0 if blank_index is None else static("ctc_loss", blank_index)
+    if not -classes <= blank < classes:
+        raise invalid("ctc_loss", f"`blank_index` {blank} is outside [0, {classes})")
+    labels = cast(labels, dtypes.int32)
+    return apply(CTC_LOSS, logits, labels, *lengths, blank=blank % classes)
+
+
+class SparseValue(NamedTuple):
+    """A ragged result as rows of indices, their values, and the shape they lie in."""
+
+    indices: Any
+    values: Any
+    dense_shape: Any
+
+
+def ctc_greedy_decoder(
+    inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: Any = None
+) -> tuple[list[SparseValue], Any]:
+    """The best class of each frame, without blanks and (when merged) repetitions.
+
+    Returns the labels as indices, values and shape, and minus the sum of the best logits. The
+    blank is the last class unless given.
+    """
+    x, lengths = operand(inputs), operand(sequence_length, None, dtypes.int32)
+    frames, batch, classes = x._array.shape
+    blank = (classes - 1 if blank_index is None else static("ctc", blank_index)) % classes
+    length = lengths._array
+    if length.shape != (batch,) or (batch and (length.min() < 0 or length.max() > frames)):
+        raise invalid("ctc_greedy_decoder", f"`sequence_length` must lie in [0, {frames}]", lengths)
+    best = x._array.argmax(2)
+    live = np.arange(frames)[:, None] < length[None]
+    before = np.concatenate([np.full((1, batch), -1), best[:-1]])
+    keep = live & (best != blank)
+    if merge_repeated:
+        keep &= best != before
+    rows, times = np.nonzero(keep.T)
+    place = (np.cumsum(keep.T, 1) - 1)[rows, times]
+    indices = np.stack([rows, place], 1).astype(np.int64).reshape(-1, 2)
+    widest = int(place.max()) + 1 if len(place) else 0
+    score = np.where(live, x._array.max(2), 0).sum(0, keepdims=True).T
+    decoded = SparseValue(
+        to_tensor(indices),
+        to_tensor(best.T[rows, times].astype(np.int64)),
+        to_tensor(np.array([batch, widest], np.int64)),
+    )
+    return [decoded], to_tensor((-score).astype(x._array.dtype))

@@ -1,0 +1,177 @@
+"""Einstein's notation as data: equations, the sizes of their labels, and plans of work.
+
+An equation is explicit here: letters name axes, digits the axes that stood under an ellipsis;
+only those broadcast. Nothing in this module touches the elements of a tensor.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import string
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core.errors import invalid
+
+Sizes = tuple[tuple[str, int], ...]
+
+_FORM = re.compile(r"[a-zA-Z.]*(,[a-zA-Z.]*)*(->[a-zA-Z.]*)?")
+# Labels for axes under an ellipsis, and for axes of size 1 that a gradient puts back.
+DOTS = "0123456789" + "".join(chr(0x3B1 + i) for i in range(54))
+_NEW = "".join(chr(0x401 + i) for i in range(64))
+
+
+def cut(equation: str) -> tuple[list[str], str]:
+    """The labels of the inputs, and of the output."""
+    inputs, _, out = equation.partition("->")
+    return inputs.split(","), out
+
+
+def unique(labels: str) -> str:
+    """Each label once, in the order of first appearance."""
+    return "".join(dict.fromkeys(labels))
+
+
+class Operand(NamedTuple):
+    """How one tensor is made ready: its diagonals taken, axes summed; what labels are left."""
+
+    labels: str
+    summed: tuple[int, ...]
+    kept: str
+
+
+class Plan(NamedTuple):
+    """How two tensors of known shapes are multiplied."""
+
+    x: Operand
+    y: Operand
+    batch: str
+    contract: str
+    rows: str
+    columns: str
+    dims: dict[str, int]
+    order: str
+
+
+def label_sizes(equation: str, shapes: Any, sizes: Sizes) -> dict[str, Any]:
+    """The size of every label, if known; raises where the tensors disagree."""
+    inputs, _ = cut(equation)
+    dims: dict[str, Any] = dict(sizes)
+    for labels, shape in zip(inputs, shapes, strict=True):
+        if len(labels) != len(shape):
+            raise invalid(
+                "einsum", f"`{labels}` names {len(labels)} axes of a tensor of rank {len(shape)}"
+            )
+        for label, d in zip(labels, shape, strict=True):
+            known = dims.get(label)
+            if d is None or known == d:
+                dims.setdefault(label, d)
+            elif known is None or (known == 1 and label in DOTS):
+                dims[label] = d
+            elif d != 1 or label not in DOTS:
+                what = "the ellipsis" if label in DOTS else f"label `{label}`"
+                raise invalid(
+                    "einsum", f"{what} stands for sizes {known} and {d} in `{equation}`",
+                    help="Sizes of one label must agree; only axes under `...` broadcast.",
+                )  # fmt: skip
+    return dims
+
+
+def ready(labels: str, kept: str) -> Operand:
+    """How to leave only the labels `kept` of a tensor."""
+    once = unique(labels)
+    summed = tuple(i for i, label in enumerate(once) if label not in kept)
+    return Operand(labels, summed, "".join(c for c in once if c in kept))
+
+
+@functools.lru_cache(maxsize=4096)
+def plan(equation: str, sizes: Sizes, x_shape: Any, y_shape: Any) -> Plan:
+    """Sorts the labels of two tensors into those to repeat, to sum and to keep."""
+    (a, b), out = cut(equation)
+    dims = label_sizes(equation, (x_shape, y_shape), sizes)
+    # An axis of size 1 that meets a longer one is left out: the product repeats it anyway.
+    x_has = {c for c, d in zip(a, x_shape, strict=True) if d != 1 or dims[c] == 1}
+    y_has = {c for c, d in zip(b, y_shape, strict=True) if d != 1 or dims[c] == 1}
+    x = ready(a, "".join(c for c in x_has if c in out or c in y_has))
+    y = ready(b, "".join(c for c in y_has if c in out or c in x_has))
+    both = [c for c in x.kept if c in y.kept]
+    return Plan(
+        x,
+        y,
+        batch="".join(c for c in unique(out) if c in both),
+        contract="".join(c for c in both if c not in out),
+        rows="".join(c for c in x.kept if c not in both),
+        columns="".join(c for c in y.kept if c not in both),
+        dims=dims,
+        order="".join(c for c in unique(out) if c in x.kept or c in y.kept),
+    )
+
+
+def back(equation: str, place: int, shape: Any, known: dict[str, int]) -> tuple[str, Sizes]:
+    """Labels for the gradient of one input: what to sum, to repeat, or to put back as size 1."""
+    new = iter(c for c in _NEW if c not in equation)
+    labels, sizes = "", []
+    for c, d in zip(cut(equation)[0][place], shape, strict=True):
+        label = c if known.get(c, d) == d else next(new)
+        labels += label
+        if label not in known:
+            sizes.append((label, d))
+    return labels, tuple(dict(sizes).items())
+
+
+@functools.lru_cache(maxsize=4096)
+def explicit(equation: str, ranks: tuple[int, ...]) -> str:
+    """The equation with its output written out and every ellipsis as digits."""
+    text = equation.replace(" ", "")
+    bare = text.replace("...", "")
+    if not _FORM.fullmatch(text) or "." in bare or any(p.count("...") > 1 for p in _parts(text)):
+        raise invalid(
+            "einsum", f"`{equation}` is not an equation",
+            help="Write letters for axes, commas between tensors and one `->`, as in `ij,jk->ik`.",
+        )  # fmt: skip
+    inputs, arrow, out = text.partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(ranks):
+        raise invalid("einsum", f"`{equation}` is about {len(terms)} tensors; got {len(ranks)}")
+    hidden = [r - len(t.replace("...", "")) for t, r in zip(terms, ranks, strict=True)]
+    for t, r, h in zip(terms, ranks, hidden, strict=True):
+        if h < 0 or (h and "..." not in t):
+            raise invalid("einsum", f"`{t}` does not fit a tensor of rank {r} in `{equation}`")
+    most = max(hidden)
+    if not arrow:
+        every = bare.replace(",", "")
+        out = "..." + "".join(sorted(c for c in set(every) if every.count(c) == 1))
+    _check_output(equation, bare, out, most)
+    filled = [t.replace("...", DOTS[most - h : most]) for t, h in zip(terms, hidden, strict=True)]
+    return f"{','.join(filled)}->{out.replace('...', DOTS[:most])}"
+
+
+def _parts(text: str) -> list[str]:
+    return text.replace("->", ",").split(",")
+
+
+def _check_output(equation: str, bare: str, out: str, most: int) -> None:
+    letters = out.replace("...", "")
+    unknown = sorted(set(letters) - set(bare.partition("->")[0]))
+    if unknown:
+        raise invalid("einsum", f"the output label `{unknown[0]}` of `{equation}` is in no input")
+    if len(set(letters)) < len(letters):
+        raise invalid("einsum", f"an output label appears more than once in `{equation}`")
+    if most and "..." not in out:
+        raise invalid(
+            "einsum", f"the output of `{equation}` must have an ellipsis, since the inputs do",
+            help="Write `...` after the arrow, or name the axes.",
+        )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=1024)
+def path(equation: str, shapes: Any, optimize: str) -> list[tuple[int, ...]]:
+    """The order in which to multiply more than two tensors."""
+    labels = [c for c in unique(equation) if c not in ",->"]
+    letters = dict(zip(labels, string.ascii_letters, strict=False)) | {c: c for c in ",->"}
+    plain = "".join(letters[c] for c in equation)
+    how = "greedy" if optimize in ("greedy", "eager") else "optimal"
+    blanks = [np.broadcast_to(np.zeros(()), s) for s in shapes]
+    return np.einsum_path(plain, *blanks, optimize=how)[0][1:]

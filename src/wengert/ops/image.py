@@ -1,0 +1,176 @@
+"""Moving pixels about: flips, turns, and the random changes used to enlarge a training set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import wrap
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.ops import random
+from wengert.ops.color import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
+from wengert.ops.declare import static, static_tuple
+from wengert.ops.resize import rank_of, wrong
+
+
+def _flipped(x: Any, axis: int) -> Any:
+    from wengert.ops.reordering import reverse
+
+    return reverse(x, [x._array.ndim + axis])
+
+
+def flip_left_right(image: Any) -> Any:
+    """Mirrors images about their vertical axis."""
+    x = operand(image)
+    rank_of("flip_left_right", x)
+    return _flipped(x, -2)
+
+
+def flip_up_down(image: Any) -> Any:
+    """Mirrors images about their horizontal axis."""
+    x = operand(image)
+    rank_of("flip_up_down", x)
+    return _flipped(x, -3)
+
+
+def transpose(image: Any, name: Any = None) -> Any:
+    """Exchanges height and width."""
+    from wengert.ops import shaping
+
+    x = operand(image)
+    return shaping.transpose(x, [1, 0, 2] if rank_of("transpose", x) == 3 else [0, 2, 1, 3])
+
+
+def rot90(image: Any, k: Any = 1, name: Any = None) -> Any:
+    """Turns images by `k` quarters anticlockwise."""
+    x = operand(image)
+    rank_of("rot90", x)
+    turns = static("rot90", k) % 4
+    if turns == 1:
+        return _flipped(transpose(x), -3)
+    if turns == 2:
+        return _flipped(_flipped(x, -3), -2)
+    return transpose(_flipped(x, -3)) if turns == 3 else x
+
+
+def _maybe_flipped(name: str, image: Any, axis: int, draw: Any) -> Any:
+    """Flips each image whose number in [0, 1) is below a half."""
+    from wengert.ops.select import where
+
+    x = operand(image)
+    batch = rank_of(name, x) == 4
+    chance = draw([x._array.shape[0], 1, 1, 1] if batch else [])
+    return where(chance < 0.5, _flipped(x, axis), x)
+
+
+def random_flip_left_right(image: Any, seed: Any = None) -> Any:
+    """Mirrors each image left to right with probability a half."""
+    draw = lambda shape: random.uniform(shape, seed=seed)  # noqa: E731
+    return _maybe_flipped("random_flip_left_right", image, -2, draw)
+
+
+def random_flip_up_down(image: Any, seed: Any = None) -> Any:
+    """Mirrors each image upside down with probability a half."""
+    draw = lambda shape: random.uniform(shape, seed=seed)  # noqa: E731
+    return _maybe_flipped("random_flip_up_down", image, -3, draw)
+
+
+def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
+    """`random_flip_left_right` that depends on `seed` alone."""
+    draw = lambda shape: random.stateless_uniform(shape, seed)  # noqa: E731
+    return _maybe_flipped("stateless_random_flip_left_right", image, -2, draw)
+
+
+def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
+    """`random_flip_up_down` that depends on `seed` alone."""
+    draw = lambda shape: random.stateless_uniform(shape, seed)  # noqa: E731
+    return _maybe_flipped("stateless_random_flip_up_down", image, -3, draw)
+
+
+def _crop(name: str, value: Any, size: Any, draw: Any) -> Any:
+    from wengert.ops.slicing import slice as cut
+
+    x = operand(value)
+    wanted = static_tuple(name, size)
+    have = x._array.shape
+    if len(wanted) != len(have) or any(n > d for n, d in zip(wanted, have, strict=True)):
+        raise invalid(name, f"`size` {list(wanted)} does not fit into the value", x)
+    room = wrap(np.array([d - n + 1 for n, d in zip(wanted, have, strict=True)], np.int32))
+    return cut(x, draw(room), wanted)
+
+
+def random_crop(value: Any, size: Any, seed: Any = None, name: Any = None) -> Any:
+    """A block of `size` from a random place of a tensor."""
+    return _crop("random_crop", value, size, lambda room: random.uniform(
+        room.shape, 0, room, dtypes.int32, seed))  # fmt: skip
+
+
+def stateless_random_crop(value: Any, size: Any, seed: Any, name: Any = None) -> Any:
+    """`random_crop` that depends on `seed` alone."""
+    return _crop("stateless_random_crop", value, size, lambda room: random.stateless_uniform(
+        room.shape, seed, 0, room, dtypes.int32))  # fmt: skip
+
+
+def _delta(name: str, most: float, limit: float | None = None) -> None:
+    if most < 0:
+        raise wrong(name, f"`max_delta` must not be negative; got {most}")
+    if limit is not None and most > limit:
+        raise wrong(name, f"`max_delta` must not exceed {limit}; got {most}")
+
+
+def _range(name: str, lower: float, upper: float) -> None:
+    if upper <= lower:
+        raise wrong(name, f"`upper` {upper} must exceed `lower` {lower}")
+    if lower < 0:
+        raise wrong(name, f"`lower` must not be negative; got {lower}")
+
+
+def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Any:
+    """Adds a random number from [-max_delta, max_delta)."""
+    _delta("random_brightness", max_delta)
+    return adjust_brightness(image, random.uniform([], -max_delta, max_delta, seed=seed))
+
+
+def random_contrast(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
+    """Changes the contrast by a random factor from [lower, upper)."""
+    _range("random_contrast", lower, upper)
+    return adjust_contrast(image, random.uniform([], lower, upper, seed=seed))
+
+
+def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
+    """Changes the saturation by a random factor from [lower, upper)."""
+    _range("random_saturation", lower, upper)
+    return adjust_saturation(image, random.uniform([], lower, upper, seed=seed))
+
+
+def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Any:
+    """Turns the hue by a random part of a turn from [-max_delta, max_delta)."""
+    _delta("random_hue", max_delta, 0.5)
+    return adjust_hue(image, random.uniform([], -max_delta, max_delta, seed=seed))
+
+
+def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Any:
+    """`random_brightness` that depends on `seed` alone."""
+    _delta("stateless_random_brightness", max_delta)
+    return adjust_brightness(image, random.stateless_uniform([], seed, -max_delta, max_delta))
+
+
+def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Any:
+    """`random_contrast` that depends on `seed` alone."""
+    _range("stateless_random_contrast", lower, upper)
+    return adjust_contrast(image, random.stateless_uniform([], seed, lower, upper))
+
+
+def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
+    """`random_saturation` that depends on `seed` alone."""
+    _range("stateless_random_saturation", lower, upper)
+    return adjust_saturation(image, random.stateless_uniform([], seed, lower, upper))
+
+
+def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Any:
+    """`random_hue` that depends on `seed` alone."""
+    _delta("stateless_random_hue", max_delta, 0.5)
+    return adjust_hue(image, random.stateless_uniform([], seed, -max_delta, max_delta))

@@ -1,0 +1,182 @@
+"""Cutting patches out of images, and the sum of patches back into an image, its transpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import OutOfRangeError, invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import static
+
+Pair = tuple[int, int]
+
+
+def _extent(size: int, patch: int, stride: int, rate: int, same: bool) -> tuple[int, int, int]:
+    """How many patches fit along an axis, and the padding before and after."""
+    reach = (patch - 1) * rate + 1
+    if not same:
+        return max(0, (size - reach) // stride + 1), 0, 0
+    count = -(-size // stride)
+    total = max(0, (count - 1) * stride + reach - size)
+    return count, total // 2, total - total // 2
+
+
+def _layout(
+    shape: tuple[int, ...], sizes: Pair, strides: Pair, rates: Pair, same: bool
+) -> tuple[Pair, list[Pair]]:
+    rows = _extent(shape[1], sizes[0], strides[0], rates[0], same)
+    columns = _extent(shape[2], sizes[1], strides[1], rates[1], same)
+    return (rows[0], columns[0]), [rows[1:], columns[1:]]
+
+
+def _windows(count: Pair, sizes: Pair, strides: Pair, rates: Pair) -> list[tuple[slice, slice]]:
+    """For each place in a patch, the elements of the padded image that all patches have there."""
+    return [
+        (
+            slice(i * rates[0], i * rates[0] + (count[0] - 1) * strides[0] + 1, strides[0]),
+            slice(j * rates[1], j * rates[1] + (count[1] - 1) * strides[1] + 1, strides[1]),
+        )
+        for i in range(sizes[0])
+        for j in range(sizes[1])
+    ]
+
+
+def _patches_kernel(
+    x: np.ndarray, sizes: Pair, strides: Pair, rates: Pair, same: bool
+) -> np.ndarray:
+    count, edges = _layout(x.shape, sizes, strides, rates, same)
+    batch, channels = x.shape[0], x.shape[3]
+    out = np.zeros((batch, *count, sizes[0] * sizes[1], channels), x.dtype)
+    if out.size:
+        wide = np.pad(x, [(0, 0), *edges, (0, 0)])
+        for k, (rows, columns) in enumerate(_windows(count, sizes, strides, rates)):
+            out[:, :, :, k] = wide[:, rows, columns]
+    return out.reshape(batch, *count, -1) if out.size else out.reshape(
+        batch, *count, sizes[0] * sizes[1] * channels
+    )
+
+
+def _infer_patches(x: Spec, sizes: Pair, strides: Pair, rates: Pair, same: bool) -> Spec:
+    if x.shape is None:
+        return Spec((None,) * 4, x.dtype)
+    if len(x.shape) != 4:
+        raise invalid("extract_patches", "a batch of images of rank 4 is needed", x)
+    counts = [
+        None if d is None else _extent(d, p, s, r, same)[0]
+        for d, p, s, r in zip(x.shape[1:3], sizes, strides, rates, strict=True)
+    ]
+    depth = None if x.shape[3] is None else sizes[0] * sizes[1] * x.shape[3]
+    return Spec((x.shape[0], *counts, depth), x.dtype)
+
+
+def _lower_patches(x: Any, sizes: Pair, strides: Pair, rates: Pair, same: bool) -> Any:
+    count, edges = _layout(x.shape, sizes, strides, rates, same)
+    shape = (x.shape[0], *count, sizes[0] * sizes[1] * x.shape[3])
+    if 0 in shape:
+        return lax.full(shape, 0, x.dtype)
+    zero = lax.full((), 0, x.dtype)
+    wide = lax.pad(x, zero, [(0, 0, 0), *((a, b, 0) for a, b in edges), (0, 0, 0)])
+    parts = [
+        lax.slice(
+            wide, (0, r.start, c.start, 0), (x.shape[0], r.stop, c.stop, x.shape[3]),
+            (1, *strides, 1),
+        )
+        for r, c in _windows(count, sizes, strides, rates)
+    ]  # fmt: skip
+    return lax.concatenate(parts, 3)
+
+
+EXTRACT_PATCHES = Op(
+    "extract_patches",
+    "x",
+    kernel=_patches_kernel,
+    infer=_infer_patches,
+    lower=_lower_patches,
+    grad=lambda g, x_shape, sizes, strides, rates, same: apply(
+        ADD_PATCHES, g, shape=tuple(x_shape), sizes=sizes, strides=strides, rates=rates, same=same
+    ),
+    accepts=dtypes.nums("biufc"),
+)
+
+
+def _add_kernel(
+    g: np.ndarray, shape: tuple[int, ...], sizes: Pair, strides: Pair, rates: Pair, same: bool
+) -> np.ndarray:
+    count, edges = _layout(shape, sizes, strides, rates, same)
+    height, width = (d + a + b for d, (a, b) in zip(shape[1:3], edges, strict=True))
+    wide = np.zeros((shape[0], height, width, shape[3]), g.dtype)
+    if g.size:
+        parts = g.reshape(shape[0], *count, sizes[0] * sizes[1], shape[3])
+        for k, (rows, columns) in enumerate(_windows(count, sizes, strides, rates)):
+            wide[:, rows, columns] += parts[:, :, :, k]
+    (top, _), (left, _) = edges
+    return wide[:, top : top + shape[1], left : left + shape[2]]
+
+
+def _lower_add(
+    g: Any, shape: tuple[int, ...], sizes: Pair, strides: Pair, rates: Pair, same: bool
+) -> Any:
+    count, edges = _layout(shape, sizes, strides, rates, same)
+    if not g.size:
+        return lax.full(shape, 0, g.dtype)
+    (top, bottom), (left, right) = edges
+    height, width = shape[1] + top + bottom, shape[2] + left + right
+    zero = lax.full((), 0, g.dtype)
+    total: Any = None
+    for k, (r, c) in enumerate(_windows(count, sizes, strides, rates)):
+        part = lax.slice_in_dim(g, k * shape[3], (k + 1) * shape[3], axis=3)
+        spread = lax.pad(
+            part, zero,
+            [(0, 0, 0), (r.start - top, height - r.stop - bottom, strides[0] - 1),
+             (c.start - left, width - c.stop - right, strides[1] - 1), (0, 0, 0)],
+        )  # fmt: skip
+        total = spread if total is None else total + spread
+    return total
+
+
+ADD_PATCHES = Op(
+    "add_patches",
+    "g",
+    kernel=_add_kernel,
+    infer=lambda g, shape, sizes, strides, rates, same: Spec(shape, g.dtype),
+    lower=_lower_add,
+    grad=lambda h, sizes, strides, rates, same: apply(
+        EXTRACT_PATCHES, h, sizes=sizes, strides=strides, rates=rates, same=same
+    ),
+    accepts=dtypes.INEXACT,
+)
+
+
+def _inner(what: str, given: Any) -> Pair:
+    found = static("extract_patches", given)
+    if not isinstance(found, tuple) or len(found) != 4 or found[0] != 1 or found[3] != 1:
+        raise invalid("extract_patches", f"`{what}` must be [1, rows, columns, 1]; got {given}")
+    if min(found) < 1:
+        raise invalid(
+            "extract_patches", f"`{what}` must be positive; got {given}", kind=OutOfRangeError
+        )
+    return found[1], found[2]
+
+
+def extract_patches(
+    images: Any, sizes: Any, strides: Any, rates: Any, padding: Any, name: Any = None
+) -> Any:
+    """Collects the patches of images in the depth of the result: rows, columns, then channels.
+
+    `rates` leave gaps in a patch; "SAME" fills up with zeros so that every stride has a patch.
+    """
+    x = operand(images)
+    if padding not in ("SAME", "VALID"):
+        raise invalid("extract_patches", f"`padding` must be 'SAME' or 'VALID'; got {padding!r}")
+    if x._array.ndim != 4:
+        raise invalid("extract_patches", "a batch of images of rank 4 is needed", x)
+    return apply(
+        EXTRACT_PATCHES, x, sizes=_inner("sizes", sizes), strides=_inner("strides", strides),
+        rates=_inner("rates", rates), same=padding == "SAME",
+    )  # fmt: skip

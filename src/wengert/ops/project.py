@@ -1,0 +1,204 @@
+"""Projective transformation of images: each output pixel reads the image at a computed place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.lazy import jnp
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import static
+
+# The formulas take the array library as an argument and are written once for both engines.
+
+
+def _reflect(m: Any, at: Any, size: int) -> Any:
+    """Continues the axis by mirror images: 2 1 0 | 0 1 2 | 2 1 0."""
+    at = at - m.floor(at / (2 * size)) * (2 * size)
+    return m.clip(m.where(at >= size, 2 * size - 1 - at, at), 0, size - 1)
+
+
+def _wrap(m: Any, at: Any, size: int) -> Any:
+    """Continues the axis by copies of itself, as TensorFlow does."""
+    if size <= 1:
+        return m.zeros_like(at)
+    below = at + size * (m.floor(-at / (size - 1)) + 1)
+    above = at - size * m.floor(at / (size - 1))
+    return m.clip(m.where(at < 0, below, m.where(at > size - 1, above, at)), 0, size - 1)
+
+
+def _place(m: Any, at: Any, size: int, mode: str) -> Any:
+    if mode == "REFLECT":
+        return _reflect(m, at, size) if size > 1 else m.zeros_like(at)
+    if mode == "WRAP":
+        return _wrap(m, at, size)
+    return m.clip(at, 0, size - 1) if mode == "NEAREST" else at
+
+
+def _away(m: Any, x: Any) -> Any:
+    """Rounds halves away from zero."""
+    return m.sign(x) * m.floor(m.abs(x) + np.float32(0.5))
+
+
+def _reads(
+    m: Any, transforms: Any, old: tuple[int, int], new: tuple[int, int], mode: str, smooth: bool
+) -> list[tuple[Any, Any, Any, Any]]:
+    """What each output pixel reads: rows, columns, weights, and whether the place exists."""
+    t = [transforms[:, i, None, None] for i in range(8)]
+    y = np.arange(new[0], dtype=np.float32)[None, :, None]
+    x = np.arange(new[1], dtype=np.float32)[None, None, :]
+    depth = t[6] * x + t[7] * y + np.float32(1)
+    safe = m.where(depth == 0, np.float32(1), depth)
+    row = _place(m, (t[3] * x + t[4] * y + t[5]) / safe, old[0], mode)
+    column = _place(m, (t[0] * x + t[1] * y + t[2]) / safe, old[1], mode)
+    visible = depth != 0
+    if not smooth:
+        return [_read(m, _away(m, row), _away(m, column), visible * np.float32(1), visible, old)]
+    top, left = m.floor(row), m.floor(column)
+    down, right = row - top, column - left
+    return [
+        _read(m, top + i, left + j, wy * wx, visible, old)
+        for i, wy in ((0, 1 - down), (1, down))
+        for j, wx in ((0, 1 - right), (1, right))
+    ]
+
+
+def _read(m: Any, row: Any, column: Any, weight: Any, visible: Any, old: tuple[int, int]) -> Any:
+    inside = (row >= 0) & (row < old[0]) & (column >= 0) & (column < old[1]) & visible
+    rows = m.where(inside, row, 0).astype(np.int32)
+    columns = m.where(inside, column, 0).astype(np.int32)
+    return rows, columns, weight, inside
+
+
+def _project(
+    m: Any, x: Any, transforms: Any, fill: Any, shape: tuple[int, int], mode: str, smooth: bool
+) -> Any:
+    wide = x.dtype if x.dtype.kind == "f" and x.dtype.itemsize >= 4 else np.float32
+    batch = np.arange(x.shape[0])[:, None, None]
+    total: Any = None
+    hidden: Any = None
+    for rows, columns, weight, inside in _reads(
+        m, transforms, x.shape[1:3], shape, mode, smooth
+    ):
+        seen = m.where(inside[..., None], x[batch, rows, columns].astype(wide), fill.astype(wide))
+        part = seen * weight[..., None].astype(wide)
+        total = part if total is None else total + part
+        hidden = weight if hidden is None else hidden + weight
+    # Where the depth vanishes nothing is read at all, and the weights do not add up to one.
+    visible = transforms[:, 6, None, None] * np.arange(shape[1], dtype=np.float32)
+    visible = visible + transforms[:, 7, None, None] * np.arange(shape[0], dtype=np.float32)[:, None]
+    total = m.where((visible + np.float32(1) != 0)[..., None], total, fill.astype(wide))
+    return total.astype(x.dtype)
+
+
+def _infer_project(
+    x: Spec, transforms: Spec, fill: Spec, shape: tuple[int, int], mode: str, smooth: bool
+) -> Spec:
+    if x.shape is None:
+        return Spec((None, *shape, None), x.dtype)
+    bad = len(x.shape) != 4 or (
+        transforms.shape is not None
+        and (
+            len(transforms.shape) != 2
+            or transforms.shape[1] not in (None, 8)
+            or (None not in (x.shape[0], transforms.shape[0])
+                and transforms.shape[0] not in (1, x.shape[0]))
+        )
+    )  # fmt: skip
+    if bad:
+        raise invalid(
+            "image_projective_transform",
+            "images of rank 4 and 8 numbers per image (or once for all) are needed",
+            x,
+            transforms,
+        )
+    return Spec((x.shape[0], *shape, x.shape[3]), x.dtype)
+
+
+PROJECT = Op(
+    "image_projective_transform",
+    "x transforms fill",
+    kernel=lambda x, transforms, fill, **attrs: _project(np, x, transforms, fill, **attrs),
+    infer=_infer_project,
+    # Advanced indexing in `jnp` builds the gathers that `lax.gather` would want spelled out.
+    lower=lambda x, transforms, fill, **attrs: _project(jnp, x, transforms, fill, **attrs),
+    grad=(
+        lambda g, transforms, x_shape, mode, smooth: apply(
+            PROJECT_GRAD, g, transforms, shape=tuple(x_shape), mode=mode, smooth=smooth
+        ),
+        None,
+        None,
+    ),
+    accepts=dtypes.nums("uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64"),
+    match=(),
+)
+
+
+def _spread(
+    m: Any, g: Any, transforms: Any, shape: tuple[int, ...], mode: str, smooth: bool
+) -> Any:
+    wide = g.dtype if g.dtype.itemsize >= 4 else np.float32
+    batch = np.arange(shape[0])[:, None, None]
+    out = m.zeros(shape, wide)
+    for rows, columns, weight, inside in _reads(
+        m, transforms, shape[1:3], g.shape[1:3], mode, smooth
+    ):
+        part = g.astype(wide) * (weight * inside)[..., None].astype(wide)
+        if m is np:
+            np.add.at(out, (batch, rows, columns), part)
+        else:
+            out = out.at[batch, rows, columns].add(part)
+    return out.astype(g.dtype)
+
+
+def _project_grad_grad(
+    h: Any, transforms: Any, g_shape: Any, mode: str, smooth: bool
+) -> Any:
+    zero = operand(0.0, dtypes.float32)
+    size = tuple(g_shape[1:3])
+    return apply(PROJECT, h, transforms, zero, shape=size, mode=mode, smooth=smooth)
+
+
+PROJECT_GRAD = Op(
+    "image_projective_transform_grad",
+    "g transforms",
+    kernel=lambda g, transforms, **attrs: _spread(np, g, transforms, **attrs),
+    infer=lambda g, transforms, shape, mode, smooth: Spec(shape, g.dtype),
+    lower=lambda g, transforms, **attrs: _spread(jnp, g, transforms, **attrs),
+    grad=(_project_grad_grad, None),
+    match=(),
+)
+
+
+def image_projective_transform(
+    images: Any, transforms: Any, output_shape: Any, fill_value: Any = 0.0,
+    interpolation: str = "NEAREST", fill_mode: str = "CONSTANT", name: Any = None,
+) -> Any:  # fmt: skip
+    """Output (x, y) reads the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k).
+
+    `transforms` holds a0 a1 a2 b0 b1 b2 c0 c1 per image, k = c0 x + c1 y + 1. Outside the image
+    counts `fill_value`, or the image continued by "REFLECT", "WRAP" or "NEAREST". The gradient
+    with respect to the images is exact.
+    """
+    x = operand(images)
+    t = operand(transforms, None, dtypes.float32)
+    if interpolation not in ("NEAREST", "BILINEAR"):
+        raise invalid(
+            "image_projective_transform",
+            f"`interpolation` must be 'NEAREST' or 'BILINEAR'; got {interpolation!r}",
+        )
+    if fill_mode not in ("CONSTANT", "REFLECT", "WRAP", "NEAREST"):
+        raise invalid(
+            "image_projective_transform",
+            "`fill_mode` must be 'CONSTANT', 'REFLECT', 'WRAP' or 'NEAREST'; got "
+            f"{fill_mode!r}",
+        )
+    shape = static("image_projective_transform", output_shape)
+    attrs = {"shape": shape, "mode": fill_mode, "smooth": interpolation == "BILINEAR"}
+    _infer_project(Spec(x._array.shape, x.dtype), Spec(t._array.shape, t.dtype), None, **attrs)
+    return apply(PROJECT, x, t, operand(fill_value, None, dtypes.float32), **attrs)

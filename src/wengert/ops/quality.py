@@ -1,0 +1,131 @@
+"""Measures on images: edges, gradients, variation, and how alike two images are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import wrap
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.ops.color import convert_image_dtype
+from wengert.ops.resample import filtered
+from wengert.ops.resize import rank_of, wrong
+
+
+def sobel_edges(image: Any) -> Any:
+    """Differences across rows and across columns of smoothed images, in a new last axis."""
+    from wengert.ops.shaping import stack
+
+    x = operand(image)
+    if rank_of("sobel_edges", x) != 4:
+        raise wrong("sobel_edges", "a batch of images of rank 4 is needed")
+    smooth, slope = (1.0, 2.0, 1.0), (-1.0, 0.0, 1.0)
+    down = filtered(filtered(x, 2, smooth, "reflect"), 1, slope, "reflect")
+    right = filtered(filtered(x, 1, smooth, "reflect"), 2, slope, "reflect")
+    return stack([down, right], axis=-1)
+
+
+def _steps(x: Any, axis: int) -> Any:
+    """Differences of neighbours along an image axis."""
+    if axis == -3:
+        return x[..., 1:, :, :] - x[..., :-1, :, :]
+    return x[..., 1:, :] - x[..., :-1, :]
+
+
+def image_gradients(image: Any) -> tuple[Any, Any]:
+    """Differences to the next row and to the next column; 0 in the last."""
+    from wengert.ops.shaping import concat
+
+    x = operand(image)
+    if x._array.ndim != 4:
+        raise wrong("image_gradients", "a batch of images of rank 4 is needed")
+    batch, height, width, depth = x._array.shape
+    last_row = wrap(np.zeros((batch, 1, width, depth), x.dtype.np))
+    last_column = wrap(np.zeros((batch, height, 1, depth), x.dtype.np))
+    return concat([_steps(x, -3), last_row], 1), concat([_steps(x, -2), last_column], 2)
+
+
+def total_variation(images: Any, name: Any = None) -> Any:
+    """The sum of the absolute differences of neighbours, image by image."""
+    from wengert.ops.reduce import reduce_sum
+    from wengert.ops.unary import abs as absolute
+
+    x = operand(images)
+    rank = rank_of("total_variation", x)
+    axes = [rank - 3, rank - 2, rank - 1]
+    return reduce_sum(absolute(_steps(x, -3)), axes) + reduce_sum(absolute(_steps(x, -2)), axes)
+
+
+def _pair(name: str, a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
+    """Two images as float32 and the largest value on the same scale."""
+    a = operand(a)
+    b = operand(b, None, a.dtype)
+    top = convert_image_dtype(operand(max_val, None, a.dtype), dtypes.float32)
+    if a._array.ndim < 3 or b._array.ndim < 3:
+        raise invalid(name, "images have rank 3 or more", a, b)
+    a, b = (convert_image_dtype(x, dtypes.float32) for x in (a, b))
+    return a, b, top
+
+
+def psnr(a: Any, b: Any, max_val: Any, name: Any = None) -> Any:
+    """The peak signal-to-noise ratio in decibels; infinite for equal images."""
+    from wengert.ops.arithmetic import squared_difference
+    from wengert.ops.power import log
+    from wengert.ops.reduce import reduce_mean
+
+    x, y, top = _pair("psnr", a, b, max_val)
+    if x._array.shape[-3:] != y._array.shape[-3:]:
+        raise invalid("psnr", "the images must have the same size", x, y)
+    rank = max(x._array.ndim, y._array.ndim)
+    mean = reduce_mean(squared_difference(x, y), [rank - 3, rank - 2, rank - 1])
+    return log(top) * (20.0 / math.log(10.0)) - log(mean) * (10.0 / math.log(10.0))
+
+
+def similarity(
+    x: Any, y: Any, top: Any, size: int, sigma: float, k1: float, k2: float
+) -> tuple[Any, Any]:
+    """SSIM at every place and channel, and its contrast part."""
+    places = np.arange(size) - (size - 1) / 2.0
+    weights = np.exp(-(places**2) / (2.0 * sigma**2))
+    bell = tuple(float(w) for w in weights / weights.sum())
+    rank = x._array.ndim
+
+    def blurred(z: Any) -> Any:
+        return filtered(filtered(z, rank - 3, bell), rank - 2, bell)
+
+    c1, c2 = (top * k1) * (top * k1), (top * k2) * (top * k2)
+    mean_x, mean_y = blurred(x), blurred(y)
+    product = mean_x * mean_y * 2.0
+    squares = mean_x * mean_x + mean_y * mean_y
+    luminance = (product + c1) / (squares + c1)
+    covariance = blurred(x * y) * 2.0
+    variances = blurred(x * x + y * y)
+    contrast = (covariance - product + c2) / (variances - squares + c2)
+    return luminance * contrast, contrast
+
+
+def _check_filter(name: str, x: Any, y: Any, size: int) -> None:
+    for z in (x, y):
+        if min(z._array.shape[-3:-1]) < size:
+            raise invalid(name, f"images must be at least {size} (`filter_size`) high and wide", z)
+    if x._array.shape[-3:] != y._array.shape[-3:]:
+        raise invalid(name, "the images must have the same size", x, y)
+
+
+def ssim(
+    img1: Any, img2: Any, max_val: Any, filter_size: int = 11, filter_sigma: float = 1.5,
+    k1: float = 0.01, k2: float = 0.03, return_index_map: bool = False,
+) -> Any:  # fmt: skip
+    """The structural similarity of two images: 1 for equal ones. A map before the mean on demand."""
+    from wengert.ops.reduce import reduce_mean
+
+    x, y, top = _pair("ssim", img1, img2, max_val)
+    _check_filter("ssim", x, y, filter_size)
+    index, _ = similarity(x, y, top, filter_size, filter_sigma, k1, k2)
+    rank = index._array.ndim
+    axes = [rank - 1] if return_index_map else [rank - 3, rank - 2, rank - 1]
+    return reduce_mean(index, axes)
