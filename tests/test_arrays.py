@@ -458,14 +458,14 @@ def test_ties_share_the_gradient_of_a_scattered_maximum() -> None:
     def f(x: Any, u: Any) -> Any:
         return tf.tensor_scatter_nd_max(x, [[0], [0], [2]], u) * [1.0, 2.0, 3.0]
 
-    dx, du = gradient(f, np.float32([0, 1, 2]), np.float32([0, -1, 5]))
+    dx, du = gradient(f, np.array([0, 1, 2], np.float32), np.array([0, -1, 5], np.float32))
     assert (dx.numpy().tolist(), du.numpy().tolist()) == ([0.5, 2, 0], [0.5, 0, 3])
 
 
 def test_every_update_of_a_place_gets_its_gradient() -> None:
     dx, du = gradient(
         lambda x, u: tf.tensor_scatter_nd_update(x, [[0], [0]], u),
-        np.float32([0, 1, 2]), np.float32([1, 2]),
+        np.array([0, 1, 2], np.float32), np.array([1, 2], np.float32),
     )  # fmt: skip
     assert (dx.numpy().tolist(), du.numpy().tolist()) == ([0, 1, 1], [1, 1])
 

@@ -183,9 +183,7 @@ def test_pad(shape: tuple[int, ...], data: st.DataObject) -> None:
     mode = data.draw(st.sampled_from(["CONSTANT", "REFLECT", "SYMMETRIC"]))
     most = {"CONSTANT": 3, "REFLECT": -1, "SYMMETRIC": 0}[mode]
     paddings = [
-        tuple(
-            data.draw(st.integers(0, 3 if most == 3 else max(0, d + most))) for _ in range(2)
-        )
+        tuple(data.draw(st.integers(0, 3 if most == 3 else max(0, d + most))) for _ in range(2))
         for d in shape
     ]
     if mode == "REFLECT" and 0 in shape:

@@ -140,7 +140,7 @@ REFUSALS: dict[str, tuple[Any, Any, str]] = {
         lambda: tf.pow(tf.constant(2, tf.uint8), 3), Invalid, "pow: dtype uint8 is not supported"
     ),
     "sqrt of ints": (lambda: tf.sqrt(4), Invalid, "sqrt: dtype int32 is not supported"),
-    "logic of ints": (lambda: tf.logical_and(1, True), TypeError, "1 does not fit dtype bool"),
+    "logic of ints": (lambda: tf.logical_and(1, True), TypeError, "dtype int32 is not supported"),
     "bits of bools": (lambda: tf.bitwise.invert(tf.constant(True)), Invalid, "dtype bool is not"),
     "where without y": (
         lambda: tf.where(True, 1.0), ValueError, "where: give both `x` and `y`, or neither."
@@ -151,14 +151,14 @@ REFUSALS: dict[str, tuple[Any, Any, str]] = {
     ),
     "where shapes": (
         lambda: tf.where([True, False], tf.zeros([2]), tf.zeros([3])), Invalid,
-        "where: shapes (2,) and (2,) and (3,) do not broadcast",
+        "where: shapes [2] and [2] and [3] do not broadcast",
     ),
     "clip bounds too large": (
         lambda: tf.clip_by_value([1.0, 2.0], [[0.0], [1.0]], 3.0), ValueError,
         "clip_by_value: the bounds must broadcast to the shape of the tensor; got float32[2] and "
         "float32[2,1] and float32[].",
     ),
-    "clip dtype": (lambda: tf.clip_by_value([1, 2], 0.5, 1), TypeError, "0.5 does not fit dtype"),
+    "clip dtype": (lambda: tf.clip_by_value([1, 2], 0.5, 1), TypeError, "must have the same dtype"),
     "add_n of nothing": (lambda: tf.add_n([]), ValueError, "add_n: `inputs` is empty"),
     "add_n shapes": (
         lambda: tf.add_n([tf.zeros([1]), tf.zeros([2])]), Invalid,
@@ -205,7 +205,7 @@ REFUSALS: dict[str, tuple[Any, Any, str]] = {
     "approximate_equal shapes": (
         lambda: tf.math.approximate_equal([1.0], 1.0), Invalid, "must have the same shape"
     ),
-    "equal shapes": (lambda: tf.equal([1, 2], [1, 2, 3]), Invalid, "equal: shapes (2,) and (3,)"),
+    "equal shapes": (lambda: tf.equal([1, 2], [1, 2, 3]), Invalid, "equal: shapes [2] and [3]"),
     "no promotion": (
         lambda: tf.maximum(tf.constant(1), tf.constant(1.0)), Invalid,
         "there is no promotion between int32 and float32; got int32[] and float32[]. Cast one of "

@@ -46,7 +46,7 @@ BAD = {
     ),
     "matmul_stacks": (
         lambda: tf.matmul(ones(2, 2, 3), ones(3, 3, 4)),
-        "matmul: shapes (2,) and (3,) do not broadcast: sizes 2 and 3 meet in dimension 0. "
+        "matmul: shapes [2] and [3] do not broadcast: sizes 2 and 3 meet in dimension 0. "
         "Reshape one argument, or check which of them has the wrong shape.",
     ),
     "matvec_rank": (

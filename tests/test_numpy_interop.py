@@ -169,6 +169,8 @@ def test_functions_of_integers_that_we_refuse_run_in_numpy():
     assert np.logical_and(tf.constant([1.0, 0.0]), True).tolist() == [True, False]
     with pytest.raises(TypeError, match="same dtype"):
         np.add(tf.constant(1.0), tf.constant(1.0, tf.float64))
+    with pytest.raises((TypeError, ValueError)):
+        np.array([1.5, 2.0]) * tf.constant([1, 2])
 
 
 def test_out_goes_to_the_given_array():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import wengert as tf
-from tests.cases import Case, normal, whole
+from tests.cases import Case, normal
 from wengert.core.apply import apply
 from wengert.ops.padding import MIRROR_PAD_GRAD
 
@@ -14,7 +16,7 @@ X = normal(2, 3)
 IMAGE = normal(2, 4, 6, 3)
 
 
-def _mirror_grad(mode: str, shape: tuple[int, ...], paddings: list[tuple[int, int]]):
+def _mirror_grad(mode: Any, shape: tuple[int, ...], paddings: list[tuple[int, int]]):
     """The transpose of mirror padding as a matrix, column by column."""
 
     def ref(g: np.ndarray) -> np.ndarray:

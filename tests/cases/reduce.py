@@ -47,7 +47,7 @@ def _clip_all(*xs: np.ndarray, limit: float = 1.0) -> list[np.ndarray]:
     return [x * min(1.0, limit / length) for x in xs] + [length]
 
 
-def _logsumexp(x: np.ndarray, **options: Any) -> np.ndarray:
+def _logsumexp(x: np.ndarray, **options: Any) -> Any:
     return x if options.get("axis") == () else scipy.special.logsumexp(x, **options)
 
 

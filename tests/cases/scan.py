@@ -16,7 +16,9 @@ ZEROS = np.array([[1.0, 0.0, 3.0, 2.0], [0.0, 0.0, 5.0, 0.0]])
 Z = normal(3, 4) + 1j * normal(3, 4, seed=1)
 
 
-def _running(ufunc: Any, start: float, x: np.ndarray, axis: int, exclusive: bool, reverse: bool) -> Any:
+def _running(
+    ufunc: Any, start: float, x: np.ndarray, axis: int, exclusive: bool, reverse: bool
+) -> Any:
     x = np.flip(x, axis) if reverse else x
     out = ufunc.accumulate(x, axis)
     if exclusive:
@@ -53,7 +55,7 @@ CASES = [
     Case("cumprod_zeros_reverse", lambda x: tf.math.cumprod(x, 1, True, True), (ZEROS,),
          lambda x: _running(np.multiply, 1, x, 1, True, True), order=3),
     Case("cumprod_slope", slope(lambda x: tf.math.cumprod(x, 1, False, True)), (ZEROS,),
-         lambda x: np.array([[0.0, 8.0, 2.0, 4.0], [0.0, 0.0, 0.0, 6.0]]), order=0, dtypes=HALF),
+         lambda x: np.array([[0.0, 12.0, 2.0, 4.0], [0.0, 0.0, 0.0, 6.0]]), order=0, dtypes=HALF),
     Case("cumprod_slope_reverse", slope(lambda x: tf.math.cumprod(x, 1)), (ZEROS,),
          lambda x: np.array([[1.0, 10.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]), order=0),
     Case("cumsum_complex", lambda x: tf.cumsum(x, 1), (Z,), lambda x: x.cumsum(1)),

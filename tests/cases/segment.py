@@ -30,7 +30,9 @@ def _reference(function: Any, gap: float, num: int) -> Any:
     return reference
 
 
-def _pair(name: str, function: Any, sorted_gap: float, gap: float, ids: np.ndarray = MIXED) -> list[Case]:
+def _pair(
+    name: str, function: Any, sorted_gap: float, gap: float, ids: np.ndarray = MIXED
+) -> list[Case]:
     x = unique_values(5, 2)
     unsorted = getattr(tf.math, f"unsorted_segment_{name}")
     return [

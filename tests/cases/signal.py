@@ -64,7 +64,7 @@ CASES = [
     Case("rfft_longer", lambda x: S.rfft(x, [10]), F, lambda x: np.fft.rfft(x, 10)),
     Case("rfft_empty", S.rfft, (np.zeros((0, 4)),), lambda x: np.zeros((0, 3), complex), order=0),
     Case("rfft2d", S.rfft2d, F, np.fft.rfft2),
-    Case("rfft3d", lambda x: S.rfft3d(x, [2, 4, 5]), F, lambda x: np.fft.rfftn(x, (2, 4, 5))),
+    Case("rfft3d", lambda x: S.rfft3d(x, [2, 4, 5]), F, lambda x: np.fft.rfftn(x, (2, 4, 5), (0, 1, 2))),
     Case("irfft", S.irfft, (half_spectrum(Z[0]),), np.fft.irfft),
     Case("irfft_odd", lambda x: S.irfft(x, [9]), Z, lambda x: np.fft.irfft(x, 9)),
     Case("irfft_longer", lambda x: S.irfft(x, [12]), Z, lambda x: np.fft.irfft(x, 12)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import wengert as tf
@@ -13,7 +15,7 @@ X = normal(3, 4, 5)
 ALL = ("float16", "bfloat16", "float32", "float64")
 
 
-def _written(g: np.ndarray, index: object, shape: tuple[int, ...]) -> np.ndarray:
+def _written(g: np.ndarray, index: Any, shape: tuple[int, ...]) -> np.ndarray:
     out = np.zeros(shape)
     out[index] = g
     return out

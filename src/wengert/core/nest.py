@@ -109,9 +109,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     leaves = list(flat_sequence)
     count = len(flatten(structure))
     if count != len(leaves):
-        raise ValueError(
-            f"pack_sequence_as: the structure has {count} leaves; got {len(leaves)}."
-        )
+        raise ValueError(f"pack_sequence_as: the structure has {count} leaves; got {len(leaves)}.")
     return _pack(structure, iter(leaves))
 
 

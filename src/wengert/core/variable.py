@@ -426,10 +426,17 @@ def _put(array: np.ndarray, where: Any, values: np.ndarray, ufunc: Any) -> None:
     if ufunc is None:
         array[where] = values
         return
-    if isinstance(ufunc, np.ufunc) and array.dtype.num in dtypes.BY_NUM and array.dtype.kind != "V":
+    places = where if isinstance(where, tuple) else (where,)
+    if not isinstance(ufunc, np.ufunc) or array.dtype.kind == "V":
+        spread = np.broadcast_arrays(*places)
+        for i in np.ndindex(spread[0].shape):
+            place = tuple(p[i] for p in spread)
+            array[place] = ufunc(array[place], values[i])
+    elif array.flags.c_contiguous and len(places) < array.ndim and values.size:
+        # NumPy combines single elements several times faster than rows.
+        depth = len(places)
+        rows = np.ravel_multi_index(places, array.shape[:depth]).reshape(-1, 1)
+        width = values.size // rows.size
+        ufunc.at(array.reshape(-1), (rows * width + np.arange(width)).reshape(-1), values.reshape(-1))
+    else:
         ufunc.at(array, where, values)
-        return
-    places = np.broadcast_arrays(*(where if isinstance(where, tuple) else (where,)))
-    for i in np.ndindex(places[0].shape):
-        place = tuple(p[i] for p in places)
-        array[place] = ufunc(array[place], values[i])

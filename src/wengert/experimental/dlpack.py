@@ -47,5 +47,7 @@ def from_dlpack(dlcapsule: Any) -> Tensor:
     try:
         array = np.from_dlpack(source)
     except (AttributeError, RuntimeError, TypeError, ValueError) as error:
-        raise invalid("from_dlpack", "this is no DLPack capsule of an array in main memory") from error
+        raise invalid(
+            "from_dlpack", "this is no DLPack capsule of an array in main memory"
+        ) from error
     return wrap(np.array(array, as_dtype(array.dtype).np), caller())

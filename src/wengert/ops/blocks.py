@@ -156,9 +156,7 @@ def batch_to_space(input: Any, block_shape: Any, crops: Any, name: Any = None) -
     sizes = out._array.shape[1 : len(block) + 1]
     for axis, (d, (a, b)) in enumerate(zip(sizes, edges, strict=True), 1):
         if a + b > d:
-            raise invalid(
-                "batch_to_space", f"`crops` {[a, b]} exceed axis {axis} of size {d}", x
-            )
+            raise invalid("batch_to_space", f"`crops` {[a, b]} exceed axis {axis} of size {d}", x)
     index = [(a, d - b, None) for d, (a, b) in zip(sizes, edges, strict=True)]
     return apply(STRIDED_SLICE, out, index=((None, None, None), *index))
 
@@ -176,9 +174,7 @@ def required_space_to_batch_paddings(
     base = np.zeros((len(block), 2), np.int32)
     if base_paddings is not None:
         base = np.array(
-            _pairs(
-                "required_space_to_batch_paddings", "base_paddings", base_paddings, len(block)
-            ),
+            _pairs("required_space_to_batch_paddings", "base_paddings", base_paddings, len(block)),
             np.int32,
         ).reshape(-1, 2)
     extra = -(sizes + base.sum(1)) % block
@@ -201,9 +197,7 @@ def _from_depth(shape: tuple[int, ...], size: int, last: bool) -> _Plan:
     if last:
         n, h, w, c = shape
         d = c // size**2
-        return _Plan(
-            (n, h, w, size, size, d), (0, 1, 3, 2, 4, 5), (n, h * size, w * size, d)
-        )
+        return _Plan((n, h, w, size, size, d), (0, 1, 3, 2, 4, 5), (n, h * size, w * size, d))
     n, c, h, w = shape
     d = c // size**2
     return _Plan((n, size, size, d, h, w), (0, 3, 4, 1, 5, 2), (n, d, h * size, w * size))
@@ -259,18 +253,14 @@ def _options(name: str, block_size: Any, data_format: str) -> dict[str, Any]:
     return {"size": size, "last": data_format == "NHWC"}
 
 
-def space_to_depth(
-    input: Any, block_size: Any, data_format: str = "NHWC", name: Any = None
-) -> Any:
+def space_to_depth(input: Any, block_size: Any, data_format: str = "NHWC", name: Any = None) -> Any:
     """Moves square blocks of an image into its channels."""
     return apply(
         SPACE_TO_DEPTH, operand(input), **_options("space_to_depth", block_size, data_format)
     )
 
 
-def depth_to_space(
-    input: Any, block_size: Any, data_format: str = "NHWC", name: Any = None
-) -> Any:
+def depth_to_space(input: Any, block_size: Any, data_format: str = "NHWC", name: Any = None) -> Any:
     """Lays channels out as square blocks of an image: the inverse of `space_to_depth`."""
     return apply(
         DEPTH_TO_SPACE, operand(input), **_options("depth_to_space", block_size, data_format)

@@ -21,7 +21,8 @@ _DEGREE = 40
 def fit(f: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> tuple[float, ...]:
     """The Chebyshev coefficients of a smooth function on [low, high]; the ends are not visited."""
     middle, half = (high + low) / 2, (high - low) / 2
-    found = np.polynomial.chebyshev.chebinterpolate(lambda t: f(middle + half * t), _DEGREE)
+    shifted: Any = lambda t: f(middle + half * t)
+    found = np.polynomial.chebyshev.chebinterpolate(shifted, _DEGREE)
     significant = np.flatnonzero(np.abs(found) > 1e-17 * np.abs(found).max())
     return tuple(found[: significant[-1] + 1].tolist())
 

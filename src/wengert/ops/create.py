@@ -149,7 +149,7 @@ def range(  # the name is TensorFlow's
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     arrays = [_number(v, wanted) for v in (start, limit, delta)]
     kind = wanted or max((dtypes.of(a) for a in arrays), key=_RANGE_TYPES.index)
-    first, last, step = (a.astype(kind.np)[()] for a in arrays)
+    first, last, step = (_scalar(a, kind) for a in arrays)
     if step == 0:
         raise invalid("range", "`delta` must not be 0")
     if (last - first if step > 0 else first - last) < 0:
@@ -161,6 +161,11 @@ def range(  # the name is TensorFlow's
         return wrap(np.arange(first, last, step, dtype=kind.np), caller())
     count = int(np.ceil(np.abs((last - first) / step)))
     return wrap(first + np.arange(count).astype(kind.np) * step, caller())
+
+
+def _scalar(array: np.ndarray, kind: DType) -> Any:
+    """One number; fractions stay in their type, so that counting rounds as TensorFlow does."""
+    return array.astype(kind.np).item() if kind.is_integer else array.astype(kind.np)[()]
 
 
 def _number(value: Any, wanted: DType | None) -> np.ndarray:

@@ -18,6 +18,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.lazy import lax, linalg
 from wengert.core.op import Op, Spec
+from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.diagonal import band_part, diag_part, set_diag
 from wengert.ops.matmul import matmul
@@ -103,7 +104,7 @@ CHOLESKY = Op(
     "x",
     kernel=lambda x: np.tril(_cholesky_kernel(x)),
     infer=square("cholesky"),
-    lower=lambda x: _lower_triangle(linalg.cholesky(x, symmetrize_input=False)),
+    lower=wide(lambda x: _lower_triangle(linalg.cholesky(x, symmetrize_input=False))),
     grad=_cholesky_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
@@ -172,7 +173,7 @@ QR = Op(
     "x",
     kernel=_qr_kernel,
     infer=_infer_qr,
-    lower=lambda x, full: linalg.qr(x, full_matrices=full),
+    lower=wide(lambda x, full: tuple(linalg.qr(x, full_matrices=full))),
     grad=_qr_grad,
     accepts=dtypes.INEXACT,
     outputs=2,

@@ -84,9 +84,7 @@ def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
         place = place[0]
     if not isinstance(place, int):
         raise invalid("expand_dims", f"`axis` must be one number; got {axis!r}")
-    return apply(
-        EXPAND_DIMS, x, axis=shapes.check_axis("expand_dims", place, x._array.ndim + 1)
-    )
+    return apply(EXPAND_DIMS, x, axis=shapes.check_axis("expand_dims", place, x._array.ndim + 1))
 
 
 def _infer_squeeze(x: Spec, axis: tuple[int, ...]) -> Spec:

@@ -15,6 +15,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.lazy import lax, linalg
 from wengert.core.op import Op, Spec
+from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.decompose import gaps, must_be_square, or_nan, real_as
 from wengert.ops.diagonal import band_part, diag, diag_part, set_diag
@@ -70,7 +71,7 @@ EIGH = Op(
     "x",
     kernel=_eigh_kernel,
     infer=_infer_eigh,
-    lower=_lower_eigh,
+    lower=wide(_lower_eigh),
     grad=_eigh_grad,
     accepts=dtypes.INEXACT,
     outputs=2,
@@ -96,7 +97,7 @@ EIGVALSH = Op(
     "x",
     kernel=_eigvalsh_kernel,
     infer=lambda x: _values("eigvalsh", x),
-    lower=lambda x: _lower_eigh(x)[0],
+    lower=wide(lambda x: _lower_eigh(x)[0]),
     grad=_eigvalsh_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
@@ -147,7 +148,7 @@ EIG = Op(
     "x",
     kernel=lambda x, x_dtype: _eig_kernel(x),
     infer=lambda x, x_dtype: _infer_eig(x),
-    lower=lambda x, x_dtype: tuple(linalg.eig(x, compute_left_eigenvectors=False)),
+    lower=wide(lambda x, x_dtype: tuple(linalg.eig(x, compute_left_eigenvectors=False))),
     grad=_eig_grad,
     accepts=dtypes.INEXACT,
     outputs=2,
@@ -171,9 +172,11 @@ EIGVALS = Op(
     "x",
     kernel=or_nan(in_float32(lambda x: np.linalg.eigvals(x).astype(_wide(x)))),
     infer=lambda x: _values("eigvals", x, _complex(x.dtype)),
-    lower=lambda x: linalg.eig(
-        x, compute_left_eigenvectors=False, compute_right_eigenvectors=False
-    )[0],
+    lower=wide(
+        lambda x: linalg.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False)[
+            0
+        ]
+    ),
     grad=_eigvals_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,

@@ -21,6 +21,7 @@ from wengert.core.tensor import Value
 from wengert.ops.declare import in_float32
 from wengert.ops.equation import (
     DOTS,
+    Layout,
     Operand,
     Plan,
     Sizes,
@@ -30,7 +31,7 @@ from wengert.ops.equation import (
     label_sizes,
     path,
     plan,
-    ready,
+    plan_one,
     unique,
 )  # fmt: skip
 from wengert.ops.matmul import dot_general
@@ -49,6 +50,8 @@ def _diagonal(x: np.ndarray, labels: str, write: bool = False) -> np.ndarray:
 
 
 def _prepare(x: np.ndarray, how: Operand) -> np.ndarray:
+    if how.labels == how.kept:
+        return x
     x = _diagonal(x, how.labels)
     return np.add.reduce(x, how.summed, dtype=x.dtype) if how.summed else x
 
@@ -69,32 +72,27 @@ def _finish(x: np.ndarray, have: str, out: str, dims: dict[str, int]) -> np.ndar
     return full
 
 
-def _matrix(x: np.ndarray, labels: str, batch: str, first: str, second: str) -> np.ndarray:
+def _arranged(x: np.ndarray, how: Layout) -> np.ndarray:
     """`x` as a stack of matrices; laid out as it lies in memory where that saves a copy."""
-    flip = bool(first and second) and labels.index(first[0]) > labels.index(second[0])
-    one, two = (second, first) if flip else (first, second)
-    perm = [labels.index(c) for c in batch + one + two]
-    if perm != list(range(len(perm))):
-        x = x.transpose(perm)
-    if len(one) != 1 or len(two) != 1:
-        n, m = len(batch), len(batch) + len(one)
-        shape = x.shape
-        x = x.reshape(*shape[:n], int(np.prod(shape[n:m])), int(np.prod(shape[m:])))
-    return x.mT if flip else x
+    if how.perm is not None:
+        x = x.transpose(how.perm)
+    if how.shape is not None:
+        x = x.reshape(how.shape)
+    return x.mT if how.flip else x
 
 
 def _multiply(x: np.ndarray, y: np.ndarray, p: Plan) -> tuple[np.ndarray, str]:
     """The product of two prepared tensors, and the labels of its axes."""
     if not p.contract:
         return np.multiply(_spread(x, p.x.kept, p.order), _spread(y, p.y.kept, p.order)), p.order
-    a = _matrix(x, p.x.kept, p.batch, p.rows, p.contract)
-    b = _matrix(y, p.y.kept, p.batch, p.contract, p.columns)
+    a, b = _arranged(x, p.left), _arranged(y, p.right)
     out = np.matmul(a, b) if p.batch else np.dot(a, b)
-    labels = p.batch + p.rows + p.columns
-    return out.reshape([p.dims[c] for c in labels]), labels
+    return out if p.shape is None else out.reshape(p.shape), p.product
 
 
 def _spread(x: np.ndarray, have: str, order: str) -> np.ndarray:
+    if have == order:
+        return x
     x = x.transpose([have.index(c) for c in order if c in have])
     return x[tuple(slice(None) if c in have else None for c in order)]
 
@@ -103,14 +101,12 @@ def _spread(x: np.ndarray, have: str, order: str) -> np.ndarray:
 def _kernel(x: np.ndarray, y: np.ndarray, equation: str, sizes: Sizes) -> np.ndarray:
     p = plan(equation, sizes, x.shape, y.shape)
     out, have = _multiply(_prepare(x, p.x), _prepare(y, p.y), p)
-    return _finish(out, have, cut(equation)[1], p.dims)
+    return out if have == p.out else _finish(out, have, p.out, p.dims)
 
 
 @in_float32
 def _kernel_one(x: np.ndarray, equation: str, sizes: Sizes) -> np.ndarray:
-    (labels,), out = cut(equation)
-    dims = label_sizes(equation, (x.shape,), sizes)
-    how = ready(labels, out)
+    how, out, dims = plan_one(equation, sizes, x.shape)
     return _finish(_prepare(x, how), how.kept, out, dims)
 
 
@@ -163,13 +159,11 @@ def _lower(x: Any, y: Any, equation: str, sizes: Sizes) -> Any:
 
     x, y = _lower_prepare(x, p.x), _lower_prepare(y, p.y)
     out = dot_general(x, y, places(p.contract), places(p.batch))
-    return _lower_finish(out, p.batch + p.rows + p.columns, cut(equation)[1], p.dims)
+    return _lower_finish(out, p.product, p.out, p.dims)
 
 
 def _lower_one(x: Any, equation: str, sizes: Sizes) -> Any:
-    (labels,), out = cut(equation)
-    how = ready(labels, out)
-    dims = label_sizes(equation, (x.shape,), sizes)
+    how, out, dims = plan_one(equation, sizes, x.shape)
     return _lower_finish(_lower_prepare(x, how), how.kept, out, dims)
 
 
@@ -228,7 +222,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
         )
     hint = next((v.dtype for v in inputs if isinstance(v, Value)), None)
     xs = [operand(v, None, hint) for v in inputs]
-    full = explicit(equation, tuple(len(x.shape) for x in xs))
+    full = explicit(equation, tuple([x.ndim for x in xs]))
     if len(xs) == 1:
         return apply(EINSUM_ONE, xs[0], equation=full, sizes=())
     if len(xs) == 2:

@@ -42,17 +42,32 @@ class Operand(NamedTuple):
     kept: str
 
 
+class Layout(NamedTuple):
+    """How a tensor becomes a stack of matrices: order of axes, shape, and whether to turn them."""
+
+    perm: tuple[int, ...] | None
+    shape: tuple[int, ...] | None
+    flip: bool
+
+
 class Plan(NamedTuple):
-    """How two tensors of known shapes are multiplied."""
+    """How two tensors of known shapes are multiplied.
+
+    Labels are `batch` (in both and the output), `contract` (in both, summed) or only in one; the
+    product has the labels `product` and `shape`, `order` are those of the output without repeats.
+    """
 
     x: Operand
     y: Operand
+    left: Layout
+    right: Layout
     batch: str
     contract: str
-    rows: str
-    columns: str
-    dims: dict[str, int]
+    product: str
+    shape: tuple[int, ...] | None
     order: str
+    out: str
+    dims: dict[str, int]
 
 
 def label_sizes(equation: str, shapes: Any, sizes: Sizes) -> dict[str, Any]:
@@ -79,7 +94,7 @@ def label_sizes(equation: str, shapes: Any, sizes: Sizes) -> dict[str, Any]:
     return dims
 
 
-def ready(labels: str, kept: str) -> Operand:
+def _ready(labels: str, kept: str) -> Operand:
     """How to leave only the labels `kept` of a tensor."""
     once = unique(labels)
     summed = tuple(i for i, label in enumerate(once) if label not in kept)
@@ -94,19 +109,45 @@ def plan(equation: str, sizes: Sizes, x_shape: Any, y_shape: Any) -> Plan:
     # An axis of size 1 that meets a longer one is left out: the product repeats it anyway.
     x_has = {c for c, d in zip(a, x_shape, strict=True) if d != 1 or dims[c] == 1}
     y_has = {c for c, d in zip(b, y_shape, strict=True) if d != 1 or dims[c] == 1}
-    x = ready(a, "".join(c for c in x_has if c in out or c in y_has))
-    y = ready(b, "".join(c for c in y_has if c in out or c in x_has))
+    x = _ready(a, "".join(c for c in x_has if c in out or c in y_has))
+    y = _ready(b, "".join(c for c in y_has if c in out or c in x_has))
     both = [c for c in x.kept if c in y.kept]
+    batch = "".join(c for c in unique(out) if c in both)
+    contract = "".join(c for c in both if c not in out)
+    rows = "".join(c for c in x.kept if c not in both)
+    columns = "".join(c for c in y.kept if c not in both)
+    product = batch + rows + columns
+    plain = len(rows) == len(columns) == 1
     return Plan(
         x,
         y,
-        batch="".join(c for c in unique(out) if c in both),
-        contract="".join(c for c in both if c not in out),
-        rows="".join(c for c in x.kept if c not in both),
-        columns="".join(c for c in y.kept if c not in both),
-        dims=dims,
-        order="".join(c for c in unique(out) if c in x.kept or c in y.kept),
+        _layout(x.kept, batch, rows, contract, dims),
+        _layout(y.kept, batch, contract, columns, dims),
+        batch,
+        contract,
+        product,
+        None if plain else tuple(dims[c] for c in product),
+        "".join(c for c in unique(out) if c in product),
+        out,
+        dims,
     )
+
+
+@functools.lru_cache(maxsize=4096)
+def plan_one(equation: str, sizes: Sizes, shape: Any) -> tuple[Operand, str, dict[str, int]]:
+    """How one tensor is made ready, the labels of the output, and all sizes."""
+    (labels,), out = cut(equation)
+    return _ready(labels, out), out, label_sizes(equation, (shape,), sizes)
+
+
+def _layout(labels: str, batch: str, first: str, second: str, dims: dict[str, int]) -> Layout:
+    flip = bool(first and second) and labels.index(first[0]) > labels.index(second[0])
+    one, two = (second, first) if flip else (first, second)
+    perm = tuple(labels.index(c) for c in batch + one + two)
+    plain = len(one) == len(two) == 1
+    groups = [*batch, one, two]
+    shape = tuple(int(np.prod([dims[c] for c in g], dtype=int)) for g in groups)
+    return Layout(None if perm == tuple(range(len(perm))) else perm, None if plain else shape, flip)
 
 
 def back(equation: str, place: int, shape: Any, known: dict[str, int]) -> tuple[str, Sizes]:

@@ -243,7 +243,9 @@ def _gather_nd_kernel(x: np.ndarray, i: np.ndarray, batch_dims: int) -> np.ndarr
     lead = i.shape[:-1]
     if not where:
         full = (*lead, *x.shape[batch_dims:])
-        spread = x.reshape(*x.shape[:batch_dims], *(1,) * (len(lead) - batch_dims), *x.shape[batch_dims:])
+        spread = x.reshape(
+            *x.shape[:batch_dims], *(1,) * (len(lead) - batch_dims), *x.shape[batch_dims:]
+        )
         return np.broadcast_to(spread, full)
     return x[(*_grid(lead, batch_dims), *where)]
 
@@ -327,7 +329,9 @@ def gather_nd(
 def check_policy(name: str, policy: str) -> None:
     """Bad indices are errors here; TensorFlow's other policy is not offered."""
     if policy not in ("", "DEFAULT", "ERROR"):
-        raise invalid(name, f"`bad_indices_policy` {policy!r} is not supported", help="Use 'ERROR'.")
+        raise invalid(
+            name, f"`bad_indices_policy` {policy!r} is not supported", help="Use 'ERROR'."
+        )
 
 
 Hooks.gather_nd = gather_nd

@@ -267,7 +267,9 @@ INVERT_PERMUTATION = Op(
     "x",
     kernel=_invert_kernel,
     infer=_infer_invert,
-    lower=lambda x: lax.convert_element_type(lax.sort_key_val(x, lax.iota(x.dtype, x.size))[1], x.dtype),
+    lower=lambda x: lax.convert_element_type(
+        lax.sort_key_val(x, lax.iota(x.dtype, x.size))[1], x.dtype
+    ),
     grad=None,
     accepts=_INDEX,
 )
@@ -320,4 +322,3 @@ def unravel_index(indices: Any, dims: Any, name: Any = None) -> Any:
     if any(not isinstance(d, int) or d < 1 for d in sizes):
         raise invalid("unravel_index", f"`dims` must be a vector of sizes; got {dims!r}")
     return apply(UNRAVEL_INDEX, i, dims=sizes)
-

@@ -11,6 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.lazy import jnp, lapack, lax, linalg
 from wengert.core.op import Op, Spec
+from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.decompose import must_be_square
 from wengert.ops.diagonal import band_part, diag_part, set_diag
@@ -107,7 +108,7 @@ LU = Op(
     "x",
     kernel=_lu_kernel,
     infer=_infer_lu,
-    lower=_lower_lu,
+    lower=wide(_lower_lu),
     grad=_lu_grad,
     accepts=dtypes.INEXACT,
     outputs=2,

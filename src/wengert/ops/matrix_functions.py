@@ -17,6 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.lazy import jax, jax_linalg, jnp, scipy_linalg
 from wengert.core.op import Op
+from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.decompose import must_be_square
 from wengert.ops.solve import square
@@ -56,7 +57,7 @@ EXPM = Op(
     kernel=in_float32(lambda x: _each(scipy_linalg.expm, x)),
     infer=square("expm"),
     # Padé approximants with scaling and squaring, which `lax` does not have.
-    lower=lambda x: jax_linalg.expm(x) if x.size else x,
+    lower=wide(lambda x: jax_linalg.expm(x) if x.size else x),
     grad=lambda g, x: _along(EXPM, g, x),
     accepts=dtypes.INEXACT,
 )
@@ -105,7 +106,7 @@ SQRTM = Op(
     "x",
     kernel=in_float32(lambda x: _each(scipy_linalg.sqrtm, x)),
     infer=square("sqrtm"),
-    lower=_lower_sqrtm,
+    lower=wide(_lower_sqrtm),
     grad=lambda g, x: _along(SQRTM, g, x),
     accepts=dtypes.INEXACT,
 )

@@ -103,6 +103,12 @@ UFUNCS: dict[Any, Callable[..., Any]] = {
     np.hypot: lambda x, y: power.sqrt(x * x + y * y),
     np.logaddexp: lambda x, y: x + unary.softplus(y - x),
 }
+# `array + tensor` arrives as a ufunc too, and an operator that we refuse must stay refused.
+_OPERATORS = frozenset(
+    (np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder, np.power,
+     np.matmul, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
+     np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.negative, np.absolute, np.invert)
+)  # fmt: skip
 # Booleans have no gradient to lose, so what we refuse NumPy may answer.
 _TRUTHS = frozenset(
     (np.isnan, np.isinf, np.isfinite, np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
@@ -117,7 +123,7 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: An
     try:
         return ours(*inputs)
     except InvalidTypeError:
-        if _differentiable(inputs) and ufunc not in _TRUTHS:
+        if ufunc in _OPERATORS or (_differentiable(inputs) and ufunc not in _TRUTHS):
             raise
         return _in_numpy(ufunc, ufunc.__name__, inputs, options)
 

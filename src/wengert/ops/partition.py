@@ -73,7 +73,7 @@ def dynamic_partition(
 def _stitch_kernel(*xs: np.ndarray) -> np.ndarray:
     half = len(xs) // 2
     indices, data = xs[:half], xs[half:]
-    inner = _inner(indices, data)
+    inner: Any = _inner(indices, data)
     count = max((int(i.max()) + 1 for i in indices if i.size), default=0)
     out = np.zeros((count, *inner), data[0].dtype)
     for i, d in zip(indices, data, strict=True):

@@ -78,7 +78,7 @@ def argmin(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: 
     return _position(ARGMIN, input, axis, kind)
 
 
-def _search_kernel(row: np.ndarray, x: np.ndarray, side: str, dtype: DType) -> np.ndarray:
+def _search_kernel(row: np.ndarray, x: np.ndarray, side: Any, dtype: DType) -> np.ndarray:
     out = np.empty(x.shape, dtype.np)
     for i in np.ndindex(x.shape[:-1]):
         out[i] = np.searchsorted(row[i], x[i], side)

@@ -171,15 +171,15 @@ def _prod_grad(g: Any, x: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bo
 
     if not axis:
         return g
+    if len(axis) == 1:
+        others = cumprod(x, axis[0], exclusive=True) * cumprod(x, axis[0], True, True)
+        return kept(g, x_shape, axis, keepdims) * others
     rest = tuple(i for i in range(len(x_shape)) if i not in axis)
-    one, order = x, rest + axis
-    if len(axis) > 1:
-        moved = tuple(x_shape[i] for i in order)
-        one = reshape(transpose(x, order), (*moved[: len(rest)], count(x_shape, axis)))
-    along = axis[0] if len(axis) == 1 else len(rest)
-    others = cumprod(one, along, exclusive=True) * cumprod(one, along, True, True)
-    if len(axis) > 1:
-        others = transpose(reshape(others, moved), tuple(int(i) for i in np.argsort(order)))
+    order, last = rest + axis, len(rest)
+    moved = tuple(x_shape[i] for i in order)
+    flat = reshape(transpose(x, order), (*moved[:last], count(x_shape, axis)))
+    others = reshape(cumprod(flat, last, True) * cumprod(flat, last, True, True), moved)
+    others = transpose(others, tuple(int(i) for i in np.argsort(order)))
     return kept(g, x_shape, axis, keepdims) * others
 
 

@@ -120,7 +120,9 @@ def reverse_sequence(
     rank = x._array.ndim
     seq = shapes.check_axis("reverse_sequence", static("reverse_sequence", seq_axis), rank)
     batch = shapes.check_axis(
-        "reverse_sequence", 0 if batch_axis is None else static("reverse_sequence", batch_axis), rank
+        "reverse_sequence",
+        0 if batch_axis is None else static("reverse_sequence", batch_axis),
+        rank,
     )
     if seq == batch:
         raise invalid("reverse_sequence", f"`seq_axis` and `batch_axis` are both {seq}", x)

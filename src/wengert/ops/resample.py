@@ -155,12 +155,13 @@ def _resample_kernel(
     count, width = places.shape
     shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
     inner = math.prod(x.shape[axis + 1 :])
+    size = x.shape[axis]
     if inner < _SHORT:
         grid = np.arange(inner)
         places = (places[:, None, :] * inner + grid[:, None]).reshape(count * inner, width)
         weights = np.repeat(weights, inner, 0)
-        inner = 1
-    flat = x.reshape(math.prod(x.shape[:axis]), -1, inner)
+        size, inner = size * inner, 1
+    flat = x.reshape(math.prod(x.shape[:axis]), size, inner)
     if method == "nearest" and not transposed:
         return flat.take(places[:, 0], 1).reshape(shape)
     weights = weights.astype(x.dtype)

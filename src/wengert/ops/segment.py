@@ -6,6 +6,7 @@ take any order, are told how many rows to make, and drop rows with negative numb
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -69,26 +70,24 @@ def _check_sorted(name: str, ids: np.ndarray) -> None:
         )
 
 
-def _infer_unsorted(x: Spec, ids: Spec, num: int) -> Spec:
+def _infer_unsorted(name: str, x: Spec, ids: Spec, num: int) -> Spec:
     if x.shape is None or ids.shape is None:
         return Spec(None, x.dtype)
     lead = x.shape[: len(ids.shape)]
     if len(lead) < len(ids.shape) or any(
         None not in (a, b) and a != b for a, b in zip(lead, ids.shape, strict=True)
     ):
-        raise invalid(
-            "unsorted_segment", "`data` must begin with the sizes of `segment_ids`", x, ids
-        )
+        raise invalid(name, "`data` must begin with the sizes of `segment_ids`", x, ids)
     return Spec((num, *x.shape[len(ids.shape) :]), x.dtype)
 
 
-def _infer_sorted(x: Spec, ids: Spec) -> Spec:
+def _infer_sorted(name: str, x: Spec, ids: Spec) -> Spec:
     if ids.shape is not None and len(ids.shape) != 1:
-        raise invalid("segment", "`segment_ids` must be a vector", ids)
+        raise invalid(name, "`segment_ids` must be a vector", ids)
     if x.shape is None or ids.shape is None:
         return Spec(None, x.dtype)
     if not x.shape or (None not in (x.shape[0], ids.shape[0]) and x.shape[0] != ids.shape[0]):
-        raise invalid("segment", "`segment_ids` must have a number for each row of `data`", x, ids)
+        raise invalid(name, "`segment_ids` must have a number for each row of `data`", x, ids)
     return Spec((None, *x.shape[1:]), x.dtype)
 
 
@@ -124,7 +123,7 @@ def _unsorted(
         name,
         "x ids",
         kernel=in_float32(kernel) if combine in ("scatter_add", "scatter_mul") else kernel,
-        infer=_infer_unsorted,
+        infer=functools.partial(_infer_unsorted, name),
         lower=wide(lower) if combine in ("scatter_add", "scatter_mul") else lower,
         grad=(grad, None),
         accepts=accepts,
@@ -150,7 +149,7 @@ def _sorted(
         name,
         "x ids",
         kernel=in_float32(kernel),
-        infer=_infer_sorted,
+        infer=functools.partial(_infer_sorted, name),
         lower=None,
         grad=(grad, None),
         accepts=accepts,
@@ -222,7 +221,7 @@ SEGMENT_MEAN = Op(
     "segment_mean",
     "x ids",
     kernel=in_float32(_mean_kernel),
-    infer=_infer_sorted,
+    infer=functools.partial(_infer_sorted, "segment_mean"),
     lower=None,
     grad=(_mean_grad, None),
     accepts=dtypes.NUMERIC,
@@ -239,7 +238,7 @@ def _inputs(name: str, data: Any, segment_ids: Any) -> tuple[Any, Any]:
 
 def _run_sorted(op: Op, data: Any, segment_ids: Any) -> Any:
     x, ids = _inputs(op.name, data, segment_ids)
-    _infer_sorted(Spec(x._array.shape, x.dtype), Spec(ids._array.shape, ids.dtype))
+    _infer_sorted(op.name, Spec(x._array.shape, x.dtype), Spec(ids._array.shape, ids.dtype))
     return apply(op, x, ids)
 
 
@@ -278,7 +277,7 @@ def _segments(name: str, num_segments: Any) -> int:
 def _run_unsorted(op: Op, data: Any, segment_ids: Any, num_segments: Any) -> Any:
     x, ids = _inputs(op.name, data, segment_ids)
     num = _segments(op.name, num_segments)
-    _infer_unsorted(Spec(x._array.shape, x.dtype), Spec(ids._array.shape, ids.dtype), num)
+    _infer_unsorted(op.name, Spec(x._array.shape, x.dtype), Spec(ids._array.shape, ids.dtype), num)
     return apply(op, x, ids, num=num)
 
 

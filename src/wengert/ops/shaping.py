@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -192,9 +193,7 @@ TRANSPOSE = Op(
     kernel=lambda x, perm, conjugate: (np.conj(x) if conjugate else x).transpose(perm),
     infer=_infer_transpose,
     lower=lambda x, perm, conjugate: lax.transpose(lax.conj(x) if conjugate else x, perm),
-    grad=lambda g, perm, conjugate: apply(
-        TRANSPOSE, g, perm=_inverse(perm), conjugate=conjugate
-    ),
+    grad=lambda g, perm, conjugate: apply(TRANSPOSE, g, perm=_inverse(perm), conjugate=conjugate),
     # With `conjugate` the map is not complex-linear, so the rule states the whole truth itself.
     holomorphic=False,
 )
@@ -323,7 +322,8 @@ def _infer_concat(*xs: Spec, axis: int) -> Spec:
                 *xs[:4],
                 help="Check the shapes, or use tf.stack for a new axis.",
             )
-        total = None if total is None or x.shape[axis] is None else total + x.shape[axis]
+        size = x.shape[axis]
+        total = None if total is None or size is None else total + size
         shape = shapes.merge((*shape[:axis], None, *shape[axis + 1 :]), rest)
     return Spec((*shape[:axis], total, *shape[axis + 1 :]), xs[0].dtype)
 
@@ -377,9 +377,7 @@ def _split_kernel(x: np.ndarray, sizes: tuple[int, ...], axis: int) -> tuple[np.
 
 def _lower_split(x: Any, sizes: tuple[int, ...], axis: int) -> Any:
     ends = np.cumsum([0, *sizes]).tolist()
-    return tuple(
-        lax.slice_in_dim(x, a, b, axis=axis) for a, b in zip(ends[:-1], ends[1:], strict=True)
-    )
+    return tuple(lax.slice_in_dim(x, a, b, axis=axis) for a, b in pairwise(ends))
 
 
 SPLIT = Op(

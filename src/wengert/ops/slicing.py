@@ -108,8 +108,7 @@ def _lower(x: Any, index: Index) -> Any:
     low = [first if step > 0 else first + (n - 1) * step for first, n, step in places]
     low = [a if n else 0 for a, (_, n, _) in zip(low, places, strict=True)]
     high = [
-        a + (n - 1) * abs(step) + 1 if n else a
-        for a, (_, n, step) in zip(low, places, strict=True)
+        a + (n - 1) * abs(step) + 1 if n else a for a, (_, n, step) in zip(low, places, strict=True)
     ]
     out = lax.slice(x, low, high, [abs(step) for _, _, step in places])
     return lax.reshape(lax.rev(out, _backwards(places)), shape)
@@ -317,8 +316,6 @@ def strided_slice(
                 raise invalid("strided_slice", "a single index needs a stride of 1", x)
             index.append(a)
         else:
-            index.append(
-                (None if begin_mask & bit else a, None if end_mask & bit else b, step)
-            )
+            index.append((None if begin_mask & bit else a, None if end_mask & bit else b, step))
     out = apply(STRIDED_SLICE, x, index=tuple(index))
     return out if var is None else _writable(out, var, tuple(index))

@@ -19,6 +19,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.lazy import blas, jnp, linalg
 from wengert.core.op import Joint, Op, Spec
+from wengert.ops.compiled import wide
 from wengert.ops.complex import conj
 from wengert.ops.declare import in_float32
 from wengert.ops.diagonal import band_part, diag_part, set_diag
@@ -81,7 +82,7 @@ INV = Op(
     kernel=_inv_kernel,
     infer=square("inv"),
     # `jnp.linalg` assembles inverses, determinants and solutions from `lax.linalg.lu`.
-    lower=lambda x: jnp.linalg.inv(x),
+    lower=wide(lambda x: jnp.linalg.inv(x)),
     grad=_inv_grad,
     accepts=dtypes.INEXACT,
 )
@@ -110,7 +111,7 @@ DET = Op(
     "x",
     kernel=in_float32(lambda x: np.linalg.det(x)),
     infer=_infer_det,
-    lower=lambda x: jnp.linalg.det(x),
+    lower=wide(lambda x: jnp.linalg.det(x)),
     grad=lambda g, x, out: _per_matrix(g * out) * matrix_transpose(inv(x)),
     accepts=dtypes.INEXACT,
 )
@@ -138,7 +139,7 @@ SLOGDET = Op(
     "x",
     kernel=_slogdet_kernel,
     infer=_infer_slogdet,
-    lower=lambda x: tuple(y.astype(x.dtype) for y in jnp.linalg.slogdet(x)),
+    lower=wide(lambda x: tuple(y.astype(x.dtype) for y in jnp.linalg.slogdet(x))),
     # The sign is constant, and TensorFlow takes the phase of a complex determinant for constant.
     grad=lambda g, x: _per_matrix(g[1]) * matrix_transpose(inv(x)),
     accepts=dtypes.INEXACT,
@@ -203,7 +204,7 @@ SOLVE = Op(
     "a b",
     kernel=_solve_kernel,
     infer=_infer_solve,
-    lower=lambda a, b, transpose: jnp.linalg.solve(a.mT if transpose else a, b),
+    lower=wide(lambda a, b, transpose: jnp.linalg.solve(a.mT if transpose else a, b)),
     grad=Joint(_solve_grad),
     accepts=dtypes.INEXACT,
 )
@@ -264,7 +265,7 @@ TRIANGULAR_SOLVE = Op(
     "a b",
     kernel=_triangular_kernel,
     infer=_infer_triangular,
-    lower=_lower_triangular,
+    lower=wide(_lower_triangular),
     grad=Joint(_triangular_grad),
     accepts=dtypes.INEXACT,
     broadcasts=True,

@@ -213,9 +213,6 @@ def top_k(
     wanted = choose_type("top_k", "index_type", index_type, *SIGNED)
     size = x._array.shape[-1] if x._array.ndim else 0
     if not x._array.ndim or not isinstance(k, int) or not 0 <= k <= size:
-        raise invalid(
-            "top_k",
-            f"`k` must be one number from 0 to the last size, {size}; got {k}",
-            x,
-        )
+        rule = f"`k` {k} must be one number from 0 to {size}, the last size"
+        raise invalid("top_k", rule, x)
     return TopKV2(*apply(TOP_K, x, k=k, dtype=wanted))

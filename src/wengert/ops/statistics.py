@@ -62,11 +62,11 @@ def reduce_logsumexp(
 
 
 def _square(x: np.ndarray) -> np.ndarray:
-    return x * x if x.dtype.kind != "c" else x.real * x.real + x.imag * x.imag
+    return x * x if x.dtype.kind != "c" else np.real(x) ** 2 + np.imag(x) ** 2
 
 
 def _variance_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
-    n = x.real.dtype.type(count(x.shape, axis))
+    n = np.real(x).dtype.type(count(x.shape, axis))
     away = x - np.add.reduce(x, axis, keepdims=True) / n
     return np.add.reduce(_square(away), axis, keepdims=keepdims) / n
 

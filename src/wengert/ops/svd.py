@@ -12,6 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.lazy import jnp, linalg
 from wengert.core.op import Op, Spec
+from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.decompose import gaps, or_nan, real_as, safe_reciprocal
 from wengert.ops.diagonal import diag, diag_part
@@ -109,7 +110,7 @@ SVD = Op(
     "x",
     kernel=_svd_kernel,
     infer=_infer_svd,
-    lower=_lower_svd,
+    lower=wide(_lower_svd),
     grad=_svd_grad,
     accepts=dtypes.INEXACT,
     outputs=3,
@@ -127,7 +128,7 @@ SVDVALS = Op(
     "x",
     kernel=or_nan(in_float32(lambda x: np.linalg.svd(x, compute_uv=False))),
     infer=lambda x: _infer_svd(x, False)[0],
-    lower=lambda x: linalg.svd(x, full_matrices=False, compute_uv=False),
+    lower=wide(lambda x: linalg.svd(x, full_matrices=False, compute_uv=False)),
     grad=_svdvals_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
@@ -181,7 +182,7 @@ PINV = Op(
     "x rcond",
     kernel=_pinv_kernel,
     infer=_infer_pinv,
-    lower=lambda x, rcond: _pinv(x, _lower_svd(x, False), rcond, jnp),
+    lower=wide(lambda x, rcond: _pinv(x, _lower_svd(x, False), rcond, jnp)),
     grad=(_pinv_grad, None),
     accepts=dtypes.INEXACT,
     match=(),
