@@ -6,11 +6,12 @@ from wengert.ops.generator import (
     Generator, create_rng_state, get_global_generator, set_global_generator,
 )  # fmt: skip
 from wengert.ops.random import (
-    Algorithm, categorical, fold_in, gamma, normal, poisson, set_seed, shuffle, split,
+    Algorithm, categorical, fold_in, gamma, normal, poisson, shuffle, split,
     stateless_binomial, stateless_categorical, stateless_gamma, stateless_normal,
     stateless_poisson, stateless_shuffle as _stateless_shuffle, stateless_truncated_normal,
     stateless_uniform, truncated_normal, uniform,
 )  # fmt: skip
+from wengert.ops.seeds import set_seed
 
 experimental = _Namespace(
     Algorithm=Algorithm,

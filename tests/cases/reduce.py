@@ -85,6 +85,11 @@ CASES = [
     Case("reduce_logsumexp_ends", lambda x: tf.reduce_logsumexp(x, 1),
          (np.array([[-np.inf, -np.inf], [np.inf, 1.0], [-np.inf, 2.0], [1e4, 1e4]]),),
          lambda x: np.array([-np.inf, np.inf, 2.0, 1e4 + np.log(2)]), order=0),
+    *[
+        Case(f"{f.__name__}_scalar", f, (np.float64(1.5),), lambda x: x)
+        for f in (tf.reduce_sum, tf.reduce_mean, tf.reduce_prod, tf.reduce_max, tf.reduce_min,
+                  tf.reduce_logsumexp, tf.math.reduce_euclidean_norm)
+    ],
     Case("reduce_sum_int", lambda x: tf.reduce_sum(x, 0), (whole(3, 4),), lambda x: x.sum(0), order=0),
     Case("reduce_mean_int", lambda x: tf.reduce_mean(x, 0), (whole(3, 4, low=-9),),
          lambda x: np.trunc(x.mean(0)).astype(int), order=0),

@@ -18,6 +18,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
+from wengert.core.tensor import Value
 from wengert.ops.compiled import wide
 from wengert.ops.declare import expand, in_float32
 from wengert.ops.matmul import matmul
@@ -166,7 +167,9 @@ def scaled_dot_product_attention(
         )  # fmt: skip
     given = []
     if mask is not None:
-        m = operand(mask, None, q.dtype)
+        m = operand(mask)
+        if not isinstance(mask, Value) and not m.dtype.is_bool:
+            m = operand(mask, None, q.dtype)
         if not m.dtype.is_bool and m.dtype is not q.dtype:
             raise invalid_dtype(name, "`mask` must be boolean or have the dtype of `query`", m, q)
         full = (*a[:-1], b[-2])

@@ -17,7 +17,7 @@ from wengert.core.errors import UnimplementedError, at_site, describe, invalid
 from wengert.core.shapes import TensorShape
 from wengert.ops import distributions, rejection
 from wengert.ops.declare import static, static_tuple
-from wengert.ops.seeds import SEED_STATE, next_state, seed_state, set_seed
+from wengert.ops.seeds import next_state, seed_state
 from wengert.ops.shaping import broadcast_to, identity
 
 _INTEGERS = ("int32", "int64", "uint32", "uint64")
@@ -129,11 +129,6 @@ def uniform(
         raise at_site(ValueError(f"uniform: `maxval` is needed for dtype {kind.name}."))
     state = next_state("uniform", seed)
     return between("uniform", state, sizes("uniform", shape), minval, maxval, kind)
-
-
-def random_uniform(shape: Any, minval: Any, maxval: Any, dtype: Any, seed: Any = None) -> Any:
-    """`uniform` under the name that other families use."""
-    return uniform(shape, minval, maxval, dtype, seed)
 
 
 def normal(
@@ -342,12 +337,3 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
     data = operand(data)
     fresh = distributions.random_bits(seed_state(seed), (1,), data.dtype)
     return concat([cast(fresh, data.dtype), reshape(data, (1,))], 0)
-
-
-__all__ = [
-    "SEED_STATE", "Algorithm", "categorical", "fold_in", "gamma", "normal", "poisson",
-    "random_uniform", "set_seed", "shuffle", "split", "stateless_binomial",
-    "stateless_categorical", "stateless_gamma", "stateless_normal", "stateless_poisson",
-    "stateless_shuffle", "stateless_truncated_normal", "stateless_uniform", "truncated_normal",
-    "uniform",
-]  # fmt: skip

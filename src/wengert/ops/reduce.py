@@ -56,6 +56,8 @@ def reduce_args(name: str, x: Any, axis: Any, dtype: DType | None = None) -> Any
     rank = x._array.ndim
     if axis is None:
         return x, tuple(range(rank))
+    if type(axis) is int and -rank <= axis < rank:
+        return x, (axis % rank,)
     wanted = shapes.axes(name, static(name, axis), rank)
     if len(set(wanted)) < len(wanted):
         raise invalid(

@@ -19,7 +19,9 @@ from wengert.ops.reduce import count, kept, reduce_args, reduce_mean, reduced
 
 def _logsumexp_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
     top = np.maximum.reduce(x, axis, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, x.dtype.type(0))
+    finite = np.isfinite(top)
+    if not finite.all():
+        top = np.where(finite, top, x.dtype.type(0))
     out = np.log(np.add.reduce(np.exp(x - top), axis, keepdims=True)) + top
     return out if keepdims else out.squeeze(axis)
 
