@@ -2,20 +2,50 @@
 
 from wengert.ops.boxes import crop_and_resize, non_max_suppression
 from wengert.ops.color import (
-    adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation,
-    convert_image_dtype, grayscale_to_rgb, hsv_to_rgb, per_image_standardization,
-    rgb_to_grayscale, rgb_to_hsv, rgb_to_yiq, rgb_to_yuv, yiq_to_rgb, yuv_to_rgb,
-)  # fmt: skip
+    adjust_brightness,
+    adjust_contrast,
+    adjust_gamma,
+    adjust_hue,
+    adjust_saturation,
+    convert_image_dtype,
+    grayscale_to_rgb,
+    hsv_to_rgb,
+    per_image_standardization,
+    rgb_to_grayscale,
+    rgb_to_hsv,
+    rgb_to_yiq,
+    rgb_to_yuv,
+    yiq_to_rgb,
+    yuv_to_rgb,
+)
 from wengert.ops.image import (
-    flip_left_right, flip_up_down, random_brightness, random_contrast, random_crop,
-    random_flip_left_right, random_flip_up_down, random_hue, random_saturation, rot90,
-    stateless_random_brightness, stateless_random_contrast, stateless_random_crop,
-    stateless_random_flip_left_right, stateless_random_flip_up_down, stateless_random_hue,
-    stateless_random_saturation, transpose,
-)  # fmt: skip
+    flip_left_right,
+    flip_up_down,
+    random_brightness,
+    random_contrast,
+    random_crop,
+    random_flip_left_right,
+    random_flip_up_down,
+    random_hue,
+    random_saturation,
+    rot90,
+    stateless_random_brightness,
+    stateless_random_contrast,
+    stateless_random_crop,
+    stateless_random_flip_left_right,
+    stateless_random_flip_up_down,
+    stateless_random_hue,
+    stateless_random_saturation,
+    transpose,
+)
 from wengert.ops.patches import extract_patches
 from wengert.ops.quality import image_gradients, psnr, sobel_edges, ssim, total_variation
 from wengert.ops.resize import (
-    ResizeMethod, central_crop, crop_to_bounding_box, pad_to_bounding_box, resize,
-    resize_with_crop_or_pad, resize_with_pad,
-)  # fmt: skip
+    ResizeMethod,
+    central_crop,
+    crop_to_bounding_box,
+    pad_to_bounding_box,
+    resize,
+    resize_with_crop_or_pad,
+    resize_with_pad,
+)

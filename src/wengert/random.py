@@ -3,14 +3,33 @@
 from types import SimpleNamespace as _Namespace
 
 from wengert.ops.generator import (
-    Generator, create_rng_state, get_global_generator, set_global_generator,
-)  # fmt: skip
+    Generator,
+    create_rng_state,
+    get_global_generator,
+    set_global_generator,
+)
 from wengert.ops.random import (
-    Algorithm, categorical, fold_in, gamma, normal, poisson, shuffle, split,
-    stateless_binomial, stateless_categorical, stateless_gamma, stateless_normal,
-    stateless_poisson, stateless_shuffle as _stateless_shuffle, stateless_truncated_normal,
-    stateless_uniform, truncated_normal, uniform,
-)  # fmt: skip
+    Algorithm,
+    categorical,
+    fold_in,
+    gamma,
+    normal,
+    poisson,
+    shuffle,
+    split,
+    stateless_binomial,
+    stateless_categorical,
+    stateless_gamma,
+    stateless_normal,
+    stateless_poisson,
+    stateless_truncated_normal,
+    stateless_uniform,
+    truncated_normal,
+    uniform,
+)
+from wengert.ops.random import (
+    stateless_shuffle as _stateless_shuffle,
+)
 from wengert.ops.seeds import set_seed
 
 experimental = _Namespace(

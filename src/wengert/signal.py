@@ -1,14 +1,37 @@
 """The names of `tf.signal`."""
 
+from wengert.ops.dct import dct, idct
 from wengert.ops.fft import (
-    dct, fft, fft2d, fft3d, fftshift, idct, ifft, ifft2d, ifft3d, ifftshift, irfft, irfft2d,
-    irfft3d, rfft, rfft2d, rfft3d,
-)  # fmt: skip
+    fft,
+    fft2d,
+    fft3d,
+    fftshift,
+    ifft,
+    ifft2d,
+    ifft3d,
+    ifftshift,
+    irfft,
+    irfft2d,
+    irfft3d,
+    rfft,
+    rfft2d,
+    rfft3d,
+)
 from wengert.ops.frames import (
-    frame, inverse_mdct, inverse_stft, mdct, mfccs_from_log_mel_spectrograms, overlap_and_add,
+    frame,
+    inverse_mdct,
+    inverse_stft,
+    mdct,
+    mfccs_from_log_mel_spectrograms,
+    overlap_and_add,
     stft,
-)  # fmt: skip
+)
 from wengert.ops.windows import (
-    hamming_window, hann_window, inverse_stft_window_fn, kaiser_bessel_derived_window,
-    kaiser_window, linear_to_mel_weight_matrix, vorbis_window,
-)  # fmt: skip
+    hamming_window,
+    hann_window,
+    inverse_stft_window_fn,
+    kaiser_bessel_derived_window,
+    kaiser_window,
+    linear_to_mel_weight_matrix,
+    vorbis_window,
+)

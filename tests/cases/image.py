@@ -11,7 +11,7 @@ import wengert as tf
 from tests.cases import Case, normal, within
 from wengert.ops import boxes, color, project, quality, resample, resize
 
-I = tf.image  # noqa: E741  # as short as the calls are many
+I = tf.image  # as short as the calls are many
 IMAGE = within(2, 5, 4, 3, low=0.05, high=0.95)
 # No place read lies on a pixel, where the gradient jumps.
 BOXES = np.array([[0.13, 0.05, 0.9, 0.8], [0.83, 0.9, 0.2, 0.33], [-0.2, 0.3, 0.61, 1.3]])

@@ -46,7 +46,9 @@ def dct_case(type: int, norm: str | None, n: int | None) -> Case:
             x = np.pad(x, ((0, 0), (0, max(0, n - x.shape[1]))))[:, :n]
         return scipy.fft.dct(x, type, norm=norm)
 
-    return Case(f"dct{type}_{norm}_{n}", lambda x: S.dct(x, type, n, norm=norm), (normal(2, 6),), ref)
+    return Case(
+        f"dct{type}_{norm}_{n}", lambda x: S.dct(x, type, n, norm=norm), (normal(2, 6),), ref
+    )
 
 
 F = (normal(2, 3, 8),)

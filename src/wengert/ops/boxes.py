@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply, wrap
+from wengert.core.apply import apply, spec, wrap
 from wengert.core.convert import operand
 from wengert.core.errors import OutOfRangeError, invalid
 from wengert.core.op import Op, Spec
@@ -126,14 +126,12 @@ def _suppress(
     return np.array(kept, np.int32)
 
 
-def _infer_suppress(
-    boxes: Spec, scores: Spec, most: int, overlap: float, threshold: float
-) -> Spec:
+def _infer_suppress(boxes: Spec, scores: Spec, most: int, overlap: float, threshold: float) -> Spec:
     bad = boxes.shape is not None and (len(boxes.shape) != 2 or boxes.shape[1] not in (None, 4))
     if bad or (
         boxes.shape is not None and scores.shape is not None
-        and (len(scores.shape) != 1 or None not in (boxes.shape[0], scores.shape[0])
-             and boxes.shape[0] != scores.shape[0])
+        and (len(scores.shape) != 1 or (None not in (boxes.shape[0], scores.shape[0])
+             and boxes.shape[0] != scores.shape[0]))
     ):  # fmt: skip
         raise invalid(
             "non_max_suppression", "boxes [n, 4] and as many scores are needed", boxes, scores
@@ -172,5 +170,5 @@ def non_max_suppression(
         "overlap": overlap,
         "threshold": float(score_threshold),
     }
-    _infer_suppress(Spec(b._array.shape, b.dtype), Spec(s._array.shape, s.dtype), **attrs)
+    _infer_suppress(spec(b), spec(s), **attrs)
     return apply(NON_MAX_SUPPRESSION, b, s, **attrs)

@@ -16,9 +16,7 @@ from wengert.ops.cast import cast, saturate_cast
 from wengert.ops.resize import rank_of, wrong
 
 
-def convert_image_dtype(
-    image: Any, dtype: Any, saturate: bool = False, name: Any = None
-) -> Any:
+def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: Any = None) -> Any:
     """Changes the dtype and the scale with it: integers count up to their maximum, floats to 1."""
     x = operand(image)
     wanted, own = as_dtype(dtype), x.dtype

@@ -1,4 +1,4 @@
-"""Fourier and cosine transforms of the last axes, and fitting an axis to a length.
+"""Fourier transforms of the last axes, and fitting an axis to a length.
 
 Each transform is linear, so its gradient is another transform: a complex one is its own
 transpose; the real ones halve or double what stands for two conjugate terms.
@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, wrap
+from wengert.core.apply import apply, spec, wrap
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, invalid
-from wengert.core.lazy import Lazy, lax
+from wengert.core.errors import invalid
+from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import static, static_tuple
 
-_scipy_fft: Any = Lazy("scipy.fft")
-_WIDE_FLOATS = dtypes.nums("float32", "float64")
+WIDE_FLOATS = dtypes.nums("float32", "float64")
 
 
 def _fit_kernel(x: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
@@ -33,7 +32,7 @@ def _fit_kernel(x: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
     return out
 
 
-def _lower_fit(x: Any, sizes: tuple[int, ...]) -> Any:
+def lower_fit(x: Any, sizes: tuple[int, ...]) -> Any:
     lead = x.ndim - len(sizes)
     edges = [(0, 0, 0)] * lead
     edges += [(0, n - d, 0) for n, d in zip(sizes, x.shape[lead:], strict=True)]
@@ -51,7 +50,7 @@ FIT = Op(
     "x",
     kernel=_fit_kernel,
     infer=_infer_fit,
-    lower=_lower_fit,
+    lower=lower_fit,
     grad=lambda g, x_shape, sizes: apply(FIT, g, sizes=x_shape[len(x_shape) - len(sizes) :]),
     accepts=dtypes.NUMERIC,
 )
@@ -102,7 +101,7 @@ FFT = Op(
 def _complex(name: str, x: Any, rank: int, inverse: bool) -> Any:
     x = operand(x, None, dtypes.complex64)
     if x._array.ndim < rank:
-        _check_rank(name, Spec(x._array.shape, x.dtype), rank)
+        _check_rank(name, spec(x), rank)
     return apply(FFT, x, rank=rank, inverse=inverse)
 
 
@@ -187,7 +186,7 @@ RFFT = Op(
     infer=_infer_rfft,
     lower=_lower_rfft,
     grad=_rfft_grad,
-    accepts=_WIDE_FLOATS,
+    accepts=WIDE_FLOATS,
     holomorphic=False,
 )
 
@@ -244,7 +243,7 @@ def _lengths(name: str, given: Any, rank: int) -> tuple[int, ...]:
 
 def _real(name: str, x: Any, given: Any, rank: int) -> Any:
     x = operand(x, None, dtypes.float32)
-    _check_rank(name, Spec(x._array.shape, x.dtype), rank)
+    _check_rank(name, spec(x), rank)
     if given is not None:
         x = fit(x, _lengths(name, given, rank))
     return apply(RFFT, x, rank=rank)
@@ -252,7 +251,7 @@ def _real(name: str, x: Any, given: Any, rank: int) -> Any:
 
 def _inverse_real(name: str, x: Any, given: Any, rank: int) -> Any:
     x = operand(x, None, dtypes.complex64)
-    _check_rank(name, Spec(x._array.shape, x.dtype), rank)
+    _check_rank(name, spec(x), rank)
     shape = x._array.shape
     if given is None:
         length = max(2 * (shape[-1] - 1), 0)
@@ -314,103 +313,3 @@ def fftshift(x: Any, axes: Any = None, name: Any = None) -> Any:
 def ifftshift(x: Any, axes: Any = None, name: Any = None) -> Any:
     """The inverse of `fftshift`."""
     return _shifted("ifftshift", x, axes, True)
-
-
-def _dct_kernel(x: np.ndarray, type: int) -> np.ndarray:
-    return _scipy_fft.dct(x, type).astype(x.dtype, copy=False) if x.size else x.copy()
-
-
-def _lower_dct(x: Any, type: int) -> Any:
-    """By the Fourier transform of a longer signal with the symmetry that the type stands for."""
-    if not x.size:
-        return x
-    n = x.shape[-1]
-    if type == 1:
-        mirror = lax.rev(lax.slice_in_dim(x, 1, n - 1, axis=-1), (x.ndim - 1,))
-        return lax.real(lax.fft(lax.concatenate([x, mirror], x.ndim - 1), "RFFT", (2 * n - 2,)))
-    k = np.arange(n)
-    wide = np.complex64 if x.dtype == np.float32 else np.complex128
-    if type == 2:
-        turn = (2 * np.exp(-0.5j * np.pi * k / n)).astype(wide)
-        spectrum = lax.fft(_lower_fit(x, (2 * n,)), "RFFT", (2 * n,))
-        return lax.real(lax.slice_in_dim(spectrum, 0, n, axis=-1) * turn)
-    z = lax.convert_element_type(x, wide)
-    if type == 3:
-        turn = 2 * n * np.exp(0.5j * np.pi * k / n)
-        turn = np.append(turn, 0).astype(wide)
-        turned = _lower_fit(z, (n + 1,)) * turn
-        return lax.slice_in_dim(lax.fft(turned, "IRFFT", (2 * n,)), 0, n, axis=-1)
-    before = np.exp(-0.5j * np.pi * k / n).astype(wide)
-    after = (2 * np.exp(-0.5j * np.pi * (k + 0.5) / n)).astype(wide)
-    spectrum = lax.fft(_lower_fit(z * before, (2 * n,)), "FFT", (2 * n,))
-    return lax.real(lax.slice_in_dim(spectrum, 0, n, axis=-1) * after)
-
-
-def _edges(like: Any, first: float, last: float = 1.0) -> Any:
-    """Ones, but for the first and the last element."""
-    weights = np.ones(like._array.shape[-1], like.dtype.np)
-    weights[:1] = first
-    weights[-1:] *= last
-    return wrap(weights)
-
-
-def _dct_grad(g: Any, type: int) -> Any:
-    if type == 1:
-        return apply(DCT, g * _edges(g, 2.0, 2.0), type=1) * _edges(g, 0.5, 0.5)
-    if type == 2:
-        return apply(DCT, g * _edges(g, 2.0), type=3)
-    if type == 3:
-        return apply(DCT, g, type=2) * _edges(g, 0.5)
-    return apply(DCT, g, type=4)
-
-
-DCT = Op(
-    "dct",
-    "x",
-    kernel=_dct_kernel,
-    infer=lambda x, type: x,
-    lower=_lower_dct,
-    grad=_dct_grad,
-    accepts=_WIDE_FLOATS,
-)
-
-
-def _check_dct(name: str, type: Any, n: Any, axis: Any, norm: Any) -> None:
-    if axis != -1:
-        raise at_site(NotImplementedError(f"{name}: `axis` must be -1; got {axis}."))
-    if type not in (1, 2, 3, 4):
-        raise at_site(ValueError(f"{name}: `type` must be 1, 2, 3 or 4; got {type!r}."))
-    if norm not in (None, "ortho"):
-        raise at_site(ValueError(f"{name}: `norm` must be None or 'ortho'; got {norm!r}."))
-    if type == 1 and norm == "ortho":
-        raise at_site(ValueError(f"{name}: `norm` 'ortho' does not exist for type 1."))
-    if n is not None and n < 1:
-        raise at_site(ValueError(f"{name}: `n` must be positive; got {n}."))
-
-
-def dct(
-    input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
-) -> Any:
-    """The cosine transform of types 1 to 4; `n` crops or fills up first, "ortho" makes it unitary."""
-    _check_dct("dct", type, n, axis, norm)
-    x = operand(input, None, dtypes.float32)
-    if n is not None:
-        x = fit(x, (static("dct", n),))
-    size = x._array.shape[-1]
-    if type == 1 and size < 2:
-        raise at_site(ValueError(f"dct: type 1 needs at least two elements; got {size}."))
-    if norm is None or not size:
-        return apply(DCT, x, type=type)
-    unit = math.sqrt(0.5 / size)
-    if type == 3:
-        x = x * _edges(x, math.sqrt(2.0))
-    y = apply(DCT, x, type=type) * unit
-    return y * _edges(y, math.sqrt(0.5)) if type == 2 else y
-
-
-def idct(
-    input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
-) -> Any:
-    """The inverse of `dct`, up to a factor 2n (2n - 2 for type 1) without `norm="ortho"`."""
-    _check_dct("idct", type, n, axis, norm)
-    return dct(input, {1: 1, 2: 3, 3: 2, 4: 4}[type], n, axis, norm)

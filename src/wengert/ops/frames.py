@@ -14,8 +14,9 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
+from wengert.ops.dct import dct
 from wengert.ops.declare import static
-from wengert.ops.fft import dct, fit, irfft, rfft
+from wengert.ops.fft import fit, irfft, rfft
 from wengert.ops.windows import hann_window, vorbis_window
 
 
@@ -219,9 +220,7 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: Any = None)
 
 def _mdct_length(length: int) -> int:
     if length % 4:
-        raise at_site(
-            ValueError(f"mdct: the frame length must be a multiple of 4; got {length}.")
-        )
+        raise at_site(ValueError(f"mdct: the frame length must be a multiple of 4; got {length}."))
     return length // 2
 
 

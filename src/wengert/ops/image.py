@@ -68,25 +68,25 @@ def _maybe_flipped(name: str, image: Any, axis: int, draw: Any) -> Any:
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Any:
     """Mirrors each image left to right with probability a half."""
-    draw = lambda shape: random.uniform(shape, seed=seed)  # noqa: E731
+    draw = lambda shape: random.uniform(shape, seed=seed)
     return _maybe_flipped("random_flip_left_right", image, -2, draw)
 
 
 def random_flip_up_down(image: Any, seed: Any = None) -> Any:
     """Mirrors each image upside down with probability a half."""
-    draw = lambda shape: random.uniform(shape, seed=seed)  # noqa: E731
+    draw = lambda shape: random.uniform(shape, seed=seed)
     return _maybe_flipped("random_flip_up_down", image, -3, draw)
 
 
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
     """`random_flip_left_right` that depends on `seed` alone."""
-    draw = lambda shape: random.stateless_uniform(shape, seed)  # noqa: E731
+    draw = lambda shape: random.stateless_uniform(shape, seed)
     return _maybe_flipped("stateless_random_flip_left_right", image, -2, draw)
 
 
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
     """`random_flip_up_down` that depends on `seed` alone."""
-    draw = lambda shape: random.stateless_uniform(shape, seed)  # noqa: E731
+    draw = lambda shape: random.stateless_uniform(shape, seed)
     return _maybe_flipped("stateless_random_flip_up_down", image, -3, draw)
 
 

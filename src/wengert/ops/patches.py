@@ -57,8 +57,10 @@ def _patches_kernel(
         wide = np.pad(x, [(0, 0), *edges, (0, 0)])
         for k, (rows, columns) in enumerate(_windows(count, sizes, strides, rates)):
             out[:, :, :, k] = wide[:, rows, columns]
-    return out.reshape(batch, *count, -1) if out.size else out.reshape(
-        batch, *count, sizes[0] * sizes[1] * channels
+    return (
+        out.reshape(batch, *count, -1)
+        if out.size
+        else out.reshape(batch, *count, sizes[0] * sizes[1] * channels)
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply
+from wengert.core.apply import apply, spec
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.lazy import jnp
@@ -47,8 +47,9 @@ def _away(m: Any, x: Any) -> Any:
 
 def _reads(
     m: Any, transforms: Any, old: tuple[int, int], new: tuple[int, int], mode: str, smooth: bool
-) -> list[tuple[Any, Any, Any, Any]]:
-    """What each output pixel reads: rows, columns, weights, and whether the place exists."""
+) -> tuple[Any, list[tuple[Any, Any, Any, Any]]]:
+    """Which output pixels see something, and what they read: rows, columns, weights, and whether
+    the place exists."""
     t = [transforms[:, i, None, None] for i in range(8)]
     y = np.arange(new[0], dtype=np.float32)[None, :, None]
     x = np.arange(new[1], dtype=np.float32)[None, None, :]
@@ -58,10 +59,10 @@ def _reads(
     column = _place(m, (t[0] * x + t[1] * y + t[2]) / safe, old[1], mode)
     visible = depth != 0
     if not smooth:
-        return [_read(m, _away(m, row), _away(m, column), visible * np.float32(1), visible, old)]
+        return visible, [_read(m, _away(m, row), _away(m, column), m.ones_like(row), visible, old)]
     top, left = m.floor(row), m.floor(column)
     down, right = row - top, column - left
-    return [
+    return visible, [
         _read(m, top + i, left + j, wy * wx, visible, old)
         for i, wy in ((0, 1 - down), (1, down))
         for j, wx in ((0, 1 - right), (1, right))
@@ -80,20 +81,13 @@ def _project(
 ) -> Any:
     wide = x.dtype if x.dtype.kind == "f" and x.dtype.itemsize >= 4 else np.float32
     batch = np.arange(x.shape[0])[:, None, None]
-    total: Any = None
-    hidden: Any = None
-    for rows, columns, weight, inside in _reads(
-        m, transforms, x.shape[1:3], shape, mode, smooth
-    ):
-        seen = m.where(inside[..., None], x[batch, rows, columns].astype(wide), fill.astype(wide))
-        part = seen * weight[..., None].astype(wide)
-        total = part if total is None else total + part
-        hidden = weight if hidden is None else hidden + weight
-    # Where the depth vanishes nothing is read at all, and the weights do not add up to one.
-    visible = transforms[:, 6, None, None] * np.arange(shape[1], dtype=np.float32)
-    visible = visible + transforms[:, 7, None, None] * np.arange(shape[0], dtype=np.float32)[:, None]
-    total = m.where((visible + np.float32(1) != 0)[..., None], total, fill.astype(wide))
-    return total.astype(x.dtype)
+    empty = fill.astype(wide)
+    visible, reads = _reads(m, transforms, x.shape[1:3], shape, mode, smooth)
+    total: Any = 0.0
+    for rows, columns, weight, inside in reads:
+        seen = m.where(inside[..., None], x[batch, rows, columns].astype(wide), empty)
+        total = total + seen * weight[..., None].astype(wide)
+    return m.where(visible[..., None], total, empty).astype(x.dtype)
 
 
 def _infer_project(
@@ -145,9 +139,8 @@ def _spread(
     wide = g.dtype if g.dtype.itemsize >= 4 else np.float32
     batch = np.arange(shape[0])[:, None, None]
     out = m.zeros(shape, wide)
-    for rows, columns, weight, inside in _reads(
-        m, transforms, shape[1:3], g.shape[1:3], mode, smooth
-    ):
+    _, reads = _reads(m, transforms, (shape[1], shape[2]), g.shape[1:3], mode, smooth)
+    for rows, columns, weight, inside in reads:
         part = g.astype(wide) * (weight * inside)[..., None].astype(wide)
         if m is np:
             np.add.at(out, (batch, rows, columns), part)
@@ -156,9 +149,7 @@ def _spread(
     return out.astype(g.dtype)
 
 
-def _project_grad_grad(
-    h: Any, transforms: Any, g_shape: Any, mode: str, smooth: bool
-) -> Any:
+def _project_grad_grad(h: Any, transforms: Any, g_shape: Any, mode: str, smooth: bool) -> Any:
     zero = operand(0.0, dtypes.float32)
     size = tuple(g_shape[1:3])
     return apply(PROJECT, h, transforms, zero, shape=size, mode=mode, smooth=smooth)
@@ -195,10 +186,10 @@ def image_projective_transform(
     if fill_mode not in ("CONSTANT", "REFLECT", "WRAP", "NEAREST"):
         raise invalid(
             "image_projective_transform",
-            "`fill_mode` must be 'CONSTANT', 'REFLECT', 'WRAP' or 'NEAREST'; got "
-            f"{fill_mode!r}",
+            f"`fill_mode` must be 'CONSTANT', 'REFLECT', 'WRAP' or 'NEAREST'; got {fill_mode!r}",
         )
     shape = static("image_projective_transform", output_shape)
     attrs = {"shape": shape, "mode": fill_mode, "smooth": interpolation == "BILINEAR"}
-    _infer_project(Spec(x._array.shape, x.dtype), Spec(t._array.shape, t.dtype), None, **attrs)
-    return apply(PROJECT, x, t, operand(fill_value, None, dtypes.float32), **attrs)
+    fill = operand(fill_value, None, dtypes.float32)
+    _infer_project(spec(x), spec(t), spec(fill), **attrs)
+    return apply(PROJECT, x, t, fill, **attrs)

@@ -42,9 +42,7 @@ def check_algorithm(alg: Any) -> int:
         number = static("random", alg)
     if number not in names.values():
         raise at_site(
-            ValueError(
-                f"random: `alg` must be 'philox' or 'auto_select'; got {describe(alg)}."
-            )
+            ValueError(f"random: `alg` must be 'philox' or 'auto_select'; got {describe(alg)}.")
         )
     if number == Algorithm.THREEFRY.value:
         raise invalid(

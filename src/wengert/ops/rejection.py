@@ -29,14 +29,14 @@ _TERMS = 400
 Step = Callable[..., tuple[Any, Any]]
 
 
-def _reject(state: np.ndarray, step: Step, *params: np.ndarray) -> np.ndarray:
-    """Repeats `step` on the elements that have not been accepted yet."""
+def _reject(state: np.ndarray, step: Step, active: np.ndarray, *params: np.ndarray) -> np.ndarray:
+    """Repeats `step` on the active elements that have not been accepted yet; 0 elsewhere."""
     low, high, key = (int(s) for s in state)
     key = philox.mix(key, low, high)[0]
     shape = params[0].shape
     flat = [p.reshape(-1) for p in params]
-    out = np.empty(flat[0].size)
-    pending = np.arange(out.size)
+    out = np.zeros(flat[0].size)
+    pending = np.flatnonzero(active)
     attempt = 0
     while pending.size:
         w = philox.blocks(key, pending.astype(np.uint64), np.uint64(attempt))
@@ -47,8 +47,8 @@ def _reject(state: np.ndarray, step: Step, *params: np.ndarray) -> np.ndarray:
     return out.reshape(shape)
 
 
-def _lower_reject(state: Any, step: Step, *params: Any) -> Any:
-    """`_reject` in JAX: all elements try again until the last one is accepted."""
+def _lower_reject(state: Any, step: Step, active: Any, *params: Any) -> Any:
+    """`_reject` in JAX: all elements try again until the last active one is accepted."""
     shape = params[0].shape
     flat = [lax.reshape(p, (p.size,)) for p in params]
     a, b, _, _ = philox.lower_blocks(state[2], state[0], state[1])
@@ -62,7 +62,11 @@ def _lower_reject(state: Any, step: Step, *params: Any) -> Any:
         value, good = step(jnp, w, *flat)
         return attempt + np.uint64(1), jnp.where(done, out, value), done | good
 
-    start = (lax.full((), 0, np.uint64), flat[0] * 0.0, flat[0] != flat[0])
+    start = (
+        lax.full((), 0, np.uint64),
+        lax.full_like(flat[0], 0.0),
+        ~lax.reshape(active, index.shape),
+    )
     return lax.reshape(lax.while_loop(lambda c: ~jnp.all(c[2]), body, start)[1], shape)
 
 
@@ -79,38 +83,32 @@ def _fine(m: Any, low: Any, high: Any) -> Any:
 def _gamma_step(m: Any, w: Any, alpha: Any) -> tuple[Any, Any]:
     """Marsaglia and Tsang; below 1 a number for alpha + 1 is scaled down by a power."""
     w = [x.astype(np.float64) for x in w]
-    usable = alpha > 0
-    safe = m.where(usable, alpha, 1.0)
-    boosted = m.where(safe < 1.0, safe + 1.0, safe)
-    d = boosted - 1.0 / 3.0
+    d = m.where(alpha < 1.0, alpha + 1.0, alpha) - 1.0 / 3.0
     radius = m.sqrt(-2.0 * m.log((w[0] + 1.0) * _UNIT))
     x = radius * m.cos(w[1] * (2.0 * math.pi * _UNIT))
     v = (1.0 + x / m.sqrt(9.0 * d)) ** 3
     inside = v > 0
     v = m.where(inside, v, 1.0)
     good = inside & (m.log(_open(w[2])) < 0.5 * x * x + d * (1.0 - v + m.log(v)))
-    scale = m.where(safe < 1.0, _open(w[3]) ** (1.0 / safe), 1.0)
-    value = m.where(usable, d * v * scale, m.where(alpha == 0.0, 0.0, np.nan))
-    return value, good | ~usable
+    scale = m.where(alpha < 1.0, _open(w[3]) ** (1.0 / alpha), 1.0)
+    return d * v * scale, good
 
 
-def _gamma_kernel(alpha: np.ndarray, state: np.ndarray) -> np.ndarray:
-    found = _reject(state, _gamma_step, alpha.astype(np.float64)).astype(alpha.dtype)
-    return np.maximum(found, ml_dtypes.finfo(alpha.dtype).tiny).astype(alpha.dtype)
-
-
-def _lower_gamma(alpha: Any, state: Any) -> Any:
-    found = _lower_reject(state, _gamma_step, lax.convert_element_type(alpha, np.float64))
-    found = lax.convert_element_type(found, alpha.dtype)
-    return lax.max(found, lax.full_like(found, float(ml_dtypes.finfo(alpha.dtype).tiny)))
+def _gamma(engine: Engine, alpha: Any, state: Any) -> Any:
+    m = engine.m
+    a = alpha.astype(np.float64)
+    usable = a > 0
+    found = engine.reject(state, _gamma_step, usable, m.where(usable, a, 1.0))
+    found = m.where(usable, found, m.where(a == 0.0, 0.0, np.nan)).astype(alpha.dtype)
+    return m.maximum(found, alpha.dtype.type(float(ml_dtypes.finfo(alpha.dtype).tiny)))
 
 
 RANDOM_GAMMA = Op(
     "random_gamma",
     "alpha state",
-    kernel=_gamma_kernel,
+    kernel=lambda alpha, state: _gamma(_HOST, alpha, state),
     infer=lambda alpha, state: Spec(alpha.shape, alpha.dtype),
-    lower=_lower_gamma,
+    lower=lambda alpha, state: _gamma(_XLA, alpha, state),
     grad=(lambda g, alpha, out: g * gamma_slope(alpha, out), None),
     match=(),
 )
@@ -136,8 +134,8 @@ def _gamma_slope_kernel(alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
     p = special.gammainc
     # The upper tail is differenced as such, since the lower one is 1 to all digits there.
     q = special.gammaincc
-    lower = (8.0 * (p(a + step, x) - p(a - step, x)) - (p(a + 2 * step, x) - p(a - 2 * step, x)))
-    upper = (8.0 * (q(a - step, x) - q(a + step, x)) - (q(a - 2 * step, x) - q(a + 2 * step, x)))
+    lower = 8.0 * (p(a + step, x) - p(a - step, x)) - (p(a + 2 * step, x) - p(a - 2 * step, x))
+    upper = 8.0 * (q(a - step, x) - q(a + step, x)) - (q(a - 2 * step, x) - q(a + 2 * step, x))
     slope = np.where(x < a, lower, upper) / (12.0 * step)
     density = np.exp((a - 1.0) * np.log(x) - x - special.gammaln(a))
     return np.where(x > 0.0, -slope / density, 0.0).astype(alpha.dtype)
@@ -154,11 +152,9 @@ GAMMA_SLOPE = Op(
 )
 
 
-def _poisson_step(lgamma: Any, m: Any, w: Any, rate: Any) -> tuple[Any, Any]:
-    """Transformed rejection (Hoermann 1993) for rates of 10 and more; others pass through."""
+def _poisson_step(lgamma: Any, m: Any, w: Any, lam: Any) -> tuple[Any, Any]:
+    """Transformed rejection (Hoermann 1993), for rates of 10 and more."""
     w = [x.astype(np.float64) for x in w]
-    large = rate >= 10.0
-    lam = m.where(large & (rate < np.inf), rate, 10.0)
     b = 0.931 + 2.53 * m.sqrt(lam)
     a = -0.059 + 0.02483 * b
     u = _fine(m, w[0], w[1]) - 0.5
@@ -169,35 +165,29 @@ def _poisson_step(lgamma: Any, m: Any, w: Any, rate: Any) -> tuple[Any, Any]:
     bad = (k < 0.0) | ((us < 0.013) & (v > us))
     kk = m.where(bad, 0.0, k)
     left = m.log(v * (1.1239 + 1.1328 / (b - 3.4)) / (a / (us * us) + b))
-    good = quick | (~bad & (left <= kk * m.log(lam) - lam - lgamma(kk + 1.0)))
-    value = m.where(large, m.where(rate == np.inf, np.inf, k), 0.0)
-    return value, good | ~large | (rate == np.inf)
+    return k, quick | (~bad & (left <= kk * m.log(lam) - lam - lgamma(kk + 1.0)))
 
 
-def _binomial_step(lgamma: Any, m: Any, w: Any, n: Any, p: Any) -> tuple[Any, Any]:
-    """Transformed rejection (Hoermann 1993) for means of 10 and more; others pass through."""
+def _binomial_step(lgamma: Any, m: Any, w: Any, n: Any, q: Any) -> tuple[Any, Any]:
+    """Transformed rejection (Hoermann 1993), for means of 10 and more and q up to a half."""
     w = [x.astype(np.float64) for x in w]
-    q = m.minimum(p, 1.0 - p)
-    large = n * q >= 10.0
-    nn, q = m.where(large, n, 40.0), m.where(large, q, 0.5)
-    spread = m.sqrt(nn * q * (1.0 - q))
+    spread = m.sqrt(n * q * (1.0 - q))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * q
     u = _fine(m, w[0], w[1]) - 0.5
     v = _open(w[2])
     us = 0.5 - m.abs(u) + 2.0**-54
-    k = m.floor((2.0 * a / us + b) * u + nn * q + 0.5)
+    k = m.floor((2.0 * a / us + b) * u + n * q + 0.5)
     quick = (us >= 0.07) & (v <= 0.92 - 4.2 / b)
-    bad = (k < 0.0) | (k > nn)
+    bad = (k < 0.0) | (k > n)
     kk = m.where(bad, 0.0, k)
     left = m.log(v * (2.83 + 5.1 / b) * spread / (a / (us * us) + b))
-    mode = m.floor((nn + 1.0) * q)
+    mode = m.floor((n + 1.0) * q)
     right = (
-        lgamma(mode + 1.0) + lgamma(nn - mode + 1.0) - lgamma(kk + 1.0) - lgamma(nn - kk + 1.0)
+        lgamma(mode + 1.0) + lgamma(n - mode + 1.0) - lgamma(kk + 1.0) - lgamma(n - kk + 1.0)
         + (kk - mode) * m.log(q / (1.0 - q))
     )  # fmt: skip
-    good = quick | (~bad & (left <= right))
-    return m.where(large, m.where(p > 0.5, n - k, k), 0.0), (good & ~bad) | ~large
+    return k, ~bad & (quick | (left <= right))
 
 
 def _search(m: Any, u: Any, first: Any, ratio: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
@@ -272,8 +262,7 @@ def _poisson_terms(m: Any, rate: Any) -> tuple[Any, Callable[[Any], Any]]:
     return m.exp(-lam), lambda k: lam / m.maximum(k, 1.0)
 
 
-def _binomial_terms(m: Any, n: Any, p: Any) -> tuple[Any, Callable[[Any], Any]]:
-    q = m.minimum(p, 1.0 - p)
+def _binomial_terms(m: Any, n: Any, q: Any) -> tuple[Any, Callable[[Any], Any]]:
     small = (n * q < 10.0) & (q > 0.0)
     q = m.where(small, q, 0.0)
     odds = q / (1.0 - q)
@@ -283,10 +272,12 @@ def _binomial_terms(m: Any, n: Any, p: Any) -> tuple[Any, Callable[[Any], Any]]:
 def _poisson(engine: Engine, rate: Any, state: Any, dtype: DType) -> Any:
     m = engine.m
     lam = rate.astype(np.float64)
-    big = engine.reject(state, functools.partial(_poisson_step, engine.lgamma), lam)
+    large = (lam >= 10.0) & (lam < np.inf)
+    step = functools.partial(_poisson_step, engine.lgamma)
+    big = engine.reject(state, step, large, m.where(large, lam, 10.0))
     small = engine.searched(engine.uniform(state, lam), *_poisson_terms(m, lam))
-    found = m.where(lam >= 10.0, big, small)
-    return engine.finish(m.where(m.isnan(lam), np.nan, found), dtype)
+    beyond = m.where(lam < 10.0, small, lam)
+    return engine.finish(m.where(large, big, beyond), dtype)
 
 
 RANDOM_POISSON = Op(
@@ -309,11 +300,13 @@ def _binomial(engine: Engine, n: Any, p: Any, state: Any, dtype: DType) -> Any:
     m = engine.m
     n, p = n.astype(np.float64), p.astype(np.float64)
     valid = (n >= 0.0) & (p >= 0.0) & (p <= 1.0)
-    n, p = m.where(valid, n, 0.0), m.where(valid, p, 0.0)
-    big = engine.reject(state, functools.partial(_binomial_step, engine.lgamma), n, p)
-    small = engine.searched(engine.uniform(state, n), *_binomial_terms(m, n, p))
-    small = m.where(p > 0.5, n - small, small)
-    found = m.where(n * m.minimum(p, 1.0 - p) >= 10.0, big, small)
+    n, q = m.where(valid, n, 0.0), m.where(valid, m.minimum(p, 1.0 - p), 0.0)
+    large = n * q >= 10.0
+    step = functools.partial(_binomial_step, engine.lgamma)
+    big = engine.reject(state, step, large, m.where(large, n, 40.0), m.where(large, q, 0.5))
+    small = engine.searched(engine.uniform(state, n), *_binomial_terms(m, n, q))
+    found = m.where(large, big, small)
+    found = m.where(p > 0.5, n - found, found)
     return engine.finish(m.where(valid, found, np.nan), dtype)
 
 

@@ -116,7 +116,8 @@ def taps(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Places and weights, `[new, width]` each; `transposed` gives those of the gradient."""
     if isinstance(method, tuple):
-        found = _filter_taps(*method, old, new)
+        coefficients, border = method
+        found = _filter_taps(coefficients, border, old, new)
     elif method == "nearest":
         found = _nearest_taps(old, new)
     elif method == "area":
@@ -127,12 +128,10 @@ def taps(
         found = _bicubic_taps(old, new)
     else:
         found = _kernel_taps(method, old, new, antialias)
-    return _transposed(*found, old) if transposed else found
+    return _transposed(found[0], found[1], old) if transposed else found
 
 
-def _transposed(
-    places: np.ndarray, weights: np.ndarray, old: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _transposed(places: np.ndarray, weights: np.ndarray, old: int) -> tuple[np.ndarray, np.ndarray]:
     """For each old element, the new ones that read it; rows are filled up with weight 0."""
     used = weights != 0
     column, weight = places[used], weights[used]

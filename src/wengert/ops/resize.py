@@ -56,8 +56,10 @@ def _size(size: Any) -> tuple[int, int]:
         found = static("resize", size)
     except TypeError:
         found = None
-    if not isinstance(found, tuple) or len(found) != 2 or not all(
-        isinstance(n, int) for n in found
+    if (
+        not isinstance(found, tuple)
+        or len(found) != 2
+        or not all(isinstance(n, int) for n in found)
     ):
         raise wrong("resize", f"`size` must be two whole numbers; got {describe(size)}")
     if min(found) < 1:
@@ -203,8 +205,9 @@ def resize_with_pad(
     have = height_width(x)
     ratio = max(have[1] / width, have[0] / height)
     exact = (have[0] / ratio, have[1] / ratio)
-    top, left = max(0, math.floor((height - exact[0]) / 2)), max(
-        0, math.floor((width - exact[1]) / 2)
+    top, left = (
+        max(0, math.floor((height - exact[0]) / 2)),
+        max(0, math.floor((width - exact[1]) / 2)),
     )
     x = resize(x, [math.floor(exact[0]), math.floor(exact[1])], method, antialias=antialias)
     return padded(x, top, left, height, width)

@@ -110,8 +110,7 @@ def _lower_seed_state(seed: Any) -> Any:
     wide = lax.convert_element_type(lax.convert_element_type(seed, np.int64), np.uint64)
     tag = lax.full((), 2, np.uint64)
     a, b, c, d = (
-        lax.convert_element_type(w, np.uint64)
-        for w in philox.lower_blocks(wide[0], wide[1], tag)
+        lax.convert_element_type(w, np.uint64) for w in philox.lower_blocks(wide[0], wide[1], tag)
     )
     half = np.uint64(32)
     parts = (lax.full((), 0, np.uint64), c | d << half, a | b << half)

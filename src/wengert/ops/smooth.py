@@ -21,12 +21,15 @@ from wengert.ops.activations import const
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, unary
 from wengert.ops.power import exp
+from wengert.ops.select import maximum, minimum
 from wengert.ops.unary import sigmoid, sign, tanh
 
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_TAU = math.sqrt(2 * math.pi)
 _TANH_SCALE = math.sqrt(2 / math.pi)
 _CUBIC = 0.044715
+# Beyond this the approximation is straight in every precision, while its inner terms overflow.
+_FLAT = 30.0
 
 
 def _gelu_kernel(x: np.ndarray, approximate: bool) -> np.ndarray:
@@ -50,6 +53,8 @@ def _lower_gelu(x: Any, approximate: bool) -> Any:
 
 def _gelu_slope_kernel(x: np.ndarray, approximate: bool) -> np.ndarray:
     kind = x.dtype.type
+    if approximate:
+        x = np.clip(x, kind(-_FLAT), kind(_FLAT))
     square = x * x
     if approximate:
         t = np.tanh(kind(_TANH_SCALE) * x * (kind(1) + kind(_CUBIC) * square))
@@ -60,6 +65,8 @@ def _gelu_slope_kernel(x: np.ndarray, approximate: bool) -> np.ndarray:
 
 
 def _lower_gelu_slope(x: Any, approximate: bool) -> Any:
+    if approximate:
+        x = lax.clamp(x.dtype.type(-_FLAT), x, x.dtype.type(_FLAT))
     square = lax.mul(x, x)
     one = const(x, 1)
     if approximate:
@@ -74,12 +81,14 @@ def _lower_gelu_slope(x: Any, approximate: bool) -> Any:
 
 
 def _gelu_slope_grad(g: Any, x: Any, approximate: bool) -> Any:
-    square = x * x
     if not approximate:
-        return g * (exp(-0.5 * square) * (2.0 - square) * (1 / _ROOT_TAU))
+        density = exp(-0.5 * (x * x)) * (1 / _ROOT_TAU)
+        return g * (2.0 * density - x * (x * density))
+    x = maximum(minimum(x, _FLAT), -_FLAT)
+    square = x * x
     t = tanh(_TANH_SCALE * x * (1.0 + _CUBIC * square))
     steep = _TANH_SCALE * (1.0 + 3 * _CUBIC * square)
-    bend = steep + x * (3 * _CUBIC * _TANH_SCALE) * x - x * t * steep * steep
+    bend = steep + (3 * _CUBIC * _TANH_SCALE) * square - x * t * steep * steep
     return g * (1.0 - t * t) * bend
 
 

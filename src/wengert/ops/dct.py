@@ -1,0 +1,119 @@
+"""The cosine transform of types 1 to 4. Up to weights at the ends each is another's transpose."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply, wrap
+from wengert.core.convert import operand
+from wengert.core.errors import at_site
+from wengert.core.lazy import Lazy, lax
+from wengert.core.op import Op
+from wengert.ops.declare import static
+from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
+
+_scipy_fft: Any = Lazy("scipy.fft")
+
+
+def _dct_kernel(x: np.ndarray, type: int) -> np.ndarray:
+    return _scipy_fft.dct(x, type).astype(x.dtype, copy=False) if x.size else x.copy()
+
+
+def _lower_dct(x: Any, type: int) -> Any:
+    """By the Fourier transform of a longer signal with the symmetry that the type stands for."""
+    if not x.size:
+        return x
+    n = x.shape[-1]
+    if type == 1:
+        mirror = lax.rev(lax.slice_in_dim(x, 1, n - 1, axis=-1), (x.ndim - 1,))
+        return lax.real(lax.fft(lax.concatenate([x, mirror], x.ndim - 1), "RFFT", (2 * n - 2,)))
+    k = np.arange(n)
+    wide = np.complex64 if x.dtype == np.float32 else np.complex128
+    if type == 2:
+        turn = (2 * np.exp(-0.5j * np.pi * k / n)).astype(wide)
+        spectrum = lax.fft(lower_fit(x, (2 * n,)), "RFFT", (2 * n,))
+        return lax.real(lax.slice_in_dim(spectrum, 0, n, axis=-1) * turn)
+    z = lax.convert_element_type(x, wide)
+    if type == 3:
+        turn = 2 * n * np.exp(0.5j * np.pi * k / n)
+        turn = np.append(turn, 0).astype(wide)
+        turned = lower_fit(z, (n + 1,)) * turn
+        return lax.slice_in_dim(lax.fft(turned, "IRFFT", (2 * n,)), 0, n, axis=-1)
+    before = np.exp(-0.5j * np.pi * k / n).astype(wide)
+    after = (2 * np.exp(-0.5j * np.pi * (k + 0.5) / n)).astype(wide)
+    spectrum = lax.fft(lower_fit(z * before, (2 * n,)), "FFT", (2 * n,))
+    return lax.real(lax.slice_in_dim(spectrum, 0, n, axis=-1) * after)
+
+
+def _edges(like: Any, first: float, last: float = 1.0) -> Any:
+    """Ones, but for the first and the last element."""
+    weights = np.ones(like._array.shape[-1], like.dtype.np)
+    weights[:1] = first
+    weights[-1:] *= last
+    return wrap(weights)
+
+
+def _dct_grad(g: Any, type: int) -> Any:
+    if type == 1:
+        return apply(DCT, g * _edges(g, 2.0, 2.0), type=1) * _edges(g, 0.5, 0.5)
+    if type == 2:
+        return apply(DCT, g * _edges(g, 2.0), type=3)
+    if type == 3:
+        return apply(DCT, g, type=2) * _edges(g, 0.5)
+    return apply(DCT, g, type=4)
+
+
+DCT = Op(
+    "dct",
+    "x",
+    kernel=_dct_kernel,
+    infer=lambda x, type: x,
+    lower=_lower_dct,
+    grad=_dct_grad,
+    accepts=WIDE_FLOATS,
+)
+
+
+def _check_dct(name: str, type: Any, n: Any, axis: Any, norm: Any) -> None:
+    if axis != -1:
+        raise at_site(NotImplementedError(f"{name}: `axis` must be -1; got {axis}."))
+    if type not in (1, 2, 3, 4):
+        raise at_site(ValueError(f"{name}: `type` must be 1, 2, 3 or 4; got {type!r}."))
+    if norm not in (None, "ortho"):
+        raise at_site(ValueError(f"{name}: `norm` must be None or 'ortho'; got {norm!r}."))
+    if type == 1 and norm == "ortho":
+        raise at_site(ValueError(f"{name}: `norm` 'ortho' does not exist for type 1."))
+    if n is not None and n < 1:
+        raise at_site(ValueError(f"{name}: `n` must be positive; got {n}."))
+
+
+def dct(
+    input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
+) -> Any:
+    """The cosine transform of types 1 to 4; `n` crops or fills up first, "ortho" makes it unitary."""
+    _check_dct("dct", type, n, axis, norm)
+    x = operand(input, None, dtypes.float32)
+    if n is not None:
+        x = fit(x, (static("dct", n),))
+    size = x._array.shape[-1]
+    if type == 1 and size < 2:
+        raise at_site(ValueError(f"dct: type 1 needs at least two elements; got {size}."))
+    if norm is None or not size:
+        return apply(DCT, x, type=type)
+    unit = math.sqrt(0.5 / size)
+    if type == 3:
+        x = x * _edges(x, math.sqrt(2.0))
+    y = apply(DCT, x, type=type) * unit
+    return y * _edges(y, math.sqrt(0.5)) if type == 2 else y
+
+
+def idct(
+    input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
+) -> Any:
+    """The inverse of `dct`, up to a factor 2n (2n - 2 for type 1) without `norm="ortho"`."""
+    _check_dct("idct", type, n, axis, norm)
+    return dct(input, {1: 1, 2: 3, 3: 2, 4: 4}[type], n, axis, norm)

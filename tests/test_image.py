@@ -1,0 +1,324 @@
+"""Images: values recorded from TensorFlow 2.21, dtypes, random changes, and bad input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as tf
+from wengert.core.errors import InvalidArgumentError, OutOfRangeError
+from wengert.ops.project import image_projective_transform
+
+I = tf.image  # as short as the calls are many
+RAMP = np.arange(12, dtype=np.float32).reshape(1, 3, 4, 1)
+PIXEL = np.array([[[100, 50, 200]]], np.uint8)
+ROOM = np.random.default_rng(0).uniform(0, 1, (2, 5, 7, 3)).astype(np.float32)
+
+
+def flat(x: Any) -> list[float]:
+    return np.asarray(x, np.float64).ravel().tolist()
+
+
+def near(x: Any, want: Any, tolerance: float = 1e-5) -> bool:
+    return np.allclose(flat(x), want, atol=tolerance, rtol=tolerance)
+
+
+# Resizing.
+
+
+@pytest.mark.parametrize(
+    ("method", "plain", "smooth"),
+    [
+        ("bilinear", [1.16667, 2.5, 3.83333, 7.16667, 8.5, 9.83333],
+         [2.21429, 3.78572, 7.21429, 8.78572]),
+        ("nearest", [0, 2, 3, 8, 10, 11], [1, 3, 9, 11]),
+        ("bicubic", [0.77461, 2.17153, 3.56845, 7.43155, 8.82847, 10.22538],
+         [1.82594, 3.65239, 7.34761, 9.17406]),
+        ("area", [1.58333, 2.83333, 4.08333, 6.91667, 8.16667, 9.41667],
+         [1.83333, 3.83333, 7.16667, 9.16667]),
+        ("lanczos3", [0.57865, 1.99286, 3.40706, 7.59294, 9.00714, 10.42135],
+         [1.63393, 3.55767, 7.44233, 9.36607]),
+        ("gaussian", [1.28437, 2.57577, 3.86716, 7.13284, 8.42423, 9.71563],
+         [2.60392, 4.04447, 6.95553, 8.39607]),
+        ("mitchellcubic", [1.04471, 2.3855, 3.72628, 7.27372, 8.6145, 9.95529],
+         [2.20816, 3.84584, 7.15416, 8.79184]),
+    ],
+)  # fmt: skip
+def test_resizing_is_tensorflows(method: str, plain: list[float], smooth: list[float]) -> None:
+    assert near(I.resize(RAMP, [2, 3], method), plain)
+    assert near(I.resize(RAMP, [2, 2], method, antialias=True), smooth)
+
+
+def test_resizing_gives_float32_except_for_nearest() -> None:
+    for dtype in (np.uint8, np.int32, np.float16, np.float64):
+        x = ROOM.astype(dtype)
+        assert I.resize(x, [3, 3]).dtype == tf.float32
+        assert I.resize(x, [5, 7], "area").dtype == tf.float32
+        assert I.resize(x, [3, 3], "nearest").dtype.as_numpy_dtype == dtype
+
+
+def test_sizes_that_keep_the_aspect_ratio() -> None:
+    assert I.resize(ROOM, [10, 10], preserve_aspect_ratio=True).shape == (2, 7, 10, 3)
+    assert I.resize(ROOM[0], [10, 30], preserve_aspect_ratio=True).shape == (10, 14, 3)
+    assert I.resize_with_pad(ROOM, 8, 8).shape == (2, 8, 8, 3)
+    assert not I.resize_with_pad(ROOM, 8, 8).numpy()[:, 0].any()
+    assert I.resize_with_crop_or_pad(ROOM, 3, 9).shape == (2, 3, 9, 3)
+    assert I.central_crop(ROOM, 0.3).shape == (2, 3, 3, 3)
+
+
+def test_a_constant_image_stays_constant() -> None:
+    x = np.full((1, 9, 11, 1), 3.5, np.float32)
+    for method in (
+        "bilinear",
+        "bicubic",
+        "area",
+        "lanczos3",
+        "lanczos5",
+        "gaussian",
+        "mitchellcubic",
+    ):
+        for size in ([4, 5], [20, 31], [1, 1]):
+            for antialias in (False, True):
+                found = I.resize(x, size, method, antialias=antialias)
+                assert np.allclose(found, 3.5, atol=1e-5), (method, size, antialias)
+
+
+# Colours.
+
+
+def test_adjustments_of_bytes_are_tensorflows() -> None:
+    assert flat(I.adjust_hue(PIXEL, 0.3)) == [200, 70, 50]
+    assert flat(I.adjust_saturation(PIXEL, 0.5)) == [150, 125, 200]
+    assert flat(I.adjust_brightness(PIXEL, 0.3)) == [176, 126, 255]
+    assert flat(I.rgb_to_grayscale(PIXEL)) == [82]
+    two = np.array([[[100, 50, 200], [0, 9, 255]]], np.uint8)
+    assert flat(I.adjust_contrast(two, 2.0)) == [150, 70, 172, 0, 0, 255]
+    assert I.adjust_gamma(PIXEL, 2.0).dtype == tf.uint8
+
+
+def test_hues_outside_the_circle_are_red() -> None:
+    assert flat(I.hsv_to_rgb(tf.constant([1.5, 0.5, 0.5]))) == [0.5, 0.25, 0.25]
+    assert flat(I.hsv_to_rgb(tf.constant([-0.3, 0.5, 0.5]))) == [0.5, 0.25, 0.25]
+    grey = I.rgb_to_hsv(tf.constant([[0.0, 0, 0], [1, 1, 1]]))
+    assert grey.numpy().tolist() == [[0, 0, 0], [0, 0, 1]]
+
+
+def test_grey_pixels_have_finite_gradients() -> None:
+    x = tf.constant([[0.0, 0, 0], [0.5, 0.5, 0.5]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = I.rgb_to_hsv(x)
+    assert np.isfinite(tape.gradient(y, x).numpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "want"),
+    [
+        (np.array(139, np.uint8), tf.float32, 139 / 255),
+        (np.array(0.5488, np.float32), tf.uint8, 140),
+        (np.array(139, np.uint8), tf.uint16, 139 * 256),
+        (np.array(139, np.uint8), tf.int16, 139 * 128),
+        (np.array(139, np.uint8), tf.int8, 69),
+        (np.array(27800, np.uint16), tf.uint8, 108),
+        (np.array(139, np.uint8), tf.int32, 139 * 2**23),
+    ],
+)
+def test_number_types_have_scales(value: np.ndarray, dtype: Any, want: float) -> None:
+    found = I.convert_image_dtype(value, dtype)
+    assert found.dtype == dtype
+    assert np.isclose(float(found), want)
+
+
+def test_saturation_cuts_off() -> None:
+    x = np.array([-0.3, 0.5, 1.7], np.float32)
+    assert flat(I.convert_image_dtype(x, tf.uint8, saturate=True)) == [0, 127, 255]
+
+
+def test_standard_images() -> None:
+    assert I.per_image_standardization(PIXEL).dtype == tf.float32
+    assert not I.per_image_standardization(tf.ones([2, 2, 3])).numpy().any()
+
+
+# Geometry.
+
+
+@pytest.mark.parametrize(
+    ("interpolation", "mode", "want"),
+    [
+        ("NEAREST", "CONSTANT", [0.5, 0.5, 1, 2, 3, 0.5, 0.5, 5, 6, 7]),
+        ("NEAREST", "REFLECT", [1, 0, 1, 2, 3, 5, 4, 5, 6, 7]),
+        ("NEAREST", "WRAP", [3, 3, 1, 2, 3, 7, 7, 5, 6, 7]),
+        ("NEAREST", "NEAREST", [0, 0, 1, 2, 3, 4, 4, 5, 6, 7]),
+        ("BILINEAR", "CONSTANT", [0.5, 0.75, 1.5, 2.5, 3.5, 0.5, 2.75, 5.5, 6.5, 7.5]),
+        ("BILINEAR", "REFLECT", [1.5, 1, 1.5, 2.5, 3.5, 5.5, 5, 5.5, 6.5, 7.5]),
+        ("BILINEAR", "WRAP", [3.5, 4, 1.5, 2.5, 3.5, 7.5, 8, 5.5, 6.5, 7.5]),
+        ("BILINEAR", "NEAREST", [1, 1, 1.5, 2.5, 3.5, 5, 5, 5.5, 6.5, 7.5]),
+    ],
+)
+def test_projective_transforms_are_tensorflows(
+    interpolation: str, mode: str, want: list[float]
+) -> None:
+    shift = [[1, 0, -1.5, 0, 1, 0.25, 0, 0]]
+    found = image_projective_transform(RAMP, shift, [2, 5], 0.5, interpolation, mode)
+    assert near(found, want)
+
+
+def test_a_vanishing_depth_is_filled() -> None:
+    flat_depth = [[1, 0, 0, 0, 1, 0, -1, 0]]
+    found = image_projective_transform(RAMP, flat_depth, [2, 5], 0.5, "BILINEAR")
+    assert flat(found) == [0, 0.5, 0.5, 0.5, 0.5, 4, 0.5, 0.5, 0.5, 0.5]
+    assert image_projective_transform(RAMP.astype(np.uint8), flat_depth, [2, 5]).dtype == tf.uint8
+
+
+def test_crops_read_between_pixels_and_outside() -> None:
+    boxes = [[0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0], [0.5, 0.5, 1.5, 1.5]]
+    found = I.crop_and_resize(RAMP, boxes, [0, 0, 0], [2, 2], extrapolation_value=-1.0)
+    assert flat(found) == [0, 3, 8, 11, 11, 8, 3, 0, 5.5, -1, -1, -1]
+    middle = I.crop_and_resize(RAMP.astype(np.uint8), boxes[:1], [0], [1, 1])
+    assert flat(middle) == [5.5]
+    assert middle.dtype == tf.float32
+
+
+def test_boxes_that_overlap_are_left_out() -> None:
+    boxes = [[0.0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 2, 1, 3], [1, 3, 0, 2]]
+    scores = [0.9, 0.8, 0.7, 0.95]
+    assert I.non_max_suppression(boxes, scores, 10).numpy().tolist() == [3, 0]
+    assert I.non_max_suppression(boxes[:3], scores[:3], 10, 0.9, 0.75).numpy().tolist() == [0, 1]
+    assert I.non_max_suppression(boxes[:1] * 2, [0.9, 0.9], 1).numpy().tolist() == [0]
+    assert I.non_max_suppression(tf.zeros([0, 4]), tf.zeros([0]), 3).shape == (0,)
+
+
+def test_turns() -> None:
+    for k in range(-4, 5):
+        assert np.array_equal(I.rot90(ROOM, k), np.rot90(ROOM, k, (1, 2)))
+        assert np.array_equal(I.rot90(ROOM[0], k), np.rot90(ROOM[0], k))
+
+
+# Measures.
+
+
+def test_measures_are_tensorflows() -> None:
+    assert np.isinf(I.psnr(ROOM, ROOM, 1.0).numpy()).all()
+    assert np.allclose(
+        I.psnr(ROOM, ROOM * 0.9, 1.0), I.psnr(ROOM[:, :, ::-1] * 0.9, ROOM[:, :, ::-1], 1.0)
+    )
+    large = np.tile(ROOM, (1, 3, 3, 1))
+    assert np.allclose(I.ssim(large, large, 1.0), 1.0)
+    index = I.ssim(large, large * 0.9, 1.0, return_index_map=True)
+    assert index.shape == (2, 5, 11)
+    assert np.allclose(np.mean(index.numpy(), (1, 2)), I.ssim(large, large * 0.9, 1.0), atol=1e-5)
+    assert I.total_variation(ROOM[0]).shape == ()
+    assert I.sobel_edges(ROOM).shape == (2, 5, 7, 3, 2)
+
+
+# Random changes.
+
+
+def test_random_changes_follow_their_seed() -> None:
+    for change in (
+        lambda x, s: I.stateless_random_flip_left_right(x, s),
+        lambda x, s: I.stateless_random_flip_up_down(x, s),
+        lambda x, s: I.stateless_random_crop(x, [2, 3, 3, 3], s),
+        lambda x, s: I.stateless_random_brightness(x, 0.3, s),
+        lambda x, s: I.stateless_random_contrast(x, 0.3, 0.9, s),
+        lambda x, s: I.stateless_random_saturation(x, 0.3, 0.9, s),
+        lambda x, s: I.stateless_random_hue(x, 0.3, s),
+    ):
+        first = change(ROOM, [1, 2]).numpy()
+        assert np.array_equal(first, change(ROOM, [1, 2]))
+        assert any(not np.array_equal(first, change(ROOM, [1, i])) for i in range(3, 9))
+
+
+def test_flips_are_decided_image_by_image() -> None:
+    many = np.repeat(ROOM[:1], 64, 0)
+    found = I.random_flip_left_right(many, seed=3).numpy()
+    flipped = [np.array_equal(x, ROOM[0, :, ::-1]) for x in found]
+    same = [np.array_equal(x, ROOM[0]) for x in found]
+    assert sum(flipped) + sum(same) == 64
+    assert 10 < sum(flipped) < 54
+
+
+def test_random_changes_keep_shape_and_type() -> None:
+    x = (ROOM * 255).astype(np.uint8)
+    for found in (
+        I.random_flip_left_right(x), I.random_flip_up_down(x[0]), I.random_brightness(x, 0.1),
+        I.random_contrast(x, 0.5, 1.5), I.random_saturation(x, 0.5, 1.5), I.random_hue(x, 0.1),
+    ):  # fmt: skip
+        assert found.dtype == tf.uint8
+        assert found.shape[-3:] == (5, 7, 3)
+    assert I.random_crop(x, [1, 2, 3, 3]).shape == (1, 2, 3, 3)
+
+
+# Bad input.
+
+BOX = [[0.0, 0.0, 1.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: I.resize(ROOM[0, 0], [4, 4]), ValueError,
+         "resize: images have rank 3 or 4; got float32[7,3]."),
+        (lambda: I.resize(ROOM, [4]), ValueError, "resize: `size` must be two whole numbers"),
+        (lambda: I.resize(ROOM, [4, 4.0]), ValueError, "`size` must be two whole numbers"),
+        (lambda: I.resize(ROOM, [0, 4]), InvalidArgumentError,
+         "resize: `size` must be positive; got [0, 4]."),
+        (lambda: I.resize(ROOM, [4, 4], "cubic"), ValueError, "resize: `method` must be one of"),
+        (lambda: I.resize(ROOM[:, :0], [4, 4]), InvalidArgumentError, "zero size"),
+        (lambda: I.resize(ROOM > 0.5, [4, 4]), InvalidArgumentError, "must be real numbers"),
+        (lambda: I.crop_to_bounding_box(ROOM, 1, 2, 5, 4), ValueError,
+         "crop_to_bounding_box: offset plus target [6, 6] lies outside an image of [5, 7]."),
+        (lambda: I.crop_to_bounding_box(ROOM, -1, 2, 3, 4), ValueError,
+         "`offset_height` must be 0 or more; got -1"),
+        (lambda: I.pad_to_bounding_box(ROOM, 1, 2, 5, 10), ValueError, "does not fit into [5, 10]"),
+        (lambda: I.central_crop(ROOM, 1.5), ValueError, "must be within (0, 1]; got 1.5"),
+        (lambda: I.resize_with_crop_or_pad(ROOM, 0, 9), ValueError,
+         "`target_height` must be positive; got 0"),
+        (lambda: I.extract_patches(ROOM, [3, 3], [1] * 4, [1] * 4, "SAME"), InvalidArgumentError,
+         "`sizes` must be [1, rows, columns, 1]; got [3, 3]"),
+        (lambda: I.extract_patches(ROOM, [1] * 4, [1, 0, 1, 1], [1] * 4, "SAME"), OutOfRangeError,
+         "`strides` must be positive"),
+        (lambda: I.extract_patches(ROOM, [1] * 4, [1] * 4, [1] * 4, "FULL"), InvalidArgumentError,
+         "`padding` must be 'SAME' or 'VALID'; got 'FULL'"),
+        (lambda: I.rgb_to_grayscale(ROOM[..., :2]), InvalidArgumentError, "must hold 3 channels"),
+        (lambda: I.rgb_to_yiq(PIXEL), TypeError, "rgb_to_yiq: floating images are needed"),
+        (lambda: I.grayscale_to_rgb(ROOM), ValueError, "the last axis must have size 1"),
+        (lambda: I.rgb_to_hsv(tf.constant(PIXEL)), InvalidArgumentError, "must be floating"),
+        (lambda: I.flip_left_right(ROOM[0, 0]), ValueError, "images have rank 3 or 4"),
+        (lambda: I.adjust_hue(ROOM, 1.2), ValueError, "`delta` must be within [-1, 1]; got 1.2"),
+        (lambda: I.adjust_hue(ROOM[..., :2], 0.2), InvalidArgumentError, "must hold 3 channels"),
+        (lambda: I.adjust_gamma(ROOM, -1), ValueError, "`gamma` must not be negative; got -1"),
+        (lambda: I.convert_image_dtype(ROOM, tf.bool), AttributeError, "got bool"),
+        (lambda: I.crop_and_resize(ROOM, BOX, [3], [3, 4]), OutOfRangeError,
+         "crop_and_resize: an index lies outside [0, 2)"),
+        (lambda: I.crop_and_resize(ROOM, BOX, [0, 1], [3, 4]), InvalidArgumentError,
+         "each box needs one index"),
+        (lambda: I.crop_and_resize(ROOM, BOX, [0], [0, 4]), InvalidArgumentError,
+         "`crop_size` must be two positive numbers"),
+        (lambda: I.crop_and_resize(ROOM, [[np.nan, 0, 1, 1]], [0], [2, 2]), InvalidArgumentError,
+         "not finite"),
+        (lambda: I.crop_and_resize(ROOM, BOX, [0], [2, 2], "cubic"), InvalidArgumentError,
+         "`method` must be 'bilinear' or 'nearest'; got 'cubic'"),
+        (lambda: I.non_max_suppression(BOX, [0.9], 1, 1.9), InvalidArgumentError,
+         "`iou_threshold` must be within [0, 1]; got 1.9"),
+        (lambda: I.non_max_suppression(BOX, [0.9, 0.8], 1), InvalidArgumentError,
+         "boxes [n, 4] and as many scores"),
+        (lambda: I.psnr(ROOM, ROOM[:, :4], 1.0), InvalidArgumentError, "the same size"),
+        (lambda: I.ssim(ROOM, ROOM, 1.0), InvalidArgumentError, "at least 11 (`filter_size`)"),
+        (lambda: I.random_crop(ROOM, [2, 9, 3, 3]), InvalidArgumentError,
+         "random_crop: `size` [2, 9, 3, 3] does not fit into the value; got float32[2,5,7,3]."),
+        (lambda: I.random_brightness(ROOM, -0.1), ValueError, "`max_delta` must not be negative"),
+        (lambda: I.random_hue(ROOM, 0.6), ValueError, "`max_delta` must not exceed 0.5; got 0.6"),
+        (lambda: I.random_contrast(ROOM, 2, 1), ValueError, "`upper` 1 must exceed `lower` 2"),
+        (lambda: image_projective_transform(ROOM, np.zeros((3, 8)), [2, 2]), InvalidArgumentError,
+         "8 numbers per image"),
+        (lambda: image_projective_transform(ROOM, np.zeros((1, 8)), [2, 2], 0.0, "CUBIC"),
+         InvalidArgumentError, "`interpolation` must be 'NEAREST' or 'BILINEAR'; got 'CUBIC'"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_said_plainly(call: Any, kind: Any, message: str) -> None:
+    with pytest.raises(kind) as caught:
+        call()
+    assert message in str(caught.value)
