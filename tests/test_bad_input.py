@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def spoilt(x: Any) -> Iterator[tuple[str, Any]]:
     if array.ndim:
         yield "longer", tf.constant(np.concatenate([array, array, array], -1))
         yield "empty", tf.constant(array[:0])
-    if array.dtype.kind in "iu":
+    if array.dtype.kind == "i" and array.dtype.itemsize > 1:
         yield "too large", tf.constant(array + 1000)
         yield "negative", tf.constant(array - 1000)
     if array.dtype.kind == "f":
@@ -48,8 +49,18 @@ def attempt(case: Case, given: list[Any]) -> Exception | None:
     return None
 
 
+def ours(error: Exception | None) -> bool:
+    """Whether an error comes from Wengert, not from the Python of the row itself."""
+    if error is None:
+        return False
+    frame: Any = error.__traceback__
+    while frame.tb_next is not None:
+        frame = frame.tb_next
+    return "tests" not in Path(frame.tb_frame.f_code.co_filename).parts
+
+
 def check(error: Exception | None, what: str) -> None:
-    if error is not None:
+    if ours(error):
         assert FORM.match(str(error)), f"{what}: not in the house form: {error!r} {error}"
         assert getattr(error, "__notes__", None), f"{what}: without the user's line: {error}"
 
@@ -59,6 +70,7 @@ def test_a_spoilt_argument_gives_an_answer_or_a_clear_error(case: Case) -> None:
     good = tensors(case, "float32")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", UserWarning)  # a tape told to watch what it cannot
         for i, x in enumerate(good):
             for what, bad in spoilt(x):
                 error = attempt(case, [*good[:i], bad, *good[i + 1 :]])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dtypes import DType
@@ -192,7 +192,7 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
     if x.dtype.is_integer:
         x, y = cast(x, dtypes.float64), cast(y, dtypes.float64)
     count = static("linspace", num)
-    shape = np.broadcast_shapes(x._array.shape, y._array.shape)
+    shape: Any = shapes.broadcast("linspace", x._array.shape, y._array.shape)
     place = check_axis("linspace", static("linspace", axis), len(shape) + 1)
     x, y = (expand_dims(broadcast_to(v, shape), place) for v in (x, y))
     if count <= 1:

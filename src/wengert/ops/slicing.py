@@ -244,7 +244,7 @@ def _writable(out: Tensor, variable: Variable, index: Index) -> VariableSlice:
 def _iterate(self: Any) -> Iterator[Any]:
     if not self._array.ndim:
         raise at_site(
-            TypeError("Cannot iterate over a scalar tensor. Use tf.reshape(x, [-1]) first.")
+            TypeError("iteration: a scalar tensor has no rows. Use tf.reshape(x, [-1]) first.")
         )
     from wengert.ops.shaping import unstack
 

@@ -9,7 +9,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import UnimplementedError, invalid
+from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.lazy import jnp, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
@@ -194,7 +194,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: Any = Non
     """The pseudo-inverse; singular values up to `rcond` times the largest count as zero."""
     x = operand(a)
     if not (x.dtype.is_floating or x.dtype.is_complex):
-        raise TypeError(f"pinv: a matrix of floats was expected; got {x.dtype.name}.")
+        raise invalid_dtype("pinv", "a matrix of floats was expected", x)
     real = x.dtype.real_dtype
     if rcond is None:
         rcond = 10.0 * max(x.shape[-2:], default=0) * _epsilon(real)
