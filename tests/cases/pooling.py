@@ -45,7 +45,9 @@ def pool2d(name, shape, window, strides, padding, **options):
                     f"{kind}_pool2d_{name}_{layout}",
                     lambda x, f=f, p=given, o=layout: f(x, window, strides, p, o.upper()),
                     (move(x),),
-                    lambda x, k=kind, m=move, b=back: m(reference(b(x), k, window, strides, padding)),
+                    lambda x, k=kind, m=move, b=back: m(
+                        reference(b(x), k, window, strides, padding)
+                    ),
                     **options,
                 )
             )
