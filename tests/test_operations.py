@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import pkgutil
 from typing import Any
 
 import jax
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import wengert as tf
+import wengert.ops
 from tests.cases import Case, all_cases
 from tests.recorder import Recorder
 from wengert.core import nest, shapes
@@ -18,6 +21,8 @@ from wengert.core.op import REGISTRY, Spec
 from wengert.testing import check_gradients
 
 CASES = all_cases()
+for family in pkgutil.iter_modules(wengert.ops.__path__):
+    importlib.import_module(f"wengert.ops.{family.name}")
 each_case = pytest.mark.parametrize("case", CASES, ids=str)
 
 

@@ -1,10 +1,16 @@
-"""`tf.device` and its kin: accepted everywhere, since eager operations run on the CPU."""
+"""Names that order or place work in TensorFlow's graphs; eager code is in order as it is.
+
+Eager operations run on the CPU, whatever device a program names.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from wengert.core.context import executing_eagerly
 
 
 @contextmanager
@@ -15,5 +21,39 @@ def device(device_name: Any) -> Iterator[None]:
 
 @contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
-    """Orders operations in TensorFlow's graphs; eager code is in order as it is."""
+    """Orders operations in a graph; eager code is in order already."""
     yield
+
+
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """Lifts a block out of a graph under construction; eager code is outside already."""
+    yield
+
+
+def inside_function() -> bool:
+    """Whether a function is being traced."""
+    return not executing_eagerly()
+
+
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Whether a tensor belongs to a graph; eager tensors do not."""
+    return False
+
+
+def no_op(name: Any = None) -> None:
+    """Does nothing."""
+
+
+def group(*inputs: Any, **kwargs: Any) -> None:
+    """Joins operations of a graph into one; eager operations have run already."""
+
+
+def tuple_(tensors: Any, control_inputs: Any = None, name: Any = None) -> list[Any]:
+    """The tensors, once all of them are computed, which eagerly they are."""
+    return list(tensors)
+
+
+def get_logger() -> logging.Logger:
+    """The logger that Wengert writes to."""
+    return logging.getLogger("wengert")

@@ -32,3 +32,8 @@ class name_scope:  # TensorFlow's name
 def scoped(name: str) -> str:
     """The name with the present prefix."""
     return _scope.get() + name
+
+
+def get_current_name_scope() -> str:
+    """The present prefix, without its last slash."""
+    return _scope.get().removesuffix("/")

@@ -9,7 +9,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply, spec, wrap
 from wengert.core.convert import operand
-from wengert.core.errors import OutOfRangeError, invalid
+from wengert.core.errors import OutOfRangeError, invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.declare import static
@@ -32,6 +32,21 @@ def _inside(at: Any, size: int) -> np.ndarray:
     return (array >= 0) & (array <= size - 1)
 
 
+def _check_crops(x: Any, boxes: Any, rows: Any) -> None:
+    name = "crop_and_resize"
+    if x._array.ndim != 4 or boxes._array.ndim != 2 or boxes._array.shape[1] != 4:
+        raise invalid(name, "images of rank 4 and boxes [n, 4] are needed", x, boxes)
+    if not boxes.dtype.is_floating or not rows.dtype.is_integer:
+        raise invalid_dtype(name, "boxes are floating and `box_indices` whole numbers", boxes, rows)
+    if rows._array.shape != boxes._array.shape[:1]:
+        raise invalid(name, "each box needs one index of an image", boxes, rows)
+    if not np.isfinite(boxes._array).all():
+        raise invalid(name, "a box has a corner that is not finite", boxes)
+    batch = x._array.shape[0]
+    if rows._array.size and not 0 <= rows._array.min() <= rows._array.max() < batch:
+        raise invalid(name, f"an index lies outside [0, {batch})", rows, kind=OutOfRangeError)
+
+
 def crops(x: Any, boxes: Any, rows: Any, size: tuple[int, int], method: str, fill: Any) -> Any:
     """Crops of the images `x[rows]` in their own dtype; gradients reach images and boxes."""
     from wengert.ops.dims import expand_dims
@@ -39,6 +54,7 @@ def crops(x: Any, boxes: Any, rows: Any, size: tuple[int, int], method: str, fil
     from wengert.ops.select import where
     from wengert.ops.shaping import reshape, unstack
 
+    _check_crops(x, boxes, rows)
     batch, height, width, depth = x._array.shape
     y1, x1, y2, x2 = unstack(boxes, axis=1)
     down = _positions(y1, y2, height, size[0])
@@ -83,20 +99,9 @@ def crop_and_resize(
         raise invalid(
             "crop_and_resize", f"`method` must be 'bilinear' or 'nearest'; got {method!r}"
         )
-    if x._array.ndim != 4 or corners._array.ndim != 2 or corners._array.shape[1] != 4:
-        raise invalid("crop_and_resize", "images of rank 4 and boxes [n, 4] are needed", x, corners)
-    if rows._array.shape != corners._array.shape[:1]:
-        raise invalid("crop_and_resize", "each box needs one index of an image", corners, rows)
     size = static("crop_and_resize", crop_size)
     if not isinstance(size, tuple) or len(size) != 2 or min(size) < 1:
         raise invalid("crop_and_resize", f"`crop_size` must be two positive numbers; got {size}")
-    if not np.isfinite(corners._array).all():
-        raise invalid("crop_and_resize", "a box has a corner that is not finite", corners)
-    if rows._array.size and not 0 <= rows._array.min() <= rows._array.max() < x._array.shape[0]:
-        raise invalid(
-            "crop_and_resize", f"an index lies outside [0, {x._array.shape[0]})", rows,
-            kind=OutOfRangeError,
-        )  # fmt: skip
     return crops(cast(x, dtypes.float32), corners, rows, size, method, extrapolation_value)
 
 

@@ -10,10 +10,14 @@ from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType, as_dtype
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import InvalidTypeError, at_site, describe, invalid
 from wengert.core.tensor import Value
 from wengert.ops.cast import cast, saturate_cast
 from wengert.ops.resize import rank_of, wrong
+
+
+class ImageTypeError(InvalidTypeError, AttributeError):
+    """An image of a wrong element type, which TensorFlow calls an AttributeError."""
 
 
 def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: Any = None) -> Any:
@@ -22,10 +26,10 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: An
     wanted, own = as_dtype(dtype), x.dtype
     for kind in (wanted, own):
         if not (kind.is_floating or kind.is_integer):
-            raise at_site(
-                AttributeError(
-                    f"convert_image_dtype: a floating or integer dtype is needed; got {kind.name}."
-                )
+            raise invalid(
+                "convert_image_dtype",
+                f"a floating or integer dtype is needed; got {kind.name}",
+                kind=ImageTypeError,
             )
     if own is wanted:
         return x

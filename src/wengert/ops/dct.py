@@ -13,7 +13,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.lazy import Lazy, lax
 from wengert.core.op import Op
-from wengert.ops.declare import static
+from wengert.ops.declare import need_rank, static
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
 
 _scipy_fft: Any = Lazy("scipy.fft")
@@ -97,12 +97,13 @@ def dct(
     """The cosine transform of types 1 to 4; `n` crops or fills up first, "ortho" makes it unitary."""
     _check_dct("dct", type, n, axis, norm)
     x = operand(input, None, dtypes.float32)
+    need_rank("dct", x, 1)
     if n is not None:
         x = fit(x, (static("dct", n),))
     size = x._array.shape[-1]
     if type == 1 and size < 2:
         raise at_site(ValueError(f"dct: type 1 needs at least two elements; got {size}."))
-    if norm is None or not size:
+    if norm is None or not size or x._array.dtype.num not in WIDE_FLOATS:
         return apply(DCT, x, type=type)
     unit = math.sqrt(0.5 / size)
     if type == 3:

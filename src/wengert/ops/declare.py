@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.errors import invalid_dtype
+from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 
@@ -140,3 +140,20 @@ def static_tuple(name: str, value: Any) -> tuple[int, ...]:
     """Like `static`, with a single number as a tuple of one."""
     found = static(name, value)
     return (found,) if isinstance(found, int) else found
+
+
+def need_rank(name: str, x: Any, least: int, most: int | None = None) -> int | None:
+    """The rank of a tensor or `Spec`; an error unless it lies within the bounds."""
+    shape = x._array.shape if isinstance(x, Value) else x.shape
+    if shape is None:
+        return None
+    rank = len(shape)
+    if rank < least or (most is not None and rank > most):
+        if most is None:
+            rule = f"a tensor of rank {least} or more is needed"
+        elif most == least:
+            rule = f"a tensor of rank {least} is needed"
+        else:
+            rule = f"a tensor of rank {least} to {most} is needed"
+        raise invalid(name, rule, x)
+    return rank

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, spec, wrap
+from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import static, static_tuple
+from wengert.ops.declare import need_rank, static, static_tuple
 
 WIDE_FLOATS = dtypes.nums("float32", "float64")
 
@@ -62,11 +62,6 @@ def fit(x: Any, sizes: tuple[int, ...]) -> Any:
     return x if shape[len(shape) - len(sizes) :] == sizes else apply(FIT, x, sizes=sizes)
 
 
-def _check_rank(name: str, x: Spec, rank: int) -> None:
-    if x.shape is not None and len(x.shape) < rank:
-        raise invalid(name, f"a tensor of rank {rank} or more is needed", x)
-
-
 def _last(rank: int) -> tuple[int, ...]:
     return tuple(range(-rank, 0))
 
@@ -79,7 +74,7 @@ def _fft_kernel(x: np.ndarray, rank: int, inverse: bool) -> np.ndarray:
 
 
 def _infer_fft(x: Spec, rank: int, inverse: bool) -> Spec:
-    _check_rank("ifft" if inverse else "fft", x, rank)
+    need_rank("ifft" if inverse else "fft", x, rank)
     return x
 
 
@@ -100,8 +95,7 @@ FFT = Op(
 
 def _complex(name: str, x: Any, rank: int, inverse: bool) -> Any:
     x = operand(x, None, dtypes.complex64)
-    if x._array.ndim < rank:
-        _check_rank(name, spec(x), rank)
+    need_rank(name, x, rank)
     return apply(FFT, x, rank=rank, inverse=inverse)
 
 
@@ -156,7 +150,7 @@ def _rfft_kernel(x: np.ndarray, rank: int) -> np.ndarray:
 
 def _infer_rfft(x: Spec, rank: int) -> Spec:
     kind = _COMPLEX_OF[x.dtype.name]
-    _check_rank("rfft", x, rank)
+    need_rank("rfft", x, rank)
     if x.shape is None:
         return Spec(None, kind)
     last = x.shape[-1]
@@ -200,7 +194,7 @@ def _irfft_kernel(x: np.ndarray, rank: int, length: int) -> np.ndarray:
 
 
 def _infer_irfft(x: Spec, rank: int, length: int) -> Spec:
-    _check_rank("irfft", x, rank)
+    need_rank("irfft", x, rank)
     kind = x.dtype.real_dtype
     return Spec(None if x.shape is None else (*x.shape[:-1], length), kind)
 
@@ -243,7 +237,7 @@ def _lengths(name: str, given: Any, rank: int) -> tuple[int, ...]:
 
 def _real(name: str, x: Any, given: Any, rank: int) -> Any:
     x = operand(x, None, dtypes.float32)
-    _check_rank(name, spec(x), rank)
+    need_rank(name, x, rank)
     if given is not None:
         x = fit(x, _lengths(name, given, rank))
     return apply(RFFT, x, rank=rank)
@@ -251,7 +245,7 @@ def _real(name: str, x: Any, given: Any, rank: int) -> Any:
 
 def _inverse_real(name: str, x: Any, given: Any, rank: int) -> Any:
     x = operand(x, None, dtypes.complex64)
-    _check_rank(name, spec(x), rank)
+    need_rank(name, x, rank)
     shape = x._array.shape
     if given is None:
         length = max(2 * (shape[-1] - 1), 0)

@@ -15,7 +15,7 @@ from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.ops.dct import dct
-from wengert.ops.declare import static
+from wengert.ops.declare import need_rank, static
 from wengert.ops.fft import fit, irfft, rfft
 from wengert.ops.windows import hann_window, vorbis_window
 
@@ -212,6 +212,7 @@ def inverse_stft(
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: Any = None) -> Any:
     """Mel-frequency cepstral coefficients: a scaled cosine transform of the last axis."""
     x = operand(log_mel_spectrograms)
+    need_rank("mfccs_from_log_mel_spectrograms", x, 1)
     bins = x._array.shape[-1]
     if not bins:
         raise at_site(ValueError("mfccs_from_log_mel_spectrograms: there are no mel bins."))
@@ -258,6 +259,7 @@ def inverse_mdct(
     from wengert.ops.shaping import concat, split
 
     x = operand(mdcts)
+    need_rank("inverse_mdct", x, 1)
     half = x._array.shape[-1]
     spread = dct(x, 4, norm=norm)
     last = spread._array.ndim - 1

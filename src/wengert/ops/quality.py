@@ -12,6 +12,7 @@ from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.ops.color import convert_image_dtype
+from wengert.ops.declare import need_rank
 from wengert.ops.resample import filtered
 from wengert.ops.resize import rank_of, wrong
 
@@ -92,6 +93,8 @@ def similarity(
     places = np.arange(size) - (size - 1) / 2.0
     weights = np.exp(-(places**2) / (2.0 * sigma**2))
     bell = tuple(float(w) for w in weights / weights.sum())
+    need_rank("ssim", x, 3)
+    need_rank("ssim", y, 3)
     rank = x._array.ndim
 
     def blurred(z: Any) -> Any:

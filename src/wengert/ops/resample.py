@@ -18,7 +18,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import in_float32, need_rank
 
 # Below this many elements per place, whole rows are too short to be worth copying one by one.
 _SHORT = 16
@@ -233,6 +233,7 @@ def resample(x: Any, axis: int, method: Any, new: int, antialias: bool = False) 
 
 def filtered(x: Any, axis: int, coefficients: tuple[float, ...], border: str = "valid") -> Any:
     """Correlates one axis with coefficients: "valid" loses the border, "reflect" mirrors at it."""
+    need_rank("filter", x, axis + 1)
     size = x._array.shape[axis]
     new = size if border == "reflect" else size - len(coefficients) + 1
     return resample(x, axis, (coefficients, border), new)

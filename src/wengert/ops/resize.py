@@ -75,7 +75,7 @@ def _keeping_aspect(image: Any, size: tuple[int, int]) -> tuple[int, int]:
 
 def resampled(x: Any, size: tuple[int, int], method: str, antialias: bool) -> Any:
     """Resizes without changing the dtype; the axis that shrinks more goes first."""
-    rank = x._array.ndim
+    rank = rank_of("resize", x)
     old = height_width(x)
     for i in sorted((0, 1), key=lambda i: size[i] / old[i]):
         if size[i] != old[i] or method in ("gaussian", "mitchellcubic"):
