@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from wengert.core import nest
@@ -103,7 +103,8 @@ def _leaves(value: Any) -> list[Any]:
     """The variables and modules in a nest."""
     try:
         leaves = nest.flatten(value)
-    except (TypeError, ValueError):
+    except TypeError:
         # A dict whose keys cannot be ordered is still walked, in its own order.
-        leaves = [x for v in value.values() for x in nest.flatten(v)]
+        members = value.values() if isinstance(value, Mapping) else value
+        return [x for v in members for x in _leaves(v)]
     return [x for x in leaves if isinstance(x, Variable | Module)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import special
 
@@ -14,7 +16,7 @@ MASK = rng(3).random((2, 1, 3, 5)) > 0.4
 attend = tf.nn.scaled_dot_product_attention
 
 
-def reference(q, k, v, bias=0.0, scale=None):
+def reference(q, k, v, bias: Any = 0.0, scale=None):
     scores = q @ k.swapaxes(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale) + bias
     return special.softmax(scores, -1) @ v
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +70,9 @@ def last(x):
     return np.moveaxis(x, 1, -1)
 
 
-def conv2d(name, shape, filters, strides=(1, 1), padding="SAME", dilations=(1, 1), **options):
+def conv2d(
+    name, shape, filters, strides=(1, 1), padding: Any = "SAME", dilations=(1, 1), **options
+):
     """A case of `conv2d` in both layouts."""
     x, w = normal(*shape), normal(*filters, seed=1)
     given = padding if isinstance(padding, str) else [(0, 0), *padding, (0, 0)]

@@ -89,7 +89,7 @@ def to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any =
         # Not the shared scalar of `operand`: a user may watch this tensor.
         return wrap(to_array(value, wanted, hint), caller())
     result = operand(value, wanted, hint)
-    return Hooks.read(result) if type(result) is Variable else result
+    return Hooks.read(result) if isinstance(result, Variable) else result
 
 
 def scalar(value: Any, dtype: DType) -> Tensor:

@@ -97,9 +97,12 @@ def _runner(
 
 
 class Plan:
-    """What to keep for one pattern of tracked inputs, and which rules will want it."""
+    """What to keep for one pattern of tracked inputs, and which rules will want it.
 
-    __slots__ = ("inputs", "keep2", "needs", "outs", "rules", "shapes")
+    `cut` says that no rule does: no gradient flows through the operation.
+    """
+
+    __slots__ = ("cut", "inputs", "keep2", "needs", "outs", "rules", "shapes")
 
     def __init__(
         self,
@@ -108,7 +111,9 @@ class Plan:
         shapes: tuple[bool, ...] | None,
         needs: tuple[bool, ...],
         rules: tuple[tuple[int, Rule], ...],
+        cut: bool,
     ) -> None:
+        self.cut = cut
         self.inputs = inputs
         self.outs = outs
         self.shapes = shapes
@@ -185,7 +190,10 @@ class Op:
         """
         count = key.bit_length() - 1
         needs = tuple(bool(key >> i & 1) for i in range(count))
-        if self.joint is not None:
+        rules: list[Rule]
+        if self.gradient is None:
+            rules, needs = [], (False,) * count
+        elif self.joint is not None:
             rules = [self.joint]
         else:
             rules = [r for r, need in zip(self.rules, needs, strict=True) if need and r]
@@ -203,6 +211,7 @@ class Op:
             tuple(shapes) if any(shapes) else None,
             needs,
             tuple((i, r) for i, r in enumerate(self.rules) if r and needs[i]),
+            cut=not rules,
         )
         self.plans[key] = plan
         return plan

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
+from wengert.core.errors import at_site, describe
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite
 
@@ -110,14 +111,16 @@ class Value:
 
     def __len__(self) -> int:
         if not self._array.ndim:
-            raise TypeError("len: a scalar tensor has no length. Use tf.size(x).")
+            raise at_site(TypeError("len: a scalar tensor has no length. Use tf.size(x)."))
         return len(self._array)
 
     def __bool__(self) -> bool:
         if self._array.size != 1:
-            raise ValueError(
-                f"bool: the truth of a tensor with {self._array.size} elements is ambiguous; got "
-                f"{self.dtype.name}{list(self._array.shape)}. Use tf.reduce_any or tf.reduce_all."
+            raise at_site(
+                ValueError(
+                    f"bool: the truth of a tensor with {self._array.size} elements is ambiguous; "
+                    f"got {describe(self)}. Use tf.reduce_any or tf.reduce_all."
+                )
             )
         return bool(self._array.reshape(()).item())
 
@@ -132,17 +135,21 @@ class Value:
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "iu" or self._array.ndim:
-            raise TypeError(
-                f"index: only an integer scalar tensor is an index; got {self.dtype.name}"
-                f"{list(self._array.shape)}. Cast it with tf.cast(x, tf.int32)."
+            raise at_site(
+                TypeError(
+                    f"index: only an integer scalar tensor is an index; got {describe(self)}. "
+                    f"Cast it with tf.cast(x, tf.int32)."
+                )
             )
         return int(self._array)
 
     def _single(self, what: str) -> Any:
         if self._array.size != 1:
-            raise TypeError(
-                f"{what}: only a tensor with one element is a number; got "
-                f"{self.dtype.name}{list(self._array.shape)}. Reduce it or pick an element first."
+            raise at_site(
+                TypeError(
+                    f"{what}: only a tensor with one element is a number; got {describe(self)}. "
+                    f"Reduce it or pick an element first."
+                )
             )
         return self._array.reshape(()).item()
 
@@ -171,8 +178,8 @@ class Tensor(Value):
 
     def set_shape(self, shape: Any) -> None:
         if not self.shape.is_compatible_with(shape):
-            raise ValueError(
-                f"set_shape: {TensorShape(shape)} does not fit the shape {self.shape}."
+            raise at_site(
+                ValueError(f"set_shape: {TensorShape(shape)} does not fit the shape {self.shape}.")
             )
 
     def cpu(self) -> Tensor:

@@ -206,7 +206,7 @@ class Variable(Value):
 
     def _modify(self, change: Callable[[np.ndarray], None]) -> Variable:
         """Changes the array in place, or a copy of it when somebody else holds it."""
-        with self._lock:
+        with self._lock, np.errstate(all="ignore"):
             array = self._array
             if (
                 sys.getrefcount(array) > _SOLE
@@ -243,14 +243,21 @@ class Variable(Value):
 
     def _arithmetic(self, method: str, delta: Any, ufunc: Any) -> None:
         array = delta._array if type(delta) is Tensor else None
-        if array is None or array.dtype is not self._array.dtype or array.shape != self._array.shape:
+        if (
+            array is None
+            or array.dtype is not self._array.dtype
+            or array.shape != self._array.shape
+        ):
             array = self._incoming(method, delta, self._array.shape)
         with self._lock:
-            old = self._array
-            if sys.getrefcount(old) > _SOLE or old.base is not None or not old.flags.writeable:
-                self._array = np.asarray(ufunc(old, array))
-            else:
-                ufunc(old, array, out=old)
+            old = new = self._array
+            if sys.getrefcount(old) > _SOLE + 1 or old.base is not None or not old.flags.writeable:
+                new = np.empty_like(old)
+            try:  # noqa: SIM105  # `suppress` would cost as much as a small sum
+                ufunc(old, array, out=new)
+            except (RuntimeWarning, FloatingPointError):
+                pass  # where a program wants exceptions, NumPy raises when all is computed
+            self._array = new
 
     def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
         """Adds rows; rows named twice are added twice."""
@@ -284,6 +291,8 @@ class Variable(Value):
         if not isinstance(delta, IndexedSlices):
             raise at_site(TypeError(f"{method}: an IndexedSlices was expected; got {delta!r}."))
         rows = _whole(method, delta.indices)
+        if not self._array.ndim:
+            raise invalid(method, "a scalar variable has no rows", self, help="Use assign.")
         _check_range(method, rows, self._array.shape[0])
         values = self._incoming(method, delta.values, (*rows.shape, *self._array.shape[1:]))
         return self._modify(lambda array: _put(array, rows, values, ufunc))
@@ -326,6 +335,8 @@ class Variable(Value):
 
     def _scatter_nd(self, method: str, indices: Any, updates: Any, ufunc: Any) -> Variable:
         tuples = _whole(method, indices)
+        if not tuples.ndim:
+            raise invalid(method, "`indices` must hold index tuples in its last dimension", tuples)
         depth = tuples.shape[-1]
         if depth > self._array.ndim:
             raise invalid(
@@ -372,14 +383,17 @@ class Variable(Value):
     __imod__ = __ipow__ = __imatmul__ = __iand__ = __ior__ = __ixor__ = _in_place
 
     def __reduce__(self) -> Any:
-        return _restore, (self.numpy(), self._name, self._trainable, self._declared)
+        return _restore, (type(self), self.numpy(), self._name, self._trainable, self._declared)
 
     def __copy__(self) -> Variable:
         return self.__deepcopy__({})
 
     def __deepcopy__(self, memo: Any) -> Variable:
-        copy = _restore(self.numpy(), self._name, self._trainable, self._declared)
-        memo[id(self)] = copy
+        kind, *state = self.__reduce__()[1]
+        copy = memo[id(self)] = _restore(kind, *state)
+        copy._constraint = self._constraint
+        copy._synchronization = self._synchronization
+        copy._aggregation = self._aggregation
         return copy
 
     def __repr__(self) -> str:
@@ -389,8 +403,11 @@ class Variable(Value):
         )
 
 
-def _restore(value: Any, name: str, trainable: bool, shape: TensorShape) -> Variable:
-    restored = Variable(np.asarray(value), trainable=trainable, shape=shape)
+def _restore(
+    kind: type[Variable], value: Any, name: str, trainable: bool, shape: TensorShape
+) -> Variable:
+    restored = kind.__new__(kind)
+    Variable.__init__(restored, np.asarray(value), trainable=trainable, shape=shape)
     restored._name = name
     return restored
 
@@ -437,6 +454,8 @@ def _put(array: np.ndarray, where: Any, values: np.ndarray, ufunc: Any) -> None:
         depth = len(places)
         rows = np.ravel_multi_index(places, array.shape[:depth]).reshape(-1, 1)
         width = values.size // rows.size
-        ufunc.at(array.reshape(-1), (rows * width + np.arange(width)).reshape(-1), values.reshape(-1))
+        ufunc.at(
+            array.reshape(-1), (rows * width + np.arange(width)).reshape(-1), values.reshape(-1)
+        )
     else:
         ufunc.at(array, where, values)

@@ -30,7 +30,7 @@ def _gate(name: str, kernel: Any, lower: Any, grad_y: Any) -> Op:
     """A gradient `g` times a factor that depends on `y`; linear in `g`."""
     op = binary(
         name,
-        in_float32(kernel),
+        kernel,
         wide(lower),
         grad=(lambda h, y: apply2(op, h, y), grad_y),
         accepts=dtypes.REAL,
@@ -140,7 +140,10 @@ def _lower_elu_grad(g: Any, y: Any) -> Any:
 
 
 ELU_GRAD = _gate(
-    "elu_grad", _elu_grad_kernel, _lower_elu_grad, lambda h, x, y: apply2(RELU_GRAD, x * h, -y)
+    "elu_grad",
+    in_float32(_elu_grad_kernel),
+    _lower_elu_grad,
+    lambda h, x, y: apply2(RELU_GRAD, x * h, -y),
 )
 ELU = unary(
     "elu",
@@ -183,7 +186,10 @@ def _lower_selu_grad(g: Any, y: Any) -> Any:
 
 
 SELU_GRAD = _gate(
-    "selu_grad", _selu_grad_kernel, _lower_selu_grad, lambda h, x, y: apply2(RELU_GRAD, x * h, -y)
+    "selu_grad",
+    in_float32(_selu_grad_kernel),
+    _lower_selu_grad,
+    lambda h, x, y: apply2(RELU_GRAD, x * h, -y),
 )
 SELU = unary(
     "selu",

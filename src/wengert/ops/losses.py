@@ -139,24 +139,22 @@ def softmax_cross_entropy_with_logits(
     return apply2(CROSS_ENTROPY, labels, logits)
 
 
-def _picked(x: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`x` as rows, and the place of each row's label."""
-    classes = x.shape[-1]
-    flat = labels.reshape(-1)
-    if flat.size and (flat.min() < 0 or flat.max() >= classes):
-        bad = flat[(flat < 0) | (flat >= classes)][0]
+def _check_labels(labels: np.ndarray, classes: int) -> None:
+    # Seen without a sign, negative labels are larger than any class: one pass finds both kinds.
+    if labels.size and int(labels.view(f"u{labels.itemsize}").max()) >= classes:
+        bad = labels[(labels < 0) | (labels >= classes)].flat[0]
         raise invalid(
             "sparse_softmax_cross_entropy_with_logits",
             f"label {bad} is outside [0, {classes})",
             help="Labels count the classes from 0; check them against the width of the logits.",
         )
-    return x.reshape(flat.size, classes), np.arange(flat.size), flat
 
 
 def _sparse_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
-    z, rows, picks = _picked(shifted(logits, -1), labels)
+    _check_labels(labels, logits.shape[-1])
+    z = shifted(logits, -1).reshape(labels.size, logits.shape[-1])
     out = np.log(np.add.reduce(np.exp(z), -1))
-    out -= z[rows, picks]
+    out -= z[np.arange(labels.size), labels.reshape(-1)]
     return out.reshape(labels.shape)
 
 
@@ -175,8 +173,8 @@ def _lower_sparse(labels: Any, logits: Any) -> Any:
 
 
 def _sparse_grad_kernel(g: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
-    p, rows, picks = _picked(softmax_array(logits, -1), labels)
-    p[rows, picks] -= 1
+    p = softmax_array(logits, -1).reshape(labels.size, logits.shape[-1])
+    p[np.arange(labels.size), labels.reshape(-1)] -= 1
     return _rows_times(g.reshape(-1), p).reshape(logits.shape)
 
 

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.context import State, _state, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Spec
 from wengert.core.tensor import Tensor
+from wengert.ops.cast import cast
 from wengert.ops.complex import conj
 from wengert.ops.gather import densify
 from wengert.ops.shaping import concat, sum_to
@@ -55,9 +57,11 @@ def walk(
     try:
         for k in range(count - 1, -1, -1):
             entry = entries.pop() if release else entries[k]
-            if plain and len(entry) == PAIR and type(grads.get(entry[4])) is Tensor:
+            pair = len(entry) == PAIR
+            if pair and plain and type(g := grads.get(entry[4])) is Tensor:
                 op, plan, x_id, y_id, out_ids, x, y, out, shapes, site = entry
-                g = grads[out_ids] if out_ids in sources else grads.pop(out_ids)
+                if out_ids not in sources:
+                    del grads[out_ids]
                 state.site = site
                 for i, rule in plan.rules:
                     key = y_id if i else x_id
@@ -77,7 +81,8 @@ def walk(
                     old = grads.get(key)
                     grads[key] = gi if old is None else accumulate(old, gi)
                 continue
-            entry = full_form(entry)
+            if pair:
+                entry = full_form(entry)
             out_ids = entry[3]
             if entry[9] is None:
                 g = grads.get(out_ids) if out_ids in sources else grads.pop(out_ids, None)
@@ -97,11 +102,14 @@ def walk(
                         old = grads.get(key)
                         grads[key] = gi if old is None else accumulate(old, gi)
                 continue
-            for i, gi in pull(entry, g, needed, complex_numbers):
+            pulled = pull(entry, g, needed, complex_numbers)
+            _state.set(state)  # a user's rule may have opened tapes, which leaves another state
+            for i, gi in pulled:
                 old = grads.get(in_ids[i])
                 grads[in_ids[i]] = gi if old is None else accumulate(old, gi)
     except Exception as error:
-        raise _explained(error, entry) from None
+        _explain(error, entry)
+        raise
     finally:
         _state.reset(token)
 
@@ -127,27 +135,31 @@ def pull(
     conjugate = complex_numbers and op.holomorphic and _is_complex(g)
     if conjugate:
         g = _conjugate(g)
+    needs = plan.needs
+    if needed is not None:
+        needs = tuple([n and i in needed for n, i in zip(needs, in_ids, strict=True)])
+        if True not in needs:
+            return []
     result = []
     pairs: Any
     if op.joint is not None:
-        found = op.joint.run(g, inputs, outs, shapes, attrs, plan.needs)
+        found = op.joint.run(g, inputs, outs, shapes, attrs, needs)
         pairs = enumerate(_checked(op, found, len(in_ids)))
     elif type(g) is IndexedSlices:
         pairs = [
             (i, IndexedSlices(
-                rule.run(g.values, inputs, outs, shapes, attrs, plan.needs),
-                g.indices, g._dense_shape,
+                rule.run(g.values, inputs, outs, shapes, attrs, needs), g.indices, g._dense_shape,
             ))
-            for i, rule in plan.rules
+            for i, rule in plan.rules if needs[i]
         ]  # fmt: skip
     else:
         pairs = [
-            (i, rule.run(g, inputs, outs, shapes, attrs, plan.needs)) for i, rule in plan.rules
+            (i, rule.run(g, inputs, outs, shapes, attrs, needs))
+            for i, rule in plan.rules
+            if needs[i]
         ]
     for i, gi in pairs:
-        if gi is None or not plan.needs[i]:
-            continue
-        if needed is not None and in_ids[i] not in needed:
+        if gi is None or not needs[i]:
             continue
         if shapes is not None and op.broadcasts and type(gi) is Tensor:
             shape = shapes[i]
@@ -168,9 +180,11 @@ def _row_linear(op: Any, plan: Any, inputs: Any) -> bool:
 def accumulate(a: Any, b: Any) -> Any:
     """The sum of two gradients; row-sparse ones stay row-sparse."""
     if type(a) is IndexedSlices and type(b) is IndexedSlices:
-        return IndexedSlices(
-            concat([a.values, b.values], 0), concat([a.indices, b.indices], 0), a._dense_shape
-        )
+        indices = [a.indices, b.indices]
+        if a.indices.dtype is not b.indices.dtype:
+            indices = [cast(i, dtypes.int64) for i in indices]
+        shape = b._dense_shape if a._dense_shape is None else a._dense_shape
+        return IndexedSlices(concat([a.values, b.values], 0), concat(indices, 0), shape)
     return dense(a) + dense(b)
 
 
@@ -211,14 +225,13 @@ def _checked(op: Any, found: Any, count: int) -> list[Any]:
     return values
 
 
-def _explained(error: Exception, entry: Entry) -> Exception:
+def _explain(error: Exception, entry: Entry) -> None:
     """Names the user's line of the operation whose gradient failed."""
     if not getattr(error, "_in_gradient", False):
         error._in_gradient = True  # type: ignore[attr-defined]  # marks that the note is there
         entry = full_form(entry)
         error.add_note(f"  in the gradient of {entry[0].name}, recorded at:")
         at_site(error, entry[8])
-    return error
 
 
 def check_shape(g: Any, source: Any, what: str) -> None:

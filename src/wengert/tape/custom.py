@@ -24,6 +24,7 @@ from wengert.core.op import Joint, Op, Spec
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor, Value, is_tensor
 from wengert.core.variable import Variable
+from wengert.ops.shaping import IDENTITY, identity
 from wengert.tape import backward
 from wengert.tape.gradient_tape import GradientTape
 
@@ -36,8 +37,11 @@ class _Watcher:
 
     def record(self, op: Op, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
         for x in inputs:
-            if type(x) is Variable and x._trainable:
+            if isinstance(x, Variable) and x._trainable:
                 self.variables[x._id] = x
+
+    def follows(self, values: Any) -> bool:
+        return True
 
     def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
         self.record(op, (x, y), (out,), None, site)
@@ -88,11 +92,13 @@ def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     site = caller(1)
     flat = [operand(y) for y in nest.flatten(result)]
     outs = tuple(wrap(y._array, site) for y in flat)
-    state = get_state()
-    if state is not None:
-        op = _custom_op(f, rule, arguments, variables, single=not nest.is_nested(result))
-        for listener in state.listeners:
+    op = _custom_op(f, rule, arguments, variables, single=not nest.is_nested(result))
+    for listener in _listeners():
+        if listener.follows((*inputs, *variables)):
             listener.record(op, (*inputs, *variables), outs, {}, site)
+        else:  # the rule has nothing to say; the function may still use what it closes over
+            for y, out in zip(flat, outs, strict=True):
+                listener.record(IDENTITY, (y,), (out,), {}, site)
     return nest.pack_sequence_as(result, outs)
 
 
@@ -277,7 +283,7 @@ def _again(
     """Runs `f` once more under a tape of its own and pulls the gradients through it."""
     tensors = [x for x in flat if is_tensor(x)]
     # Fresh identities: the inner tape must see the arguments as its own beginnings.
-    fresh = {id(x): x if isinstance(x, Variable) else _fresh(x) for x in tensors}
+    fresh = {id(x): x if isinstance(x, Variable) else identity(x) for x in tensors}
     again = [fresh.get(id(x), x) for x in flat]
     given, named = nest.pack_sequence_as((args, kwargs), again)
     sources = [fresh[id(x)] for x in tensors]
@@ -288,12 +294,6 @@ def _again(
     found = tape.gradient(result, [*sources, *variables], output_gradients=_like(result, g))
     ours, theirs = found[: len(sources)], found[len(sources) :]
     return (ours, theirs) if variables else ours
-
-
-def _fresh(x: Any) -> Any:
-    from wengert.ops.shaping import identity
-
-    return identity(x)
 
 
 def _like(result: Any, g: Any) -> Any:
@@ -314,4 +314,4 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-__all__ = ["Tensor", "custom_gradient", "grad_pass_through", "recompute_grad"]
+__all__ = ["custom_gradient", "grad_pass_through", "recompute_grad"]

@@ -60,6 +60,10 @@ class ForwardAccumulator:
         self._recording = False
         remove_listener(self)
 
+    def follows(self, values: Any) -> bool:
+        """Whether any of these values has a tangent."""
+        return any(x._id in self._tangents for x in values)
+
     def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
         """`record` for two tensors without attributes."""
         if x._id in self._tangents or y._id in self._tangents:

@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.core import dtypes, nest, sites
 from wengert.core.apply import wrap
-from wengert.core.context import add_listener, get_state, remove_listener
+from wengert.core.context import add_listener, remove_listener
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
@@ -26,9 +26,9 @@ from wengert.core.op import Op, Spec
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.ops.create import zeros_like
+from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape import backward, jacobian
 
-_NONE: dict[str, Any] = {}
 _log = logging.getLogger("wengert")
 
 
@@ -80,7 +80,9 @@ class GradientTape:
             self._stop()
 
     def _start(self) -> None:
-        self._used = None
+        if self._used is not None:
+            self._clear()
+            self._used = None
         self._thread = get_ident()
         self._recording = True
         add_listener(self)
@@ -97,20 +99,21 @@ class GradientTape:
         key = 0
         bit = 1
         for x in inputs:
-            if x._id in tracked or (type(x) is Variable and self._accessed(x)):
+            if x._id in tracked or (type(x) is not Tensor and self._accessed(x)):
                 key |= bit
             bit <<= 1
-        if not key or op.gradient is None:
+        if not key:
             return
         key |= bit
         plan = op.plans.get(key) or op.plan(key)
-        if not plan.rules and op.joint is None:
+        if plan.cut:
+            self._begin(op, outputs)
             return
         kept = plan.inputs
         if kept is not None:
             kept = tuple(
                 [
-                    (x._snapshot() if type(x) is Variable else x) if keep else None
+                    (x if type(x) is Tensor else _present(x)) if keep else None
                     for x, keep in zip(inputs, kept, strict=True)
                 ]
             )
@@ -125,10 +128,11 @@ class GradientTape:
         if op.outputs == 1:
             out = outputs[0]
             ids: Any = out._id
-            if attrs and (out._array.dtype.num not in dtypes.INEXACT):
-                return
-            if attrs and out._array.dtype.kind == "c":
-                self._complex = True
+            if attrs or not op.holomorphic:  # others keep the dtype of their tracked inputs
+                dtype = out._array.dtype
+                if dtype.num not in dtypes.INEXACT:
+                    return
+                self._complex = self._complex or dtype.kind == "c"
             tracked.add(ids)
         else:
             ids = tuple([o._id for o in outputs])
@@ -161,18 +165,15 @@ class GradientTape:
         i = x._id
         j = y._id
         key = 4
-        if i in tracked or (type(x) is Variable and self._accessed(x)):
+        if i in tracked or (type(x) is not Tensor and self._accessed(x)):
             key = 5
-        if j in tracked or (type(y) is Variable and self._accessed(y)):
+        if j in tracked or (type(y) is not Tensor and self._accessed(y)):
             key += 2
         if key == 4:
             return
-        plan = op.plans.get(key)
-        if plan is None:
-            if op.gradient is None:
-                return
-            plan = op.plan(key)
-        if not plan.rules and op.joint is None:
+        plan = op.plans.get(key) or op.plan(key)
+        if plan.cut:
+            self._begin(op, (out,))
             return
         shapes: Any = plan.shapes
         if shapes is not None:
@@ -189,13 +190,32 @@ class GradientTape:
                 i,
                 j,
                 out_id,
-                (x._snapshot() if type(x) is Variable else x) if keep_x else None,
-                (y._snapshot() if type(y) is Variable else y) if keep_y else None,
+                (x if type(x) is Tensor else _present(x)) if keep_x else None,
+                (y if type(y) is Tensor else _present(y)) if keep_y else None,
                 out if keep_out else None,
                 shapes,
                 site,
             )
         )
+
+    def _begin(self, op: Op, outputs: Any) -> None:
+        """Follows what an operation without gradient made of watched tensors.
+
+        Nothing flows through it, but its results are beginnings that a user may ask about. Only
+        what `stop_gradient` gives is a plain constant.
+        """
+        for out in outputs:
+            if op is not STOP_GRADIENT and out._array.dtype.num in dtypes.INEXACT:
+                self._root(out)
+
+    def follows(self, values: Any) -> bool:
+        """Whether an operation on these values would be recorded."""
+        if not self._recording or get_ident() != self._thread:
+            return False
+        found = [
+            x._id in self._tracked or (type(x) is not Tensor and self._accessed(x)) for x in values
+        ]
+        return any(found)
 
     # Watching.
 
@@ -205,31 +225,30 @@ class GradientTape:
             self._watch(_source("watch", one, ValueError))
 
     def _watch(self, value: Any) -> None:
-        if not value.dtype.is_differentiable:
-            if not isinstance(value, Variable) or value._id not in self._variables:
-                sites.warn(
-                    f"watch: dtype {value.dtype.name} has no gradient, so this tensor is not "
-                    f"followed. Cast it to a float type."
-                )
-            if isinstance(value, Variable):
-                self._variables[value._id] = value
-            return
-        self._tracked.add(value._id)
-        self._roots.add(value._id)
-        self._complex = self._complex or value.dtype.is_complex
         if isinstance(value, Variable):
             self._variables[value._id] = value
+        if value.dtype.is_differentiable:
+            self._root(value)
+        else:
+            sites.warn(
+                f"watch: dtype {value.dtype.name} has no gradient, so this tensor is not "
+                f"followed. Cast it to a float type."
+            )
 
-    def _accessed(self, variable: Variable) -> bool:
-        """Follows a variable from its first read on, if it is trainable; tells whether it is."""
-        if not self._watch_accessed or not variable._trainable:
+    def _root(self, value: Any) -> None:
+        """Follows a floating or complex value from here on."""
+        self._tracked.add(value._id)
+        self._roots.add(value._id)
+        self._complex = self._complex or value._array.dtype.kind == "c"
+
+    def _accessed(self, variable: Any) -> bool:
+        """Follows a trainable variable from its first read on; tells whether it is one."""
+        if not (isinstance(variable, Variable) and self._watch_accessed and variable._trainable):
             return False
-        if variable._array.dtype.kind != "f":
-            self._watch(variable)
-            return variable._id in self._tracked
-        self._tracked.add(variable._id)
-        self._roots.add(variable._id)
         self._variables[variable._id] = variable
+        if variable._array.dtype.num not in dtypes.INEXACT:
+            return False
+        self._root(variable)
         return True
 
     def watched_variables(self) -> tuple[Any, ...]:
@@ -240,7 +259,8 @@ class GradientTape:
     def stop_recording(self) -> Iterator[None]:
         """Pauses the tape for a block."""
         if not self._recording:
-            raise at_site(RuntimeError("stop_recording: the tape is not recording."))
+            kind = ValueError if self._thread else RuntimeError
+            raise at_site(kind("stop_recording: the tape is not recording."))
         self._stop()
         try:
             yield
@@ -275,12 +295,14 @@ class GradientTape:
         targets = [_source("gradient", t, TypeError, "target") for t in _flat(target)]
         seeds = self._seeds(targets, output_gradients)
         flat = _flat(sources)
-        found = self._differentiate(targets, seeds, flat, release=not self._persistent)
+        values = [_source("gradient", s, TypeError) for s in flat]
+        try:
+            found = self._differentiate(targets, seeds, values, release=not self._persistent)
+        finally:
+            self._finish()
         for i, g in enumerate(found):
             if g is None:
-                found[i] = self._answer(g, flat[i], targets, mode)
-        if not self._persistent:
-            self._finish()
+                found[i] = self._answer(g, values[i], targets, mode)
         if isinstance(sources, Value):
             return found[0]
         return found if flat is sources else nest.pack_sequence_as(sources, found)
@@ -313,6 +335,8 @@ class GradientTape:
 
     def _finish(self) -> None:
         """Marks a non-persistent tape as used and lets go of everything it kept."""
+        if self._persistent:
+            return
         self._used = sites.caller(1)
         variables = self._variables
         self._clear()
@@ -341,8 +365,6 @@ class GradientTape:
         self, targets: list[Any], seeds: list[Any], sources: list[Any], release: bool
     ) -> list[Any]:
         """Gradients for a flat list of sources, `None` where there is no path."""
-        values = [_source("gradient", s, TypeError) for s in sources]
-        keys = [v._id for v in values]
         grads: dict[int, Any] = {}
         for t, seed in zip(targets, seeds, strict=True):
             if not t.dtype.is_differentiable:
@@ -351,14 +373,12 @@ class GradientTape:
             g = wrap(np.ones(t._array.shape, t._array.dtype)) if seed is None else seed
             old = grads.get(t._id)
             grads[t._id] = g if old is None else backward.accumulate(old, g)
-        wanted = set(keys)
+        wanted = {s._id for s in sources}
         needed = None if wanted >= self._roots else self._needed(wanted)
         backward.walk(
             self._entries, len(self._entries), grads, wanted, needed, self._complex, release
         )
-        return [
-            grads.get(v._id) if v._array.dtype.num in dtypes.INEXACT else None for v in values
-        ]
+        return [grads.get(s._id) if s._array.dtype.num in dtypes.INEXACT else None for s in sources]
 
     def _needed(self, wanted: set[int]) -> set[int]:
         """The ids that lie on a path from some source."""
@@ -374,10 +394,9 @@ class GradientTape:
                     needed.update(entry[3])
         return needed
 
-    def _answer(self, g: Any, source: Any, targets: list[Any], mode: UnconnectedGradients) -> Any:
+    def _answer(self, g: Any, value: Any, targets: list[Any], mode: UnconnectedGradients) -> Any:
         if g is not None:
             return g
-        value = _source("gradient", source, TypeError)
         if mode is UnconnectedGradients.ZERO:
             return zeros_like(value)
         reason = self._reset_reason(targets)
@@ -410,20 +429,18 @@ class GradientTape:
         mode = _mode(unconnected_gradients)
         self._check_use("jacobian")
         self._close()
-        result = jacobian.jacobian(self, _source("jacobian", target, TypeError, "target"), sources)
-        flat = [
-            self._answer_jacobian(j, s, target, mode)
-            for j, s in zip(result, nest.flatten(sources), strict=True)
-        ]
-        if not self._persistent:
+        target = _source("jacobian", target, TypeError, "target")
+        values = [_source("jacobian", s, TypeError) for s in nest.flatten(sources)]
+        try:
+            found = jacobian.jacobian(self, target, values)
+        finally:
             self._finish()
-        return nest.pack_sequence_as(sources, flat)
-
-    def _answer_jacobian(self, j: Any, source: Any, target: Any, mode: Any) -> Any:
-        if j is None and mode is UnconnectedGradients.ZERO:
-            value = _source("jacobian", source, TypeError)
-            return jacobian.zeros(target, value)
-        return self._answer(j, source, [_source("jacobian", target, TypeError)], mode)
+        for i, j in enumerate(found):
+            if j is None and mode is UnconnectedGradients.ZERO:
+                found[i] = jacobian.zeros(target, values[i])
+            else:
+                found[i] = self._answer(j, values[i], [target], mode)
+        return nest.pack_sequence_as(sources, found)
 
     def batch_jacobian(
         self,
@@ -439,20 +456,25 @@ class GradientTape:
         self._close()
         target = _source("batch_jacobian", target, TypeError, "target")
         value = _source("batch_jacobian", source, TypeError)
-        result = jacobian.batch_jacobian(self, target, value)
-        if result is None and mode is not UnconnectedGradients.ERROR:
-            result = jacobian.batch_zeros(target, value)
-        result = self._answer(result, source, [target], mode)
-        if not self._persistent:
+        try:
+            result = jacobian.batch_jacobian(self, target, value)
+        finally:
             self._finish()
-        return result
+        if result is None and mode is not UnconnectedGradients.ERROR:
+            return jacobian.batch_zeros(target, value)
+        return self._answer(result, value, [target], mode)
+
+
+def _present(value: Any) -> Any:
+    """What to keep of an input: for a variable its present value."""
+    return value._snapshot() if isinstance(value, Variable) else value
 
 
 def _flat(structure: Any) -> list[Any]:
     """The leaves of a nest; a list of tensors, the usual case, is its own."""
     if isinstance(structure, Value):
         return [structure]
-    if type(structure) is list and all([isinstance(x, Value) for x in structure]):
+    if type(structure) is list and all(isinstance(x, Value) for x in structure):
         return structure
     return nest.flatten(structure)
 
@@ -485,10 +507,4 @@ def _mode(value: Any) -> UnconnectedGradients:
         ) from None
 
 
-def live_listeners() -> tuple[Any, ...]:
-    """Who listens to operations right now."""
-    state = get_state()
-    return () if state is None else state.listeners
-
-
-__all__ = ["GradientTape", "Tensor", "UnconnectedGradients", "live_listeners"]
+__all__ = ["GradientTape", "UnconnectedGradients"]

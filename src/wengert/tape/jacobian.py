@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import invalid
 from wengert.ops.create import zeros_like
@@ -23,16 +22,20 @@ def _seeds(shape: tuple[int, ...], dtype: Any) -> Any:
         yield wrap(seed.reshape(shape))
 
 
-def jacobian(tape: Any, target: Any, sources: Any) -> list[Any]:
-    """One Jacobian for each leaf of `sources`; `None` where there is no path."""
-    flat = nest.flatten(sources)
+def jacobian(tape: Any, target: Any, sources: list[Any]) -> list[Any]:
+    """One Jacobian for each of a list of sources; `None` where there is no path."""
     shape = target._array.shape
     rows = [
-        tape._differentiate([target], [seed], flat, release=False)
+        tape._differentiate([target], [seed], sources, release=False)
         for seed in _seeds(shape, target._array.dtype)
     ]
+    if not rows:  # no elements, but there may be a path
+        found = tape._differentiate([target], [None], sources, release=False)
+        return [
+            None if g is None else zeros(target, s) for g, s in zip(found, sources, strict=True)
+        ]
     result = []
-    for k, source in enumerate(flat):
+    for k, source in enumerate(sources):
         column = [row[k] for row in rows]
         if all(g is None for g in column):
             result.append(None)
