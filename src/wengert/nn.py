@@ -6,24 +6,51 @@ from wengert.ops.activations import crelu, elu, leaky_relu, relu, relu6, selu
 from wengert.ops.attention import scaled_dot_product_attention
 from wengert.ops.blocks import depth_to_space, space_to_batch, space_to_depth
 from wengert.ops.convolve import (
-    atrous_conv2d, atrous_conv2d_transpose, conv1d, conv1d_transpose, conv2d, conv2d_transpose,
-    conv3d, conv3d_transpose, conv_transpose, convolution, depthwise_conv2d, separable_conv2d,
+    atrous_conv2d,
+    atrous_conv2d_transpose,
+    conv1d,
+    conv1d_transpose,
+    conv2d,
+    conv2d_transpose,
+    conv3d,
+    conv3d_transpose,
+    conv_transpose,
+    convolution,
+    depthwise_conv2d,
+    separable_conv2d,
 )  # fmt: skip
 from wengert.ops.ctc import ctc_greedy_decoder, ctc_loss
-from wengert.ops.dropout import dropout, stateless_dropout as _stateless_dropout
+from wengert.ops.dropout import dropout
+from wengert.ops.dropout import stateless_dropout as _stateless_dropout
 from wengert.ops.embedding import embedding_lookup
 from wengert.ops.losses import (
-    l2_loss, log_poisson_loss, sigmoid_cross_entropy_with_logits,
-    softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits,
+    l2_loss,
+    log_poisson_loss,
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
 )  # fmt: skip
 from wengert.ops.normalization import (
-    batch_normalization, bias_add, l2_normalize, local_response_normalization, lrn, moments,
+    batch_normalization,
+    bias_add,
+    l2_normalize,
+    local_response_normalization,
+    lrn,
+    moments,
     weighted_moments,
 )  # fmt: skip
 from wengert.ops.pools import (
-    avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, max_pool, max_pool1d, max_pool2d, max_pool3d,
-    max_pool_with_argmax, pool,
+    avg_pool,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    max_pool_with_argmax,
+    pool,
 )  # fmt: skip
 from wengert.ops.positions import in_top_k
 from wengert.ops.reduce import zero_fraction

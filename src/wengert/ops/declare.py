@@ -93,8 +93,11 @@ def in_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(kernel)
     def wide(*xs: Any, **attrs: Any) -> Any:
-        half = next((x.dtype for x in xs if x.dtype.num in HALF), None)
-        if half is None:
+        for x in xs:
+            if x.dtype.num in HALF:
+                half = x.dtype
+                break
+        else:
             return kernel(*xs, **attrs)
         out = kernel(*[x.astype(np.float32) if x.dtype.num in HALF else x for x in xs], **attrs)
         if isinstance(out, tuple):

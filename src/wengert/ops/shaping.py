@@ -51,6 +51,9 @@ def stop_gradient(input: Any, name: Any = None) -> Any:
     return apply(STOP_GRADIENT, operand(input))
 
 
+_MANY_ROWS = 128
+
+
 def _sum_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]:
     lead = len(have) - len(want)
     return tuple(range(lead)) + tuple(
@@ -60,6 +63,13 @@ def _sum_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]:
 
 @in_float32
 def _sum_to_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    lead = x.ndim - len(shape)
+    if lead and x.shape[lead:] == shape:
+        # The gradient of a bias. BLAS sums long columns several times faster than NumPy.
+        rows = math.prod(x.shape[:lead])
+        if rows >= _MANY_ROWS and x.dtype.kind == "f" and x.flags.c_contiguous:
+            return np.dot(np.ones(rows, x.dtype), x.reshape(rows, -1)).reshape(shape)
+        return np.add.reduce(x, tuple(range(lead)), dtype=x.dtype)
     return np.add.reduce(x, _sum_axes(x.shape, shape), dtype=x.dtype).reshape(shape)
 
 
