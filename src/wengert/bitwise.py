@@ -1,5 +1,6 @@
 """The names of `tf.bitwise`."""
 
+from wengert.core.missing import missing as _missing
 from wengert.ops.logical import (
     bitwise_and,
     bitwise_or,
@@ -10,3 +11,5 @@ from wengert.ops.logical import (
 )
 
 __all__ = ["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"]
+
+__getattr__ = _missing("tf.bitwise", globals())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from wengert.core.missing import missing as _missing
+
 
 class PhysicalDevice(NamedTuple):
     """A device of this machine."""
@@ -55,3 +57,5 @@ experimental = SimpleNamespace(
     list_logical_devices=list_logical_devices,
     set_memory_growth=_set_memory_growth,
 )
+
+__getattr__ = _missing("tf.config", globals())

@@ -1,5 +1,6 @@
 """The names of `tf.debugging`."""
 
+from wengert.core.missing import missing as _missing
 from wengert.ops.checks import (
     Assert,
     assert_all_finite,
@@ -53,3 +54,5 @@ __all__ = [
     "check_numerics",
     "is_numeric_tensor",
 ]
+
+__getattr__ = _missing("tf.debugging", globals())

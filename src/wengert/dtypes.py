@@ -22,6 +22,7 @@ from wengert.core.dtypes import (
 from wengert.core.dtypes import (
     bool_ as bool,
 )
+from wengert.core.missing import missing as _missing
 from wengert.ops.cast import cast, saturate_cast
 from wengert.ops.complex import complex
 
@@ -33,3 +34,5 @@ __all__ = [
     "double", "float16", "float32", "float64", "half", "int8", "int16", "int32", "int64",
     "saturate_cast", "string", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
+
+__getattr__ = _missing("tf.dtypes", globals())

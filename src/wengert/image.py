@@ -1,5 +1,6 @@
 """The names of `tf.image`."""
 
+from wengert.core.missing import missing as _missing
 from wengert.ops.boxes import crop_and_resize, non_max_suppression
 from wengert.ops.color import (
     adjust_brightness,
@@ -49,3 +50,5 @@ from wengert.ops.resize import (
     resize_with_crop_or_pad,
     resize_with_pad,
 )
+
+__getattr__ = _missing("tf.image", globals())

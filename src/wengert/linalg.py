@@ -1,5 +1,6 @@
 """The names of `tf.linalg`."""
 
+from wengert.core.missing import missing as _missing
 from wengert.ops.create import eye
 from wengert.ops.decompose import cholesky, qr
 from wengert.ops.diagonal import (
@@ -30,3 +31,5 @@ from wengert.ops.solve import (
 )  # fmt: skip
 from wengert.ops.svd import matrix_rank, normalize, pinv, svd
 from wengert.ops.tensordot import adjoint, cross, matrix_transpose, tensordot
+
+__getattr__ = _missing("tf.linalg", globals())

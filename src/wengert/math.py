@@ -1,6 +1,7 @@
 """The names of `tf.math`."""
 
 from wengert import special
+from wengert.core.missing import missing as _missing
 from wengert.ops.arithmetic import (
     accumulate_n,
     add,
@@ -128,3 +129,5 @@ from wengert.ops.unary import (
     softplus,
     tanh,
 )  # fmt: skip
+
+__getattr__ = _missing("tf.math", globals())

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
+from wengert.core.missing import missing as _missing
 from wengert.ops.activations import crelu, elu, leaky_relu, relu, relu6, selu
 from wengert.ops.attention import scaled_dot_product_attention
 from wengert.ops.blocks import depth_to_space, space_to_batch, space_to_depth
@@ -60,3 +61,5 @@ from wengert.ops.sorting import top_k
 from wengert.ops.unary import sigmoid, softplus, tanh
 
 experimental = _Namespace(stateless_dropout=_stateless_dropout)
+
+__getattr__ = _missing("tf.nn", globals())

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
+from wengert.core.missing import missing as _missing
 from wengert.ops.generator import (
     Generator,
     create_rng_state,
@@ -42,3 +43,5 @@ experimental = _Namespace(
     stateless_shuffle=_stateless_shuffle,
     stateless_split=split,
 )
+
+__getattr__ = _missing("tf.random", globals())

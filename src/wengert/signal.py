@@ -1,5 +1,6 @@
 """The names of `tf.signal`."""
 
+from wengert.core.missing import missing as _missing
 from wengert.ops.dct import dct, idct
 from wengert.ops.fft import (
     fft,
@@ -35,3 +36,5 @@ from wengert.ops.windows import (
     linear_to_mel_weight_matrix,
     vorbis_window,
 )
+
+__getattr__ = _missing("tf.signal", globals())

@@ -1,5 +1,6 @@
 """The names of `tf.math.special`."""
 
+from wengert.core.missing import missing as _missing
 from wengert.ops.bessel import (
     bessel_i0,
     bessel_i0e,
@@ -15,3 +16,5 @@ from wengert.ops.bessel import (
     bessel_y1,
 )  # fmt: skip
 from wengert.ops.special import dawsn, expint, fresnel_cos, fresnel_sin, spence
+
+__getattr__ = _missing("tf.math.special", globals())

@@ -1,5 +1,6 @@
 """The names of `tf.strings`."""
 
+from wengert.core.missing import missing as _missing
 from wengert.ops.strings import (
     as_string,
     join,
@@ -31,3 +32,5 @@ __all__ = [
     "to_number",
     "upper",
 ]
+
+__getattr__ = _missing("tf.strings", globals())

@@ -6,6 +6,7 @@ that round, `guarded.py` those that answer 0 instead of NaN, `power.py` powers a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -229,6 +230,8 @@ def add_n(inputs: Any, name: Any = None) -> Any:
     """The sum of tensors of one shape and dtype; it does not broadcast."""
     from wengert.ops.gather import densify
 
+    if not isinstance(inputs, Iterable):
+        raise at_site(TypeError(f"add_n: `inputs` must be a list of tensors; got {inputs!r}."))
     given = [densify(x) if isinstance(x, IndexedSlices) else x for x in inputs]
     if not given:
         raise at_site(ValueError("add_n: `inputs` is empty; at least one tensor is needed."))

@@ -123,8 +123,8 @@ def _pairs(name: str, what: str, value: Any, count: int) -> tuple[tuple[int, int
 
 
 def _block(name: str, value: Any) -> tuple[int, ...]:
-    found = static(name, value)
-    if not isinstance(found, tuple) or any(b < 1 for b in found):
+    found = static_tuple(name, value, "block_shape")
+    if isinstance(static(name, value), int) or any(b < 1 for b in found):
         raise invalid(name, f"`block_shape` must be a vector of sizes from 1 on; got {value!r}")
     return found
 
@@ -165,8 +165,12 @@ def required_space_to_batch_paddings(
     input_shape: Any, block_shape: Any, base_paddings: Any = None, name: Any = None
 ) -> tuple[Any, Any]:
     """The least paddings that make sizes divide into blocks, and the crops that undo the extra."""
-    sizes = np.array(static_tuple("required_space_to_batch_paddings", input_shape), np.int32)
-    block = np.array(static_tuple("required_space_to_batch_paddings", block_shape), np.int32)
+    sizes = np.array(
+        static_tuple("required_space_to_batch_paddings", input_shape, "input_shape"), np.int32
+    )
+    block = np.array(
+        static_tuple("required_space_to_batch_paddings", block_shape, "block_shape"), np.int32
+    )
     if sizes.shape != block.shape:
         raise invalid(
             "required_space_to_batch_paddings", "`input_shape` and `block_shape` differ in length"

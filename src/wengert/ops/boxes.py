@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import OutOfRangeError, invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
-from wengert.ops.declare import static
+from wengert.ops.declare import static, static_int
 
 
 def _positions(low: Any, high: Any, size: int, count: int) -> Any:
@@ -170,8 +170,11 @@ def non_max_suppression(
         raise invalid(
             "non_max_suppression", f"`iou_threshold` must be within [0, 1]; got {overlap}"
         )
+    most = static_int("non_max_suppression", max_output_size, "max_output_size")
+    if most < 0:
+        raise invalid("non_max_suppression", f"`max_output_size` must not be negative; got {most}")
     attrs = {
-        "most": static("non_max_suppression", max_output_size),
+        "most": most,
         "overlap": overlap,
         "threshold": float(score_threshold),
     }

@@ -16,6 +16,7 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.tensor import Value, is_tensor
+from wengert.ops.declare import static_int
 from wengert.ops.text import structure_text
 
 
@@ -158,9 +159,10 @@ def _rank_text(x: Any) -> str:
 def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
     """Raises `ValueError` unless the tensor has this rank."""
     x = operand(x)
-    if len(x.shape) != int(operand(rank)):
+    wanted = static_int("assert_rank", rank, "rank")
+    if len(x.shape) != wanted:
         raise _failed(
-            "assert_rank", f"rank {int(operand(rank))} was expected; {_rank_text(x)}", message,
+            "assert_rank", f"rank {wanted} was expected; {_rank_text(x)}", message,
             ValueError,
         )  # fmt: skip
 
@@ -168,10 +170,11 @@ def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> Non
 def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
     """Raises `ValueError` unless the tensor has at least this rank."""
     x = operand(x)
-    if len(x.shape) < int(operand(rank)):
+    wanted = static_int("assert_rank_at_least", rank, "rank")
+    if len(x.shape) < wanted:
         raise _failed(
             "assert_rank_at_least",
-            f"rank {int(operand(rank))} or more was expected; {_rank_text(x)}",
+            f"rank {wanted} or more was expected; {_rank_text(x)}",
             message,
             ValueError,
         )
@@ -180,7 +183,7 @@ def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: Any = Non
 def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: Any = None) -> None:
     """Raises `ValueError` unless the tensor has one of these ranks."""
     x = operand(x)
-    allowed = [int(operand(r)) for r in ranks]
+    allowed = [static_int("assert_rank_in", r, "ranks") for r in ranks]
     if len(x.shape) not in allowed:
         raise _failed(
             "assert_rank_in", f"a rank in {allowed} was expected; {_rank_text(x)}", message,

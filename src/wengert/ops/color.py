@@ -13,6 +13,7 @@ from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid
 from wengert.core.tensor import Value
 from wengert.ops.cast import cast, saturate_cast
+from wengert.ops.declare import static_float
 from wengert.ops.resize import rank_of, wrong
 
 
@@ -205,7 +206,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
     from wengert.ops.power import pow as power
 
     x = operand(image)
-    if not isinstance(gamma, Value) and gamma < 0:
+    if not isinstance(gamma, Value) and static_float("adjust_gamma", gamma, "gamma") < 0:
         raise wrong("adjust_gamma", f"`gamma` must not be negative; got {gamma}")
     floats = as_floats(x)
     exponent = operand(gamma, None, floats.dtype)
@@ -228,7 +229,8 @@ def adjust_hue(image: Any, delta: Any, name: Any = None) -> Any:
     """Turns the hue by `delta`, where 1 is a full turn."""
     from wengert.ops.division import floormod
 
-    if not isinstance(delta, Value) and not -1 <= delta <= 1:
+    turns = 0.0 if isinstance(delta, Value) else static_float("adjust_hue", delta, "delta")
+    if not -1 <= turns <= 1:
         raise wrong("adjust_hue", f"`delta` must be within [-1, 1]; got {delta}")
 
     def turn(h: Any, s: Any) -> tuple[Any, Any]:

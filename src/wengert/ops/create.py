@@ -11,12 +11,12 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dtypes import DType
-from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
+from wengert.core.errors import InvalidTypeError, at_site, invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor, Value
-from wengert.ops.declare import static, static_tuple
+from wengert.ops.declare import static_int, static_tuple
 
 _RANGE_TYPES = (
     dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64,
@@ -130,8 +130,8 @@ def eye(
     name: Any = None,
 ) -> Tensor:
     """The identity matrix, or a batch of them."""
-    rows = static("eye", num_rows)
-    columns = rows if num_columns is None else static("eye", num_columns)
+    rows = static_int("eye", num_rows, "num_rows")
+    columns = rows if num_columns is None else static_int("eye", num_columns, "num_columns")
     batch = () if batch_shape is None else sizes("eye", batch_shape)
     matrix = np.eye(*sizes("eye", (rows, columns)), dtype=dtypes.as_dtype(dtype).np)
     return wrap(np.broadcast_to(matrix, (*batch, rows, columns)) if batch else matrix, caller())
@@ -148,6 +148,9 @@ def range(  # the name is TensorFlow's
         start, limit = 0, start
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     arrays = [_number(v, wanted) for v in (start, limit, delta)]
+    if wanted is not None and wanted not in _RANGE_TYPES:
+        names = ", ".join(t.name for t in _RANGE_TYPES)
+        raise invalid_dtype("range", f"`dtype` must be one of {names}; got {wanted.name}")
     kind = wanted or max((dtypes.of(a) for a in arrays), key=_RANGE_TYPES.index)
     first, last, step = (_scalar(a, kind) for a in arrays)
     if step == 0:
@@ -171,10 +174,10 @@ def _scalar(array: np.ndarray, kind: DType) -> Any:
 def _number(value: Any, wanted: DType | None) -> np.ndarray:
     """One argument of `range` as an array of rank 0."""
     # An adopted dtype may hold fractions that the value's own type has not: 3 as float32.
-    array = operand(value, None, None if isinstance(value, Value) else wanted)._array
-    if array.ndim or dtypes.of(array) not in _RANGE_TYPES:
-        raise invalid("range", "the arguments must be scalar int or float numbers", array)
-    return array
+    x = operand(value, None, None if isinstance(value, Value) else wanted)
+    if x._array.ndim or x.dtype not in _RANGE_TYPES:
+        raise invalid("range", "the arguments must be scalar int or float numbers", x)
+    return x._array
 
 
 def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -> Any:
@@ -191,9 +194,12 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
     x, y = operands("linspace", start, stop)
     if x.dtype.is_integer:
         x, y = cast(x, dtypes.float64), cast(y, dtypes.float64)
-    count = static("linspace", num)
+    counts = static_tuple("linspace", num, "num")
+    if len(counts) != 1 or counts[0] < 0:
+        raise invalid("linspace", "`num` must be one number, not negative", num)
+    count = counts[0]
     shape: Any = shapes.broadcast("linspace", x._array.shape, y._array.shape)
-    place = check_axis("linspace", static("linspace", axis), len(shape) + 1)
+    place = check_axis("linspace", static_int("linspace", axis), len(shape) + 1)
     x, y = (expand_dims(broadcast_to(v, shape), place) for v in (x, y))
     if count <= 1:
         return x if count == 1 else x[(builtins.slice(None),) * place + (builtins.slice(0),)]
@@ -213,7 +219,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
     indexing = kwargs.pop("indexing", "xy")
     kwargs.pop("name", None)
     if kwargs:
-        raise TypeError(f"meshgrid: unknown argument {next(iter(kwargs))!r}.")
+        raise at_site(TypeError(f"meshgrid: unknown argument {next(iter(kwargs))!r}."))
     if indexing not in ("xy", "ij"):
         raise invalid("meshgrid", f"`indexing` must be 'xy' or 'ij'; got {indexing!r}")
     xs = [operand(x) for x in args]

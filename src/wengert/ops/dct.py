@@ -13,7 +13,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.lazy import Lazy, lax
 from wengert.core.op import Op
-from wengert.ops.declare import need_rank, static
+from wengert.ops.declare import need_rank, static_int
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
 
 _scipy_fft: Any = Lazy("scipy.fft")
@@ -99,7 +99,7 @@ def dct(
     x = operand(input, None, dtypes.float32)
     need_rank("dct", x, 1)
     if n is not None:
-        x = fit(x, (static("dct", n),))
+        x = fit(x, (static_int("dct", n, "n"),))
     size = x._array.shape[-1]
     if type == 1 and size < 2:
         raise at_site(ValueError(f"dct: type 1 needs at least two elements; got {size}."))

@@ -139,10 +139,35 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-def static_tuple(name: str, value: Any) -> tuple[int, ...]:
-    """Like `static`, with a single number as a tuple of one."""
+def static_tuple(name: str, value: Any, what: str = "shape") -> tuple[int, ...]:
+    """Like `static`, for the argument `what`: a flat list, or a single number as a tuple of one."""
     found = static(name, value)
-    return (found,) if isinstance(found, int) else found
+    if isinstance(found, int):
+        return (found,)
+    if found is None or not _INT.issuperset(map(type, found)):
+        raise invalid(name, f"`{what}` must be a list of whole numbers", value)
+    return found
+
+
+def static_int(name: str, value: Any, what: str = "axis") -> int:
+    """Like `static`, for the argument `what` that must be one number."""
+    if type(value) is int:
+        return value
+    found = static(name, value)
+    if not isinstance(found, int):
+        raise invalid_dtype(name, f"`{what}` must be one whole number", value)
+    return found
+
+
+def static_float(name: str, value: Any, what: str) -> float:
+    """A Python or NumPy number, or a scalar tensor, as a float for the argument `what`."""
+    array = value._array if isinstance(value, Value) else value
+    try:
+        if isinstance(array, str | bytes):
+            raise TypeError
+        return float(array)
+    except (TypeError, ValueError):
+        raise invalid_dtype(name, f"`{what}` must be one number", value) from None
 
 
 def need_rank(name: str, x: Any, least: int, most: int | None = None) -> int | None:

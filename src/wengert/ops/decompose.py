@@ -34,6 +34,8 @@ def or_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return kernel(x, **attrs)
         except np.linalg.LinAlgError:
+            if x.ndim < 2:
+                raise
             lead, shape = x.shape[:-2], x.shape[-2:]
             model = kernel(np.eye(*shape, dtype=x.dtype), **attrs)
         single = not isinstance(model, tuple)

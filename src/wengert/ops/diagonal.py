@@ -19,7 +19,7 @@ from wengert.core.errors import invalid
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
-from wengert.ops.declare import static
+from wengert.ops.declare import static_int, static_tuple
 from wengert.ops.einsum import EINSUM_ONE
 
 _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
@@ -154,8 +154,7 @@ def _range(name: str, k: Any, align: str) -> tuple[int, int]:
     """`k` as the lowest and highest diagonal."""
     if align not in _ALIGNS:
         raise invalid(name, f"`align` must be one of {', '.join(_ALIGNS)}; got {align!r}")
-    found = static(name, k)
-    ends = (found,) if isinstance(found, int) else found
+    ends = static_tuple(name, k, "k")
     if len(ends) not in (1, 2):
         raise invalid(name, f"`k` must be one number or two; got {list(ends)}")
     if ends[0] > ends[-1]:
@@ -239,7 +238,9 @@ def diag(
         raise invalid("diag", f"`diagonal` must have rank {rank} or more", x)
     if rank == 2 and x.shape[-2] != upper - lower + 1:
         raise invalid("diag", f"`k` asks for {upper - lower + 1} diagonals", x)
-    rows, cols = _diag_size(x, lower, upper, static("diag", num_rows), static("diag", num_cols))
+    rows = static_int("diag", num_rows, "num_rows")
+    cols = static_int("diag", num_cols, "num_cols")
+    rows, cols = _diag_size(x, lower, upper, rows, cols)
     return apply(
         DIAG, x, lower=lower, upper=upper, rows=rows, cols=cols,
         padding=_padding(padding_value), align=align,
@@ -364,7 +365,8 @@ BAND_PART = Op(
 
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: Any = None) -> Any:
     """Keeps so many diagonals below and above the main one (all, if negative), zeros elsewhere."""
-    lower, upper = static("band_part", num_lower), static("band_part", num_upper)
+    lower = static_int("band_part", num_lower, "num_lower")
+    upper = static_int("band_part", num_upper, "num_upper")
     return apply(BAND_PART, operand(input), lower=max(lower, -1), upper=max(upper, -1))
 
 

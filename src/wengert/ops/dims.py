@@ -116,7 +116,7 @@ def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
     """Drops the given axes, which must have size 1; without `axis`, all of size 1."""
     x = operand(input)
     dims = x._array.shape
-    wanted = () if axis is None else static_tuple("squeeze", axis)
+    wanted = () if axis is None else static_tuple("squeeze", axis, "axis")
     if wanted:
         axes = tuple(sorted(set(shapes.axes("squeeze", wanted, len(dims)))))
     else:

@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, describe
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
@@ -212,6 +212,12 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     an arrow the output has the labels that appear once, in alphabetical order. `optimize` is
     "greedy" or "optimal": how the order of more than two tensors is found.
     """
+    if not isinstance(equation, str):
+        raise at_site(
+            TypeError(
+                f"einsum: `equation` must be a text like 'ij,jk->ik'; got {describe(equation)}."
+            )
+        )
     optimize = kwargs.pop("optimize", "greedy")
     kwargs.pop("name", None)
     if kwargs:

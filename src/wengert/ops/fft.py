@@ -290,7 +290,7 @@ def _shifted(name: str, x: Any, axes: Any, back: bool) -> Any:
 
     x = operand(x)
     shape = x._array.shape
-    wanted = None if axes is None else static_tuple(name, axes)
+    wanted = None if axes is None else static_tuple(name, axes, "axes")
     for axis in shapes.axes(name, wanted, len(shape)):
         size = shape[axis]
         cut = size // 2 if back else size - size // 2

@@ -15,7 +15,7 @@ from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.ops.dct import dct
-from wengert.ops.declare import need_rank, static
+from wengert.ops.declare import need_rank, static, static_int
 from wengert.ops.fft import fit, irfft, rfft
 from wengert.ops.windows import hann_window, vorbis_window
 
@@ -132,8 +132,9 @@ def frame(
     rank = x._array.ndim
     if not rank:
         raise invalid("frame", "a scalar has nothing to cut", x)
-    place = shapes.check_axis("frame", static("frame", axis), rank)
-    length, step = static("frame", frame_length), static("frame", frame_step)
+    place = shapes.check_axis("frame", static_int("frame", axis), rank)
+    length = static_int("frame", frame_length, "frame_length")
+    step = static_int("frame", frame_step, "frame_step")
     if step < 1 or length < 0:
         raise invalid(
             "frame", f"`frame_length` {length} must not be negative, `frame_step` {step} positive"
@@ -175,7 +176,10 @@ def overlap_and_add(signal: Any, frame_step: Any, name: Any = None) -> Any:
     return apply(OVERLAP_AND_ADD, x, step=step)
 
 
-def _power_of_two(length: int) -> int:
+def _fft_length(name: str, length: int, given: Any) -> int:
+    """The length asked for, or the next power of two."""
+    if given is not None:
+        return static_int(name, given, "fft_length")
     return 1 << max(0, math.ceil(math.log2(length))) if length > 0 else 1
 
 
@@ -189,8 +193,8 @@ def stft(
 ) -> Any:  # fmt: skip
     """The short-time Fourier transform: frames, times a window, through `rfft`."""
     x = operand(signals)
-    length = static("stft", frame_length)
-    size = _power_of_two(length) if fft_length is None else static("stft", fft_length)
+    length = static_int("stft", frame_length, "frame_length")
+    size = _fft_length("stft", length, fft_length)
     frames = frame(x, length, frame_step, pad_end)
     if not x.dtype.is_floating:
         raise at_site(ValueError(f"stft: the signal must be floating; got {x.dtype.name}."))
@@ -203,8 +207,8 @@ def inverse_stft(
 ) -> Any:  # fmt: skip
     """The signal of a short-time transform; exact with `inverse_stft_window_fn` as the window."""
     x = operand(stfts)
-    length = static("inverse_stft", frame_length)
-    size = _power_of_two(length) if fft_length is None else static("inverse_stft", fft_length)
+    length = static_int("inverse_stft", frame_length, "frame_length")
+    size = _fft_length("inverse_stft", length, fft_length)
     frames = fit(irfft(x, [size]), (length,))
     return overlap_and_add(_windowed(frames, window_fn, length), frame_step)
 
@@ -239,7 +243,7 @@ def mdct(
     from wengert.ops.shaping import concat, split
 
     x = operand(signals)
-    length = static("mdct", frame_length)
+    length = static_int("mdct", frame_length, "frame_length")
     half = _mdct_length(length)
     frames = frame(x, length, half, pad_end)
     frames = frames * (

@@ -13,12 +13,12 @@ import numpy as np
 
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import Hooks, operand
-from wengert.core.errors import InvalidIndexError, invalid
+from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax, sparse
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
-from wengert.ops.declare import in_float32, static, static_tuple
+from wengert.ops.declare import in_float32, static_int, static_tuple
 
 # From here on SciPy's sparse product beats `np.add.at` by 2 to 10 times.
 _MANY = 1 << 16
@@ -41,12 +41,12 @@ def check_indices(name: str, indices: np.ndarray, size: int) -> None:
         )
 
 
-def whole_numbers(name: str, indices: Any) -> Any:
+def whole_numbers(name: str, indices: Any, what: str = "indices") -> Any:
     """Indices as an integer tensor."""
     i = operand(indices)
     if i.dtype.is_integer:
         return i
-    raise invalid(name, "`indices` must be whole numbers", i, help="Cast them to tf.int32.")
+    raise invalid_dtype(name, f"`{what}` must be whole numbers", i, help="Cast them to tf.int32.")
 
 
 def add_rows(places: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
@@ -222,11 +222,11 @@ def gather(
     """Picks slices of `params` along `axis`; an index outside, or a negative one, is an error."""
     x, i = operand(params), whole_numbers("gather", indices)
     a, b = x._array, i._array
-    batch = static("gather", batch_dims)
+    batch = static_int("gather", batch_dims, "batch_dims")
     batch = batch + b.ndim if batch < 0 else batch
     if not 0 <= batch <= b.ndim or a.shape[:batch] != b.shape[:batch]:
         raise invalid("gather", f"the first {batch} sizes (`batch_dims`) must agree", x, i)
-    place = check_axis("gather", batch if axis is None else static("gather", axis), a.ndim)
+    place = check_axis("gather", batch if axis is None else static_int("gather", axis), a.ndim)
     if place < batch:
         raise invalid("gather", f"`axis` {place} must not be less than `batch_dims` {batch}", x, i)
     return apply(GATHER, x, i, axis=place, batch_dims=batch)
@@ -317,7 +317,7 @@ def gather_nd(
     """Picks slices of `params` at the index tuples in the last axis of `indices`."""
     x, i = operand(params), whole_numbers("gather_nd", indices)
     check_policy("gather_nd", bad_indices_policy)
-    batch = static("gather_nd", batch_dims)
+    batch = static_int("gather_nd", batch_dims, "batch_dims")
     a, b = x._array, i._array
     if not b.ndim:
         raise invalid("gather_nd", "`indices` must be at least a vector", x, i)

@@ -15,7 +15,7 @@ from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.ops import distributions, philox
 from wengert.ops import random as functions
-from wengert.ops.declare import static
+from wengert.ops.declare import static_int
 from wengert.ops.seeds import entropy
 
 _WIDE = 0xFFFFFFFFFFFFFFFF
@@ -118,7 +118,7 @@ class Generator:
 
     def skip(self, delta: Any) -> Any:
         """Moves on as if `delta` numbers had been drawn; returns the state before."""
-        before = replay.draw(lambda: self._advance(static("skip", delta)))
+        before = replay.draw(lambda: self._advance(static_int("skip", delta, "delta")))
         return wrap(before.view(np.int64))
 
     def _advance(self, count: int) -> np.ndarray:
@@ -191,12 +191,12 @@ class Generator:
         from wengert.ops.create import zeros_like
         from wengert.ops.shaping import stack
 
-        row = self.uniform_full_int((static("make_seeds", count),), dtypes.int64)
+        row = self.uniform_full_int((static_int("make_seeds", count, "count"),), dtypes.int64)
         return stack([row, zeros_like(row)])
 
     def split(self, count: Any = 1) -> list[Generator]:
         """`count` generators with keys drawn from this one."""
-        keys = self.uniform_full_int((static("split", count),), dtypes.int64).numpy()
+        keys = self.uniform_full_int((static_int("split", count, "count"),), dtypes.int64).numpy()
         return [Generator(state=[0, 0, int(k)], alg=self._alg) for k in keys]
 
 

@@ -16,7 +16,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.create import ones
-from wengert.ops.declare import static
+from wengert.ops.declare import static_int
 from wengert.ops.reduce import reduce_max
 from wengert.ops.segment import unsorted_segment_sum
 from wengert.ops.shaping import reshape
@@ -138,7 +138,10 @@ def bincount(
         if xs[1]._array.shape != x._array.shape:
             raise invalid("bincount", "`weights` must have the shape of `arr`", *xs)
         dtype = xs[1].dtype
-    least, most = static("bincount", minlength), static("bincount", maxlength)
+    least = None if minlength is None else static_int("bincount", minlength, "minlength")
+    most = None if maxlength is None else static_int("bincount", maxlength, "maxlength")
+    if most is not None and most < 0:
+        raise invalid("bincount", f"`maxlength` must not be negative; got {most}")
     return apply(
         BINCOUNT if least is not None and least == most else BINCOUNT_OPEN,
         *xs,
@@ -180,7 +183,7 @@ BINS = Op(
 
 def _histogram_args(name: str, values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any, int]:
     x = operand(values)
-    ends, n = operand(value_range, None, x.dtype), static(name, nbins)
+    ends, n = operand(value_range, None, x.dtype), static_int(name, nbins, "nbins")
     if ends._array.shape != (2,):
         raise invalid(name, "`value_range` must be two numbers", ends)
     if n <= 0:
@@ -277,7 +280,10 @@ def confusion_matrix(
     found = _classes("predictions", predictions)
     if true._array.shape != found._array.shape:
         raise invalid("confusion_matrix", "`labels` and `predictions` must agree", true, found)
-    n = _class_count(true, found, static("confusion_matrix", num_classes))
+    given = num_classes
+    if given is not None:
+        given = static_int("confusion_matrix", given, "num_classes")
+    n = _class_count(true, found, given)
     size = true._array.size
     w = ones((size,), kind) if weights is None else _flat(cast(operand(weights), kind))
     if w._array.shape != (size,):

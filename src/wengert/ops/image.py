@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.ops import random
 from wengert.ops.color import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
-from wengert.ops.declare import static, static_tuple
+from wengert.ops.declare import static_float, static_int, static_tuple
 from wengert.ops.resize import rank_of, wrong
 
 
@@ -48,7 +48,7 @@ def rot90(image: Any, k: Any = 1, name: Any = None) -> Any:
     """Turns images by `k` quarters anticlockwise."""
     x = operand(image)
     rank_of("rot90", x)
-    turns = static("rot90", k) % 4
+    turns = static_int("rot90", k, "k") % 4
     if turns == 1:
         return _flipped(transpose(x), -3)
     if turns == 2:
@@ -94,9 +94,9 @@ def _crop(name: str, value: Any, size: Any, draw: Any) -> Any:
     from wengert.ops.slicing import slice as cut
 
     x = operand(value)
-    wanted = static_tuple(name, size)
+    wanted = static_tuple(name, size, "size")
     have = x._array.shape
-    if len(wanted) != len(have) or any(n > d for n, d in zip(wanted, have, strict=True)):
+    if len(wanted) != len(have) or any(not 0 <= n <= d for n, d in zip(wanted, have, strict=True)):
         raise invalid(name, f"`size` {list(wanted)} does not fit into the value", x)
     room = wrap(np.array([d - n + 1 for n, d in zip(wanted, have, strict=True)], np.int32))
     return cut(x, draw(room), wanted)
@@ -114,14 +114,16 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: Any = None) ->
         room.shape, seed, 0, room, dtypes.int32))  # fmt: skip
 
 
-def _delta(name: str, most: float, limit: float | None = None) -> None:
+def _delta(name: str, max_delta: Any, limit: float | None = None) -> None:
+    most = static_float(name, max_delta, "max_delta")
     if most < 0:
         raise wrong(name, f"`max_delta` must not be negative; got {most}")
     if limit is not None and most > limit:
         raise wrong(name, f"`max_delta` must not exceed {limit}; got {most}")
 
 
-def _range(name: str, lower: float, upper: float) -> None:
+def _range(name: str, lower: Any, upper: Any) -> None:
+    lower, upper = static_float(name, lower, "lower"), static_float(name, upper, "upper")
     if upper <= lower:
         raise wrong(name, f"`upper` {upper} must exceed `lower` {lower}")
     if lower < 0:

@@ -18,7 +18,7 @@ from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
-from wengert.ops.declare import static, static_tuple
+from wengert.ops.declare import static, static_int, static_tuple
 from wengert.ops.gather import whole_numbers
 
 _INDEX = dtypes.nums("iu")
@@ -104,7 +104,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     dims, wanted = x._array.shape, m._array.shape
     if not wanted:
         raise invalid("boolean_mask", "mask cannot be scalar", help="Give a vector of booleans.")
-    place = 0 if axis is None else static("boolean_mask", axis)
+    place = 0 if axis is None else static_int("boolean_mask", axis)
     place = place + len(dims) if place < 0 else place
     if dims[place : place + len(wanted)] != wanted:
         raise invalid(
@@ -175,7 +175,7 @@ def one_hot(
     if not isinstance(count, int) or count < 0:
         raise invalid("one_hot", f"`depth` must be a number from 0 on; got {depth!r}")
     kind, on, off = _on_and_off(on_value, off_value, dtype)
-    place = -1 if axis is None else static("one_hot", axis)
+    place = -1 if axis is None else static_int("one_hot", axis)
     rank = i._array.ndim
     if not -1 <= place <= rank:
         raise invalid("one_hot", f"`axis` must be -1 or from 0 to {rank}; got {place}", i)
@@ -318,7 +318,7 @@ UNRAVEL_INDEX = Op(
 def unravel_index(indices: Any, dims: Any, name: Any = None) -> Any:
     """Flat indices as index tuples of an array of shape `dims`, one row per axis."""
     i = whole_numbers("unravel_index", indices)
-    sizes = static_tuple("unravel_index", dims)
+    sizes = static_tuple("unravel_index", dims, "dims")
     if i._array.ndim > 1:
         raise invalid("unravel_index", "`indices` must be a scalar or a vector", i)
     if any(not isinstance(d, int) or d < 1 for d in sizes):

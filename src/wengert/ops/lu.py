@@ -9,14 +9,16 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.errors import invalid
 from wengert.core.lazy import jnp, lapack, lax, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import in_float32, need_rank
 from wengert.ops.decompose import must_be_square
 from wengert.ops.diagonal import band_part, diag_part, set_diag
 from wengert.ops.matmul import matmul
 from wengert.ops.solve import TRIANGULAR_SOLVE, check_square, inv, refusing, triangular_solve
+from wengert.ops.sorting import choose_type
 from wengert.ops.tensordot import matrix_transpose
 
 
@@ -117,7 +119,8 @@ LU = Op(
 
 def lu(input: Any, output_idx_type: Any = dtypes.int32, name: Any = None) -> tuple[Any, Any]:
     """L and U packed in one matrix, and the order p of rows: input[p] = L @ U."""
-    return apply(LU, operand(input), dtype=dtypes.as_dtype(output_idx_type))
+    kind = choose_type("lu", "output_idx_type", output_idx_type, dtypes.int32, dtypes.int64)
+    return apply(LU, operand(input), dtype=kind)
 
 
 def lu_reconstruct(
@@ -132,8 +135,14 @@ def lu_solve(
     lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: Any = None
 ) -> Any:
     """Solves A @ x = rhs, given the `lu` of A."""
-    lower, upper = _factors(operand(lower_upper))
-    b = apply(PERMUTE_ROWS, operand(rhs, None, upper.dtype), operand(perm), inverse=False)
+    x = operand(lower_upper)
+    right = operand(rhs, None, x.dtype)
+    need_rank("lu_solve", x, 2)
+    need_rank("lu_solve", right, 2)
+    if x._array.shape[-1] != right._array.shape[-2]:
+        raise invalid("lu_solve", "`rhs` must have as many rows as the matrix", x, right)
+    lower, upper = _factors(x)
+    b = apply(PERMUTE_ROWS, right, operand(perm), inverse=False)
     return triangular_solve(upper, triangular_solve(lower, b), lower=False)
 
 

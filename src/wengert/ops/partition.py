@@ -14,7 +14,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Joint, Op, Spec
-from wengert.ops.declare import static
+from wengert.ops.declare import static_int
 from wengert.ops.gather import check_indices, gather, whole_numbers
 
 
@@ -63,10 +63,10 @@ def dynamic_partition(
     data: Any, partitions: Any, num_partitions: Any, name: Any = None
 ) -> list[Any]:
     """Sorts slices into `num_partitions` tensors by the number that `partitions` gives each."""
-    count = static("dynamic_partition", num_partitions)
+    count = static_int("dynamic_partition", num_partitions, "num_partitions")
     if count < 1:
         raise invalid("dynamic_partition", f"`num_partitions` must be at least 1; got {count}")
-    groups = whole_numbers("dynamic_partition", partitions)
+    groups = whole_numbers("dynamic_partition", partitions, "partitions")
     return list(apply(DYNAMIC_PARTITION, operand(data), groups, num_partitions=count))
 
 

@@ -16,7 +16,7 @@ from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
 from wengert.core.tensor import Value
-from wengert.ops.declare import in_float32, static
+from wengert.ops.declare import in_float32, static_int
 from wengert.ops.sorting import SIGNED, choose_type
 
 
@@ -57,9 +57,7 @@ ARGMIN = _declare_arg("argmin", np.inf)
 
 def _position(op: Op, input: Any, axis: Any, dtype: DType) -> Any:
     x = operand(input)
-    place = 0 if axis is None else static(op.name, axis)
-    if not isinstance(place, int):
-        raise at_site(TypeError(f"{op.name}: `axis` must be one number; got {describe(axis)}."))
+    place = 0 if axis is None else static_int(op.name, axis)
     place = check_axis(op.name, place, x._array.ndim)
     if not x._array.shape[place]:
         raise invalid(op.name, f"axis {place} is empty", x, help="Nothing has no largest element.")
@@ -194,4 +192,4 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: Any = None) -> Any:
     if i.dtype not in (dtypes.int32, dtypes.int64):
         raise invalid_dtype("in_top_k", "`targets` must be int32 or int64", i)
     _infer_in_top_k(Spec(x._array.shape, x.dtype), Spec(i._array.shape, i.dtype), 0)
-    return apply(IN_TOP_K, x, i, k=static("in_top_k", k))
+    return apply(IN_TOP_K, x, i, k=static_int("in_top_k", k, "k"))

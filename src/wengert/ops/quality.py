@@ -12,7 +12,7 @@ from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.ops.color import convert_image_dtype
-from wengert.ops.declare import need_rank
+from wengert.ops.declare import need_rank, static_int
 from wengert.ops.resample import filtered
 from wengert.ops.resize import rank_of, wrong
 
@@ -111,12 +111,16 @@ def similarity(
     return luminance * contrast, contrast
 
 
-def _check_filter(name: str, x: Any, y: Any, size: int) -> None:
+def _check_filter(name: str, x: Any, y: Any, given: Any) -> int:
+    size = static_int(name, given, "filter_size")
+    if size < 1:
+        raise invalid(name, f"`filter_size` must be positive; got {size}")
     for z in (x, y):
         if min(z._array.shape[-3:-1]) < size:
             raise invalid(name, f"images must be at least {size} (`filter_size`) high and wide", z)
     if x._array.shape[-3:] != y._array.shape[-3:]:
         raise invalid(name, "the images must have the same size", x, y)
+    return size
 
 
 def ssim(
@@ -127,8 +131,8 @@ def ssim(
     from wengert.ops.reduce import reduce_mean
 
     x, y, top = _pair("ssim", img1, img2, max_val)
-    _check_filter("ssim", x, y, filter_size)
-    index, _ = similarity(x, y, top, filter_size, filter_sigma, k1, k2)
+    size = _check_filter("ssim", x, y, filter_size)
+    index, _ = similarity(x, y, top, size, filter_sigma, k1, k2)
     rank = index._array.ndim
     axes = [rank - 1] if return_index_map else [rank - 3, rank - 2, rank - 1]
     return reduce_mean(index, axes)

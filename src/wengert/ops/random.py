@@ -13,10 +13,10 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType, as_dtype
-from wengert.core.errors import UnimplementedError, at_site, describe, invalid
+from wengert.core.errors import UnimplementedError, at_site, describe, invalid, invalid_dtype
 from wengert.core.shapes import TensorShape
 from wengert.ops import distributions, rejection
-from wengert.ops.declare import static, static_tuple
+from wengert.ops.declare import static, static_int, static_tuple
 from wengert.ops.seeds import next_state, seed_state
 from wengert.ops.shaping import broadcast_to, identity
 
@@ -172,7 +172,10 @@ def chosen(logits: Any, state: Any, num_samples: Any, dtype: Any) -> Any:
     if logits.dtype.kind != "f":
         raise invalid("categorical", "`logits` must be floating", logits, help="Cast them.")
     kind = as_dtype(dtype or dtypes.int64)
-    return distributions.classes(logits, state, static("categorical", num_samples), kind)
+    if kind not in (dtypes.int32, dtypes.int64):
+        raise invalid_dtype("categorical", f"`dtype` must be int32 or int64; got {kind.name}")
+    count = static_int("categorical", num_samples, "num_samples")
+    return distributions.classes(logits, state, count, kind)
 
 
 def categorical(
@@ -209,14 +212,23 @@ def _joint(name: str, *parameters: Any) -> tuple[Any, ...]:
     return broadcast(name, *[p._array.shape for p in parameters if p is not None]) or ()
 
 
+def _count_dtype(name: str, dtype: Any) -> DType:
+    """A dtype that holds counts: floating, int32 or int64."""
+    kind = as_dtype(dtype)
+    if not kind.is_floating and kind not in (dtypes.int32, dtypes.int64):
+        raise invalid_dtype(name, f"`dtype` must be floating, int32 or int64; got {kind.name}")
+    return kind
+
+
 def poisson(
     shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: Any = None
 ) -> Any:
     """Poisson numbers of rate `lam`; `shape` is put before the shape of `lam`."""
     rate = operand(lam, None, dtypes.float32)
     full = sizes("poisson", shape) + rate._array.shape
+    kind = _count_dtype("poisson", dtype)
     state = next_state("poisson", seed)
-    return rejection.standard_poisson(broadcast_to(rate, full), state, as_dtype(dtype))
+    return rejection.standard_poisson(broadcast_to(rate, full), state, kind)
 
 
 # The stateless functions: the same numbers for the same seed, always.
@@ -291,7 +303,8 @@ def stateless_poisson(
     """Poisson numbers that depend on `seed` and `lam` alone; `shape` is the whole shape."""
     rate = operand(lam, None, dtypes.float32)
     full = _whole_shape("stateless_poisson", shape, rate)
-    return rejection.standard_poisson(broadcast_to(rate, full), seed_state(seed), as_dtype(dtype))
+    kind = _count_dtype("stateless_poisson", dtype)
+    return rejection.standard_poisson(broadcast_to(rate, full), seed_state(seed), kind)
 
 
 def successes(name: str, shape: Any, state: Any, counts: Any, probs: Any, dtype: Any) -> Any:
@@ -323,7 +336,8 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Any:
     """`num` seeds, each as good as new, from one."""
     check_algorithm(alg)
     seed = operand(seed)
-    return distributions.random_bits(seed_state(seed), (static("split", num), 2), seed.dtype)
+    count = static_int("split", num, "num")
+    return distributions.random_bits(seed_state(seed), sizes("split", (count, 2)), seed.dtype)
 
 
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:

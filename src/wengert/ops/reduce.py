@@ -58,7 +58,10 @@ def reduce_args(name: str, x: Any, axis: Any, dtype: DType | None = None) -> Any
         return x, tuple(range(rank))
     if type(axis) is int and -rank <= axis < rank:
         return x, (axis % rank,)
-    wanted = shapes.axes(name, static(name, axis), rank)
+    found = static(name, axis)
+    if isinstance(found, tuple) and tuple in map(type, found):
+        found = static(name, operand(axis)._array.ravel())
+    wanted = shapes.axes(name, found, rank)
     if len(set(wanted)) < len(wanted):
         raise invalid(
             name, f"`axis` {list(wanted)} names an axis twice", x, help="Name each axis once."

@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import static, static_tuple
+from wengert.ops.declare import static, static_int, static_tuple
 
 
 def _reverse_kernel(x: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:
@@ -32,9 +32,9 @@ REVERSE = Op(
 def reverse(tensor: Any, axis: Any, name: Any = None) -> Any:
     """Turns the order of elements along the axes in the list `axis` around."""
     x = operand(tensor)
-    wanted = static("reverse", axis)
-    if not isinstance(wanted, tuple):
+    if isinstance(static("reverse", axis), int):
         raise invalid("reverse", f"`axis` must be a list of axes; got {axis!r}")
+    wanted = static_tuple("reverse", axis, "axis")
     axes = shapes.axes("reverse", wanted, x._array.ndim)
     if len(set(axes)) != len(axes):
         raise invalid("reverse", f"`axis` names an axis twice; got {list(wanted)}", x)
@@ -118,10 +118,12 @@ def reverse_sequence(
     if not lengths.dtype.is_integer:
         raise invalid("reverse_sequence", "`seq_lengths` must be whole numbers", lengths)
     rank = x._array.ndim
-    seq = shapes.check_axis("reverse_sequence", static("reverse_sequence", seq_axis), rank)
+    seq = shapes.check_axis(
+        "reverse_sequence", static_int("reverse_sequence", seq_axis, "seq_axis"), rank
+    )
     batch = shapes.check_axis(
         "reverse_sequence",
-        0 if batch_axis is None else static("reverse_sequence", batch_axis),
+        0 if batch_axis is None else static_int("reverse_sequence", batch_axis, "batch_axis"),
         rank,
     )
     if seq == batch:
@@ -153,7 +155,7 @@ ROLL = Op(
 def roll(input: Any, shift: Any, axis: Any, name: Any = None) -> Any:
     """Moves elements along axes by `shift` places; what falls off one end enters at the other."""
     x = operand(input)
-    shifts, wanted = static_tuple("roll", shift), static_tuple("roll", axis)
+    shifts, wanted = static_tuple("roll", shift, "shift"), static_tuple("roll", axis, "axis")
     if len(shifts) != len(wanted):
         raise invalid(
             "roll", f"`shift` and `axis` must be equally long; got {len(shifts)} and {len(wanted)}"

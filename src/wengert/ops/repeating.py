@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import static, static_tuple
+from wengert.ops.declare import static_int, static_tuple
 from wengert.ops.gather import GATHER, GATHER_GRAD
 from wengert.ops.shaping import reshape
 
@@ -55,7 +55,7 @@ TILE = Op(
 def tile(input: Any, multiples: Any, name: Any = None) -> Any:
     """Lays copies of a tensor side by side, `multiples[i]` along axis i."""
     x = operand(input)
-    counts = static_tuple("tile", multiples)
+    counts = static_tuple("tile", multiples, "multiples")
     if len(counts) != x._array.ndim or min(counts, default=0) < 0:
         raise invalid(
             "tile",
@@ -109,20 +109,19 @@ REPEAT = Op(
 def repeat(input: Any, repeats: Any, axis: Any = None, name: Any = None) -> Any:
     """Repeats each element along `axis` (of the flattened tensor without one).
 
-    `repeats` is one number or one per element; negative numbers count as 0.
+    `repeats` is one number, or one per element; of those, negative ones count as 0.
     """
     x = operand(input)
     if axis is None:
         x, axis = reshape(x, (x._array.size,)), 0
     elif not x._array.ndim:
         x = reshape(x, (1,))
-    place = shapes.check_axis("repeat", static("repeat", axis), x._array.ndim)
-    counts = static("repeat", repeats)
-    if isinstance(counts, tuple):
-        if any(isinstance(n, tuple) for n in counts):
-            raise invalid("repeat", "`repeats` must be a number or a vector")
+    place = shapes.check_axis("repeat", static_int("repeat", axis), x._array.ndim)
+    counts: Any = static_tuple("repeat", repeats, "repeats")
+    if len(counts) != 1:
         counts = tuple(max(n, 0) for n in counts)
-        counts = counts[0] if len(counts) == 1 else counts
+    elif counts[0] < 0:
+        raise invalid("repeat", f"`repeats` must not be negative; got {counts[0]}", x)
     else:
-        counts = max(counts, 0)
+        counts = counts[0]
     return apply(REPEAT, x, counts=counts, axis=place)

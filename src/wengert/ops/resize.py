@@ -11,7 +11,7 @@ from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
 from wengert.ops.cast import cast
-from wengert.ops.declare import static
+from wengert.ops.declare import static, static_float, static_int
 from wengert.ops.resample import KERNELS, resample
 
 
@@ -124,8 +124,8 @@ def padded(image: Any, top: int, left: int, height: int, width: int) -> Any:
 
 
 def _box(name: str, *values: Any) -> list[int]:
-    found = [static(name, v) for v in values]
     names = ("offset_height", "offset_width", "target_height", "target_width")
+    found = [static_int(name, v, what) for what, v in zip(names, values, strict=True)]
     for what, value in zip(names, found, strict=True):
         if value < 0 or (value == 0 and what.startswith("target")):
             least = "positive" if what.startswith("target") else "0 or more"
@@ -170,7 +170,7 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
     """The middle part of an image, a fraction of each side."""
     x = operand(image)
     rank_of("central_crop", x)
-    fraction = float(central_fraction)
+    fraction = static_float("central_crop", central_fraction, "central_fraction")
     if not 0.0 < fraction <= 1.0:
         raise wrong("central_crop", f"`central_fraction` must be within (0, 1]; got {fraction}")
     if fraction == 1.0:

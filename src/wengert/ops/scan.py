@@ -19,7 +19,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op
 from wengert.core.shapes import check_axis
 from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, static, unary
+from wengert.ops.declare import in_float32, static_int, unary
 from wengert.ops.power import exp
 
 
@@ -115,7 +115,7 @@ def linear_recurrence(a: Any, b: Any, axis: int, reverse: bool) -> Any:
 
 def _scan(op: Op, x: Any, axis: Any, exclusive: Any, reverse: Any, fill: float) -> Any:
     x = operand(x)
-    place = check_axis(op.name, static(op.name, axis), x._array.ndim)
+    place = check_axis(op.name, static_int(op.name, axis), x._array.ndim)
     out = apply(op, x, axis=place, reverse=bool(reverse))
     return shift(out, place, bool(reverse), fill) if exclusive else out
 

@@ -17,7 +17,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.tensor import Value
-from wengert.ops.declare import expand, in_float32, static, static_tuple, unary
+from wengert.ops.declare import expand, in_float32, static, static_int, static_tuple, unary
 
 IDENTITY = unary(
     "identity", lambda x: x, lambda x: x, grad=lambda g: g, accepts=dtypes.ANY, rows=True
@@ -120,7 +120,7 @@ BROADCAST_TO = Op(
 
 def broadcast_to(input: Any, shape: Any, name: Any = None) -> Any:
     """Repeats a tensor along new axes and axes of size 1 until it has `shape`."""
-    return apply(BROADCAST_TO, operand(input), shape=_vector("broadcast_to", "shape", shape))
+    return apply(BROADCAST_TO, operand(input), shape=static_tuple("broadcast_to", shape, "shape"))
 
 
 def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
@@ -169,15 +169,7 @@ RESHAPE = Op(
 
 def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
     """The same elements in row order under another shape; one size may be -1."""
-    return apply(RESHAPE, operand(tensor), shape=_vector("reshape", "shape", shape))
-
-
-def _vector(name: str, what: str, value: Any) -> tuple[int, ...]:
-    """A list of whole numbers, or one as a list of one."""
-    found = static_tuple(name, value)
-    if found is None or tuple in map(type, found):
-        raise invalid(name, f"`{what}` must be a list of whole numbers; got {value!r}")
-    return found
+    return apply(RESHAPE, operand(tensor), shape=static_tuple("reshape", shape, "shape"))
 
 
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
@@ -213,7 +205,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     """Permutes the axes; reverses them without `perm`."""
     a = operand(a)
     rank = a._array.ndim
-    order = tuple(range(rank))[::-1] if perm is None else _vector("transpose", "perm", perm)
+    order = tuple(range(rank))[::-1] if perm is None else static_tuple("transpose", perm, "perm")
     if any(not -rank <= i < rank for i in order):
         raise invalid("transpose", f"`perm` {list(order)} names an axis that is not there", a)
     order = tuple(i % rank for i in order)
@@ -258,7 +250,7 @@ STACK = Op(
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     """Joins tensors of one shape along a new axis."""
-    place = static("stack", axis)
+    place = static_int("stack", axis)
     found = unstack(values) if isinstance(values, Value) else list(values)
     if not place and not any(isinstance(v, Value) for v in found):
         return to_tensor(found)
@@ -266,7 +258,9 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     return apply(STACK, *xs, axis=shapes.check_axis("stack", place, xs[0]._array.ndim + 1))
 
 
-parallel_stack = stack
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Any:
+    """Joins tensors of one shape along a new first axis."""
+    return stack(values)
 
 
 def _tensors(name: str, values: Any) -> list[Any]:
@@ -306,8 +300,8 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     """Splits a tensor along an axis into a list of tensors without it."""
     x = operand(value)
     dims = x._array.shape
-    axis = shapes.check_axis("unstack", static("unstack", axis), len(dims))
-    count = dims[axis] if num is None else static("unstack", num)
+    axis = shapes.check_axis("unstack", static_int("unstack", axis), len(dims))
+    count = dims[axis] if num is None else static_int("unstack", num, "num")
     if count != dims[axis]:
         raise invalid("unstack", f"axis {axis} has size {dims[axis]}, not `num` {count}", x)
     return list(apply(UNSTACK, x, axis=axis, num=count))
@@ -361,7 +355,10 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
         return identity(xs[0])
     if not xs[0]._array.ndim:
         raise invalid("concat", "scalars have no axis to join along", *xs[:4], help="Use tf.stack.")
-    place = shapes.check_axis("concat", static("concat", axis), xs[0]._array.ndim)
+    places = static_tuple("concat", axis, "axis")
+    if len(places) != 1:
+        raise invalid("concat", f"`axis` must be one number; got {list(places)}")
+    place = shapes.check_axis("concat", places[0], xs[0]._array.ndim)
     return apply(CONCAT, *xs, axis=place)
 
 
@@ -410,7 +407,7 @@ def split(
     """
     x = operand(value)
     dims = x._array.shape
-    place = shapes.check_axis("split", static("split", axis), len(dims))
+    place = shapes.check_axis("split", static_int("split", axis), len(dims))
     wanted = static("split", num_or_size_splits)
     size = dims[place]
     if isinstance(wanted, int):
@@ -419,7 +416,9 @@ def split(
                 "split", f"axis {place} of size {size} does not cut into {wanted} equal parts", x
             )
         wanted = (size // wanted,) * wanted
-    wanted = _vector("split", "num_or_size_splits", wanted)
+    wanted = static_tuple("split", wanted, "num_or_size_splits")
+    if num is not None and static_int("split", num, "num") != len(wanted):
+        raise invalid("split", f"`num` is {num}, but there are {len(wanted)} sizes", x)
     if wanted.count(-1) == 1:
         rest = size - sum(wanted) - 1
         wanted = tuple(rest if n == -1 else n for n in wanted)

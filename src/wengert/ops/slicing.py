@@ -263,7 +263,7 @@ setattr(Variable, "__getitem__", _getitem_of_variable)  # noqa: B010
 def slice(input_: Any, begin: Any, size: Any, name: Any = None) -> Any:
     """The block of the given size that starts at `begin`; a size of -1 takes all that is left."""
     x = operand(input_)
-    starts, counts = static_tuple("slice", begin), static_tuple("slice", size)
+    starts, counts = static_tuple("slice", begin, "begin"), static_tuple("slice", size, "size")
     dims = x._array.shape
     if not len(starts) == len(counts) == len(dims):
         raise invalid("slice", f"`begin` and `size` need {len(dims)} numbers each", x)
@@ -300,8 +300,11 @@ def strided_slice(
     axis, and bounds that are left open.
     """
     x = operand(input_)
-    starts, stops = static_tuple("strided_slice", begin), static_tuple("strided_slice", end)
-    steps = (1,) * len(starts) if strides is None else static_tuple("strided_slice", strides)
+    starts = static_tuple("strided_slice", begin, "begin")
+    stops = static_tuple("strided_slice", end, "end")
+    steps = (
+        (1,) * len(starts) if strides is None else static_tuple("strided_slice", strides, "strides")
+    )
     if not len(starts) == len(stops) == len(steps):
         raise invalid("strided_slice", "`begin`, `end` and `strides` must be equally long", x)
     index: list[Any] = []

@@ -13,7 +13,7 @@ from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, static
+from wengert.ops.declare import in_float32, static_int
 from wengert.ops.power import exp
 from wengert.ops.reduce import reduce_sum
 
@@ -85,7 +85,7 @@ def _arguments(name: str, logits: Any, axis: Any) -> tuple[Any, int]:
     x = operand(logits)
     if not x.ndim:
         raise invalid(name, "`logits` must have at least one axis", x, help="Use tf.reshape.")
-    place = -1 if axis is None else static(name, axis)
+    place = -1 if axis is None else static_int(name, axis)
     return x, shapes.check_axis(name, place, x.ndim)
 
 

@@ -18,7 +18,7 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
-from wengert.ops.declare import HALF, in_float32, static
+from wengert.ops.declare import HALF, in_float32, static, static_int
 
 SIGNED = (dtypes.int16, dtypes.int32, dtypes.int64)
 
@@ -138,7 +138,7 @@ def _sort(op: Op, values: Any, axis: Any, direction: str) -> Any:
     if axis is None:
         raise invalid(op.name, "`axis` must be a whole number; got None", help="The last is -1.")
     x = operand(values)
-    place = check_axis(op.name, static(op.name, axis), x._array.ndim)
+    place = check_axis(op.name, static_int(op.name, axis), x._array.ndim)
     return apply(op, x, axis=place, descending=direction == "DESCENDING")
 
 

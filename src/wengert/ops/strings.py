@@ -14,10 +14,11 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import static, unary
+from wengert.ops.declare import static, static_tuple, unary
 from wengert.ops.reduce import reduced
+from wengert.ops.sorting import choose_type
 from wengert.ops.text import format_number, parse_number, structure_text
 
 _STRING = dtypes.nums("s")
@@ -50,10 +51,16 @@ def as_string(
     name: Any = None,
 ) -> Any:
     """Each number as text; `precision`, `scientific`, `shortest`, `width`, `fill` as in printf."""
+    x = operand(input)
     if scientific and shortest:
         raise invalid("as_string", "`scientific` and `shortest` exclude each other")
+    if fill not in ("", " ", "0", "+", "-", "#"):
+        raise invalid("as_string", f"`fill` must be one of ' ', '0', '+', '-', '#'; got {fill!r}")
+    if (precision >= 0 or scientific or shortest) and x.dtype.kind in "biu":
+        rule = "`precision`, `scientific` and `shortest` are not for whole numbers and booleans"
+        raise invalid("as_string", rule, x)
     return apply(
-        AS_STRING, operand(input), precision=precision, scientific=scientific,
+        AS_STRING, x, precision=precision, scientific=scientific,
         shortest=shortest, width=max(width, 0), fill=fill,
     )  # fmt: skip
 
@@ -81,9 +88,15 @@ TO_NUMBER = Op(
 )
 
 
+_READABLE = (
+    dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64,
+)  # fmt: skip
+
+
 def to_number(input: Any, out_type: Any = dtypes.float32, name: Any = None) -> Any:
     """Reads each string as a number."""
-    return apply(TO_NUMBER, operand(input), dtype=dtypes.as_dtype(out_type))
+    kind = choose_type("to_number", "out_type", out_type, *_READABLE)
+    return apply(TO_NUMBER, operand(input), dtype=kind)
 
 
 def _join_kernel(*xs: np.ndarray, separator: str) -> np.ndarray:
@@ -141,7 +154,10 @@ def reduce_join(
     """Joins all strings along `axis`, or everything."""
     x = operand(inputs)
     rank = len(x.shape)
-    axes = shapes.axes("reduce_join", static("reduce_join", axis), rank)
+    wanted = None if axis is None else static_tuple("reduce_join", axis, "axis")
+    axes = shapes.axes("reduce_join", wanted, rank)
+    if len(set(axes)) < len(axes):
+        raise invalid("reduce_join", f"`axis` names an axis twice; got {axis!r}", x)
     order = axes if axis is not None else tuple(range(rank))[::-1]
     return apply(REDUCE_JOIN, x, axis=order, keepdims=keepdims, separator=separator)
 
@@ -162,12 +178,12 @@ LENGTH = unary(
 
 def length(input: Any, unit: str = "BYTE", name: Any = None) -> Any:
     """The length of each string in bytes, or in characters with `unit="UTF8_CHAR"`."""
-    return apply(LENGTH, operand(input), unit=_unit(unit))
+    return apply(LENGTH, _text("length", input), unit=_unit("length", unit))
 
 
-def _unit(unit: str) -> str:
+def _unit(name: str, unit: str) -> str:
     if unit not in ("BYTE", "UTF8_CHAR"):
-        raise invalid("strings", f"`unit` must be 'BYTE' or 'UTF8_CHAR'; got {unit!r}")
+        raise invalid(name, f"`unit` must be 'BYTE' or 'UTF8_CHAR'; got {unit!r}")
     return unit
 
 
@@ -187,19 +203,33 @@ _CHANGES: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
 )
 
 
+def _text(name: str, x: Any) -> Any:
+    """A tensor of strings, or an error under the name that users know."""
+    x = operand(x)
+    if x.dtype is not dtypes.string:
+        raise invalid_dtype(name, "strings are needed", x, help="Use tf.strings.as_string.")
+    return x
+
+
+def _changed(name: str, input: Any, encoding: Any) -> Any:
+    if encoding not in ("", "utf-8"):
+        raise invalid(name, f"`encoding` must be '' or 'utf-8'; got {encoding!r}")
+    return apply(CHANGE, _text(name, input), change=f"{name}_utf8" if encoding else name)
+
+
 def lower(input: Any, encoding: str = "", name: Any = None) -> Any:
     """Small letters; only ASCII without `encoding="utf-8"`."""
-    return apply(CHANGE, operand(input), change="lower_utf8" if encoding else "lower")
+    return _changed("lower", input, encoding)
 
 
 def upper(input: Any, encoding: str = "", name: Any = None) -> Any:
     """Capital letters; only ASCII without `encoding="utf-8"`."""
-    return apply(CHANGE, operand(input), change="upper_utf8" if encoding else "upper")
+    return _changed("upper", input, encoding)
 
 
 def strip(input: Any, name: Any = None) -> Any:
     """Without white space at both ends."""
-    return apply(CHANGE, operand(input), change="strip")
+    return apply(CHANGE, _text("strip", input), change="strip")
 
 
 def _substr(text: bytes, pos: int, len: int, unit: str) -> bytes:
@@ -212,21 +242,46 @@ def _substr(text: bytes, pos: int, len: int, unit: str) -> bytes:
     return cut if unit == "BYTE" else cut.encode()
 
 
-SUBSTR = unary(
+def _substr_kernel(x: np.ndarray, pos: Any, len: Any, unit: str) -> np.ndarray:
+    starts, sizes = np.asarray(pos), np.asarray(len)
+    out = np.empty(np.broadcast_shapes(x.shape, starts.shape), object)
+    whole: Any = [np.broadcast_to(a, out.shape) for a in (x, starts, sizes)]
+    for i in np.ndindex(out.shape):
+        out[i] = _substr(*[a[i] for a in whole], unit)
+    return out
+
+
+def _infer_substr(x: Spec, pos: Any, len: Any, unit: str) -> Spec:
+    return Spec(shapes.broadcast("substr", x.shape, np.shape(pos)), x.dtype)
+
+
+SUBSTR = Op(
     "substr",
-    lambda x, pos, len, unit: _each(lambda v: _substr(v, pos, len, unit), x),
-    None,
+    "x",
+    kernel=_substr_kernel,
+    infer=_infer_substr,
+    lower=None,
     grad=None,
     accepts=_STRING,
 )
 
 
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: Any = None) -> Any:
-    """The part of each string that starts at `pos` and is `len` long."""
-    return apply(
-        SUBSTR, operand(input), pos=static("substr", pos), len=static("substr", len),
-        unit=_unit(unit),
-    )  # fmt: skip
+    """The part of each string that starts at `pos` and is `len` long; these may differ by string."""
+    starts, sizes = static("substr", pos), static("substr", len)
+    if np.shape(starts) != np.shape(sizes):
+        raise invalid("substr", "`pos` and `len` must have the same shape", pos, len)
+    return apply(SUBSTR, _text("substr", input), pos=starts, len=sizes, unit=_unit("substr", unit))
+
+
+def _regex(name: str, pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise invalid(
+            name, f"`pattern` is no regular expression: {error}; got {pattern!r}"
+        ) from None
+    return pattern
 
 
 REGEX_REPLACE = unary(
@@ -245,7 +300,7 @@ def regex_replace(
 ) -> Any:
     r"""Replaces what matches a regular expression; `\1` in `rewrite` is the first group."""
     return apply(
-        REGEX_REPLACE, operand(input), pattern=pattern,
+        REGEX_REPLACE, _text("regex_replace", input), pattern=_regex("regex_replace", pattern),
         rewrite=rewrite.replace(r"\0", r"\g<0>"), count=0 if replace_global else 1,
     )  # fmt: skip
 
@@ -262,7 +317,9 @@ REGEX_MATCH = unary(
 
 def regex_full_match(input: Any, pattern: str, name: Any = None) -> Any:
     """Whether each whole string matches a regular expression."""
-    return apply(REGEX_MATCH, operand(input), pattern=pattern)
+    return apply(
+        REGEX_MATCH, _text("regex_full_match", input), pattern=_regex("regex_full_match", pattern)
+    )
 
 
 def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: Any = None) -> Any:

@@ -80,26 +80,24 @@ def structure_text(value: Any, summarize: int = 3, top: bool = True) -> str:
 def format_number(
     x: Any, precision: int, scientific: bool, shortest: bool, width: int, fill: str
 ) -> bytes:
-    """One element as `tf.strings.as_string` writes it."""
+    """One element as `tf.strings.as_string` writes it: `fill` is a flag of printf."""
     if isinstance(x, np.bool_ | bool):
-        text = "true" if x else "false"
-    elif isinstance(x, bytes):
-        return x
-    elif np.asarray(x).dtype.kind in "iu":
-        text = str(int(x))
-    elif np.asarray(x).dtype.kind == "c":
-        parts = [
-            format_number(p, precision, scientific, shortest, 0, "").decode()
-            for p in (x.real, x.imag)
-        ]
-        text = f"({parts[0]},{parts[1]})"
-    else:
-        letter = "e" if scientific else "g" if shortest else "f"
-        digits = f".{precision}" if precision >= 0 else ""
-        text = f"%{digits}{letter}" % float(x)
-    pad = {"": " ", " ": " ", "0": "0", "-": "-"}.get(fill, fill)
-    text = text.ljust(width) if pad == "-" else text.rjust(width, pad)
-    return text.encode()
+        return b"true" if x else b"false"
+    size = str(width) if width > 0 else ""
+    form = f"%{fill}{size}"
+    if isinstance(x, bytes):
+        return f"{form}s".encode() % x
+    kind = np.asarray(x).dtype.kind
+    if kind in "iu":
+        return (f"{form}d" % int(x)).encode()
+    digits = f".{precision}" if precision >= 0 else ""
+    letter = "e" if scientific else "g" if shortest else "f"
+    parts = []
+    for part in (x.real, x.imag) if kind == "c" else (x,):
+        # Infinity and NaN are not filled with zeros.
+        lead = form if np.isfinite(float(part)) or fill != "0" else f"%{size}"
+        parts.append(f"{lead}{digits}{letter}" % float(part))
+    return (f"({','.join(parts)})" if kind == "c" else parts[0]).encode()
 
 
 def parse_number(text: bytes, kind: dtypes.DType) -> Any:

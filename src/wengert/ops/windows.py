@@ -10,11 +10,11 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.dtypes import DType, as_dtype
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import special
 from wengert.core.sites import caller
 from wengert.core.tensor import Value
-from wengert.ops.declare import static
+from wengert.ops.declare import static_int
 
 
 def _floating(name: str, dtype: Any) -> DType:
@@ -25,9 +25,9 @@ def _floating(name: str, dtype: Any) -> DType:
 
 
 def _length(name: str, value: Any) -> int:
-    found = static(name, value)
-    if not isinstance(found, int):
-        raise at_site(ValueError(f"{name}: the length must be one whole number; got {found}."))
+    found = static_int(name, value, "window_length")
+    if found < 0:
+        raise invalid(name, f"`window_length` must not be negative; got {found}")
     return found
 
 
@@ -104,7 +104,8 @@ def inverse_stft_window_fn(
 
     def inverse_stft_window_fn_inner(frame_length: Any, dtype: Any) -> Any:
         """The forward window divided by the sum of the squares that overlap at each place."""
-        length, step = static("inverse_stft", frame_length), static("inverse_stft", frame_step)
+        length = static_int("inverse_stft", frame_length, "frame_length")
+        step = static_int("inverse_stft", frame_step, "frame_step")
         window = forward_window_fn(length, dtype=dtype)._array
         overlaps = -(-length // step)
         squares = np.zeros(overlaps * step, np.float64)
@@ -128,7 +129,7 @@ def linear_to_mel_weight_matrix(
     what = "linear_to_mel_weight_matrix"
     kind = _floating(what, dtype)
     rate, low, high = map(_number, (sample_rate, lower_edge_hertz, upper_edge_hertz))
-    bins = static(what, num_mel_bins)
+    bins = static_int(what, num_mel_bins, "num_mel_bins")
     rules = [
         (bins > 0, f"`num_mel_bins` must be positive; got {bins}"),
         (low >= 0, f"`lower_edge_hertz` must not be negative; got {low}"),
@@ -139,7 +140,7 @@ def linear_to_mel_weight_matrix(
     for holds, rule in rules:
         if not holds:
             raise at_site(ValueError(f"{what}: {rule}."))
-    count = static(what, num_spectrogram_bins)
+    count = static_int(what, num_spectrogram_bins, "num_spectrogram_bins")
     frequencies = _mel(np.linspace(0.0, rate / 2.0, count))[1:, None]
     edges = np.linspace(_mel(low), _mel(high), bins + 2)
     lower, center, upper = edges[:-2], edges[1:-1], edges[2:]

@@ -1,0 +1,133 @@
+"""Variables, modules and tensors where programs are unkind to them."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as tf
+
+
+@pytest.fixture(params=["raise", "warn"])
+def strict_numpy(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A program that turns floating-point accidents into exceptions, in either way."""
+    with np.errstate(all=request.param), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def _largest() -> Any:
+    return tf.Variable([3e38, 1.0, 2.0])
+
+
+UPDATES = {
+    "assign_add": lambda v: v.assign_add([3e38, 1.0, 0.0]),
+    "assign_sub": lambda v: v.assign_sub([-3e38, -1.0, 0.0]),
+    "scatter_add": lambda v: v.scatter_add(tf.IndexedSlices(tf.constant([3e38, 1.0]), [0, 1])),
+    "scatter_nd_add": lambda v: v.scatter_nd_add([[0], [1]], [3e38, 1.0]),
+    "slice": lambda v: v[:2].assign(v[:2] + tf.constant([3e38, 1.0])),
+}
+
+
+@pytest.mark.usefixtures("strict_numpy")
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("update", UPDATES.values(), ids=UPDATES.keys())
+def test_overflow_in_an_update_is_infinity(update: Any, shared: bool) -> None:
+    v = _largest()
+    v.assign_add([0.0, 0.0, 0.0])  # from here on the variable alone holds its array
+    kept = v.read_value() if shared else None
+    update(v)
+    np.testing.assert_array_equal(v.numpy(), [np.inf, 2.0, 2.0])
+    if kept is not None:
+        np.testing.assert_array_equal(kept.numpy(), np.array([3e38, 1.0, 2.0], np.float32))
+
+
+def test_updates_happen_in_place_when_nobody_looks() -> None:
+    v = tf.Variable(np.ones(4, np.float32))
+    v.assign_add(np.ones(4, np.float32))
+    array = v._array
+    place = array.ctypes.data
+    del array
+    v.assign_sub(np.ones(4, np.float32))
+    assert v._array.ctypes.data == place
+    before = v.read_value()
+    v.assign_add(np.ones(4, np.float32))
+    assert v._array.ctypes.data != place
+    np.testing.assert_array_equal(before.numpy(), np.ones(4))
+
+
+READS = {
+    "numpy": lambda v: np.asarray(v),
+    "dlpack": lambda v: np.from_dlpack(v),
+    "reshape": lambda v: tf.reshape(v, [4]),
+    "transpose": lambda v: tf.transpose(v),
+    "slice": lambda v: v[0],
+    "identity": lambda v: tf.identity(v),
+    "stop_gradient": lambda v: tf.stop_gradient(v),
+    "broadcast_to": lambda v: tf.broadcast_to(v, [2, 2, 2]),
+    "cast": lambda v: tf.cast(v, tf.float32),
+    "unstack": lambda v: tf.unstack(v)[0],
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS.keys())
+def test_what_was_read_never_changes(read: Any) -> None:
+    v = tf.Variable(np.ones((2, 2), np.float32))
+    v.assign_add(np.zeros((2, 2), np.float32))
+    seen = read(v)
+    v.assign_add(np.ones((2, 2), np.float32))
+    v.scatter_add(tf.IndexedSlices(tf.constant([[1.0, 1.0]]), tf.constant([0])))
+    v[0].assign([9.0, 9.0])
+    assert (np.asarray(seen) == 1.0).all()
+
+
+def test_a_scatter_into_a_scalar_says_so() -> None:
+    v = tf.Variable(1.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="scatter_add: a scalar variable") as e:
+        v.scatter_add(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])))
+    assert e.value.site.file == __file__
+    with pytest.raises(tf.errors.InvalidArgumentError, match="index tuples"):
+        tf.Variable([1.0]).scatter_nd_add(0, [1.0])
+
+
+class Named(tf.Variable):
+    """A variable of the user's own class."""
+
+
+def test_copies_of_variables_keep_their_kind_and_settings() -> None:
+    v = Named([1.0], trainable=False, constraint=abs, aggregation=tf.VariableAggregation.SUM)
+    w = copy.deepcopy(v)
+    w.assign([2.0])
+    assert type(w) is Named
+    assert (w.constraint, w.aggregation, w.trainable) == (abs, tf.VariableAggregation.SUM, False)
+    assert v.numpy() == [1.0]
+    assert type(pickle.loads(pickle.dumps(v))) is Named
+
+
+REFUSALS = {
+    "len": (TypeError, lambda: len(tf.constant(1.0))),
+    "bool": (ValueError, lambda: bool(tf.constant([1.0, 2.0]))),
+    "int": (TypeError, lambda: int(tf.constant([1.0, 2.0]))),
+    "index": (TypeError, lambda: [1][tf.constant(0.0)]),
+    "set_shape": (ValueError, lambda: tf.constant([1.0]).set_shape([2])),
+}
+
+
+@pytest.mark.parametrize(("kind", "use"), REFUSALS.values(), ids=REFUSALS.keys())
+def test_python_protocols_name_the_users_line(kind: type[Exception], use: Any) -> None:
+    with pytest.raises(kind) as caught:
+        use()
+    assert caught.value.site.file == __file__  # type: ignore[attr-defined]  # set by `at_site`
+
+
+def test_a_module_finds_variables_behind_keys_that_do_not_sort() -> None:
+    module = tf.Module()
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+    module.held = [{1: a, "one": (b,)}]  # type: ignore[attr-defined]  # a new attribute
+    assert module.variables == (a, b)
