@@ -200,3 +200,30 @@ def test_methods_of_arrays_meet_tensors():
     np.testing.assert_allclose(X.dot(tf.constant(Y.T)), X @ Y.T, rtol=1e-6)
     assert isinstance(X @ tf.constant(Y.T), tf.Tensor)
     assert np.arange(tf.constant(3)).tolist() == [0, 1, 2]
+
+
+def test_array_methods_work_on_what_numpy_functions_return() -> None:
+    x = tf.constant([[1.0, -2.0], [3.0, 4.0]])
+    labels = np.array([0, 1])
+    assert (np.argmax(x, 1) == labels).mean() == 1.0
+    assert np.stack([x, x]).mean(0).tolist() == x.numpy().tolist()
+    assert np.sum(x).item() == 6.0
+    assert np.log(x[:, 1] * x[:, 1]).astype(np.float64).dtype == tf.float64
+    assert x.astype(int).dtype == tf.int64
+    assert x.T.shape == (2, 2) and x.size == 4 and x.nbytes == 16
+    assert x.reshape(4).tolist() == x.reshape((-1,)).tolist() == x.flatten().tolist()
+    assert x.transpose(1, 0).tolist() == x.numpy().T.tolist()
+    assert x.max(axis=1).tolist() == [1.0, 4.0]
+    copy = x.copy()
+    copy[0, 0] = 9.0
+    assert x[0, 0] == 1.0
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = x.nothing
+
+
+def test_array_methods_are_recorded() -> None:
+    x = tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = (x * x).mean()
+    np.testing.assert_allclose(tape.gradient(y, x), [2 / 3, 4 / 3, 2.0], rtol=1e-6)

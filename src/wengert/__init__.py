@@ -35,6 +35,7 @@ from wengert.core.tables import lazily as _lazily
 from wengert.core.tables import read as _read
 from wengert.core.tensor import Tensor, is_tensor
 from wengert.core.variable import Variable, VariableAggregation, VariableSynchronization
+from wengert.ops import array_methods as _methods  # gives tensors NumPy's methods
 from wengert.ops import numpy_protocols as _numpy  # lets NumPy functions take tensors
 from wengert.ops import operators as _operators  # puts the operators on tensors
 from wengert.ops import slicing as _slicing  # and indexing

@@ -17,7 +17,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
-from wengert.ops.declare import binary, in_float32, unary
+from wengert.ops.declare import binary, in_float32, static_float, unary
 from wengert.ops.shaping import concat
 
 
@@ -128,7 +128,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: Any = None) -> Any:
     x = operand(features)
     if x.dtype.is_integer:
         x = cast(x, dtypes.float32)
-    return apply(LEAKY_RELU, x, alpha=float(alpha))
+    return apply(LEAKY_RELU, x, alpha=static_float("leaky_relu", alpha, "alpha"))
 
 
 def _elu_grad_kernel(g: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -94,7 +94,7 @@ def crop_and_resize(
     """
     x = operand(image)
     corners = operand(boxes, None, dtypes.float32)
-    rows = operand(box_indices, None, dtypes.int32)
+    rows = operand(box_indices)
     if method not in ("bilinear", "nearest"):
         raise invalid(
             "crop_and_resize", f"`method` must be 'bilinear' or 'nearest'; got {method!r}"

@@ -236,8 +236,10 @@ def _infer_conv(x: Spec, w: Spec, strides: Any, padding: Any, dilations: Any, fi
             )  # fmt: skip
         if outer is not None and channels and outer % (channels // inner):
             raise invalid(
-                "conv", f"the filter's {outer} outputs must divide into {channels // inner} groups",
-                x, w,
+                "conv",
+                f"the input has {channels} channels and the filter takes {inner}, which makes "
+                f"{channels // inner} groups, and its {outer} outputs do not divide by that",
+                x, w, help="Check the filter's shape: [..., in, out].",
             )  # fmt: skip
     reach = [
         None if k is None else (k - 1) * d + 1

@@ -20,7 +20,7 @@ from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.create import ones
-from wengert.ops.declare import in_float32, static
+from wengert.ops.declare import in_float32, need_rank, static_int
 from wengert.ops.reduce import reduce_sum
 from wengert.ops.shaping import transpose
 
@@ -242,7 +242,7 @@ def ctc_loss(
     `logits` are `[time, batch, classes]`, or batch first with `logits_time_major=False`. Labels
     that cannot fit into their frames give infinity and no gradient. `unique` is not needed.
     """
-    logits, labels = operand(logits), operand(labels, None, dtypes.int32)
+    logits, labels = operand(logits), operand(labels)
     if not logits_time_major:
         logits = transpose(logits, (1, 0, 2))
     if logits.ndim != 3 or labels.ndim != 2 or not logits.dtype.is_floating:
@@ -250,18 +250,20 @@ def ctc_loss(
             "ctc_loss", "`logits` must be floating of rank 3, `labels` dense of rank 2", logits,
             labels,
         )  # fmt: skip
+    if not labels.dtype.is_integer:
+        raise invalid_dtype("ctc_loss", "`labels` must be whole numbers", labels)
     lengths = []
     for what, given in (("label_length", label_length), ("logit_length", logit_length)):
         if given is None:
             raise invalid("ctc_loss", f"`{what}` must be given")
-        length = cast(operand(given, None, dtypes.int32), dtypes.int32)
+        length = cast(operand(given), dtypes.int32)
         if length._array.shape != (logits._array.shape[1],):
             raise invalid("ctc_loss", f"`{what}` must have one entry per batch row", length, logits)
         lengths.append(length)
     if labels._array.shape[0] != logits._array.shape[1]:
         raise invalid("ctc_loss", "`labels` and `logits` must have the same batch", labels, logits)
     classes = logits._array.shape[2]
-    blank = 0 if blank_index is None else static("ctc_loss", blank_index)
+    blank = 0 if blank_index is None else static_int("ctc_loss", blank_index, "blank_index")
     if not -classes <= blank < classes:
         raise invalid("ctc_loss", f"`blank_index` {blank} is outside [0, {classes})")
     labels = cast(labels, dtypes.int32)
@@ -284,9 +286,10 @@ def ctc_greedy_decoder(
     Returns the labels as indices, values and shape, and minus the sum of the best logits. The
     blank is the last class unless given.
     """
-    x, lengths = operand(inputs), operand(sequence_length, None, dtypes.int32)
+    x, lengths = operand(inputs), operand(sequence_length)
+    need_rank("ctc_greedy_decoder", x, 3, 3)
     frames, batch, classes = x._array.shape
-    blank = (classes - 1 if blank_index is None else static("ctc", blank_index)) % classes
+    blank = (classes - 1 if blank_index is None else static_int("ctc_greedy_decoder", blank_index, "blank_index")) % classes
     length = lengths._array
     if length.shape != (batch,) or (batch and (length.min() < 0 or length.max() > frames)):
         raise invalid("ctc_greedy_decoder", f"`sequence_length` must lie in [0, {frames}]", lengths)

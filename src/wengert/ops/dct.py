@@ -96,7 +96,7 @@ def dct(
 ) -> Any:
     """The cosine transform of types 1 to 4; `n` crops or fills up first, "ortho" makes it unitary."""
     _check_dct("dct", type, n, axis, norm)
-    x = operand(input, None, dtypes.float32)
+    x = operand(input)
     need_rank("dct", x, 1)
     if n is not None:
         x = fit(x, (static_int("dct", n, "n"),))

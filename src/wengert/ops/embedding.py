@@ -21,7 +21,7 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: Any = No
         raise invalid("embedding_lookup", "`params` must be a table or a list of tables")
     if isinstance(params, list | tuple):
         params = params[0] if len(params) == 1 else concat(list(params), 0)
-    ids = operand(ids, None, dtypes.int32)
+    ids = operand(ids)
     rows = gather(params, ids)
     if max_norm is None:
         return rows

@@ -235,8 +235,8 @@ def sequence_mask(
 ) -> Any:
     """Rows of `maxlen` (the greatest length) that are true for the first `lengths` places."""
     x = operand(lengths)
-    if not x.dtype.is_integer:
-        raise invalid_dtype("sequence_mask", "`lengths` must be whole numbers", x)
+    if not x.dtype.is_numeric:
+        raise invalid_dtype("sequence_mask", "`lengths` must be numbers", x)
     if maxlen is None:
         limit = max(int(x._array.max()), 0) if x._array.size else 0
     else:

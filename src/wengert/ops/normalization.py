@@ -200,6 +200,9 @@ def local_response_normalization(
         raise invalid("local_response_normalization", "`input` must have rank 4", x)
     if not x.dtype.is_floating:
         raise invalid("local_response_normalization", "`input` must be floating", x)
+    if depth_radius < 0:
+        rule = f"`depth_radius` must not be negative; got {depth_radius}"
+        raise invalid("local_response_normalization", rule)
     near = np.arange(x._array.shape[-1])
     band = np.abs(near[:, None] - near) <= depth_radius
     half = x.dtype.size == 2

@@ -129,7 +129,7 @@ def dynamic_stitch(indices: Any, data: Any, name: Any = None) -> Any:
 
     Places that nobody names hold zeros.
     """
-    where = [operand(i, None, dtypes.int32) for i in indices]
+    where = [operand(i) for i in indices]
     given = list(data)
     first = operand(given[0])
     pieces = [first, *(operand(d, None, first.dtype) for d in given[1:])]

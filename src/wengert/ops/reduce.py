@@ -301,11 +301,16 @@ REDUCE_ALL = Op(
 )
 
 
+def _truth(x: Any) -> Any:
+    """An array of numbers as booleans, as TensorFlow converts it; tensors stay as they are."""
+    return operand(x, dtypes.bool_) if isinstance(x, np.ndarray) else x
+
+
 def reduce_all(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """Whether all elements along `axis` are true; of nothing, true."""
-    x, axes = reduce_args("reduce_all", input_tensor, axis)
+    x, axes = reduce_args("reduce_all", _truth(input_tensor), axis)
     return apply(REDUCE_ALL, x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -324,7 +329,7 @@ def reduce_any(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """Whether any element along `axis` is true; of nothing, false."""
-    x, axes = reduce_args("reduce_any", input_tensor, axis)
+    x, axes = reduce_args("reduce_any", _truth(input_tensor), axis)
     return apply(REDUCE_ANY, x, axis=axes, keepdims=bool(keepdims))
 
 

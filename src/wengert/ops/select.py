@@ -40,7 +40,7 @@ def choose(c: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 SELECT = Op(
-    "select",
+    "where",
     "c x y",
     kernel=choose,
     infer=lambda c, x, y: Spec(shapes.broadcast("where", c.shape, x.shape, y.shape), x.dtype),

@@ -251,6 +251,8 @@ STACK = Op(
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     """Joins tensors of one shape along a new axis."""
     place = static_int("stack", axis)
+    if isinstance(values, np.ndarray) and values.ndim and not place:
+        return to_tensor(values)
     found = unstack(values) if isinstance(values, Value) else list(values)
     if not place and not any(isinstance(v, Value) for v in found):
         return to_tensor(found)

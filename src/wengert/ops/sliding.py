@@ -87,15 +87,14 @@ def as_padding(name: str, padding: Any, spatial: int, first: bool) -> str | Pair
     pairs = static(name, padding)
     if not isinstance(pairs, tuple) or any(not isinstance(p, tuple) or len(p) != 2 for p in pairs):
         raise invalid(name, f"`padding` must be a list of pairs; got {padding!r}")
-    if len(pairs) == spatial + 2:
-        outer = pairs[:2] if first else (pairs[0], pairs[-1])
-        if outer != ((0, 0), (0, 0)):
-            raise invalid(name, "`padding` of the batch and channel axes must be 0", padding)
-        pairs = pairs[2:] if first else pairs[1:-1]
-    if len(pairs) != spatial:
+    if len(pairs) != spatial + 2:
         raise invalid(
             name, f"`padding` must have {spatial + 2} pairs, one for each axis; got {len(pairs)}"
         )
+    outer = pairs[:2] if first else (pairs[0], pairs[-1])
+    if outer != ((0, 0), (0, 0)):
+        raise invalid(name, "`padding` of the batch and channel axes must be 0", padding)
+    pairs = pairs[2:] if first else pairs[1:-1]
     if min(itertools.chain(*pairs)) < 0:
         raise invalid(name, "`padding` must not be negative", padding)
     return pairs

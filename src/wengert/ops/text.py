@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
+from wengert.core.shapes import TensorShape
 from wengert.core.tensor import Value
 
 _DIGITS = {4: ("%.6g", "%.9g"), 8: ("%.15g", "%.17g")}
@@ -74,6 +75,8 @@ def structure_text(value: Any, summarize: int = 3, top: bool = True) -> str:
         return "(" + ", ".join(inner) + ("," if len(inner) == 1 else "") + ")"
     if isinstance(value, np.ndarray):
         return tensor_text(value, summarize)
+    if isinstance(value, TensorShape):
+        return repr(value)
     return repr(value) if not top else str(value)
 
 
