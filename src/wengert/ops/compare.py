@@ -15,7 +15,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import binary, unary
+from wengert.ops.declare import binary, static_float, unary
 
 
 def _comparison(name: str, kernel: Any, lower: Any, accepts: frozenset[int]) -> Op:
@@ -102,7 +102,9 @@ APPROXIMATE_EQUAL = Op(
 def approximate_equal(x: Any, y: Any, tolerance: float = 1e-5, name: Any = None) -> Any:
     """|x - y| < tolerance element by element; there is no broadcasting."""
     return apply(
-        APPROXIMATE_EQUAL, *operands("approximate_equal", x, y), tolerance=float(tolerance)
+        APPROXIMATE_EQUAL,
+        *operands("approximate_equal", x, y),
+        tolerance=static_float("approximate_equal", tolerance, "tolerance"),
     )
 
 

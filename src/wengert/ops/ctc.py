@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import UnimplementedError, invalid
+from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
@@ -289,7 +289,11 @@ def ctc_greedy_decoder(
     x, lengths = operand(inputs), operand(sequence_length)
     need_rank("ctc_greedy_decoder", x, 3, 3)
     frames, batch, classes = x._array.shape
-    blank = (classes - 1 if blank_index is None else static_int("ctc_greedy_decoder", blank_index, "blank_index")) % classes
+    blank = (
+        classes - 1
+        if blank_index is None
+        else static_int("ctc_greedy_decoder", blank_index, "blank_index")
+    ) % classes
     length = lengths._array
     if length.shape != (batch,) or (batch and (length.min() < 0 or length.max() > frames)):
         raise invalid("ctc_greedy_decoder", f"`sequence_length` must lie in [0, {frames}]", lengths)

@@ -145,7 +145,7 @@ def static_tuple(name: str, value: Any, what: str = "shape") -> tuple[int, ...]:
     if isinstance(found, int):
         return (found,)
     if found is None or not _INT.issuperset(map(type, found)):
-        raise invalid(name, f"`{what}` must be a list of whole numbers", value)
+        raise invalid_dtype(name, f"`{what}` must be a list of whole numbers", value)
     return found
 
 

@@ -10,7 +10,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
@@ -33,8 +33,11 @@ def _whole_type(out_type: Any) -> DType:
 
 
 def shape(input: Any, out_type: Any = None, name: Any = None) -> Any:
-    """The sizes of a tensor as a vector of int32 (or `out_type`)."""
-    return apply(SHAPE, operand(input), dtype=_whole_type(out_type))
+    """The sizes of a tensor as a vector of int32 (or `out_type`, int64)."""
+    kind = _whole_type(out_type)
+    if kind not in (dtypes.int32, dtypes.int64):
+        raise invalid_dtype("shape", f"`out_type` must be int32 or int64; got {kind.name}")
+    return apply(SHAPE, operand(input), dtype=kind)
 
 
 def shape_n(input: Any, out_type: Any = dtypes.int32, name: Any = None) -> list[Any]:

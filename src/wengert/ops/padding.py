@@ -173,7 +173,7 @@ def pad(
         not isinstance(p, tuple) or len(p) != 2 or min(p) < 0 for p in pairs
     ):
         raise invalid("pad", f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}")
-    kind = mode.upper()
+    kind = mode.upper() if isinstance(mode, str) else mode
     if kind == "CONSTANT":
         return apply(PAD, x, paddings=pairs, value=_constant(x, constant_values))
     if kind not in ("REFLECT", "SYMMETRIC"):

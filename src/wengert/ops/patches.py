@@ -13,6 +13,7 @@ from wengert.core.errors import OutOfRangeError, invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import static
+from wengert.ops.sliding import extent, outer_sizes
 
 Pair = tuple[int, int]
 
@@ -178,7 +179,9 @@ def extract_patches(
         raise invalid("extract_patches", f"`padding` must be 'SAME' or 'VALID'; got {padding!r}")
     if x._array.ndim != 4:
         raise invalid("extract_patches", "a batch of images of rank 4 is needed", x)
+    window, steps = _inner("sizes", sizes), _inner("strides", strides)
+    gaps = _inner("rates", rates)
+    outer_sizes("extract_patches", x._array.shape[1:3], extent(window, gaps), steps, padding)
     return apply(
-        EXTRACT_PATCHES, x, sizes=_inner("sizes", sizes), strides=_inner("strides", strides),
-        rates=_inner("rates", rates), same=padding == "SAME",
-    )  # fmt: skip
+        EXTRACT_PATCHES, x, sizes=window, strides=steps, rates=gaps, same=padding == "SAME"
+    )

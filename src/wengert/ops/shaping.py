@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -253,6 +254,8 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     place = static_int("stack", axis)
     if isinstance(values, np.ndarray) and values.ndim and not place:
         return to_tensor(values)
+    if not isinstance(values, Iterable):
+        return to_tensor(values)
     found = unstack(values) if isinstance(values, Value) else list(values)
     if not place and not any(isinstance(v, Value) for v in found):
         return to_tensor(found)
@@ -350,7 +353,7 @@ CONCAT = Op(
 
 def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     """Joins tensors along an axis they have."""
-    if isinstance(values, Value):
+    if isinstance(values, Value | np.ndarray) or not isinstance(values, Iterable):
         return identity(values)
     xs = _tensors("concat", values)
     if len(xs) == 1:

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from wengert.core.errors import UnimplementedError, invalid
+from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.ops.declare import static
 
 Pairs = tuple[tuple[int, int], ...]
@@ -86,7 +86,9 @@ def as_padding(name: str, padding: Any, spatial: int, first: bool) -> str | Pair
         raise invalid(name, f"`padding` must be 'SAME', 'VALID' or a list; got {padding!r}")
     pairs = static(name, padding)
     if not isinstance(pairs, tuple) or any(not isinstance(p, tuple) or len(p) != 2 for p in pairs):
-        raise invalid(name, f"`padding` must be a list of pairs; got {padding!r}")
+        raise invalid_dtype(
+            name, f"`padding` must be 'SAME', 'VALID' or a list of pairs; got {padding!r}"
+        )
     if len(pairs) != spatial + 2:
         raise invalid(
             name, f"`padding` must have {spatial + 2} pairs, one for each axis; got {len(pairs)}"
@@ -141,13 +143,13 @@ def outer_sizes(name: str, sizes: Any, reach: Any, strides: Any, padding: Any) -
             found.append(-(-size // stride))
         else:
             full = size if padding == "VALID" else size + sum(padding[i])
-            count = (full - span + stride) // stride
-            if count < 0:
+            room = full - span + stride
+            if room <= -stride:  # TensorFlow divides towards zero: a little too large gives none
                 raise invalid(
                     name, f"a window of {span} does not fit into a size of {full}",
                     help="Use a smaller window, or padding 'SAME'.",
                 )  # fmt: skip
-            found.append(count)
+            found.append(max(room // stride, 0))
     return found
 
 

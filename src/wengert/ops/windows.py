@@ -14,7 +14,7 @@ from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import special
 from wengert.core.sites import caller
 from wengert.core.tensor import Value
-from wengert.ops.declare import static_int
+from wengert.ops.declare import static_float, static_int
 
 
 def _floating(name: str, dtype: Any) -> DType:
@@ -66,16 +66,17 @@ def _kaiser(n: int, beta: float) -> np.ndarray:
     return special.i0e(arg) * np.exp(np.abs(arg) - abs(beta)) / special.i0e(beta)
 
 
-def _number(value: Any) -> float:
-    return float(value.numpy()) if isinstance(value, Value) else float(value)
-
-
 def kaiser_window(
     window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Any = None
 ) -> Any:
     """Kaiser's window; the larger `beta`, the narrower."""
     kind = _floating("kaiser_window", dtype)
-    return _made(_kaiser(_length("kaiser_window", window_length), _number(beta)), kind)
+    return _made(
+        _kaiser(
+            _length("kaiser_window", window_length), static_float("kaiser_window", beta, "beta")
+        ),
+        kind,
+    )
 
 
 def kaiser_bessel_derived_window(
@@ -84,7 +85,8 @@ def kaiser_bessel_derived_window(
     """The window for the MDCT derived from Kaiser's; an odd length loses one element."""
     kind = _floating("kaiser_bessel_derived_window", dtype)
     half = _length("kaiser_bessel_derived_window", window_length) // 2
-    sums = np.cumsum(_kaiser(half + 1, _number(beta)))
+    width = static_float("kaiser_bessel_derived_window", beta, "beta")
+    sums = np.cumsum(_kaiser(half + 1, width))
     rise = np.sqrt(sums[:-1] / sums[-1])
     return _made(np.concatenate([rise, rise[::-1]]), kind)
 
@@ -128,7 +130,9 @@ def linear_to_mel_weight_matrix(
     """A matrix that takes linear frequency bins to triangular bins evenly spaced in mel."""
     what = "linear_to_mel_weight_matrix"
     kind = _floating(what, dtype)
-    rate, low, high = map(_number, (sample_rate, lower_edge_hertz, upper_edge_hertz))
+    rate = static_float(what, sample_rate, "sample_rate")
+    low = static_float(what, lower_edge_hertz, "lower_edge_hertz")
+    high = static_float(what, upper_edge_hertz, "upper_edge_hertz")
     bins = static_int(what, num_mel_bins, "num_mel_bins")
     rules = [
         (bins > 0, f"`num_mel_bins` must be positive; got {bins}"),
