@@ -229,7 +229,7 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     (lambda: tf.math.reduce_std([1, 2]), TypeError, "reduce_std: dtype int32 is not supported"),
     (lambda: tf.argmax(tf.zeros([0, 3])), tf.errors.InvalidArgumentError,
      "argmax: axis 0 is empty; got float32[0,3]. Nothing has no largest element."),
-    (lambda: tf.argmax(D, [0]), TypeError, "argmax: `axis` must be one number; got [0]."),
+    (lambda: tf.argmax(D, [0]), TypeError, "argmax: `axis` must be one whole number; got [0]."),
     (lambda: tf.argmin([1], output_type=tf.int16), TypeError,
      "argmin: `output_type` must be one of int32, int64; got int16."),
     (lambda: tf.norm([1.0], "fro"), ValueError,

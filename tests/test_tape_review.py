@@ -98,7 +98,11 @@ def test_stop_recording_tells_a_closed_tape_from_a_new_one() -> None:
     with pytest.raises(RuntimeError, match="not recording"), tape.stop_recording():
         pass
     with tape:
-        with tape.stop_recording(), pytest.raises(ValueError, match="not recording"), tape.stop_recording():
+        with (
+            tape.stop_recording(),
+            pytest.raises(ValueError, match="not recording"),
+            tape.stop_recording(),
+        ):
             pass
     with pytest.raises(ValueError, match="not recording"), tape.stop_recording():
         pass
@@ -290,3 +294,13 @@ def test_a_subclass_of_variable_is_followed_and_kept_by_value() -> None:
     dy = tape.gradient([y, z], v)
     assert dy.numpy() == 8.0
     assert type(tf.convert_to_tensor(v)) is tf.Tensor
+
+
+def test_recomputed_code_answers_zeros_for_what_it_does_not_use() -> None:
+    x, unused = tf.constant(2.0), tf.constant([1.0, 1.0])
+    with tf.GradientTape() as tape:
+        tape.watch([x, unused])
+        y = tf.recompute_grad(lambda x, unused: x * x)(x, unused)
+    dx, dunused = tape.gradient(y, [x, unused])
+    assert dx.numpy() == 4.0
+    np.testing.assert_array_equal(dunused.numpy(), [0.0, 0.0])

@@ -123,10 +123,10 @@ def _delta(name: str, max_delta: Any, limit: float | None = None) -> None:
 
 
 def _range(name: str, lower: Any, upper: Any) -> None:
-    lower, upper = static_float(name, lower, "lower"), static_float(name, upper, "upper")
-    if upper <= lower:
+    least = static_float(name, lower, "lower")
+    if static_float(name, upper, "upper") <= least:
         raise wrong(name, f"`upper` {upper} must exceed `lower` {lower}")
-    if lower < 0:
+    if least < 0:
         raise wrong(name, f"`lower` must not be negative; got {lower}")
 
 

@@ -242,7 +242,8 @@ def _leaves(answer: Any) -> list[Any]:
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """Keeps only the arguments of `f` on tapes and computes the inside again for the gradient.
 
-    Random numbers drawn inside are the same the second time.
+    Random numbers drawn inside are the same the second time. As in TensorFlow, an argument that
+    the result does not depend on gets zeros.
     """
 
     @functools.wraps(f)
@@ -291,7 +292,7 @@ def _again(
         tape.watch([s for s in sources if s.dtype.is_differentiable])
         tape.watch(variables)
         result = f(*given, **named)
-    found = tape.gradient(result, [*sources, *variables], output_gradients=_like(result, g))
+    found = tape.gradient(result, [*sources, *variables], _like(result, g), "zero")
     ours, theirs = found[: len(sources)], found[len(sources) :]
     return (ours, theirs) if variables else ours
 
