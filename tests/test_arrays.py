@@ -226,7 +226,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a shape of fractions": (
         lambda: tf.ones([2.5]),
-        "ones: whole numbers were expected; got 2.5.",
+        "ones: `shape` must be a list of whole numbers; got [2.5].",
     ),
 }
 

@@ -36,6 +36,7 @@ NAMES = {
 }
 KINDS = {
     "AttributeError": AttributeError,
+    "FailedPreconditionError": tf.errors.FailedPreconditionError,
     "IndexError": IndexError,
     "NotImplementedError": NotImplementedError,
     "TypeError": TypeError,

@@ -120,7 +120,8 @@ X, W = np.zeros((2, 6, 5, 4), np.float32), np.zeros((3, 3, 4, 8), np.float32)
          "conv: the input channels must be a multiple of the filter's; got float32[2,6,5,4] and "
          "float32[3,3,3,8]. The filter takes 3 channels, the input has 4."),
         (lambda: tf.nn.conv2d(X, W[:, :, :2, :7], 1, "SAME"),
-         "conv: the filter's 7 outputs must divide into 2 groups; got float32[2,6,5,4] and "
+         "conv: the input has 4 channels and the filter takes 2, which makes 2 groups, and its 7 "
+         "outputs do not divide by that; got float32[2,6,5,4] and "
          "float32[3,3,2,7]."),
         (lambda: tf.nn.conv2d(X[0], W, 1, "SAME"),
          "conv2d: `input` must have rank 4 or more, `filters` rank 4; got float32[6,5,4] and "

@@ -15,9 +15,9 @@ PROGRAMS = sorted(p for p in EXAMPLES.glob("*.py") if not p.name.startswith("_")
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.stem)
 def test_example_draws_its_picture(program: Path, tmp_path: Path) -> None:
-    picture = tmp_path / "picture.svg"
     result = subprocess.run(
-        [sys.executable, str(program), "--steps", "12", "--out", str(picture)],
+        [sys.executable, str(program), "--steps", "12", "--out", "picture.svg"],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=120,
@@ -25,5 +25,5 @@ def test_example_draws_its_picture(program: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    assert picture.read_text(encoding="utf-8").startswith("<svg")
-    assert picture.name in result.stdout
+    assert (tmp_path / "picture.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert "picture.svg" in result.stdout

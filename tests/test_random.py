@@ -23,6 +23,8 @@ from wengert.ops import philox, rejection
 
 R = tf.random
 
+gamma_grad: Any = jax.lax.random_gamma_grad  # its annotations ask for more than it takes
+
 
 @pytest.fixture(autouse=True)
 def forget_the_seed() -> Any:
@@ -380,13 +382,13 @@ def test_gamma_numbers_are_what_they_say(alpha: float) -> None:
 @pytest.mark.parametrize("rate", [0.3, 4.0, 9.9, 10.1, 60.0])
 def test_poisson_numbers_are_what_they_say(rate: float) -> None:
     drawn = R.stateless_poisson([COUNT], [1, 2], rate)
-    counted(drawn.numpy(), scipy.stats.poisson(rate).pmf(np.arange(200)))
+    counted(drawn.numpy(), scipy.stats.poisson.pmf(np.arange(200), rate))
 
 
 @pytest.mark.parametrize(("n", "p"), [(5, 0.3), (100, 0.05), (100, 0.5), (40, 0.9), (1000, 0.97)])
 def test_binomial_numbers_are_what_they_say(n: int, p: float) -> None:
     drawn = R.stateless_binomial([COUNT], [1, 2], float(n), p)
-    counted(drawn.numpy(), scipy.stats.binom(n, p).pmf(np.arange(n + 1)))
+    counted(drawn.numpy(), scipy.stats.binom.pmf(np.arange(n + 1), n, p))
 
 
 def test_categories_follow_their_probabilities() -> None:
@@ -451,7 +453,7 @@ def test_gamma_numbers_are_differentiable_in_alpha(alpha: float) -> None:
         y = R.stateless_gamma([2000], [1, 2], a, dtype=tf.float64)
     slope = tape.gradient(y, a).numpy()
     with jax.enable_x64(True):
-        want = np.asarray(jax.lax.random_gamma_grad(a.numpy(), y.numpy()))
+        want = np.asarray(gamma_grad(a.numpy(), y.numpy()))
     assert np.allclose(slope, want, rtol=1e-5)
     # The mean of a gamma distribution is alpha, so its numbers move by 1 on average.
     assert abs(slope.mean() - 1.0) < 0.2
@@ -461,7 +463,7 @@ def test_gamma_slope_far_in_the_tails() -> None:
     a = np.array([0.5, 2.0, 2.0, 50.0, 1e4])
     x = np.array([1e-8, 1e-4, 30.0, 90.0, 1.05e4])
     with jax.enable_x64(True):
-        want = np.asarray(jax.lax.random_gamma_grad(a, x))
+        want = np.asarray(gamma_grad(a, x))
     assert np.allclose(rejection.gamma_slope(wrap(a), wrap(x)), want, rtol=1e-4)
 
 
@@ -488,7 +490,7 @@ def test_gamma_slope_far_in_the_tails() -> None:
          "normal: `dtype` must be float16, bfloat16, float32 or float64; got int32."),
         (lambda: R.normal([-2]), InvalidArgumentError,
          "normal: a size must not be negative; got shape [-2]"),
-        (lambda: R.normal([2.0]), TypeError, "normal: whole numbers were expected; got 2.0."),
+        (lambda: R.normal([2.0]), TypeError, "normal: `shape` must be a list of whole numbers; got [2.0]."),
         (lambda: R.normal([2, 3], [1.0, 2.0]), InvalidArgumentError, "do not broadcast"),
         (lambda: R.categorical([0.0, 0.0], 3), InvalidArgumentError,
          "categorical: `logits` must be a matrix"),

@@ -144,6 +144,7 @@ def _child(queue: Any) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # JAX's, where another test loaded it
 def test_a_forked_child_computes_gradients() -> None:
     x = tf.constant(2.0)
     with tf.GradientTape() as tape:

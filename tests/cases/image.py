@@ -91,6 +91,12 @@ def sobel(x: np.ndarray) -> np.ndarray:
     return np.stack([smooth[:, 2:] - smooth[:, :-2], across[:, :, 2:] - across[:, :, :-2]], -1)
 
 
+def turned(r: float, g: float, b: float, hue: float, saturation: float) -> tuple[float, ...]:
+    """One pixel with its hue moved and its saturation scaled."""
+    h, s, v = colorsys.rgb_to_hsv(r, g, b)
+    return colorsys.hsv_to_rgb((h + hue) % 1.0, s * saturation, v)
+
+
 CASES = [
     *(
         resize_case(m, (7, 3))
@@ -154,11 +160,9 @@ CASES = [
          lambda x, f: (x - x.mean((1, 2), keepdims=True)) * f + x.mean((1, 2), keepdims=True)),
     Case("adjust_gamma", lambda x: I.adjust_gamma(x, 1.7, 0.9), (IMAGE,), lambda x: 0.9 * x**1.7),
     Case("adjust_hue", lambda x: I.adjust_hue(x, 0.3), (IMAGE,),
-         every_pixel(lambda r, g, b: colorsys.hsv_to_rgb(
-             *(lambda h, s, v: ((h + 0.3) % 1.0, s, v))(*colorsys.rgb_to_hsv(r, g, b))))),
+         every_pixel(lambda r, g, b: turned(r, g, b, 0.3, 1.0))),
     Case("adjust_saturation", lambda x: I.adjust_saturation(x, 0.7), (IMAGE,),
-         every_pixel(lambda r, g, b: colorsys.hsv_to_rgb(
-             *(lambda h, s, v: (h, 0.7 * s, v))(*colorsys.rgb_to_hsv(r, g, b))))),
+         every_pixel(lambda r, g, b: turned(r, g, b, 0.0, 0.7))),
     Case("standardized", color.standardized, (IMAGE,),
          lambda x: (x - x.mean((1, 2, 3), keepdims=True)) / x.std((1, 2, 3), keepdims=True)),
     Case("convert_image_dtype", lambda x: I.convert_image_dtype(x, tf.uint8), (IMAGE,),

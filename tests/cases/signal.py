@@ -35,8 +35,8 @@ def added(x: np.ndarray, step: int) -> np.ndarray:
 def half_spectrum(x: np.ndarray) -> np.ndarray:
     """A spectrum whose own conjugates are real, as a real signal has."""
     x = x.copy()
-    x[..., 0] = x[..., 0].real
-    x[..., -1] = x[..., -1].real
+    x[..., 0] = np.real(x[..., 0])
+    x[..., -1] = np.real(x[..., -1])
     return x
 
 

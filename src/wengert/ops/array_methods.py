@@ -15,8 +15,29 @@ import numpy as np
 from wengert.core.tensor import Tensor
 
 _SAME_AS_FUNCTION = frozenset(
-    "all any argmax argmin argsort clip cumprod cumsum dot max mean min prod ravel repeat round "
-    "squeeze std sum swapaxes var".split()
+    [
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "argsort",
+        "clip",
+        "cumprod",
+        "cumsum",
+        "dot",
+        "max",
+        "mean",
+        "min",
+        "prod",
+        "ravel",
+        "repeat",
+        "round",
+        "squeeze",
+        "std",
+        "sum",
+        "swapaxes",
+        "var",
+    ]
 )
 
 

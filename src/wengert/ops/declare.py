@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 
@@ -139,9 +139,16 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
+def _static_or_none(name: str, value: Any) -> Any:
+    try:
+        return static(name, value)
+    except InvalidTypeError:
+        return None
+
+
 def static_tuple(name: str, value: Any, what: str = "shape") -> tuple[int, ...]:
     """Like `static`, for the argument `what`: a flat list, or a single number as a tuple of one."""
-    found = static(name, value)
+    found = _static_or_none(name, value)
     if isinstance(found, int):
         return (found,)
     if found is None or not _INT.issuperset(map(type, found)):
@@ -153,7 +160,7 @@ def static_int(name: str, value: Any, what: str = "axis") -> int:
     """Like `static`, for the argument `what` that must be one number."""
     if type(value) is int:
         return value
-    found = static(name, value)
+    found = _static_or_none(name, value)
     if not isinstance(found, int):
         raise invalid_dtype(name, f"`{what}` must be one whole number", value)
     return found

@@ -247,7 +247,8 @@ def _substr_kernel(x: np.ndarray, pos: Any, len: Any, unit: str) -> np.ndarray:
     out = np.empty(np.broadcast_shapes(x.shape, starts.shape), object)
     whole: Any = [np.broadcast_to(a, out.shape) for a in (x, starts, sizes)]
     for i in np.ndindex(out.shape):
-        out[i] = _substr(*[a[i] for a in whole], unit)
+        text, start, size = (a[i] for a in whole)
+        out[i] = _substr(text, start, size, unit)
     return out
 
 

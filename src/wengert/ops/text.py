@@ -69,8 +69,9 @@ def structure_text(value: Any, summarize: int = 3, top: bool = True) -> str:
         return "[" + ", ".join(structure_text(v, summarize, False) for v in value) + "]"
     if isinstance(value, tuple):
         inner = [structure_text(v, summarize, False) for v in value]
-        if hasattr(value, "_fields"):
-            named = (f"{k}={v}" for k, v in zip(value._fields, inner, strict=True))
+        fields = getattr(value, "_fields", None)
+        if fields is not None:
+            named = (f"{k}={v}" for k, v in zip(fields, inner, strict=True))
             return f"{type(value).__name__}({', '.join(named)})"
         return "(" + ", ".join(inner) + ("," if len(inner) == 1 else "") + ")"
     if isinstance(value, np.ndarray):
