@@ -122,7 +122,7 @@ X, W = np.zeros((2, 6, 5, 4), np.float32), np.zeros((3, 3, 4, 8), np.float32)
         (lambda: tf.nn.conv2d(X, W[:, :, :2, :7], 1, "SAME"),
          "conv: the input has 4 channels and the filter takes 2, which makes 2 groups, and its 7 "
          "outputs do not divide by that; got float32[2,6,5,4] and "
-         "float32[3,3,2,7]."),
+         "float32[3,3,2,7]. Check the filter's shape: [..., in, out]."),
         (lambda: tf.nn.conv2d(X[0], W, 1, "SAME"),
          "conv2d: `input` must have rank 4 or more, `filters` rank 4; got float32[6,5,4] and "
          "float32[3,3,4,8]. An image is [batch, height, width, channels]; add an axis with "

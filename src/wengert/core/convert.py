@@ -24,8 +24,7 @@ from wengert.core.variable import Variable
 
 _INT32 = np.iinfo(np.int32)
 _NUMBERS = (bool, int, float, complex)
-_SCALARS: dict[Any, Tensor] = {}
-_MOST_SCALARS = 4096
+_MOST_SCALARS = 1024
 
 
 class Hooks:
@@ -97,15 +96,16 @@ def scalar(value: Any, dtype: DType) -> Tensor:
 
     Cached tensors must not reach users, who could watch one and so watch every equal number.
     """
-    key = (type(value), value, dtype) if value else (type(value), repr(value), dtype)
-    found = _SCALARS.get(key)
-    if found is not None:
-        return found
-    tensor = wrap(to_array(value, None, dtype), None)
-    if len(_SCALARS) >= _MOST_SCALARS:
-        _SCALARS.clear()
-    _SCALARS[key] = tensor
-    return tensor
+    cache = dtype.scalars
+    # Zero has two signs that compare equal, so it is known by its text.
+    key = (type(value), value or repr(value))
+    found = cache.get(key)
+    if found is None:
+        found = wrap(to_array(value, None, dtype), None)
+        if len(cache) >= _MOST_SCALARS:
+            cache.clear()
+        cache[key] = found
+    return found
 
 
 def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) -> np.ndarray:

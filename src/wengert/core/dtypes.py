@@ -15,13 +15,14 @@ import numpy as np
 class DType:
     """An element type such as `tf.float32`."""
 
-    __slots__ = ("_np", "_size", "kind", "name")
+    __slots__ = ("_np", "_size", "kind", "name", "scalars")
 
     def __init__(self, name: str, np_dtype: Any, kind: str) -> None:
         self.name = name
         self._np = np.dtype(np_dtype)
         self.kind = kind
         self._size = self._np.itemsize
+        self.scalars: dict[Any, Any] = {}  # Python numbers already converted; see `convert.scalar`
 
     @property
     def as_numpy_dtype(self) -> Any:

@@ -44,9 +44,10 @@ RELU_GRAD = _gate(
     lambda g, y: lax.mul(g, lax.convert_element_type(lax.gt(y, const(y, 0)), g.dtype)),
     None,
 )
+_ZERO = {n: d.np.type(0) for n, d in dtypes.BY_NUM.items() if d.kind in "iuf"}
 RELU = unary(
     "relu",
-    lambda x: np.maximum(x, x.dtype.type(0)),
+    lambda x: np.maximum(x, _ZERO[x.dtype.num]),
     lambda x: lax.max(x, const(x, 0)),
     grad=lambda g, out: apply2(RELU_GRAD, g, out),
     accepts=dtypes.REAL,

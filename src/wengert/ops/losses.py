@@ -173,9 +173,11 @@ def _lower_sparse(labels: Any, logits: Any) -> Any:
 
 
 def _sparse_grad_kernel(g: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
-    p = softmax_array(logits, -1).reshape(labels.size, logits.shape[-1])
-    p[np.arange(labels.size), labels.reshape(-1)] -= 1
-    return _rows_times(g.reshape(-1), p).reshape(logits.shape)
+    p = softmax_array(logits, -1)
+    rows = p if p.ndim == 2 else p.reshape(labels.size, logits.shape[-1])
+    rows[np.arange(labels.size), labels.reshape(-1)] -= 1
+    p *= g[..., None]
+    return p
 
 
 def _lower_sparse_grad(g: Any, labels: Any, logits: Any) -> Any:

@@ -20,7 +20,7 @@ from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
-from wengert.ops.declare import HALF, in_float32, static
+from wengert.ops.declare import HALF, expand, in_float32, static
 from wengert.ops.shaping import broadcast_to, reshape, transpose
 
 
@@ -144,8 +144,39 @@ def _lower_mean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     return lax.expand_dims(mean, axis) if keepdims else mean
 
 
+def _spread_kernel(
+    g: np.ndarray, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool
+) -> np.ndarray:
+    share = g / g.dtype.type(count(shape, axis))
+    if not keepdims and len(axis) < len(shape):
+        share = share.reshape([1 if i in axis else d for i, d in enumerate(shape)])
+    out = np.empty(shape, g.dtype)
+    out[...] = share
+    return out
+
+
+def _lower_spread(
+    g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool
+) -> Any:
+    kept = [1 if i in axis else d for i, d in enumerate(shape)]
+    share = lax.div(g, lax.full_like(g, count(shape, axis)))
+    return expand(lax.reshape(share, kept), shape)
+
+
+# The gradient of a mean, and a mean of its own gradient: each undoes the other's shape.
+SPREAD_MEAN = Op(
+    "spread_mean",
+    "g",
+    kernel=in_float32(_spread_kernel),
+    infer=lambda g, shape, axis, keepdims: Spec(shape, g.dtype),
+    lower=wide(_lower_spread),
+    grad=lambda h, axis, keepdims: apply(REDUCE_MEAN, h, axis=axis, keepdims=keepdims),
+    accepts=dtypes.INEXACT,
+)
+
+
 def _mean_grad(g: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    return restore(g / float(count(x_shape, axis)), x_shape, axis, keepdims)
+    return apply(SPREAD_MEAN, g, shape=x_shape, axis=axis, keepdims=keepdims)
 
 
 REDUCE_MEAN = Op(

@@ -28,7 +28,6 @@ from wengert.ops.shaping import concat, sum_to
 Entry = tuple[Any, ...]
 PAIR = 10  # the length of the short form
 _NONE: dict[str, Any] = {}
-_ALONE = (True,)
 
 
 def full_form(entry: Entry) -> Entry:
@@ -92,12 +91,13 @@ def walk(
                 continue
             state.site = entry[8]
             in_ids = entry[2]
-            if type(g) is Tensor and len(in_ids) == 1 and plain and entry[0].joint is None:
-                # One input, one rule: most functions of one tensor come this way.
-                key = in_ids[0]
+            op, plan = entry[0], entry[1]
+            if type(g) is Tensor and plain and len(plan.rules) == 1 and not op.broadcasts:
+                # One rule and no chores: most functions of one tensor come this way.
+                i, rule = plan.rules[0]
+                key = in_ids[i]
                 if needed is None or key in needed:
-                    rule = entry[1].rules[0][1]
-                    gi = rule.run(g, entry[4], entry[5], entry[6], entry[7], _ALONE)
+                    gi = rule.run(g, entry[4], entry[5], entry[6], entry[7], plan.needs)
                     if gi is not None:
                         old = grads.get(key)
                         grads[key] = gi if old is None else accumulate(old, gi)

@@ -30,8 +30,7 @@ class ForwardAccumulator:
     """
 
     def __init__(self, primals: Any, tangents: Any) -> None:
-        self._recording = False
-        self._thread = 0
+        self._live = 0  # the thread that records, 0 while none does
         self._tangents: dict[int, Any] = {}
         nest.assert_same_structure(primals, tangents)
         for p, t in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
@@ -49,15 +48,14 @@ class ForwardAccumulator:
             self._tangents[primal._id] = tangent if old is None else old + tangent
 
     def __enter__(self) -> ForwardAccumulator:
-        if self._recording:
+        if self._live:
             raise at_site(ValueError("ForwardAccumulator: it is already recording."))
-        self._recording = True
-        self._thread = get_ident()
+        self._live = get_ident()
         add_listener(self)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._recording = False
+        self._live = 0
         remove_listener(self)
 
     def follows(self, values: Any) -> bool:
@@ -71,7 +69,7 @@ class ForwardAccumulator:
 
     def record(self, op: Op, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
         """Carries tangents through one operation (called by `apply`)."""
-        if not self._recording or get_ident() != self._thread:
+        if get_ident() != self._live:
             return
         moving = [x for x in inputs if x._id in self._tangents]
         if not moving or op.gradient is None:
@@ -127,8 +125,7 @@ def _entry(
 ) -> tuple[Any, bool]:
     """The entry that a tape following just the moving inputs would write."""
     recorder = GradientTape(watch_accessed_variables=False)
-    recorder._thread = get_ident()
-    recorder._recording = True
+    recorder._live = get_ident()
     with using(State()):
         recorder.watch(moving)
         recorder.record(op, inputs, outputs, attrs, site)

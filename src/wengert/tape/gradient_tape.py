@@ -29,6 +29,7 @@ from wengert.ops.create import zeros_like
 from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape import backward, jacobian
 
+_ONE: dict[int, np.ndarray] = {}
 _log = logging.getLogger("wengert")
 
 
@@ -54,7 +55,7 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
-        self._recording = False
+        self._live = 0  # the thread that records, 0 while none does
         self._thread = 0
         self._used: Any = None
         self._reset_at: tuple[int, Any] | None = None
@@ -70,30 +71,29 @@ class GradientTape:
     # Recording.
 
     def __enter__(self) -> GradientTape:
-        if self._recording:
+        if self._live:
             raise at_site(ValueError("GradientTape: the tape is already recording."))
         self._start()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._recording:
+        if self._live:
             self._stop()
 
     def _start(self) -> None:
         if self._used is not None:
             self._clear()
             self._used = None
-        self._thread = get_ident()
-        self._recording = True
+        self._live = self._thread = get_ident()
         add_listener(self)
 
     def _stop(self) -> None:
-        self._recording = False
+        self._live = 0
         remove_listener(self)
 
     def record(self, op: Op, inputs: Any, outputs: Any, attrs: dict[str, Any], site: Any) -> None:
         """Notes an operation if it used something watched (called by `apply`)."""
-        if not self._recording or get_ident() != self._thread:
+        if get_ident() != self._live:
             return
         tracked = self._tracked
         key = 0
@@ -159,19 +159,31 @@ class GradientTape:
 
     def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
         """`record` for two tensors without attributes, the commonest case by far."""
-        if not self._recording or get_ident() != self._thread:
+        if get_ident() != self._live:
             return
         tracked = self._tracked
         i = x._id
         j = y._id
-        key = 4
-        if i in tracked or (type(x) is not Tensor and self._accessed(x)):
-            key = 5
-        if j in tracked or (type(y) is not Tensor and self._accessed(y)):
-            key += 2
-        if key == 4:
-            return
-        plan = op.plans.get(key) or op.plan(key)
+        if type(x) is Tensor is type(y):
+            if i in tracked:
+                key = 7 if j in tracked else 5
+            elif j in tracked:
+                key = 6
+            else:
+                return
+        else:
+            # A first read of a variable may have to be watched.
+            key = 4
+            if i in tracked or (type(x) is not Tensor and self._accessed(x)):
+                key = 5
+            if j in tracked or (type(y) is not Tensor and self._accessed(y)):
+                key += 2
+            if key == 4:
+                return
+        try:
+            plan = op.plans[key]
+        except KeyError:
+            plan = op.plan(key)
         if plan.cut:
             self._begin(op, (out,))
             return
@@ -180,9 +192,9 @@ class GradientTape:
             shapes = x._array.shape
             other = y._array.shape
             shapes = None if shapes == other else (shapes, other)
-        keep_x, keep_y, keep_out = plan.keep2
         out_id = out._id
         tracked.add(out_id)
+        keep_x, keep_y, keep_out = plan.keep2
         self._entries.append(
             (
                 op,
@@ -210,7 +222,7 @@ class GradientTape:
 
     def follows(self, values: Any) -> bool:
         """Whether an operation on these values would be recorded."""
-        if not self._recording or get_ident() != self._thread:
+        if get_ident() != self._live:
             return False
         found = [
             x._id in self._tracked or (type(x) is not Tensor and self._accessed(x)) for x in values
@@ -258,7 +270,7 @@ class GradientTape:
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
         """Pauses the tape for a block."""
-        if not self._recording:
+        if not self._live:
             kind = ValueError if self._thread else RuntimeError
             raise at_site(kind("stop_recording: the tape is not recording."))
         self._stop()
@@ -269,7 +281,7 @@ class GradientTape:
 
     def reset(self) -> None:
         """Forgets everything recorded so far, as if the tape were opened anew."""
-        if not self._recording:
+        if not self._live:
             raise at_site(ValueError("reset: the tape is not recording."))
         self._clear()
         self._reset_at = (new_id(), sites.caller(0))
@@ -320,7 +332,7 @@ class GradientTape:
                     f"tape with persistent=True."
                 )
             )
-        if self._recording and get_ident() != self._thread:
+        if self._live and get_ident() != self._thread:
             raise at_site(
                 RuntimeError(
                     f"{what}: the tape is still recording in another thread. A tape belongs to "
@@ -330,7 +342,7 @@ class GradientTape:
 
     def _close(self) -> None:
         """A non-persistent tape stops recording when it is asked for a gradient."""
-        if self._recording and not self._persistent:
+        if self._live and not self._persistent:
             self._stop()
 
     def _finish(self) -> None:
@@ -370,7 +382,7 @@ class GradientTape:
             if not t.dtype.is_differentiable:
                 _log.debug("gradient: a target of dtype %s has no gradient.", t.dtype.name)
                 continue
-            g = wrap(np.ones(t._array.shape, t._array.dtype)) if seed is None else seed
+            g = wrap(_ones(t._array)) if seed is None else seed
             old = grads.get(t._id)
             grads[t._id] = g if old is None else backward.accumulate(old, g)
         wanted = {s._id for s in sources}
@@ -470,6 +482,16 @@ def _present(value: Any) -> Any:
     return value._snapshot() if isinstance(value, Variable) else value
 
 
+def _ones(like: np.ndarray) -> np.ndarray:
+    """Ones in the shape of an array; a scalar, as most losses are, is made once."""
+    if like.ndim:
+        return np.ones(like.shape, like.dtype)
+    found = _ONE.get(like.dtype.num)
+    if found is None:
+        found = _ONE[like.dtype.num] = np.ones((), like.dtype)
+    return found
+
+
 def _flat(structure: Any) -> list[Any]:
     """The leaves of a nest; a list of tensors, the usual case, is its own."""
     if isinstance(structure, Value):
@@ -497,6 +519,8 @@ def _source(what: str, value: Any, kind: type[Exception], role: str = "source") 
 
 
 def _mode(value: Any) -> UnconnectedGradients:
+    if value is UnconnectedGradients.NONE:
+        return value
     try:
         return UnconnectedGradients(getattr(value, "value", value))
     except ValueError:
