@@ -34,6 +34,18 @@ class Joint:
         self.function = function
 
 
+# What a rule reads, so that the loop can call the common kinds directly.
+PASSES, NOTHING, ONE_INPUT, MORE = range(4)
+_UNCHANGED = (lambda g: g).__code__.co_code
+
+
+def _form(function: Callable[..., Any], names: Sequence[str], index: dict[str, int]) -> int:
+    """Whether a rule hands on `g` as it is, reads nothing else, one input, or more."""
+    if not names:
+        return PASSES if function.__code__.co_code == _UNCHANGED else NOTHING
+    return ONE_INPUT if len(names) == 1 and names[0] in index else MORE
+
+
 class Rule:
     """A gradient rule bound to an operation: what it reads, and how it is called."""
 
@@ -55,9 +67,8 @@ class Rule:
         if "shapes" in names:
             self.shapes = None
         self.run = _runner(function, names, index)
-        # Most rules read nothing (form 0) or one input (form 1); the loop calls those directly.
-        self.form = 0 if not names else 1 if len(names) == 1 and names[0] in index else 2
-        self.only = index[names[0]] if self.form == 1 else 0
+        self.form = _form(function, names, index)
+        self.only = index[names[0]] if self.form == ONE_INPUT else 0
 
 
 def _runner(

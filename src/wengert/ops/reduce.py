@@ -155,9 +155,7 @@ def _spread_kernel(
     return out
 
 
-def _lower_spread(
-    g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool
-) -> Any:
+def _lower_spread(g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
     kept = [1 if i in axis else d for i, d in enumerate(shape)]
     share = lax.div(g, lax.full_like(g, count(shape, axis)))
     return expand(lax.reshape(share, kept), shape)

@@ -18,7 +18,7 @@ from wengert.core.apply import wrap
 from wengert.core.context import State, _state, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.op import Spec
+from wengert.core.op import ONE_INPUT, PASSES, Spec
 from wengert.core.tensor import Tensor
 from wengert.ops.cast import cast
 from wengert.ops.complex import conj
@@ -67,9 +67,9 @@ def walk(
                     if needed is not None and key not in needed:
                         continue
                     form = rule.form
-                    if form == 0:
-                        gi = rule.function(g)
-                    elif form == 1:
+                    if form == PASSES:
+                        gi = g
+                    elif form == ONE_INPUT:
                         gi = rule.function(g, y if rule.only else x)
                     else:
                         gi = rule.run(g, (x, y), (out,), shapes, _NONE, plan.needs)

@@ -195,19 +195,16 @@ class GradientTape:
         out_id = out._id
         tracked.add(out_id)
         keep_x, keep_y, keep_out = plan.keep2
+        if not keep_x:
+            x = None
+        elif type(x) is not Tensor:
+            x = _present(x)
+        if not keep_y:
+            y = None
+        elif type(y) is not Tensor:
+            y = _present(y)
         self._entries.append(
-            (
-                op,
-                plan,
-                i,
-                j,
-                out_id,
-                (x if type(x) is Tensor else _present(x)) if keep_x else None,
-                (y if type(y) is Tensor else _present(y)) if keep_y else None,
-                out if keep_out else None,
-                shapes,
-                site,
-            )
+            (op, plan, i, j, out_id, x, y, out if keep_out else None, shapes, site)
         )
 
     def _begin(self, op: Op, outputs: Any) -> None:
