@@ -208,8 +208,8 @@ REFUSALS: dict[str, tuple[Any, Any, str]] = {
     "equal shapes": (lambda: tf.equal([1, 2], [1, 2, 3]), Invalid, "equal: shapes [2] and [3]"),
     "no promotion": (
         lambda: tf.maximum(tf.constant(1), tf.constant(1.0)), Invalid,
-        "there is no promotion between int32 and float32; got int32[] and float32[]. Cast one of "
-        "them, for example tf.cast(y, tf.int32).",
+        "there is no promotion between int32 and float32; got int32[] and float32[]. Cast the "
+        "int32 one with tf.cast(x, tf.float32).",
     ),
 }  # fmt: skip
 

@@ -171,12 +171,17 @@ def _bad_dtype(op: Op, inputs: tuple[Any, ...]) -> Exception:
                 *inputs,
                 help=f"Cast to one of {', '.join(allowed)} with tf.cast.",
             )
-    names = " and ".join(x.dtype.name for x in inputs)
+    found = inputs if op.match is None else [inputs[i] for i in op.match]
+    kinds = list(dict.fromkeys(x.dtype for x in found))
+    # Of an integer and a float the integer is cast, so that the advice loses nothing.
+    order = sorted(kinds, key=lambda d: "biufc".find(d.kind))
+    old, new = (order[0], order[-1]) if order[0].kind != order[-1].kind else (kinds[1], kinds[0])
     return invalid_dtype(
         op.name,
-        f"the arguments must have the same dtype; there is no promotion between {names}",
-        *inputs,
-        help=f"Cast one of them, for example tf.cast(y, tf.{inputs[0].dtype.name}).",
+        "the arguments must have the same dtype; there is no promotion between "
+        + " and ".join(d.name for d in kinds),
+        *found,
+        help=f"Cast the {old.name} one with tf.cast(x, tf.{new.name}).",
     )
 
 

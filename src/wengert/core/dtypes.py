@@ -11,6 +11,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from wengert.core.errors import at_site
+
 
 class DType:
     """An element type such as `tf.float32`."""
@@ -199,9 +201,11 @@ def as_dtype(value: Any) -> DType:
         return string
     if num is not None and num.num in BY_NUM:
         return BY_NUM[num.num]
-    raise TypeError(
-        f"as_dtype: {value!r} is not an element type of Wengert. Use one of "
-        f"{', '.join(d.name for d in ALL)}."
+    raise at_site(
+        TypeError(
+            f"as_dtype: {value!r} is not an element type of Wengert. Use one of "
+            f"{', '.join(d.name for d in ALL)}."
+        )
     )
 
 

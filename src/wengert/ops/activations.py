@@ -17,6 +17,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
+from wengert.ops.create import zeros_like
 from wengert.ops.declare import binary, in_float32, static_float, unary
 from wengert.ops.shaping import concat
 
@@ -42,7 +43,7 @@ RELU_GRAD = _gate(
     "relu_grad",
     lambda g, y: g * (y > 0),
     lambda g, y: lax.mul(g, lax.convert_element_type(lax.gt(y, const(y, 0)), g.dtype)),
-    None,
+    lambda h, y: zeros_like(y),
 )
 _ZERO = {n: d.np.type(0) for n, d in dtypes.BY_NUM.items() if d.kind in "iuf"}
 RELU = unary(
@@ -99,7 +100,7 @@ def _lower_leaky(x: Any, alpha: float) -> Any:
 
 
 def _leaky_grad_kernel(g: np.ndarray, x: np.ndarray, alpha: float) -> np.ndarray:
-    out = g * g.dtype.type(alpha)
+    out = np.asarray(g * g.dtype.type(alpha))
     np.copyto(out, g, where=x > 0)
     return out
 

@@ -105,6 +105,8 @@ def sum_to(x: Any, shape: Any) -> Any:
 
 
 def _infer_broadcast_to(x: Spec, shape: tuple[int, ...]) -> Spec:
+    if min(shape, default=0) < 0:
+        raise invalid("broadcast_to", f"a size must not be negative; got {list(shape)}")
     if x.shape is not None:
         bad = len(shape) < len(x.shape) or any(
             d not in (None, 1, s)

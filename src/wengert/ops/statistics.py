@@ -13,6 +13,7 @@ from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
+from wengert.ops.guarded import xdivy
 from wengert.ops.power import exp
 from wengert.ops.reduce import count, kept, reduce_args, reduce_mean, reduced
 
@@ -122,7 +123,8 @@ def reduce_variance(
 
 def _std_grad(g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     away = x - reduce_mean(x, axis, keepdims=True)
-    slope = g / (out * float(max(count(x_shape, axis), 1)))
+    # Like the gradient of `sqrt`: nothing comes of no gradient, even where the deviation is 0.
+    slope = xdivy(g, out * float(max(count(x_shape, axis), 1)))
     return cast(kept(slope, x_shape, axis, keepdims), x.dtype) * away
 
 

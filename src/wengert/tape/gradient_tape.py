@@ -26,7 +26,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.ops.create import zeros_like
-from wengert.ops.shaping import STOP_GRADIENT
+from wengert.ops.shaping import STOP_GRADIENT, broadcast_to
 from wengert.tape import backward, jacobian
 
 _ONE: dict[int, np.ndarray] = {}
@@ -366,6 +366,8 @@ class GradientTape:
         for g, t in zip(given, targets, strict=True):
             if g is not None and not isinstance(g, IndexedSlices):
                 g = operand(g, None, t.dtype)  # the seed as a tensor
+                if not g._array.ndim and t._array.ndim:
+                    g = broadcast_to(g, t._array.shape)
                 backward.check_shape(g, t, "gradient")
             seeds.append(g)
         return seeds
