@@ -9,6 +9,7 @@ keeps is read off the rule and never said twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from wengert.core import dtypes
@@ -34,22 +35,27 @@ class Joint:
         self.function = function
 
 
-# What a rule reads, so that the loop can call the common kinds directly.
-PASSES, NOTHING, ONE_INPUT, MORE = range(4)
-_UNCHANGED = (lambda g: g).__code__.co_code
+_UNCHANGED = (lambda g: g).__code__.co_code  # of a rule that hands the gradient on as it is
 
 
-def _form(function: Callable[..., Any], names: Sequence[str], index: dict[str, int]) -> int:
-    """Whether a rule hands on `g` as it is, reads nothing else, one input, or more."""
-    if not names:
-        return PASSES if function.__code__.co_code == _UNCHANGED else NOTHING
-    return ONE_INPUT if len(names) == 1 and names[0] in index else MORE
+def _as_kernel(function: Callable[..., Any], names: dict[str, int]) -> Any:
+    code = function.__code__
+    read = {n: function.__globals__.get(n) for n in code.co_names}
+    read["apply2"] = lambda *call: call
+    if code.co_freevars or code.co_kwonlyargcount:
+        return None
+    try:
+        op, a, b = FunctionType(code, read)(*code.co_varnames[: code.co_argcount])
+        simple = type(op) is Op and max(names[a], names[b]) <= 1
+        return (op.kernel, names[a], names[b]) if simple else None
+    except Exception:  # the rule does more than hand its arguments to one operation
+        return None
 
 
 class Rule:
     """A gradient rule bound to an operation: what it reads, and how it is called."""
 
-    __slots__ = ("form", "function", "inputs", "only", "outs", "run", "shapes")
+    __slots__ = ("_names", "direct", "function", "inputs", "outs", "passes", "run", "shapes")
 
     def __init__(self, op: Op, function: Callable[..., Any]) -> None:
         code = function.__code__
@@ -67,8 +73,19 @@ class Rule:
         if "shapes" in names:
             self.shapes = None
         self.run = _runner(function, names, index)
-        self.form = _form(function, names, index)
-        self.only = index[names[0]] if self.form == ONE_INPUT else 0
+        self.passes = not names and code.co_code == _UNCHANGED
+        self._names = {"g": -1, "out": -2, **index}
+        self.direct: tuple[Callable[..., Any], int, int] | None = None
+
+    def settle(self) -> None:
+        """Finds `direct`: the kernel and its arguments, if the rule is one operation on two tensors.
+
+        An argument is the number of an input, -1 for `g` or -2 for `out`. It is found by calling
+        the rule with names instead of tensors and a stand-in for `apply2`; not when it is
+        declared, since it may name operations that are declared later.
+        """
+        if self.direct is None:
+            self.direct = _as_kernel(self.function, self._names)
 
 
 def _runner(
@@ -216,6 +233,8 @@ class Op:
                 keep[i] = True
             for i in range(count) if rule.shapes is None else rule.shapes:
                 shapes[i] = True
+        for rule in rules:
+            rule.settle()
         plan = Plan(
             tuple(keep) if any(keep) else None,
             any(r.outs for r in rules),

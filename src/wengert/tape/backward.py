@@ -12,18 +12,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.context import State, _state, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.op import ONE_INPUT, PASSES, Spec
+from wengert.core.op import Spec
 from wengert.core.tensor import Tensor
 from wengert.ops.cast import cast
 from wengert.ops.complex import conj
 from wengert.ops.gather import densify
-from wengert.ops.shaping import concat, sum_to
+from wengert.ops.shaping import SUM_TO, concat, sum_to
 
 Entry = tuple[Any, ...]
 PAIR = 10  # the length of the short form
@@ -47,39 +48,51 @@ def walk(
     complex_numbers: bool,
     release: bool,
 ) -> None:
-    """Carries `grads` (by tensor id) from the targets back to the sources."""
+    """Carries `grads` (by tensor id) from the targets back to the sources.
+
+    Where nobody listens, a rule that is one operation on two tensors runs its kernel directly,
+    and gradients are plain arrays on their way; `tensor` makes them whole again.
+    """
     outer = get_state() or State()
     state = State(outer.listeners, outer.graph, outer.site)
     token = _state.set(state)
     entry: Any = None
     plain = not complex_numbers
+    alone = plain and not outer.listeners and outer.graph is None
     try:
         for k in range(count - 1, -1, -1):
             entry = entries.pop() if release else entries[k]
             pair = len(entry) == PAIR
-            if pair and plain and type(g := grads.get(entry[4])) is Tensor:
+            if pair and plain:
                 op, plan, x_id, y_id, out_ids, x, y, out, shapes, site = entry
-                if out_ids not in sources:
-                    del grads[out_ids]
-                state.site = site
-                for i, rule in plan.rules:
-                    key = y_id if i else x_id
-                    if needed is not None and key not in needed:
-                        continue
-                    form = rule.form
-                    if form == PASSES:
-                        gi = g
-                    elif form == ONE_INPUT:
-                        gi = rule.function(g, y if rule.only else x)
-                    else:
-                        gi = rule.run(g, (x, y), (out,), shapes, _NONE, plan.needs)
-                    if gi is None:
-                        continue
-                    if shapes is not None and op.broadcasts and gi._array.shape != shapes[i]:
-                        gi = sum_to(gi, shapes[i])
-                    old = grads.get(key)
-                    grads[key] = gi if old is None else accumulate(old, gi)
-                continue
+                g = grads.get(out_ids)
+                if g is None:
+                    continue
+                if type(g) is not IndexedSlices:
+                    if out_ids not in sources:
+                        del grads[out_ids]
+                    state.site = site
+                    for i, rule in plan.rules:
+                        key = y_id if i else x_id
+                        if needed is not None and key not in needed:
+                            continue
+                        if rule.passes:
+                            gi = g
+                        elif alone and rule.direct is not None:
+                            gi = _run(rule.direct, g, x, y, out)
+                        else:
+                            gi = rule.run(
+                                tensor(g, site), (x, y), (out,), shapes, _NONE, plan.needs
+                            )
+                            if gi is None:
+                                continue
+                        if shapes is not None and op.broadcasts:
+                            gi = _unbroadcast(gi, shapes[i])
+                        if key in sources:
+                            gi = tensor(gi, site)
+                        old = grads.get(key)
+                        grads[key] = gi if old is None else accumulate(old, gi)
+                    continue
             if pair:
                 entry = full_form(entry)
             out_ids = entry[3]
@@ -89,19 +102,31 @@ def walk(
                 g = _collect(grads, out_ids, entry[9], sources)
             if g is None:
                 continue
-            state.site = entry[8]
+            state.site = site = entry[8]
             in_ids = entry[2]
             op, plan = entry[0], entry[1]
-            if type(g) is Tensor and plain and len(plan.rules) == 1 and not op.broadcasts:
-                # One rule and no chores: most functions of one tensor come this way.
-                i, rule = plan.rules[0]
-                key = in_ids[i]
-                if needed is None or key in needed:
-                    gi = rule.run(g, entry[4], entry[5], entry[6], entry[7], plan.needs)
-                    if gi is not None:
-                        old = grads.get(key)
-                        grads[key] = gi if old is None else accumulate(old, gi)
-                continue
+            kind = type(g)
+            if (kind is Tensor or kind is ndarray) and plain and not op.broadcasts:
+                rules = plan.rules
+                if len(rules) == 1:
+                    # One rule and no chores: most functions of one tensor come this way.
+                    i, rule = rules[0]
+                    key = in_ids[i]
+                    if needed is None or key in needed:
+                        if alone and rule.direct is not None:
+                            x, y = (*(entry[4] or ()), None, None)[:2]
+                            gi = _run(rule.direct, g, x, y, entry[5][0] if entry[5] else None)
+                        else:
+                            gi = rule.run(
+                                tensor(g, site), entry[4], entry[5], entry[6], entry[7], plan.needs
+                            )
+                        if gi is not None:
+                            gi = tensor(gi, site) if key in sources else gi
+                            old = grads.get(key)
+                            grads[key] = gi if old is None else accumulate(old, gi)
+                    continue
+            if kind is ndarray:
+                g = tensor(g, site)
             pulled = pull(entry, g, needed, complex_numbers)
             _state.set(state)  # a user's rule may have opened tapes, which leaves another state
             for i, gi in pulled:
@@ -112,6 +137,33 @@ def walk(
         raise
     finally:
         _state.reset(token)
+
+
+def tensor(g: Any, site: Any = None) -> Any:
+    """A gradient that may be a plain array as a tensor."""
+    return wrap(g, site) if type(g) is ndarray else g
+
+
+def _run(direct: Any, g: Any, x: Any, y: Any, out: Any) -> ndarray:
+    """Runs the kernel of a rule on arrays; its arguments are `g`, `out`, or input 0 or 1."""
+    kernel, a, b = direct
+    array = g if type(g) is ndarray else g._array
+    first = array if a == -1 else (y if a == 1 else x if a == 0 else out)._array
+    second = array if b == -1 else (y if b == 1 else x if b == 0 else out)._array
+    try:
+        result = kernel(first, second)
+    except (RuntimeWarning, FloatingPointError):
+        # A program that turns NumPy's warnings into exceptions does not mean ours.
+        with np.errstate(all="ignore"):
+            result = kernel(first, second)
+    return result if type(result) is ndarray else np.asarray(result)
+
+
+def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """A gradient summed down to the shape of its tensor."""
+    if type(g) is ndarray:
+        return g if g.shape == shape else np.asarray(SUM_TO.kernel(g, shape=shape))
+    return g if g._array.shape == shape else sum_to(g, shape)
 
 
 def _collect(grads: dict[int, Any], ids: Any, specs: Any, sources: set[int]) -> Any:
@@ -178,7 +230,10 @@ def _row_linear(op: Any, plan: Any, inputs: Any) -> bool:
 
 
 def accumulate(a: Any, b: Any) -> Any:
-    """The sum of two gradients; row-sparse ones stay row-sparse."""
+    """The sum of two gradients; row-sparse ones stay row-sparse, plain arrays plain."""
+    if type(a) is ndarray and type(b) is ndarray:
+        return np.asarray(a + b)
+    a, b = tensor(a), tensor(b)
     if type(a) is IndexedSlices and type(b) is IndexedSlices:
         indices = [a.indices, b.indices]
         if a.indices.dtype is not b.indices.dtype:
@@ -190,7 +245,7 @@ def accumulate(a: Any, b: Any) -> Any:
 
 def dense(g: Any) -> Any:
     """A gradient as a tensor."""
-    return densify(g) if type(g) is IndexedSlices else g
+    return densify(g) if type(g) is IndexedSlices else tensor(g)
 
 
 def _is_complex(g: Any) -> bool:
