@@ -95,3 +95,11 @@ def test_no_foreign_module_is_a_public_name(place: str) -> None:
         value = getattr(namespace(place), name)
         if isinstance(value, types.ModuleType):
             assert value.__name__.startswith("wengert."), f"{place}.{name} is {value.__name__}"
+
+
+def test_a_name_that_lives_elsewhere_is_found() -> None:
+    with pytest.raises(AttributeError, match=r"no `tf\.log`\. Did you mean `tf\.math\.log`\?"):
+        _ = tf.log
+    with pytest.raises(AttributeError) as caught:
+        _ = tf.raw_ops
+    assert "tf.ops" not in str(caught.value)
