@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply
+from wengert.core.apply import apply, apply2
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
-from wengert.ops.guarded import xdivy
-from wengert.ops.power import exp
+from wengert.ops.power import SQRT_GRAD, exp
 from wengert.ops.reduce import count, kept, reduce_args, reduce_mean, reduced
 
 
@@ -123,8 +122,8 @@ def reduce_variance(
 
 def _std_grad(g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     away = x - reduce_mean(x, axis, keepdims=True)
-    # Like the gradient of `sqrt`: nothing comes of no gradient, even where the deviation is 0.
-    slope = xdivy(g, out * float(max(count(x_shape, axis), 1)))
+    # As in the gradient of `sqrt`, nothing comes of no gradient, even where the deviation is 0.
+    slope = apply2(SQRT_GRAD, out, g) * (2.0 / max(count(x_shape, axis), 1))
     return cast(kept(slope, x_shape, axis, keepdims), x.dtype) * away
 
 
