@@ -88,10 +88,8 @@ _PLACES = _read(
             "tensor_scatter_nd_sub tensor_scatter_nd_update"
         ),
         "ops.select": "clip_by_value maximum minimum where",
-        "ops.shaping": (
-            "broadcast_to concat identity identity_n parallel_stack reshape split stack "
-            "stop_gradient transpose unstack"
-        ),
+        "ops.shaping": "broadcast_to identity identity_n reshape stop_gradient transpose",
+        "ops.joining": "concat parallel_stack split stack unstack",
         "ops.slicing": "slice strided_slice",
         "ops.sorting": "argsort sort",
         "ops.statistics": "reduce_logsumexp",

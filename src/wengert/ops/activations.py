@@ -19,7 +19,7 @@ from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.create import zeros_like
 from wengert.ops.declare import binary, in_float32, static_float, unary
-from wengert.ops.shaping import concat
+from wengert.ops.joining import concat
 
 
 def const(x: Any, value: float) -> Any:

@@ -51,8 +51,9 @@ def crops(x: Any, boxes: Any, rows: Any, size: tuple[int, int], method: str, fil
     """Crops of the images `x[rows]` in their own dtype; gradients reach images and boxes."""
     from wengert.ops.dims import expand_dims
     from wengert.ops.gather import gather
+    from wengert.ops.joining import unstack
     from wengert.ops.select import where
-    from wengert.ops.shaping import reshape, unstack
+    from wengert.ops.shaping import reshape
 
     _check_crops(x, boxes, rows)
     batch, height, width, depth = x._array.shape

@@ -134,7 +134,7 @@ def grayscale_to_rgb(images: Any, name: Any = None) -> Any:
 
 
 def _parts(name: str, images: Any) -> list[Any]:
-    from wengert.ops.shaping import unstack
+    from wengert.ops.joining import unstack
 
     x = operand(images, None, dtypes.float32)
     _channels(name, x, 3)
@@ -145,8 +145,8 @@ def _parts(name: str, images: Any) -> list[Any]:
 
 def rgb_to_hsv(images: Any, name: Any = None) -> Any:
     """Hue, saturation and value; hue and saturation lie within [0, 1] for colours that do."""
+    from wengert.ops.joining import stack
     from wengert.ops.select import maximum, minimum, where
-    from wengert.ops.shaping import stack
 
     r, g, b = _parts("rgb_to_hsv", images)
     value = maximum(maximum(r, g), b)
@@ -165,8 +165,8 @@ def rgb_to_hsv(images: Any, name: Any = None) -> Any:
 
 def hsv_to_rgb(images: Any, name: Any = None) -> Any:
     """The inverse of `rgb_to_hsv`; a hue outside [0, 1] is red, not wrapped."""
+    from wengert.ops.joining import stack
     from wengert.ops.select import clip_by_value
-    from wengert.ops.shaping import stack
     from wengert.ops.unary import abs as absolute
 
     h, s, v = _parts("hsv_to_rgb", images)
@@ -214,7 +214,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
 
 
 def _in_hsv(name: str, image: Any, change: Any) -> Any:
-    from wengert.ops.shaping import stack, unstack
+    from wengert.ops.joining import stack, unstack
 
     x = operand(image)
     rank_of(name, x, 1)

@@ -189,7 +189,8 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
     from wengert.core.shapes import check_axis
     from wengert.ops.cast import cast
     from wengert.ops.dims import expand_dims
-    from wengert.ops.shaping import broadcast_to, concat
+    from wengert.ops.joining import concat
+    from wengert.ops.shaping import broadcast_to
 
     x, y = operands("linspace", start, stop)
     if x.dtype.is_integer:

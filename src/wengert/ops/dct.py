@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.errors import at_site

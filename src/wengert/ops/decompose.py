@@ -145,7 +145,7 @@ def _divide_right(x: Any, r: Any) -> Any:
 
 
 def _qr_grad(g: Any, outs: Any) -> Any:
-    from wengert.ops.shaping import concat, split
+    from wengert.ops.joining import concat, split
 
     q, r = outs
     gq, gr = g

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.ops.gather import gather
+from wengert.ops.joining import concat
 from wengert.ops.norms import clip_by_norm
-from wengert.ops.shaping import concat
 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: Any = None) -> Any:

@@ -286,7 +286,7 @@ def irfft3d(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
 
 
 def _shifted(name: str, x: Any, axes: Any, back: bool) -> Any:
-    from wengert.ops.shaping import concat, split
+    from wengert.ops.joining import concat, split
 
     x = operand(x)
     shape = x._array.shape

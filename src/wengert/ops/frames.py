@@ -152,7 +152,8 @@ def frame(
 
 def _padded(x: Any, length: int, step: int, value: Any) -> Any:
     """The signal with an end, so that each multiple of the step below its length starts a frame."""
-    from wengert.ops.shaping import broadcast_to, concat
+    from wengert.ops.joining import concat
+    from wengert.ops.shaping import broadcast_to
 
     size = x._array.shape[-1]
     extra = max(0, length + step * (-(-size // step) - 1) - size)
@@ -240,7 +241,7 @@ def mdct(
     pad_end: bool = False, norm: Any = None, name: Any = None,
 ) -> Any:  # fmt: skip
     """The modified discrete cosine transform, whose frames overlap by half."""
-    from wengert.ops.shaping import concat, split
+    from wengert.ops.joining import concat, split
 
     x = operand(signals)
     length = static_int("mdct", frame_length, "frame_length")
@@ -260,7 +261,7 @@ def inverse_mdct(
     name: Any = None,
 ) -> Any:  # fmt: skip
     """The signal of an `mdct`, but for the first and last half frame."""
-    from wengert.ops.shaping import concat, split
+    from wengert.ops.joining import concat, split
 
     x = operand(mdcts)
     need_rank("inverse_mdct", x, 1)

@@ -291,7 +291,7 @@ def _gather_nd_grad(g: Any, i: Any, x_shape: Any, i_shape: Any, batch_dims: int)
 
 def _with_batch(i: Any, i_shape: tuple[int, ...], batch_dims: int) -> Any:
     """Index tuples that also name the batch they belong to."""
-    from wengert.ops.shaping import concat
+    from wengert.ops.joining import concat
 
     if not batch_dims:
         return i

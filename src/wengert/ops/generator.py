@@ -189,7 +189,7 @@ class Generator:
     def make_seeds(self, count: Any = 1) -> Any:
         """`int64[2, count]`: a seed for a stateless function in each column."""
         from wengert.ops.create import zeros_like
-        from wengert.ops.shaping import stack
+        from wengert.ops.joining import stack
 
         row = self.uniform_full_int((static_int("make_seeds", count, "count"),), dtypes.int64)
         return stack([row, zeros_like(row)])

@@ -27,7 +27,7 @@ from wengert.ops.tensordot import matrix_transpose
 def _along(op: Op, g: Any, x: Any) -> Any:
     """The gradient of a matrix function: its derivative at the transpose of `x`, along `g`."""
     from wengert.ops.create import zeros_like
-    from wengert.ops.shaping import concat
+    from wengert.ops.joining import concat
 
     n = x.shape[-1]
     at = matrix_transpose(x)

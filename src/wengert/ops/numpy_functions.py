@@ -17,9 +17,10 @@ from wengert.core.convert import operand
 from wengert.core.tensor import Value
 from wengert.ops import complex, select, unary
 from wengert.ops.cast import cast
+from wengert.ops.joining import concat, stack
+from wengert.ops.joining import split as _split
 from wengert.ops.matmul import matmul as _matmul
-from wengert.ops.shaping import broadcast_to, concat, reshape, stack, transpose
-from wengert.ops.shaping import split as _split
+from wengert.ops.shaping import broadcast_to, reshape, transpose
 
 
 def _rank(x: Any) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
+from wengert.core import shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
@@ -40,7 +40,8 @@ def _infer_partition(x: Spec, groups: Spec, num_partitions: int) -> tuple[Spec, 
 
 
 def _partition_grad(g: Any, groups: Any, x_shape: Any, num_partitions: int) -> Any:
-    from wengert.ops.shaping import concat, reshape
+    from wengert.ops.joining import concat
+    from wengert.ops.shaping import reshape
 
     flat = groups._array.reshape(-1)
     back = np.argsort(np.argsort(flat, kind="stable"), kind="stable")

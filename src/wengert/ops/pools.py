@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand

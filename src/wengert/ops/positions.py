@@ -11,7 +11,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, describe, invalid, invalid_dtype
+from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis

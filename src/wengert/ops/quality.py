@@ -19,7 +19,7 @@ from wengert.ops.resize import rank_of, wrong
 
 def sobel_edges(image: Any) -> Any:
     """Differences across rows and across columns of smoothed images, in a new last axis."""
-    from wengert.ops.shaping import stack
+    from wengert.ops.joining import stack
 
     x = operand(image)
     if rank_of("sobel_edges", x) != 4:
@@ -39,7 +39,7 @@ def _steps(x: Any, axis: int) -> Any:
 
 def image_gradients(image: Any) -> tuple[Any, Any]:
     """Differences to the next row and to the next column; 0 in the last."""
-    from wengert.ops.shaping import concat
+    from wengert.ops.joining import concat
 
     x = operand(image)
     if x._array.ndim != 4:

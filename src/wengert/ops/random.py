@@ -343,7 +343,8 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Any:
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
     """A seed made from a seed and a whole number, such as the number of a step."""
     from wengert.ops.cast import cast
-    from wengert.ops.shaping import concat, reshape
+    from wengert.ops.joining import concat
+    from wengert.ops.shaping import reshape
 
     check_algorithm(alg)
     data = operand(data)

@@ -246,7 +246,7 @@ def _iterate(self: Any) -> Iterator[Any]:
         raise at_site(
             TypeError("iteration: a scalar tensor has no rows. Use tf.reshape(x, [-1]) first.")
         )
-    from wengert.ops.shaping import unstack
+    from wengert.ops.joining import unstack
 
     count = self._array.shape[0]
     if count <= _BLOCK:

@@ -99,7 +99,7 @@ def _rectangle(s: Any, rows: int, cols: int, dtype: Any) -> Any:
 
 def _padded(s: Any, size: int) -> Any:
     from wengert.ops.create import zeros
-    from wengert.ops.shaping import concat
+    from wengert.ops.joining import concat
 
     extra = size - s.shape[-1]
     return concat([s, zeros((*s.shape[:-1], extra), s.dtype)], -1) if extra else s

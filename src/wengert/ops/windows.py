@@ -13,7 +13,6 @@ from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import special
 from wengert.core.sites import caller
-from wengert.core.tensor import Value
 from wengert.ops.declare import static_float, static_int
 
 

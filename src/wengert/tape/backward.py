@@ -19,12 +19,12 @@ from wengert.core.apply import wrap
 from wengert.core.context import State, _state, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.op import Spec
 from wengert.core.tensor import Tensor
 from wengert.ops.cast import cast
 from wengert.ops.complex import conj
 from wengert.ops.gather import densify
-from wengert.ops.shaping import SUM_TO, concat, sum_to
+from wengert.ops.joining import concat
+from wengert.ops.shaping import SUM_TO, sum_to
 
 Entry = tuple[Any, ...]
 PAIR = 10  # the length of the short form

@@ -22,7 +22,7 @@ from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.sites import caller
-from wengert.core.tensor import Tensor, Value, is_tensor
+from wengert.core.tensor import Value, is_tensor
 from wengert.core.variable import Variable
 from wengert.ops.shaping import IDENTITY, identity
 from wengert.tape import backward

@@ -15,8 +15,9 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.op import Op
 from wengert.ops.create import zeros_like
-from wengert.tape import backward
-from wengert.tape.gradient_tape import GradientTape, UnconnectedGradients, _mode, _source
+from wengert.tape import arguments, backward
+from wengert.tape.arguments import UnconnectedGradients
+from wengert.tape.gradient_tape import GradientTape
 
 
 class ForwardAccumulator:
@@ -34,7 +35,7 @@ class ForwardAccumulator:
         self._tangents: dict[int, Any] = {}
         nest.assert_same_structure(primals, tangents)
         for p, t in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
-            primal = _source("ForwardAccumulator", p, TypeError, "primal")
+            primal = arguments.asked("ForwardAccumulator", p, TypeError, "primal")
             if not primal.dtype.is_differentiable:
                 raise at_site(
                     ValueError(
@@ -106,10 +107,10 @@ class ForwardAccumulator:
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The tangents of values computed inside, in their structure; `None` if unconnected."""
-        mode = _mode(unconnected_gradients)
+        mode = arguments.mode(unconnected_gradients)
 
         def one(value: Any) -> Any:
-            value = _source("jvp", value, TypeError, "primal")
+            value = arguments.asked("jvp", value, TypeError, "primal")
             tangent = self._tangents.get(value._id)
             if tangent is not None:
                 return tangent

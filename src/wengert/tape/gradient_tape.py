@@ -7,7 +7,6 @@ them. Nothing here refers back to the tape, so dropping it frees everything at o
 
 from __future__ import annotations
 
-import enum
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,18 +26,11 @@ from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.ops.create import zeros_like
 from wengert.ops.shaping import STOP_GRADIENT, broadcast_to
-from wengert.tape import backward, jacobian
+from wengert.tape import arguments, backward, jacobian
+from wengert.tape.arguments import UnconnectedGradients
 
 _ONE: dict[int, np.ndarray] = {}
 _log = logging.getLogger("wengert")
-
-
-class UnconnectedGradients(enum.Enum):
-    """What `gradient` answers for a source that the target does not depend on."""
-
-    NONE = "none"
-    ZERO = "zero"
-    ERROR = "error"
 
 
 class GradientTape:
@@ -231,7 +223,7 @@ class GradientTape:
     def watch(self, tensor: Any) -> None:
         """Follows tensors (any nest of them) from here on."""
         for one in nest.flatten(tensor):
-            self._watch(_source("watch", one, ValueError))
+            self._watch(arguments.asked("watch", one, ValueError))
 
     def _watch(self, value: Any) -> None:
         if isinstance(value, Variable):
@@ -298,13 +290,15 @@ class GradientTape:
         weights of that sum. Where there is no path the answer is `None`, or zeros with
         `unconnected_gradients="zero"`, or an error with `"error"`.
         """
-        mode = _mode(unconnected_gradients)
+        mode = arguments.mode(unconnected_gradients)
         self._check_use("gradient")
         self._close()
-        targets = [_source("gradient", t, TypeError, "target") for t in _flat(target)]
+        targets = [
+            arguments.asked("gradient", t, TypeError, "target") for t in arguments.leaves(target)
+        ]
         seeds = self._seeds(targets, output_gradients)
-        flat = _flat(sources)
-        values = [_source("gradient", s, TypeError) for s in flat]
+        flat = arguments.leaves(sources)
+        values = [arguments.asked("gradient", s, TypeError) for s in flat]
         try:
             found = self._differentiate(targets, seeds, values, release=not self._persistent)
         finally:
@@ -437,11 +431,11 @@ class GradientTape:
         experimental_use_pfor: bool = True,
     ) -> Any:
         """All derivatives of each element of `target`: shape `target.shape + source.shape`."""
-        mode = _mode(unconnected_gradients)
+        mode = arguments.mode(unconnected_gradients)
         self._check_use("jacobian")
         self._close()
-        target = _source("jacobian", target, TypeError, "target")
-        values = [_source("jacobian", s, TypeError) for s in nest.flatten(sources)]
+        target = arguments.asked("jacobian", target, TypeError, "target")
+        values = [arguments.asked("jacobian", s, TypeError) for s in nest.flatten(sources)]
         try:
             found = jacobian.jacobian(self, target, values)
         finally:
@@ -462,11 +456,11 @@ class GradientTape:
         experimental_use_pfor: bool = True,
     ) -> Any:
         """Derivatives of each example of `target` by the same example of `source`."""
-        mode = _mode(unconnected_gradients)
+        mode = arguments.mode(unconnected_gradients)
         self._check_use("batch_jacobian")
         self._close()
-        target = _source("batch_jacobian", target, TypeError, "target")
-        value = _source("batch_jacobian", source, TypeError)
+        target = arguments.asked("batch_jacobian", target, TypeError, "target")
+        value = arguments.asked("batch_jacobian", source, TypeError)
         try:
             result = jacobian.batch_jacobian(self, target, value)
         finally:
@@ -489,45 +483,6 @@ def _ones(like: np.ndarray) -> np.ndarray:
     if found is None:
         found = _ONE[like.dtype.num] = np.ones((), like.dtype)
     return found
-
-
-def _flat(structure: Any) -> list[Any]:
-    """The leaves of a nest; a list of tensors, the usual case, is its own."""
-    if isinstance(structure, Value):
-        return [structure]
-    if type(structure) is list and all(isinstance(x, Value) for x in structure):
-        return structure
-    return nest.flatten(structure)
-
-
-def _source(what: str, value: Any, kind: type[Exception], role: str = "source") -> Any:
-    """A tensor or variable that may be asked about, or a plain word on why it may not."""
-    if isinstance(value, Value):
-        return value
-    handle = getattr(value, "handle", None)
-    if isinstance(handle, Value):
-        return handle
-    if isinstance(value, IndexedSlices):
-        return value.values
-    raise at_site(
-        kind(
-            f"{what}: a {role} must be a tensor or variable; got {type(value).__name__} "
-            f"{describe(value)}. Convert it with tf.convert_to_tensor before the tape uses it."
-        )
-    )
-
-
-def _mode(value: Any) -> UnconnectedGradients:
-    if value is UnconnectedGradients.NONE:
-        return value
-    try:
-        return UnconnectedGradients(getattr(value, "value", value))
-    except ValueError:
-        raise at_site(
-            ValueError(
-                f"gradient: `unconnected_gradients` must be 'none', 'zero' or 'error'; got {value!r}."
-            )
-        ) from None
 
 
 __all__ = ["GradientTape", "UnconnectedGradients"]

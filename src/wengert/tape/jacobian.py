@@ -9,7 +9,8 @@ import numpy as np
 from wengert.core.apply import wrap
 from wengert.core.errors import invalid
 from wengert.ops.create import zeros_like
-from wengert.ops.shaping import broadcast_to, reshape, stack, transpose
+from wengert.ops.joining import stack
+from wengert.ops.shaping import broadcast_to, reshape, transpose
 from wengert.tape.backward import dense
 
 

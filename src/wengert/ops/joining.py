@@ -1,0 +1,240 @@
+"""Joining tensors into one and cutting one into several, along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from wengert.core import shapes
+from wengert.core.apply import apply
+from wengert.core.convert import Hooks, operand, to_tensor
+from wengert.core.errors import invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Joint, Op, Spec
+from wengert.core.tensor import Value
+from wengert.ops.declare import static, static_int, static_tuple
+from wengert.ops.shaping import identity
+
+
+def _infer_stack(*xs: Spec, axis: int) -> Spec:
+    shape: Any = xs[0].shape
+    for x in xs[1:]:
+        if not shapes.compatible(shape, x.shape):
+            raise invalid("stack", "all tensors must have the same shape", *xs[:4])
+        shape = shapes.merge(shape, x.shape)
+    if shape is None:
+        return Spec(None, xs[0].dtype)
+    return Spec((*shape[:axis], len(xs), *shape[axis:]), xs[0].dtype)
+
+
+def _stack_kernel(*xs: np.ndarray, axis: int) -> np.ndarray:
+    shape = xs[0].shape
+    out = np.empty((*shape[:axis], len(xs), *shape[axis:]), xs[0].dtype)
+    lead = (slice(None),) * axis
+    for k, x in enumerate(xs):
+        if x.shape != shape:
+            raise ValueError
+        out[(*lead, k)] = x
+    return out
+
+
+def _lower_stack(*xs: Any, axis: int) -> Any:
+    return lax.concatenate([lax.expand_dims(x, (axis,)) for x in xs], axis)
+
+
+STACK = Op(
+    "stack",
+    "*xs",
+    kernel=_stack_kernel,
+    infer=_infer_stack,
+    lower=_lower_stack,
+    grad=Joint(lambda g, axis: unstack(g, axis=axis)),
+)
+
+
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
+    """Joins tensors of one shape along a new axis."""
+    place = static_int("stack", axis)
+    if isinstance(values, np.ndarray) and values.ndim and not place:
+        return to_tensor(values)
+    if not isinstance(values, Iterable):
+        return to_tensor(values)
+    found = unstack(values) if isinstance(values, Value) else list(values)
+    if not place and not any(isinstance(v, Value) for v in found):
+        return to_tensor(found)
+    xs = _tensors("stack", found)
+    return apply(STACK, *xs, axis=shapes.check_axis("stack", place, xs[0]._array.ndim + 1))
+
+
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Any:
+    """Joins tensors of one shape along a new first axis."""
+    return stack(values)
+
+
+def _tensors(name: str, values: Any) -> list[Any]:
+    """The members of a list as tensors of one dtype, that of the first tensor among them."""
+    found = list(values)
+    if not found:
+        raise invalid(name, "the list of tensors is empty", help="Give at least one tensor.")
+    hint = next((v.dtype for v in found if isinstance(v, Value)), None)
+    first = operand(found[0], None, hint)
+    return [first, *(operand(v, None, hint or first.dtype) for v in found[1:])]
+
+
+def _infer_unstack(x: Spec, axis: int, num: int) -> tuple[Spec, ...]:
+    if x.shape is None:
+        return (Spec(None, x.dtype),) * num
+    if x.shape[axis] not in (None, num):
+        raise invalid("unstack", f"axis {axis} has size {x.shape[axis]}, not {num}", x)
+    return (Spec((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype),) * num
+
+
+def _lower_unstack(x: Any, axis: int, num: int) -> Any:
+    return tuple(lax.index_in_dim(x, i, axis, keepdims=False) for i in range(num))
+
+
+UNSTACK = Op(
+    "unstack",
+    "x",
+    kernel=lambda x, axis, num: tuple(np.moveaxis(x, axis, 0) if axis else x),
+    infer=_infer_unstack,
+    lower=_lower_unstack,
+    grad=lambda g, axis: stack(g, axis=axis),
+    outputs=None,
+)
+
+
+def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Any]:
+    """Splits a tensor along an axis into a list of tensors without it."""
+    x = operand(value)
+    dims = x._array.shape
+    axis = shapes.check_axis("unstack", static_int("unstack", axis), len(dims))
+    count = dims[axis] if num is None else static_int("unstack", num, "num")
+    if count != dims[axis]:
+        raise invalid("unstack", f"axis {axis} has size {dims[axis]}, not `num` {count}", x)
+    return list(apply(UNSTACK, x, axis=axis, num=count))
+
+
+Hooks.stack = stack
+
+
+def _infer_concat(*xs: Spec, axis: int) -> Spec:
+    shape: Any = xs[0].shape
+    total: int | None = 0
+    for x in xs:
+        if shape is None or x.shape is None:
+            return Spec(None, x.dtype)
+        rest = (*x.shape[:axis], None, *x.shape[axis + 1 :])
+        if len(x.shape) != len(shape) or not shapes.compatible(
+            (*shape[:axis], None, *shape[axis + 1 :]), rest
+        ):
+            raise invalid(
+                "concat",
+                f"all sizes but that of axis {axis} must agree",
+                *xs[:4],
+                help="Check the shapes, or use tf.stack for a new axis.",
+            )
+        size = x.shape[axis]
+        total = None if total is None or size is None else total + size
+        shape = shapes.merge((*shape[:axis], None, *shape[axis + 1 :]), rest)
+    return Spec((*shape[:axis], total, *shape[axis + 1 :]), xs[0].dtype)
+
+
+def _concat_grad(g: Any, shapes: Any, axis: int) -> Any:
+    return split(g, [s[axis] for s in shapes], axis)
+
+
+CONCAT = Op(
+    "concat",
+    "*xs",
+    kernel=lambda *xs, axis: np.concatenate(xs, axis),
+    infer=_infer_concat,
+    lower=lambda *xs, axis: lax.concatenate(xs, axis),
+    grad=Joint(_concat_grad),
+)
+
+
+def concat(values: Any, axis: Any, name: str = "concat") -> Any:
+    """Joins tensors along an axis they have."""
+    if isinstance(values, Value | np.ndarray) or not isinstance(values, Iterable):
+        return identity(values)
+    xs = _tensors("concat", values)
+    if len(xs) == 1:
+        return identity(xs[0])
+    if not xs[0]._array.ndim:
+        raise invalid("concat", "scalars have no axis to join along", *xs[:4], help="Use tf.stack.")
+    places = static_tuple("concat", axis, "axis")
+    if len(places) != 1:
+        raise invalid("concat", f"`axis` must be one number; got {list(places)}")
+    place = shapes.check_axis("concat", places[0], xs[0]._array.ndim)
+    return apply(CONCAT, *xs, axis=place)
+
+
+def _infer_split(x: Spec, sizes: tuple[int, ...], axis: int) -> tuple[Spec, ...]:
+    if x.shape is None:
+        return (Spec(None, x.dtype),) * len(sizes)
+    if x.shape[axis] not in (None, sum(sizes)):
+        raise invalid(
+            "split", f"sizes {list(sizes)} do not add up to {x.shape[axis]}, axis {axis}", x
+        )
+    return tuple(Spec((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype) for n in sizes)
+
+
+def _split_kernel(x: np.ndarray, sizes: tuple[int, ...], axis: int) -> tuple[np.ndarray, ...]:
+    lead = (slice(None),) * axis
+    parts = []
+    start = 0
+    for n in sizes:
+        parts.append(x[(*lead, slice(start, start + n))])
+        start += n
+    return tuple(parts)
+
+
+def _lower_split(x: Any, sizes: tuple[int, ...], axis: int) -> Any:
+    ends = np.cumsum([0, *sizes]).tolist()
+    return tuple(lax.slice_in_dim(x, a, b, axis=axis) for a, b in pairwise(ends))
+
+
+SPLIT = Op(
+    "split",
+    "x",
+    kernel=_split_kernel,
+    infer=_infer_split,
+    lower=_lower_split,
+    grad=lambda g, axis: concat(g, axis),
+    outputs=None,
+)
+
+
+def split(
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str = "split"
+) -> list[Any]:
+    """Cuts a tensor along an axis: into equal parts for a number, else into the given sizes.
+
+    One of the sizes may be -1 and takes what is left.
+    """
+    x = operand(value)
+    dims = x._array.shape
+    place = shapes.check_axis("split", static_int("split", axis), len(dims))
+    wanted = static("split", num_or_size_splits)
+    size = dims[place]
+    if isinstance(wanted, int):
+        if wanted <= 0 or size % wanted:
+            raise invalid(
+                "split", f"axis {place} of size {size} does not cut into {wanted} equal parts", x
+            )
+        wanted = (size // wanted,) * wanted
+    wanted = static_tuple("split", wanted, "num_or_size_splits")
+    if num is not None and static_int("split", num, "num") != len(wanted):
+        raise invalid("split", f"`num` is {num}, but there are {len(wanted)} sizes", x)
+    if wanted.count(-1) == 1:
+        rest = size - sum(wanted) - 1
+        wanted = tuple(rest if n == -1 else n for n in wanted)
+    if sum(wanted) != size or min(wanted, default=0) < 0:
+        raise invalid(
+            "split", f"sizes {list(wanted)} do not add up to {size}, the size of axis {place}", x
+        )
+    return list(apply(SPLIT, x, sizes=wanted, axis=place))

@@ -1,0 +1,59 @@
+"""What users may ask a tape about, and how they say what they want for an answer."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from wengert.core import nest
+from wengert.core.errors import at_site, describe
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.tensor import Value
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `gradient` answers for a source that the target does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+    ERROR = "error"
+
+
+def leaves(structure: Any) -> list[Any]:
+    """The leaves of a nest; a list of tensors, the usual case, is its own."""
+    if isinstance(structure, Value):
+        return [structure]
+    if type(structure) is list and all(isinstance(x, Value) for x in structure):
+        return structure
+    return nest.flatten(structure)
+
+
+def asked(what: str, value: Any, kind: type[Exception], role: str = "source") -> Any:
+    """A tensor or variable that may be asked about, or a plain word on why it may not."""
+    if isinstance(value, Value):
+        return value
+    handle = getattr(value, "handle", None)
+    if isinstance(handle, Value):
+        return handle
+    if isinstance(value, IndexedSlices):
+        return value.values
+    raise at_site(
+        kind(
+            f"{what}: a {role} must be a tensor or variable; got {type(value).__name__} "
+            f"{describe(value)}. Convert it with tf.convert_to_tensor before the tape uses it."
+        )
+    )
+
+
+def mode(value: Any) -> UnconnectedGradients:
+    """What to answer for unconnected sources, said as the enumeration or as a word."""
+    if value is UnconnectedGradients.NONE:
+        return value
+    try:
+        return UnconnectedGradients(getattr(value, "value", value))
+    except ValueError:
+        raise at_site(
+            ValueError(
+                f"gradient: `unconnected_gradients` must be 'none', 'zero' or 'error'; got {value!r}."
+            )
+        ) from None
