@@ -125,7 +125,13 @@ _MODULES = [
 ]
 _PLACES |= {name: (f"wengert.{name}", "*") for name in _MODULES}
 
-__getattr__ = _lazily("tf", _PLACES, globals())
+__getattr__ = _lazily(
+    "tf",
+    _PLACES,
+    globals(),
+    homes=("math", "nn", "linalg", "random", "image", "signal", "strings", "debugging"),
+    hidden=("core", "module", "ops", "placement", "tape"),
+)
 
 
 def __dir__() -> list[str]:

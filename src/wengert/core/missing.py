@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -14,20 +14,23 @@ LATER = {
     "tf.keras", "tf.map_fn", "tf.ragged", "tf.saved_model", "tf.scan", "tf.sparse", "tf.summary",
     "tf.switch_case", "tf.train", "tf.vectorized_map", "tf.while_loop",
 }  # fmt: skip
-# Where a name that is not at the root may live, likeliest first.
-_HOMES = ("math", "nn", "linalg", "random", "image", "signal", "strings", "debugging")
-_INTERNAL = {"core", "module", "ops", "placement", "tape"}
 
 
-def missing(prefix: str, names: dict[str, Any]) -> Callable[[str], Any]:
-    """A module `__getattr__` that says so, and names what is nearest."""
+def missing(
+    prefix: str, names: Any, homes: Sequence[str] = (), hidden: Sequence[str] = ()
+) -> Callable[[str], Any]:
+    """A module `__getattr__` that says so, and names what is nearest.
+
+    `homes` are the modules where a name that is not here may live, likeliest first; `hidden` are
+    names that are here but not for users.
+    """
 
     def __getattr__(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module {prefix!r} has no attribute {name!r}")
         if f"{prefix}.{name}" in LATER:
             raise AttributeError(f"Wengert has no `{prefix}.{name}` yet.")
-        near = " or ".join(f"`{n}`" for n in _nearest(prefix, name, names))
+        near = " or ".join(f"`{n}`" for n in _nearest(prefix, name, names, homes, hidden))
         raise AttributeError(
             f"Wengert has no `{prefix}.{name}`." + (f" Did you mean {near}?" if near else "")
         )
@@ -35,11 +38,12 @@ def missing(prefix: str, names: dict[str, Any]) -> Callable[[str], Any]:
     return __getattr__
 
 
-def _nearest(prefix: str, name: str, names: Any) -> list[str]:
+def _nearest(
+    prefix: str, name: str, names: Any, homes: Sequence[str], hidden: Sequence[str]
+) -> list[str]:
     """The same name in another module (`tf.log` is `tf.math.log`), or what is spelt alike."""
-    if prefix == "tf":
-        homes = [m for m in _HOMES if hasattr(import_module(f"wengert.{m}"), name)]
-        if homes:
-            return [f"tf.{m}.{name}" for m in homes]
-    public = [n for n in names if not n.startswith("_") and n not in _INTERNAL]
+    found = [m for m in homes if hasattr(import_module(f"wengert.{m}"), name)]
+    if found:
+        return [f"{prefix}.{m}.{name}" for m in found]
+    public = [n for n in names if not n.startswith("_") and n not in hidden]
     return [f"{prefix}.{n}" for n in difflib.get_close_matches(name, public, 3, 0.6)]

@@ -25,10 +25,10 @@ def read(table: dict[str, str]) -> dict[str, tuple[str, str]]:
 
 
 def lazily(
-    prefix: str, places: dict[str, tuple[str, str]], names: dict[str, Any]
+    prefix: str, places: dict[str, tuple[str, str]], names: dict[str, Any], **options: Any
 ) -> Callable[[str], Any]:
     """A module `__getattr__` that imports what the table names, and says what is missing."""
-    unknown = missing(prefix, ChainMap(names, places))  # type: ignore[arg-type]  # only read
+    unknown = missing(prefix, ChainMap[str, Any](names, places), **options)
 
     def __getattr__(name: str) -> Any:
         place = places.get(name)

@@ -74,7 +74,7 @@ def _infer_to_batch(x: Spec, block: tuple[int, ...]) -> Spec:
             )
     if None in x.shape:
         return Spec((None,) * len(x.shape), x.dtype)
-    return Spec(_out_to_batch(x.shape, block).joined, x.dtype)  # type: ignore[arg-type]
+    return Spec(_out_to_batch(x.shape, block).joined, x.dtype)  # type: ignore[arg-type]  # no None
 
 
 def _infer_from_batch(x: Spec, block: tuple[int, ...]) -> Spec:
@@ -92,7 +92,7 @@ def _infer_from_batch(x: Spec, block: tuple[int, ...]) -> Spec:
         )
     if None in x.shape:
         return Spec((None,) * len(x.shape), x.dtype)
-    return Spec(_in_from_batch(x.shape, block).joined, x.dtype)  # type: ignore[arg-type]
+    return Spec(_in_from_batch(x.shape, block).joined, x.dtype)  # type: ignore[arg-type]  # no None
 
 
 SPACE_TO_BATCH = Op(

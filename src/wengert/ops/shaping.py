@@ -172,7 +172,7 @@ def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
 def _reshape_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     if shape and min(shape) < 0:
         # NumPy takes any negative size for -1, and refuses -1 beside a 0.
-        shape = _resolve(Spec(x.shape, dtypes.of(x)), shape)  # type: ignore[assignment]
+        shape = _resolve(Spec(x.shape, dtypes.of(x)), shape)  # type: ignore[assignment]  # closed
     return x.reshape(shape)
 
 
