@@ -3,7 +3,7 @@
 It runs the NumPy kernel (or hands the operation to the graph being built), makes the result
 tensor with the user's call site, and tells the listeners. `apply1` and `apply2` are the same door
 for one or two tensors without attributes, which is most of what a small program does. The three
-say the same thing in full, since a shared helper would cost a tenth of a small operation.
+say the same thing in full, since a shared helper would be one more Python call per operation.
 """
 
 from __future__ import annotations
