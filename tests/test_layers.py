@@ -16,14 +16,15 @@ ROOMS = [
     "graph",
     "ops",
     "tape",
+    "composite",
     "engines",
-    "function",
+    "functions",
     "autograph",
     "explain",
     "top",
     "cli",
 ]
-HEAVY = {"jax", "jaxlib", "scipy", "keras", "rich"}
+HEAVY = {"jax", "jaxlib", "scipy", "keras", "rich", "safetensors", "tensorboard"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

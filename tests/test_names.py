@@ -12,8 +12,9 @@ import wengert as tf
 from wengert.core.missing import LATER
 
 MODULES = (
-    "autodiff", "bitwise", "config", "debugging", "dtypes", "experimental", "image", "linalg",
-    "math", "math.special", "nn", "random", "signal", "strings",
+    "autodiff", "bitwise", "config", "debugging", "dtypes", "experimental", "image", "io",
+    "io.gfile", "linalg", "math", "math.special", "nn", "random", "signal", "strings", "summary",
+    "train",
 )  # fmt: skip
 PLACES = ("tf", *(f"tf.{name}" for name in MODULES))
 
@@ -49,6 +50,8 @@ def test_an_unknown_name_is_answered_with_the_full_name(place: str) -> None:
         ("tf.debugging", "assert_equals", "tf.debugging.assert_equal"),
         ("tf.dtypes", "int31", "tf.dtypes.int32"),
         ("tf.image", "resise", "tf.image.resize"),
+        ("tf.io", "read_files", "tf.io.read_file"),
+        ("tf.io.gfile", "exist", "tf.io.gfile.exists"),
         ("tf.linalg", "cholesky_slove", "tf.linalg.cholesky_solve"),
         ("tf.math", "logsigmoid", "tf.math.log_sigmoid"),
         ("tf.math.special", "bessel_j00", "tf.math.special.bessel_j0"),
@@ -56,6 +59,8 @@ def test_an_unknown_name_is_answered_with_the_full_name(place: str) -> None:
         ("tf.random", "norml", "tf.random.normal"),
         ("tf.signal", "rffts", "tf.signal.rfft"),
         ("tf.strings", "regex_replaces", "tf.strings.regex_replace"),
+        ("tf.summary", "scalars", "tf.summary.scalar"),
+        ("tf.train", "CheckPoint", "tf.train.Checkpoint"),
     ],
 )
 def test_a_misspelt_name_is_answered_with_the_nearest(place: str, wrong: str, right: str) -> None:

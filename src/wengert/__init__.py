@@ -39,13 +39,29 @@ from wengert.ops import array_methods as _methods  # gives tensors NumPy's metho
 from wengert.ops import numpy_protocols as _numpy  # lets NumPy functions take tensors
 from wengert.ops import operators as _operators  # puts the operators on tensors
 from wengert.ops import slicing as _slicing  # and indexing
+from wengert.ops import updates as _updates  # lets variables change inside functions
 from wengert.tape.gradient_tape import GradientTape, UnconnectedGradients
+from wengert.tape.history import Hooks as _TapeHooks
+
+_TapeHooks.explainer = "wengert.explain.unconnected"  # imported when a gradient is None
 
 newaxis = None
 half, double = float16, float64
 
 _PLACES = _read(
     {
+        "composite.optional": "OptionalSpec",
+        "composite.ragged_spec": "RaggedTensorSpec",
+        "composite.ragged_tensor": "RaggedTensor",
+        "composite.sparse_tensor": "SparseTensor SparseTensorSpec",
+        "composite.values": "type_spec_from_value",
+        "core.indexed_slices": "IndexedSlicesSpec",
+        "engines.choice": "engine",
+        "functions.control": "case cond switch_case while_loop",
+        "functions.function": "function",
+        "functions.functional": "foldl foldr map_fn scan",
+        "functions.host_calls": "numpy_function py_function",
+        "functions.tensor_array": "TensorArray",
         "initializers": (
             "constant_initializer ones_initializer random_normal_initializer "
             "random_uniform_initializer zeros_initializer"
@@ -110,18 +126,26 @@ _MODULES = [
     "autodiff",
     "bitwise",
     "config",
+    "data",
     "debugging",
     "dtypes",
     "experimental",
+    "explain",
     "image",
     "initializers",
+    "io",
     "linalg",
     "math",
     "nn",
+    "ragged",
     "random",
+    "sets",
     "signal",
+    "sparse",
     "strings",
+    "summary",
     "testing",
+    "train",
 ]
 _PLACES |= {name: (f"wengert.{name}", "*") for name in _MODULES}
 
@@ -130,7 +154,18 @@ __getattr__ = _lazily(
     _PLACES,
     globals(),
     homes=("math", "nn", "linalg", "random", "image", "signal", "strings", "debugging"),
-    hidden=("core", "module", "ops", "placement", "tape"),
+    hidden=(
+        "checkpoint",
+        "composite",
+        "core",
+        "hardware",
+        "module",
+        "moving_average",
+        "ops",
+        "placement",
+        "settings",
+        "tape",
+    ),
 )
 
 

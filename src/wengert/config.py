@@ -1,61 +1,58 @@
-"""The names of `tf.config` that eager programs use: which devices there are."""
+"""The names of `tf.config`: devices and settings."""
 
-from __future__ import annotations
+from types import SimpleNamespace as _Namespace
 
-from types import SimpleNamespace
-from typing import Any, NamedTuple
-
+from wengert import hardware as _hardware
+from wengert import settings as _settings
 from wengert.core.missing import missing as _missing
+from wengert.hardware import (
+    LogicalDevice,
+    LogicalDeviceConfiguration,
+    PhysicalDevice,
+    get_logical_device_configuration,
+    get_visible_devices,
+    list_logical_devices,
+    list_physical_devices,
+    set_logical_device_configuration,
+    set_visible_devices,
+)
+from wengert.settings import get_soft_device_placement, set_soft_device_placement
 
-
-class PhysicalDevice(NamedTuple):
-    """A device of this machine."""
-
-    name: str
-    device_type: str
-
-
-class LogicalDevice(NamedTuple):
-    """A device as programs address it."""
-
-    name: str
-    device_type: str
-
-
-def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices that eager operations compute on: the CPU."""
-    found = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
-    return [d for d in found if device_type in (None, d.device_type)]
-
-
-def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The devices that eager operations compute on, under their logical names."""
-    found = [LogicalDevice("/device:CPU:0", "CPU")]
-    return [d for d in found if device_type in (None, d.device_type)]
-
-
-def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices in use."""
-    return list_physical_devices(device_type)
-
-
-def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """Accepted; there is one device, and it is in use."""
-
-
-def _set_memory_growth(device: Any, enable: bool) -> None:
-    """Accepted; memory grows as it is needed."""
-
-
-def _enable_op_determinism() -> None:
-    """Accepted; the same program gives the same numbers as it is."""
-
-
-experimental = SimpleNamespace(
-    enable_op_determinism=_enable_op_determinism,
-    list_physical_devices=list_physical_devices,
+experimental = _Namespace(
+    VirtualDeviceConfiguration=LogicalDeviceConfiguration,
+    disable_mlir_bridge=_settings.accept,
+    enable_mlir_bridge=_settings.accept,
+    enable_op_determinism=_settings.enable_op_determinism,
+    enable_tensor_float_32_execution=_settings.enable_tensor_float_32_execution,
+    get_device_details=_hardware.get_device_details,
+    get_device_policy=_settings.get_device_policy,
+    get_memory_growth=_hardware.get_memory_growth,
+    get_memory_info=_hardware.get_memory_info,
+    get_memory_usage=_hardware.get_memory_usage,
+    get_synchronous_execution=_settings.get_synchronous_execution,
+    get_virtual_device_configuration=get_logical_device_configuration,
+    get_visible_devices=get_visible_devices,
     list_logical_devices=list_logical_devices,
-    set_memory_growth=_set_memory_growth,
+    list_physical_devices=list_physical_devices,
+    reset_memory_stats=_hardware.reset_memory_stats,
+    set_device_policy=_settings.set_device_policy,
+    set_memory_growth=_hardware.set_memory_growth,
+    set_synchronous_execution=_settings.set_synchronous_execution,
+    set_virtual_device_configuration=set_logical_device_configuration,
+    set_visible_devices=set_visible_devices,
+    tensor_float_32_execution_enabled=_settings.tensor_float_32_execution_enabled,
+)
+optimizer = _Namespace(
+    get_experimental_options=_settings.get_experimental_options,
+    get_jit=_settings.get_jit,
+    set_experimental_options=_settings.set_experimental_options,
+    set_jit=_settings.set_jit,
+)
+threading = _Namespace(
+    get_inter_op_parallelism_threads=_settings.get_inter_op_parallelism_threads,
+    get_intra_op_parallelism_threads=_settings.get_intra_op_parallelism_threads,
+    set_inter_op_parallelism_threads=_settings.set_inter_op_parallelism_threads,
+    set_intra_op_parallelism_threads=_settings.set_intra_op_parallelism_threads,
 )
 
 __getattr__ = _missing("tf.config", globals())

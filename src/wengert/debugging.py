@@ -1,6 +1,7 @@
 """The names of `tf.debugging`."""
 
 from wengert.core.missing import missing as _missing
+from wengert.explain.checking import disable_check_numerics, enable_check_numerics
 from wengert.ops.checks import (
     Assert,
     assert_all_finite,
@@ -52,6 +53,8 @@ __all__ = [
     "assert_shapes",
     "assert_type",
     "check_numerics",
+    "disable_check_numerics",
+    "enable_check_numerics",
     "is_numeric_tensor",
 ]
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from wengert.checkpoint.trackable import AutoTrackable
 from wengert.core import nest
 from wengert.core.names import name_scope, scoped
 from wengert.core.variable import Variable
@@ -16,7 +17,7 @@ def _snake(name: str) -> str:
     return re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))", r"_\1", name).lower()
 
 
-class Module:
+class Module(AutoTrackable):
     """The base of objects that own variables, alone or inside lists, tuples and dicts.
 
     >>> class Dense(tf.Module):

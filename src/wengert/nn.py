@@ -2,6 +2,11 @@
 
 from types import SimpleNamespace as _Namespace
 
+from wengert.composite.decoding import ctc_greedy_decoder
+from wengert.composite.sparse_segments import (
+    embedding_lookup_sparse,
+    safe_embedding_lookup_sparse,
+)  # fmt: skip
 from wengert.core.missing import missing as _missing
 from wengert.ops.activations import crelu, elu, leaky_relu, relu, relu6, selu
 from wengert.ops.attention import scaled_dot_product_attention
@@ -20,7 +25,7 @@ from wengert.ops.convolve import (
     depthwise_conv2d,
     separable_conv2d,
 )  # fmt: skip
-from wengert.ops.ctc import ctc_greedy_decoder, ctc_loss
+from wengert.ops.ctc import ctc_loss
 from wengert.ops.dropout import dropout
 from wengert.ops.dropout import stateless_dropout as _stateless_dropout
 from wengert.ops.embedding import embedding_lookup

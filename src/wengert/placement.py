@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wengert.core.context import executing_eagerly
+from wengert.core.context import State, executing_eagerly, using
+from wengert.core.symbolic import is_symbolic
 
 
 @contextmanager
@@ -27,8 +28,9 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
 
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """Lifts a block out of a graph under construction; eager code is outside already."""
-    yield
+    """Lifts a block out of a function being traced, and off all tapes: it runs at once."""
+    with using(State()):
+        yield
 
 
 def inside_function() -> bool:
@@ -37,8 +39,8 @@ def inside_function() -> bool:
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
-    """Whether a tensor belongs to a graph; eager tensors do not."""
-    return False
+    """Whether a tensor belongs to a function being traced; eager tensors do not."""
+    return is_symbolic(tensor)
 
 
 def no_op(name: Any = None) -> None:

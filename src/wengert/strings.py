@@ -1,5 +1,6 @@
 """The names of `tf.strings`."""
 
+from wengert.composite.ragged_strings import bytes_split, split
 from wengert.core.missing import missing as _missing
 from wengert.ops.strings import (
     as_string,
@@ -9,7 +10,6 @@ from wengert.ops.strings import (
     reduce_join,
     regex_full_match,
     regex_replace,
-    split,
     strip,
     substr,
     to_number,
@@ -19,6 +19,7 @@ from wengert.ops.strings import string_format as format
 
 __all__ = [
     "as_string",
+    "bytes_split",
     "format",
     "join",
     "length",

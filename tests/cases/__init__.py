@@ -36,7 +36,13 @@ class Case:
     gradient_tolerance: float = 1e-5
     forward: bool = True
     lowered: bool = True
+    needs_sizes: str = ""
     options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def unknown_sizes(self) -> bool:
+        """Whether it can be traced with unknown sizes; `needs_sizes` says why not."""
+        return not self.needs_sizes
 
     def __str__(self) -> str:
         return self.name

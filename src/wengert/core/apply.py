@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.context import get_state
-from wengert.core.errors import InvalidArgumentError, InvalidTypeError, invalid, invalid_dtype
+from wengert.core.errors import InvalidArgumentError, InvalidTypeError, at_site, invalid_dtype, say
 from wengert.core.op import Op, Spec
 from wengert.core.sites import USER, find
 from wengert.core.tensor import Tensor, new_id
@@ -146,6 +146,16 @@ def spec(x: Any) -> Spec:
     return Spec(x._array.shape, dtypes.of(x._array))
 
 
+def check_dtypes(op: Op, inputs: tuple[Any, ...]) -> None:
+    """Refuses tensors whose dtypes the operation does not take."""
+    accepts = op.accepts
+    for x in inputs:
+        if x._array.dtype.num not in accepts:
+            raise _bad_dtype(op, inputs)
+    if len(inputs) > 1:
+        _check_match(op, inputs)
+
+
 def _check_match(op: Op, inputs: tuple[Any, ...]) -> None:
     """Refuses tensors of different dtypes where the operation wants one."""
     match = op.match
@@ -192,9 +202,25 @@ def _rescue(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], error: Excep
             return op.kernel(*[x._array for x in inputs], **attrs)
     if hasattr(error, "site"):
         raise error
-    op.infer(*[spec(x) for x in inputs], **attrs)
+    for x in inputs:
+        np.asarray(x._array)  # a tensor of a trace has no array, and says so
+    raise explain_failure(op, [spec(x) for x in inputs], attrs, error) from error
+
+
+def explain_failure(
+    op: Op, specs: list[Spec], attrs: dict[str, Any], error: Exception, site: Any = None
+) -> Exception:
+    """What to raise for a failed kernel: what the shape rule objects to, or NumPy's own words."""
+    try:
+        op.infer(*specs, **attrs)
+    except Exception as found:
+        if site is not None:
+            found.__notes__ = []
+            at_site(found, site)
+        return found
     kind = InvalidTypeError if isinstance(error, TypeError) else InvalidArgumentError
-    raise invalid(op.name, _lower_first(error), *inputs, kind=kind) from error
+    text = say(op.name, _lower_first(error), *specs)
+    return at_site(kind(None, None, text), site)
 
 
 def _lower_first(error: Exception) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
+from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
@@ -35,6 +36,9 @@ class Hooks:
     gather: Callable[..., Any]
     gather_nd: Callable[..., Any]
     densify: Callable[..., Any]
+    derive: Callable[..., Any]
+    update: Callable[..., Any]
+    number: Callable[..., Any]
 
 
 def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Any:
@@ -50,6 +54,8 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
         if dtype is not None and value.dtype is not dtype:
             raise at_site(ValueError(_mismatch(value, dtype)))
         return value
+    if type(value) is Dim:
+        return Hooks.number(value, dtype or hint)
     if isinstance(value, TensorShape):
         value.assert_is_fully_defined()
         value = value.as_list() or np.zeros(0, np.int32)
@@ -102,6 +108,7 @@ def scalar(value: Any, dtype: DType) -> Tensor:
     found = cache.get(key)
     if found is None:
         found = wrap(to_array(value, None, dtype), None)
+        found._id = 0  # no tape follows it, and a trace takes it for a constant
         if len(cache) >= _MOST_SCALARS:
             cache.clear()
         cache[key] = found
@@ -266,7 +273,7 @@ def _strings(value: Any) -> np.ndarray:
 
 def _holds_tensors(value: Any) -> bool:
     for t in set(map(type, value)):
-        if issubclass(t, Value) or hasattr(t, "__tf_tensor__"):
+        if t is Dim or issubclass(t, Value) or hasattr(t, "__tf_tensor__"):
             return True
         if t in (list, tuple) and any(_holds_tensors(v) for v in value if type(v) is t):
             return True

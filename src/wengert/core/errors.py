@@ -166,6 +166,19 @@ def at_site(error: Any, site: Any = None) -> Any:
     return error
 
 
+def coded(error: Any, code: str, *related: Any) -> Any:
+    """Gives an error the user's line, and the code under which it is explained.
+
+    `related` are the raw sites of what led to it.
+    """
+    if not hasattr(error, "site"):
+        at_site(error)
+    error.code = code
+    error.related = related
+    error.add_note(f"  more: wengert explain {code}")
+    return error
+
+
 def describe(value: Any) -> str:
     """Shows a tensor as `float32[2,3]` and anything else by its repr, shortened."""
     shape = getattr(value, "shape", None)

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core import dtypes
 from wengert.core.apply import wrap
+from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.dtypes import DType
 from wengert.core.shapes import TensorShape
+from wengert.core.spec import TensorSpec
 
 
-class IndexedSlices:
+class IndexedSlices(CompositeTensor):
     """Rows `values[i]` that belong at `indices[i]` of a larger tensor; rows repeat by adding."""
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
@@ -46,6 +49,25 @@ class IndexedSlices:
     def device(self) -> str:
         return self._values.device
 
+    @property
+    def _type_spec(self) -> IndexedSlicesSpec:
+        shape = self.dense_shape
+        return IndexedSlicesSpec(
+            self.shape,
+            self.dtype,
+            self._indices.dtype,
+            None if shape is None else shape.dtype,
+            self._indices.shape,
+        )
+
+    def _differentiable(self) -> Any:
+        return self._values
+
+    def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
+        from wengert.core.convert import to_tensor
+
+        return to_tensor(self, dtype)
+
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
@@ -54,3 +76,48 @@ class IndexedSlices:
             f"IndexedSlices(indices={self._indices!s}, values={self._values!s}, "
             f"dense_shape={self.dense_shape!s})"
         )
+
+
+class IndexedSlicesSpec(CompositeSpec):
+    """The type of `IndexedSlices`; without `dense_shape_dtype` they do not know their shape."""
+
+    __slots__ = ("_facts",)
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        indices_dtype: Any = dtypes.int64,
+        dense_shape_dtype: Any = None,
+        indices_shape: Any = None,
+    ) -> None:
+        self._facts = (
+            TensorShape(shape),
+            dtypes.as_dtype(dtype),
+            dtypes.as_dtype(indices_dtype),
+            None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype),
+            TensorShape([None]) if indices_shape is None else TensorShape(indices_shape),
+        )
+
+    @property
+    def value_type(self) -> type:
+        return IndexedSlices
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._facts
+
+    @property
+    def _component_specs(self) -> Any:
+        shape, dtype, indices_dtype, shape_dtype, indices_shape = self._facts
+        rows = TensorShape(indices_shape).concatenate(shape[1:])
+        specs = [TensorSpec(rows, dtype), TensorSpec(indices_shape, indices_dtype)]
+        if shape_dtype is not None:
+            specs.append(TensorSpec([shape.rank], shape_dtype))
+        return specs
+
+    def _to_components(self, value: IndexedSlices) -> Any:
+        parts = [value.values, value.indices]
+        return parts if self._facts[3] is None else [*parts, value.dense_shape]
+
+    def _from_components(self, components: Any) -> IndexedSlices:
+        return IndexedSlices(*components)

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from wengert.core.faces import face
+from wengert.core.remedies import remedy
+
 # What belongs to parts of TensorFlow that are still to come.
 LATER = {
-    "tf.Graph", "tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.autograph", "tf.case",
-    "tf.cond", "tf.data", "tf.distribute", "tf.foldl", "tf.foldr", "tf.function", "tf.io",
-    "tf.keras", "tf.map_fn", "tf.ragged", "tf.saved_model", "tf.scan", "tf.sparse", "tf.summary",
-    "tf.switch_case", "tf.train", "tf.vectorized_map", "tf.while_loop",
+    "tf.Graph",  "tf.autograph",   "tf.distribute",
+      "tf.keras",  "tf.saved_model",
+      "tf.vectorized_map",
 }  # fmt: skip
 
 
@@ -24,18 +26,30 @@ def missing(
     `homes` are the modules where a name that is not here may live, likeliest first; `hidden` are
     names that are here but not for users.
     """
+    if isinstance(names, dict):
+        face(names)
 
     def __getattr__(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module {prefix!r} has no attribute {name!r}")
         if f"{prefix}.{name}" in LATER:
-            raise AttributeError(f"Wengert has no `{prefix}.{name}` yet.")
+            raise absent(f"Wengert has no `{prefix}.{name}` yet.")
+        without = remedy(f"{prefix}.{name}")
+        if without:
+            raise absent(f"Wengert has no `{prefix}.{name}`. {without}")
         near = " or ".join(f"`{n}`" for n in _nearest(prefix, name, names, homes, hidden))
-        raise AttributeError(
+        raise absent(
             f"Wengert has no `{prefix}.{name}`." + (f" Did you mean {near}?" if near else "")
         )
 
     return __getattr__
+
+
+def absent(text: str) -> AttributeError:
+    """The error for a name that is not here, with the code under which it is explained."""
+    error = AttributeError(text)
+    error.code = "WG801"  # type: ignore[attr-defined]  # read by the doctor
+    return error
 
 
 def _nearest(

@@ -1,7 +1,8 @@
 """Nested structures: lists, tuples, named tuples, mappings, attrs classes, and what is like them.
 
 As in TensorFlow, mappings are walked in sorted key order and rebuilt in their own, subclasses of
-containers are containers, and `None`, strings, arrays and dataclasses are leaves.
+containers are containers, and `None`, strings, arrays and dataclasses are leaves. A composite
+tensor is a leaf too, or with `expand_composites` a container of its components.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, MappingView, Sequence
 from functools import lru_cache
 from typing import Any
+
+from wengert.core.composite import components, differ, is_composite, rebuilt
 
 _LEAF_SEQUENCES = (str, bytes, bytearray, memoryview)
 
@@ -24,6 +27,11 @@ def _is_container(kind: type) -> bool:
 def is_nested(structure: Any) -> bool:
     """Whether a value is a container rather than a leaf."""
     return _is_container(type(structure))
+
+
+def _opens(structure: Any, expand: bool) -> bool:
+    """Whether a walk goes on inside a value."""
+    return _is_container(type(structure)) or (expand and is_composite(structure))
 
 
 def _is_attrs(value: Any) -> bool:
@@ -41,6 +49,8 @@ def _sorted_keys(mapping: Any) -> list[Any]:
 
 def _children(structure: Any) -> list[Any]:
     """The members of a container in their fixed order."""
+    if is_composite(structure):
+        return [components(structure)]
     if isinstance(structure, Mapping):
         return [structure[k] for k in _sorted_keys(structure)]
     if _is_attrs(structure):
@@ -50,17 +60,17 @@ def _children(structure: Any) -> list[Any]:
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves of a structure in a fixed order."""
-    if not is_nested(structure):
+    if not _opens(structure, expand_composites):
         return [structure]
     leaves: list[Any] = []
-    _collect(structure, leaves)
+    _collect(structure, leaves, expand_composites)
     return leaves
 
 
-def _collect(structure: Any, leaves: list[Any]) -> None:
+def _collect(structure: Any, leaves: list[Any], expand: bool) -> None:
     for child in _children(structure):
-        if is_nested(child):
-            _collect(child, leaves)
+        if _opens(child, expand):
+            _collect(child, leaves, expand)
         else:
             leaves.append(child)
 
@@ -68,6 +78,8 @@ def _collect(structure: Any, leaves: list[Any]) -> None:
 def _rebuild(structure: Any, children: list[Any]) -> Any:
     """A container of the kind of `structure` with other members."""
     kind: Any = type(structure)
+    if is_composite(structure):
+        return rebuilt(structure, children[0])
     if isinstance(structure, Mapping):
         found = dict(zip(_sorted_keys(structure), children, strict=True))
         pairs = [(k, found[k]) for k in structure]
@@ -88,16 +100,17 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     if not structure:
         raise ValueError("map_structure: give at least one structure.")
     check_types = kwargs.pop("check_types", True)
-    kwargs.pop("expand_composites", None)
+    expand = kwargs.pop("expand_composites", False)
     if kwargs:
         raise ValueError(
             f"map_structure: only `check_types` and `expand_composites` are keywords; got "
             f"`{next(iter(kwargs))}`."
         )
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types)
-    results = [func(*leaves) for leaves in zip(*map(flatten, structure), strict=True)]
-    return pack_sequence_as(structure[0], results)
+        assert_same_structure(structure[0], other, check_types, expand)
+    flat = [flatten(one, expand) for one in structure]
+    results = [func(*leaves) for leaves in zip(*flat, strict=True)]
+    return pack_sequence_as(structure[0], results, expand)
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
@@ -107,29 +120,33 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
             f"pack_sequence_as: `flat_sequence` must be a list of leaves; got {flat_sequence!r}."
         )
     leaves = list(flat_sequence)
-    count = len(flatten(structure))
+    count = len(flatten(structure, expand_composites))
     if count != len(leaves):
         raise ValueError(f"pack_sequence_as: the structure has {count} leaves; got {len(leaves)}.")
-    return _pack(structure, iter(leaves))
+    return _pack(structure, iter(leaves), expand_composites)
 
 
-def _pack(structure: Any, leaves: Any) -> Any:
-    if not is_nested(structure):
+def _pack(structure: Any, leaves: Any, expand: bool) -> Any:
+    if not _opens(structure, expand):
         return next(leaves)
-    return _rebuild(structure, [_pack(child, leaves) for child in _children(structure)])
+    return _rebuild(structure, [_pack(child, leaves, expand) for child in _children(structure)])
 
 
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
     """Raises where two structures differ in form: `TypeError` for kinds, `ValueError` else."""
-    problem = _difference(nest1, nest2, check_types)
+    problem = _difference(nest1, nest2, check_types, expand_composites)
     if problem is not None:
         kind, text = problem
         raise kind(f"assert_same_structure: the structures differ: {text}.")
 
 
-def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str] | None:
+def _difference(
+    a: Any, b: Any, check_types: bool, expand: bool
+) -> tuple[type[Exception], str] | None:
+    if expand and (is_composite(a) or is_composite(b)):
+        return (ValueError, f"{_short(a)} and {_short(b)}") if differ(a, b) else None
     if is_nested(a) != is_nested(b):
         inner, leaf = (a, b) if is_nested(a) else (b, a)
         return ValueError, f"{_short(inner)} is nested, but {_short(leaf)} is a leaf"
@@ -143,7 +160,7 @@ def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str
     if len(ours) != len(theirs):
         return ValueError, f"{_short(a)} and {_short(b)} have different lengths"
     for x, y in zip(ours, theirs, strict=True):
-        found = _difference(x, y, check_types)
+        found = _difference(x, y, check_types, expand)
         if found is not None:
             return found
     return None

@@ -157,12 +157,16 @@ class Op:
     `accepts` holds the NumPy type numbers allowed, `match` the inputs that must share a dtype
     (default: all), `broadcasts` lets the backward loop undo broadcasting, `holomorphic` lets it
     conjugate around the rule for complex numbers. `rows` names the inputs in which it is linear
-    row by row when the others are scalars, so that row-sparse gradients stay sparse.
+    row by row when the others are scalars, so that row-sparse gradients stay sparse. `pointwise`
+    says that the result has the (broadcast) shape of the inputs; `effect` that it does something
+    besides computing a result, so that no pass may drop, merge or move it. What does not fold is
+    never worked out while tracing.
     """
 
     __slots__ = (
-        "accepts", "broadcasts", "gradient", "holomorphic", "infer", "inputs", "joint", "kernel",
-        "lower", "match", "name", "outputs", "plans", "rows", "rules", "variadic",
+        "accepts", "broadcasts", "effect", "folds", "gradient", "holomorphic", "infer", "inputs", "joint",
+        "kernel", "lower", "match", "name", "outputs", "plans", "pointwise", "rows", "rules",
+        "variadic",
     )  # fmt: skip
 
     def __init__(
@@ -180,6 +184,9 @@ class Op:
         outputs: int | None = 1,
         holomorphic: bool = True,
         rows: bool | tuple[int, ...] = False,
+        pointwise: bool = False,
+        effect: bool = False,
+        folds: bool = True,
         register: bool = True,
     ) -> None:
         self.name = name
@@ -194,6 +201,9 @@ class Op:
         self.broadcasts = broadcasts
         self.outputs = outputs
         self.holomorphic = holomorphic
+        self.pointwise = pointwise or broadcasts
+        self.effect = effect
+        self.folds = folds and not effect
         self.rows: tuple[int, ...] = rows if isinstance(rows, tuple) else (0,) if rows else ()
         self.plans: dict[int, Plan] = {}
         self.joint: Rule | None = None

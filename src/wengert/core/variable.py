@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
+from wengert.core.context import get_state
+from wengert.core.errors import (
+    FailedPreconditionError,
+    InvalidIndexError,
+    at_site,
+    describe,
+    invalid,
+)
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.names import scoped
 from wengert.core.shapes import TensorShape
@@ -40,6 +47,28 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
+def _graph() -> Any:
+    """The graph being built here, if any: there a variable is a value like others."""
+    state = get_state()
+    return None if state is None else state.graph
+
+
+TAKEN: Any = object()  # in the place of a value that a compiled step is working on
+
+
+def taken(variable: Any) -> Exception:
+    """The error for a look at a variable in the middle of a compiled step that changes it."""
+    return at_site(
+        FailedPreconditionError(
+            None,
+            None,
+            f"variable {variable.name!r}: a compiled step that is running has taken it, so Python "
+            f"called from the step cannot see it. Pass its value as an argument of the call, or "
+            f"leave out jit_compile=True.",
+        )
+    )
+
+
 class _Probe:
     def __init__(self) -> None:
         self._array: np.ndarray = np.empty(1)
@@ -57,9 +86,29 @@ class Variable(Value):
     """A value that lasts and changes: `v = tf.Variable(1.0); v.assign_add(2.0)`."""
 
     __slots__ = (
-        "_aggregation", "_constraint", "_declared", "_lock", "_name", "_save_slice_info",
-        "_synchronization", "_trainable",
+        "_aggregation", "_constraint", "_declared", "_device", "_host", "_lock", "_name",
+        "_save_slice_info", "_synchronization", "_trainable",
     )  # fmt: skip
+
+    @property
+    def _array(self) -> np.ndarray:
+        """The value as a NumPy array, fetched from a device when somebody looks."""
+        host = self._host
+        if host is None:
+            if self._device is TAKEN:
+                raise taken(self)
+            host = self._host = np.asarray(self._device)
+        return host
+
+    @_array.setter
+    def _array(self, array: np.ndarray) -> None:
+        self._host = array
+        self._device = None
+
+    def _place(self, array: Any) -> None:
+        """Takes a value that lives on a device; its NumPy form is made on first look."""
+        self._device = array
+        self._host = None
 
     def __init__(
         self,
@@ -81,7 +130,10 @@ class Variable(Value):
 
         if initial_value is None:
             raise at_site(ValueError("Variable: give `initial_value`, a value or a function."))
-        if callable(initial_value) and not isinstance(initial_value, Value):
+        graph = _graph()
+        if graph is not None:
+            initial_value = graph.create(self, initial_value)
+        elif callable(initial_value) and not isinstance(initial_value, Value):
             initial_value = initial_value()
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
         array = operand(initial_value, wanted)._array
@@ -95,7 +147,7 @@ class Variable(Value):
             )
         self._array = array
         self._id = new_id()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._declared = declared
         self._name = scoped(name or "Variable")
         self._trainable = True if trainable is None else bool(trainable)
@@ -160,6 +212,9 @@ class Variable(Value):
 
     def _snapshot(self) -> Tensor:
         """The present value as a tensor under the variable's own id, for a tape to keep."""
+        graph = _graph()
+        if graph is not None:
+            return graph.snapshot(self)
         tensor = object.__new__(Tensor)
         tensor._array = self._array
         tensor._id = self._id
@@ -168,8 +223,30 @@ class Variable(Value):
 
     def numpy(self) -> Any:
         """The value as a NumPy array of its own, or a NumPy scalar for rank 0."""
+        if _graph() is not None:
+            return self._read_now().numpy()
+        if self._device is TAKEN:
+            raise taken(self)
         with self._lock:
             return super().numpy()
+
+    def _read_now(self) -> Any:
+        """The value as a tensor of the trace, which says that it has no value yet."""
+        return _graph().tensor(_graph().read(self))
+
+    def _single(self, what: str) -> Any:
+        return super()._single(what) if _graph() is None else self._read_now()._single(what)
+
+    def __bool__(self) -> bool:
+        return super().__bool__() if _graph() is None else bool(self._read_now())
+
+    def __index__(self) -> int:
+        return super().__index__() if _graph() is None else self._read_now().__index__()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if _graph() is not None:
+            return self._read_now().__array__(dtype, copy)
+        return super().__array__(dtype, copy)
 
     def sparse_read(self, indices: Any, name: Any = None) -> Any:
         """The rows at `indices`."""
@@ -184,6 +261,13 @@ class Variable(Value):
         return Hooks.gather_nd(self, indices)
 
     # Writing.
+
+    def _update(self, method: str, *given: Any) -> Any:
+        """The same update as an operation of the graph being built."""
+        from wengert.core.convert import Hooks
+
+        Hooks.update(self, method, *given)
+        return self
 
     def _incoming(self, method: str, value: Any, shape: Any = None) -> np.ndarray:
         """The array of a value that is to be written, checked against dtype and shape."""
@@ -222,6 +306,8 @@ class Variable(Value):
         self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Replaces the value."""
+        if _graph() is not None:
+            return self._update("assign", value)
         array = self._incoming("assign", value)
         with self._lock:
             self._array = array
@@ -231,6 +317,8 @@ class Variable(Value):
         self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Adds to the value."""
+        if _graph() is not None:
+            return self._update("assign_add", delta)
         self._arithmetic("assign_add", delta, np.add)
         return self if read_value else None
 
@@ -238,6 +326,8 @@ class Variable(Value):
         self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Subtracts from the value."""
+        if _graph() is not None:
+            return self._update("assign_sub", delta)
         self._arithmetic("assign_sub", delta, np.subtract)
         return self if read_value else None
 
@@ -290,6 +380,8 @@ class Variable(Value):
     def _scatter(self, method: str, delta: Any, ufunc: Any) -> Variable:
         if not isinstance(delta, IndexedSlices):
             raise at_site(TypeError(f"{method}: an IndexedSlices was expected; got {delta!r}."))
+        if _graph() is not None:
+            return self._update(method, delta)
         rows = _whole(method, delta.indices)
         if not self._array.ndim:
             raise invalid(method, "a scalar variable has no rows", self, help="Use assign.")
@@ -301,6 +393,8 @@ class Variable(Value):
         self, sparse_delta: Any, use_locking: bool = False, name: Any = None
     ) -> Variable:
         """Replaces slices along the last indexed axis, batch by batch."""
+        if _graph() is not None:
+            return self._update("batch_scatter_update", sparse_delta)
         rows = _whole("batch_scatter_update", sparse_delta.indices)
         batch = rows.ndim - 1
         _check_range("batch_scatter_update", rows, self._array.shape[batch])
@@ -334,6 +428,8 @@ class Variable(Value):
         return self._scatter_nd("scatter_nd_update", indices, updates, None)
 
     def _scatter_nd(self, method: str, indices: Any, updates: Any, ufunc: Any) -> Variable:
+        if _graph() is not None:
+            return self._update(method, indices, updates)
         tuples = _whole(method, indices)
         if not tuples.ndim:
             raise invalid(method, "`indices` must hold index tuples in its last dimension", tuples)
@@ -354,6 +450,8 @@ class Variable(Value):
         """Writes to `v[index]`, an index that NumPy understands as a view."""
         from wengert.core.convert import operand
 
+        if _graph() is not None:
+            return self._update("assign_slice", index, value, ufunc)
         array = operand(value, self.dtype)._array
         shape = self._array[index].shape
         try:

@@ -1,5 +1,8 @@
 """The names of `tf.experimental`."""
 
+from wengert.composite.optional import Optional
+from wengert.composite.ragged_shape import DynamicRaggedShape
+from wengert.composite.row_partition import RowPartition
 from wengert.core.missing import missing as _missing
 from wengert.experimental import dlpack
 

@@ -15,6 +15,7 @@ import numpy as np
 from wengert.core import shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
@@ -22,15 +23,23 @@ from wengert.core.tensor import Value
 from wengert.ops.compiled import wide
 from wengert.ops.declare import expand, in_float32
 from wengert.ops.matmul import matmul
+from wengert.ops.power import rsqrt
 from wengert.ops.shaping import sum_to
+from wengert.ops.sizes import checked
 from wengert.ops.softmax import SOFTMAX_GRAD, lower_sum, spread
 
 
+# `scale` is `None` where it follows from a size that is known only when a function runs.
+def _usual(scale: float | None, dim: int) -> float:
+    """The scale given, or 1 / sqrt(dim)."""
+    return scale if scale is not None else 1 / math.sqrt(dim) if dim else 1.0
+
+
 def _weights_array(
-    q: np.ndarray, k: np.ndarray, *mask: np.ndarray, is_causal: bool, scale: float
+    q: np.ndarray, k: np.ndarray, *mask: np.ndarray, is_causal: bool, scale: float | None
 ) -> np.ndarray:
     kind = q.dtype.type
-    scores = np.matmul(q * kind(scale), np.swapaxes(k, -1, -2))
+    scores = np.matmul(q * kind(_usual(scale, q.shape[-1])), np.swapaxes(k, -1, -2))
     for m in mask:
         scores = np.where(m, scores, kind(-np.inf)) if m.dtype.kind == "b" else scores + m
     if is_causal:
@@ -46,10 +55,11 @@ def _weights_array(
     return e
 
 
-def _lower_weights(q: Any, k: Any, *mask: Any, is_causal: bool, scale: float) -> Any:
+def _lower_weights(q: Any, k: Any, *mask: Any, is_causal: bool, scale: float | None) -> Any:
     lead = tuple(range(q.ndim - 2))
     numbers = (((q.ndim - 1,), (k.ndim - 1,)), (lead, lead))
-    scores = lax.dot_general(lax.mul(q, lax.full_like(q, scale)), k, numbers)
+    factor = lax.full_like(q, _usual(scale, q.shape[-1]))
+    scores = lax.dot_general(lax.mul(q, factor), k, numbers)
     last = scores.ndim - 1
     low = lax.full_like(scores, -np.inf)
     for m in mask:
@@ -68,18 +78,22 @@ def _lower_weights(q: Any, k: Any, *mask: Any, is_causal: bool, scale: float) ->
     )
 
 
-def _infer_weights(q: Spec, k: Spec, *mask: Spec, is_causal: bool, scale: float) -> Spec:
+_NAME = "scaled_dot_product_attention"
+
+
+def _infer_weights(q: Spec, k: Spec, *mask: Spec, is_causal: bool, scale: float | None) -> Spec:
     if q.shape is None or k.shape is None:
         return Spec(None, q.dtype)
-    return Spec((*q.shape[:-1], k.shape[-2]), q.dtype)
+    return Spec((*shapes.merge(q.shape[:-2], k.shape[:-2]), q.shape[-2], k.shape[-2]), q.dtype)
 
 
-def _weights_grad(g: Any, inputs: Any, outs: Any, needs: Any, scale: float) -> Any:
+def _weights_grad(g: Any, inputs: Any, outs: Any, needs: Any, scale: float | None) -> Any:
     q, k, *mask = inputs
     over_scores = apply(SOFTMAX_GRAD, g, outs[0], axis=outs[0].ndim - 1)
+    factor = rsqrt(operand(q._array.shape[-1], q.dtype)) if scale is None else scale
     return (
-        scale * matmul(over_scores, k) if needs[0] else None,
-        scale * matmul(over_scores, q, transpose_a=True) if needs[1] else None,
+        factor * matmul(over_scores, k) if needs[0] else None,
+        factor * matmul(over_scores, q, transpose_a=True) if needs[1] else None,
         *(
             sum_to(over_scores, m._array.shape) if need and m.dtype.is_floating else None
             for m, need in zip(mask, needs[2:], strict=True)
@@ -99,24 +113,46 @@ ATTENTION_WEIGHTS = Op(
 
 
 def _attention_kernel(
-    q: np.ndarray, k: np.ndarray, v: np.ndarray, *mask: np.ndarray, is_causal: bool, scale: float
-) -> np.ndarray:
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, *mask: np.ndarray, is_causal: bool,
+    scale: float | None,
+) -> np.ndarray:  # fmt: skip
     return np.matmul(_weights_array(q, k, *mask, is_causal=is_causal, scale=scale), v)
 
 
-def _lower_attention(q: Any, k: Any, v: Any, *mask: Any, is_causal: bool, scale: float) -> Any:
+def _lower_attention(
+    q: Any, k: Any, v: Any, *mask: Any, is_causal: bool, scale: float | None
+) -> Any:
     weights = _lower_weights(q, k, *mask, is_causal=is_causal, scale=scale)
     lead = tuple(range(q.ndim - 2))
     return lax.dot_general(weights, v, (((q.ndim - 1,), (q.ndim - 2,)), (lead, lead)))
 
 
-def _infer_attention(q: Spec, k: Spec, v: Spec, *mask: Spec, is_causal: bool, scale: float) -> Spec:
-    if q.shape is None or v.shape is None:
+def _infer_attention(
+    q: Spec, k: Spec, v: Spec, *mask: Spec, is_causal: bool, scale: float | None
+) -> Spec:
+    if q.shape is None or k.shape is None or v.shape is None:
         return Spec(None, q.dtype)
-    return Spec((*q.shape[:-1], v.shape[-1]), q.dtype)
+    a, b, c = q.shape, k.shape, v.shape
+    fits = (
+        len(a) == len(b) == len(c) >= 2
+        and all(shapes.compatible(x, y) for x, y in ((a[:-2], b[:-2]), (b[:-1], c[:-1])))
+        and shapes.compatible(a[:-2], c[:-2])
+        and not known_unequal(a[-1], b[-1])
+    )
+    if not fits:
+        raise invalid(
+            _NAME, "`query` [..., n, dim], `key` [..., m, dim] and `value` [..., m, d] must agree",
+            q, k, v, help="Repeat the heads of `key` and `value` where there are fewer.",
+        )  # fmt: skip
+    batch = shapes.merge(a[:-2], shapes.merge(b[:-2], c[:-2])) or ()
+    full = (*batch, a[-2], c[-2] if b[-2] is None else b[-2])
+    for m in mask:
+        if known_unequal(shapes.broadcast(_NAME, m.shape, full), full):
+            raise invalid(_NAME, f"`mask` must broadcast to the scores {list(full)}", m)
+    return Spec((*batch, a[-2], c[-1]), q.dtype)
 
 
-def _attention_grad(g: Any, inputs: Any, needs: Any, is_causal: bool, scale: float) -> Any:
+def _attention_grad(g: Any, inputs: Any, needs: Any, is_causal: bool, scale: float | None) -> Any:
     q, k, v, *mask = inputs
     weights = apply(ATTENTION_WEIGHTS, q, k, *mask, is_causal=is_causal, scale=scale)
     over_weights = matmul(g, v, transpose_b=True)
@@ -128,11 +164,11 @@ def _attention_grad(g: Any, inputs: Any, needs: Any, is_causal: bool, scale: flo
 
 
 ATTENTION = Op(
-    "scaled_dot_product_attention",
+    _NAME,
     "*xs",
-    kernel=in_float32(_attention_kernel),
+    kernel=checked(in_float32(_attention_kernel), _infer_attention),
     infer=_infer_attention,
-    lower=wide(_lower_attention),
+    lower=checked(wide(_lower_attention), _infer_attention),
     grad=Joint(_attention_grad),
     match=(0, 1, 2),
 )
@@ -148,23 +184,11 @@ def scaled_dot_product_attention(
     broadcast to `[batch, heads, query time, key time]`. `is_causal` lets position i see keys up
     to i. `scale` is 1 / sqrt(dim) unless given. A query that may attend to nothing gives zeros.
     """
-    name = "scaled_dot_product_attention"
+    name = _NAME
     q = operand(query)
     k, v = operand(key, None, q.dtype), operand(value, None, q.dtype)
     if not q.dtype.is_floating:
         raise invalid_dtype(name, "`query`, `key` and `value` must be floating", q)
-    a, b, c = q._array.shape, k._array.shape, v._array.shape
-    fits = (
-        len(a) == len(b) == len(c) >= 2
-        and a[:-2] == b[:-2] == c[:-2]
-        and a[-1] == b[-1]
-        and b[-2] == c[-2]
-    )
-    if not fits:
-        raise invalid(
-            name, "`query` [..., n, dim], `key` [..., m, dim] and `value` [..., m, d] must agree",
-            q, k, v, help="Repeat the heads of `key` and `value` where there are fewer.",
-        )  # fmt: skip
     given = []
     if mask is not None:
         m = operand(mask)
@@ -172,9 +196,7 @@ def scaled_dot_product_attention(
             m = operand(mask, None, q.dtype)
         if not m.dtype.is_bool and m.dtype is not q.dtype:
             raise invalid_dtype(name, "`mask` must be boolean or have the dtype of `query`", m, q)
-        full = (*a[:-1], b[-2])
-        if shapes.broadcast(name, m._array.shape, full) != full:
-            raise invalid(name, f"`mask` must broadcast to the scores {list(full)}", m)
         given.append(m)
-    factor = (1 / math.sqrt(a[-1]) if a[-1] else 1.0) if scale is None else float(scale)
+    dim = q._array.shape[-1] if q.ndim else 1
+    factor = None if scale is None and type(dim) is Dim else _usual(None if scale is None else float(scale), dim)
     return apply(ATTENTION, q, k, v, *given, is_causal=bool(is_causal), scale=factor)

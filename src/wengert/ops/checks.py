@@ -8,15 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
+from wengert.core import dtypes, nest
+from wengert.core.apply import apply, wrap
+from wengert.core.context import State, executing_eagerly, get_state, using
 from wengert.core.convert import operand, operands
 from wengert.core.errors import InvalidArgumentError, at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
+from wengert.core.sites import caller
+from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Value, is_tensor
-from wengert.ops.declare import static_int
+from wengert.core.variable import Variable
+from wengert.ops.declare import expand, static_int
+from wengert.ops.nodes import HOST_CALL
 from wengert.ops.text import structure_text
 
 
@@ -26,13 +33,59 @@ def _failed(name: str, text: str, message: Any = None, kind: Any = InvalidArgume
     return at_site(error)
 
 
+def _check_kernel(verdict: np.ndarray, *xs: np.ndarray, explain: Callable[..., None]) -> tuple[()]:
+    if not verdict.all():
+        with using(State()):
+            explain(*[wrap(x) for x in xs])
+    return ()
+
+
+def _lower_check(verdict: Any, *xs: Any, explain: Callable[..., None]) -> tuple[()]:
+    fail_if(lambda: lax.bitwise_not(verdict))
+    return ()
+
+
+# In a graph: `explain` raises for these tensors, unless the verdict holds.
+CHECK = Op(
+    "check",
+    "*xs",
+    kernel=_check_kernel,
+    infer=lambda *xs, explain: (),
+    lower=_lower_check,
+    grad=None,
+    match=(),
+    outputs=None,
+    effect=True,
+    register=False,
+)
+
+
 def Assert(
     condition: Any, data: Any, summarize: int | None = None, name: Any = None
 ) -> None:  # TensorFlow's name
     """Raises `InvalidArgumentError` with `data` unless the condition holds."""
-    if not bool(operand(condition)):
-        shown = ", ".join(structure_text(d, 3 if summarize is None else summarize) for d in data)
-        raise _failed("Assert", f"the condition is false. Data: {shown}")
+    verdict = operand(condition)
+    count = 3 if summarize is None else summarize
+    if not executing_eagerly() and not isinstance(verdict, Variable) and not is_symbolic(verdict):
+        with using(State()):
+            holds = bool(verdict)
+        if holds:
+            return
+    if not executing_eagerly():
+        tensors = [x for x in data if isinstance(x, Value)]
+
+        def explain(*found: Any) -> None:
+            given = iter(found)
+            _refuse([next(given) if isinstance(x, Value) else x for x in data], count)
+
+        apply(CHECK, verdict, *tensors, explain=explain)
+    elif not bool(verdict):
+        _refuse(data, count)
+
+
+def _refuse(data: Any, count: int) -> None:
+    shown = ", ".join(structure_text(d, count) for d in data)
+    raise _failed("Assert", f"the condition is false. Data: {shown}")
 
 
 def _compare(
@@ -47,6 +100,10 @@ def _compare(
         a, b = operands(name, x, y)
         if a.dtype is not b.dtype:
             raise _failed(name, f"the dtypes differ; got {describe(a)} and {describe(b)}", message)
+        if is_symbolic(a) or is_symbolic(b) or not executing_eagerly():
+            verdict = apply(HOLDS, a, b, test=test, symbol=symbol)
+            apply(CHECK, verdict, a, b, explain=lambda p, q: check(p, q, message, summarize))
+            return
         try:
             holds = np.broadcast_arrays(test(a._array, b._array), a._array, b._array)
         except ValueError:
@@ -73,6 +130,57 @@ def _compare(
     check.__doc__ = f"Raises `InvalidArgumentError` unless x {symbol} y for all elements."
     return check
 
+
+def _lower_holds(a: Any, b: Any, test: Any, symbol: str) -> Any:
+    a, b = lax_operands(a, b)
+    return _LOWERED[symbol.split()[0]](a, b) if test in _PLAIN else test_in_jax(test, a, b)
+
+
+def lax_operands(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two arrays broadcast against each other."""
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    return expand(a, shape), expand(b, shape)
+
+
+def test_in_jax(test: Any, a: Any, b: Any) -> Any:
+    """A test written with NumPy's functions, on JAX arrays: they know their own operators."""
+    return test(_Abs(a), _Abs(b))
+
+
+class _Abs:
+    """Lets `np.abs(p - q) <= r + s * np.abs(q)` run on JAX arrays."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __sub__(self, other: Any) -> _Abs:
+        return _Abs(self.x - other.x)
+
+    def __abs__(self) -> Any:
+        return lax.abs(self.x)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return lax.abs(self.x)
+
+
+# Whether a comparison holds everywhere.
+HOLDS = Op(
+    "holds",
+    "a b",
+    kernel=lambda a, b, test, symbol: np.asarray(test(a, b)).all(),
+    infer=lambda a, b, test, symbol: Spec((), dtypes.bool_),
+    lower=lambda a, b, test, symbol: lax.reduce_and(
+        _lower_holds(a, b, test, symbol), tuple(range(len(np.broadcast_shapes(a.shape, b.shape))))
+    ),
+    grad=None,
+    register=False,
+)
+_PLAIN = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
+_LOWERED = {
+    "==": lambda a, b: lax.eq(a, b), "!=": lambda a, b: lax.ne(a, b),
+    "<": lambda a, b: lax.lt(a, b), "<=": lambda a, b: lax.le(a, b),
+    ">": lambda a, b: lax.gt(a, b), ">=": lambda a, b: lax.ge(a, b),
+}  # fmt: skip
 
 assert_equal = _compare("assert_equal", "==", np.equal)
 assert_none_equal = _compare("assert_none_equal", "!=", np.not_equal)
@@ -130,13 +238,17 @@ def _numerics_kernel(x: np.ndarray, message: str) -> np.ndarray:
     return x
 
 
+def _lower_numerics(x: Any, message: str) -> Any:
+    fail_if(lambda: lax.bitwise_not(lax.is_finite(x)))
+    return x
+
+
 CHECK_NUMERICS = Op(
     "check_numerics",
     "x",
     kernel=_numerics_kernel,
     infer=lambda x, message: Spec(x.shape, x.dtype),
-    # Compiled programs report through their `ok` flag; the value itself passes unchanged.
-    lower=lambda x, message: x,
+    lower=_lower_numerics,
     grad=lambda g, message: apply(CHECK_NUMERICS, g, message=f"{message} (gradient)"),
     accepts=dtypes.FLOAT,
 )
@@ -306,6 +418,8 @@ def print_(
 
     `output_stream` is a stream, a logging function, or `"file://path"`, which is appended to.
     """
+    if not executing_eagerly() and _print_later(inputs, output_stream, summarize, sep, end):
+        return
     stream: Any = sys.stderr if output_stream is None else output_stream
     text = sep.join(structure_text(x, summarize) for x in inputs)
     if isinstance(stream, str):
@@ -320,3 +434,25 @@ def print_(
         stream.flush()
     else:
         stream(text)
+
+
+def _print_later(inputs: Any, stream: Any, summarize: int, sep: str, end: str) -> bool:
+    """In a function: prints when it runs, in the order of the program."""
+    state: Any = get_state()
+    graph = state.graph
+    tensors = [x for x in nest.flatten(inputs) if isinstance(x, Value)]
+    options = {"output_stream": stream, "summarize": summarize, "sep": sep, "end": end}
+
+    def now(*arrays: Any) -> tuple[()]:
+        given = iter(arrays)
+        flat = [
+            wrap(next(given)) if isinstance(x, Value) else x for x in nest.flatten(list(inputs))
+        ]
+        with using(State()):
+            print_(*nest.pack_sequence_as(list(inputs), flat), **options)
+        return ()
+
+    values = tuple([graph.value_of(x) for x in tensors])
+    attrs = {"function": now, "name": "print"}
+    graph.emit(HOST_CALL, values, attrs, [], state.site or caller(1))
+    return True

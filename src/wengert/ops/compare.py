@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid
@@ -73,9 +73,9 @@ def greater_equal(x: Any, y: Any, name: Any = None) -> Any:
 
 
 def _infer_near(x: Spec, y: Spec, tolerance: float) -> Spec:
-    if x.shape is not None and y.shape is not None and x.shape != y.shape:
+    if not shapes.compatible(x.shape, y.shape):
         raise invalid("approximate_equal", "both tensors must have the same shape", x, y)
-    return Spec(x.shape if y.shape is None else y.shape, dtypes.bool_)
+    return Spec(shapes.merge(x.shape, y.shape), dtypes.bool_)
 
 
 def _near(x: np.ndarray, y: np.ndarray, tolerance: float) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
 from wengert.ops import sliding as geometry
 from wengert.ops.convolution import CONV, CONV_INPUT
@@ -102,7 +103,7 @@ def _transposed(
     if x.ndim != spatial + 2 or w.ndim != spatial + 2:
         raise invalid(name, f"`input` and `filters` must have rank {spatial + 2}", x, w)
     batch, channels, _ = geometry.split(x._array.shape, at.first)
-    if channels != w._array.shape[-1]:
+    if known_unequal(channels, w._array.shape[-1]):
         raise invalid(
             name, "the filter's last axis must equal the input channels", x, w,
             help="Filters of transposed convolutions are [*window, out, in].",
@@ -172,7 +173,8 @@ def depthwise_conv2d(
     """Convolves each channel with its own filters `[height, width, in, multiplier]`."""
     x, w = _pair(input, filter)
     at = windows("depthwise_conv2d", strides, padding, dilations, data_format, 2)
-    if x.ndim < 4 or w.ndim != 4 or x._array.shape[-3 if at.first else -1] != w._array.shape[2]:
+    fits = x.ndim >= 4 and w.ndim == 4
+    if not fits or known_unequal(x._array.shape[-3 if at.first else -1], w._array.shape[2]):
         raise invalid(
             "depthwise_conv2d", "`filter` must be [height, width, channels, multiplier]", x, w,
             help="Its third size must equal the input channels.",
@@ -190,10 +192,10 @@ def separable_conv2d(
     """A depthwise convolution followed by a 1×1 convolution that mixes the channels."""
     y = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
     w = operand(pointwise_filter, None, y.dtype)
-    if w.ndim != 4 or w._array.shape[:2] != (1, 1):
+    if w.ndim != 4 or known_unequal(w._array.shape[:2], (1, 1)):
         raise invalid("separable_conv2d", "`pointwise_filter` must be [1, 1, channels, outputs]", w)
     channels = y._array.shape[1 if data_format == "NCHW" else -1]
-    if w._array.shape[2] != channels:
+    if known_unequal(w._array.shape[2], channels):
         raise invalid(
             "separable_conv2d", f"`pointwise_filter` must take the {channels} depthwise outputs", w
         )

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
+from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand, to_tensor
+from wengert.core.dims import Dim, is_open, known_unequal, larger, negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import InvalidTypeError, at_site, invalid, invalid_dtype
 from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
+from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, Value
+from wengert.core.variable import Variable
 from wengert.ops.declare import static_int, static_tuple
 
+_SMALL = 4096  # elements that a trace makes at once
 _RANGE_TYPES = (
     dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64,
 )  # fmt: skip
@@ -26,9 +33,18 @@ _RANGE_TYPES = (
 def sizes(name: str, shape: Any) -> tuple[int, ...]:
     """A shape as plain sizes, none of them negative."""
     found = static_tuple(name, shape)
-    if min(found, default=0) < 0:
+    if any(map(negative, found)):
         raise invalid(name, f"a size must not be negative; got shape {list(found)}")
     return found
+
+
+def _filled(shape: tuple[int, ...], value: Any) -> Any:
+    """An array of one value in a trace: made now, or by the graph when it is large or open."""
+    from wengert.ops.shaping import BROADCAST_TO
+
+    if not is_open(shape) and math.prod(shape) <= _SMALL:
+        return wrap(np.broadcast_to(value, shape).copy(), caller(1))
+    return apply(BROADCAST_TO, wrap(value), shape=shape)
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
@@ -43,6 +59,10 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         return x
     wanted = sizes("constant", shape)
     array = x._array
+    if is_symbolic(x) or is_open(wanted):
+        from wengert.ops.shaping import broadcast_to, reshape
+
+        return broadcast_to(x, wanted) if array.ndim == 0 else reshape(x, wanted)
     if array.shape == wanted:
         return x
     if array.size == 1:
@@ -66,7 +86,10 @@ def _blank(shape: tuple[int, ...], dtype: DType) -> np.ndarray:
 
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any = None) -> Tensor:
     """A tensor of zeros (empty strings, `False`)."""
-    return wrap(_blank(sizes("zeros", shape), dtypes.as_dtype(dtype)), caller())
+    found, kind = sizes("zeros", shape), dtypes.as_dtype(dtype)
+    if executing_eagerly():
+        return wrap(_blank(found, kind), caller())
+    return _filled(found, _blank((), kind))
 
 
 def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any = None) -> Tensor:
@@ -74,7 +97,10 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any 
     kind = dtypes.as_dtype(dtype)
     if kind is dtypes.string:
         raise invalid_dtype("ones", "there is no string 1")
-    return wrap(np.ones(sizes("ones", shape), kind.np), caller())
+    found = sizes("ones", shape)
+    if executing_eagerly():
+        return wrap(np.ones(found, kind.np), caller())
+    return _filled(found, np.ones((), kind.np))
 
 
 ZEROS_LIKE = Op(
@@ -117,7 +143,7 @@ def fill(dims: Any, value: Any, name: Any = None, layout: Any = None) -> Any:
     from wengert.ops.shaping import broadcast_to, reshape
 
     x = operand(value)
-    if x._array.size != 1:
+    if x._array.ndim and known_unequal(x._array.size, 1):
         raise invalid("fill", "`value` must be a scalar", x)
     return broadcast_to(reshape(x, ()) if x._array.ndim else x, sizes("fill", dims))
 
@@ -133,8 +159,91 @@ def eye(
     rows = static_int("eye", num_rows, "num_rows")
     columns = rows if num_columns is None else static_int("eye", num_columns, "num_columns")
     batch = () if batch_shape is None else sizes("eye", batch_shape)
+    if is_open((rows, columns, *batch)):
+        return _open_eye(rows, columns, batch, dtypes.as_dtype(dtype))
     matrix = np.eye(*sizes("eye", (rows, columns)), dtype=dtypes.as_dtype(dtype).np)
     return wrap(np.broadcast_to(matrix, (*batch, rows, columns)) if batch else matrix, caller())
+
+
+def _open_eye(rows: Any, columns: Any, batch: tuple[Any, ...], dtype: DType) -> Any:
+    from wengert.ops.cast import cast
+    from wengert.ops.compare import equal
+    from wengert.ops.shaping import broadcast_to
+
+    same = equal(range(rows)[:, None], range(columns)[None, :])
+    return broadcast_to(cast(same, dtype), (*batch, rows, columns))
+
+
+def _check_range(first: Any, last: Any, step: Any) -> None:
+    if step == 0:
+        raise invalid("range", "`delta` must not be 0")
+    if (last - first if step > 0 else first - last) < 0:
+        raise invalid(
+            "range",
+            f"`limit` {last} does not lie beyond `start` {first} in the direction of `delta` {step}",
+        )
+
+
+def _range_kernel(
+    start: np.ndarray, limit: np.ndarray, delta: np.ndarray, count: int
+) -> np.ndarray:
+    _check_range(*(v[()] for v in (start, limit, delta)))
+    return start + np.arange(count).astype(start.dtype) * delta
+
+
+def _lower_range(start: Any, limit: Any, delta: Any, count: int) -> Any:
+    forwards = delta > 0
+    fail_if(lambda: (delta == 0) | (forwards & (limit < start)) | (~forwards & (start < limit)))
+    return start + lax.iota(start.dtype, count) * delta
+
+
+# `range` of numbers that only the running function knows; `count` follows from them.
+RANGE = Op(
+    "range",
+    "start limit delta",
+    kernel=_range_kernel,
+    infer=lambda start, limit, delta, count: Spec((count,), start.dtype),
+    lower=_lower_range,
+    grad=None,
+    register=False,
+)
+
+
+def _as_size(x: Any) -> Any:
+    """A whole number, or what a trace knows of it."""
+    return static_int("range", x, "limit")
+
+
+def _not_zero(step: Any) -> Any:
+    """A step to count by; that 0 is none, the kernel will say."""
+    from wengert.ops.select import where
+
+    return where(step == 0, 1, step) if is_symbolic(step) else step
+
+
+def _count(first: Any, last: Any, step: Any) -> Any:
+    """How many numbers there are, for whole numbers, forwards or backwards."""
+    if type(step) is int and step == 0:
+        raise invalid("range", "`delta` must not be 0")
+    return larger(-((first - last) // step), 0)
+
+
+def _traced_range(start: Any, limit: Any, delta: Any, wanted: DType | None) -> Any:
+    """`range` of numbers that are known only when the function runs."""
+    from wengert.ops.cast import cast
+    from wengert.ops.unary import ceil
+
+    given = [operand(v, None, None if isinstance(v, Value) else wanted) for v in (start, limit, delta)]
+    for x in given:
+        if x.dtype not in _RANGE_TYPES:
+            raise invalid("range", "the arguments must be scalar int or float numbers", x)
+    kind = wanted or max((x.dtype for x in given), key=_RANGE_TYPES.index)
+    first, last, step = (x if x.dtype is kind else cast(x, kind) for x in given)
+    if kind.is_integer:
+        count = _count(_as_size(first), _as_size(last), _as_size(_not_zero(step)))
+    else:
+        count = larger(_as_size(cast(ceil((last - first) / step), dtypes.int32)), 0)
+    return apply(RANGE, first, last, step, count=count)
 
 
 def range(  # the name is TensorFlow's
@@ -147,23 +256,23 @@ def range(  # the name is TensorFlow's
     if limit is None:
         start, limit = 0, start
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if any(map(_is_open, (start, limit, delta))):
+        return _traced_range(start, limit, delta, wanted)
     arrays = [_number(v, wanted) for v in (start, limit, delta)]
     if wanted is not None and wanted not in _RANGE_TYPES:
         names = ", ".join(t.name for t in _RANGE_TYPES)
         raise invalid_dtype("range", f"`dtype` must be one of {names}; got {wanted.name}")
     kind = wanted or max((dtypes.of(a) for a in arrays), key=_RANGE_TYPES.index)
     first, last, step = (_scalar(a, kind) for a in arrays)
-    if step == 0:
-        raise invalid("range", "`delta` must not be 0")
-    if (last - first if step > 0 else first - last) < 0:
-        raise invalid(
-            "range",
-            f"`limit` {last} does not lie beyond `start` {first} in the direction of `delta` {step}",
-        )
+    _check_range(first, last, step)
     if kind.is_integer:
         return wrap(np.arange(first, last, step, dtype=kind.np), caller())
     count = int(np.ceil(np.abs((last - first) / step)))
     return wrap(first + np.arange(count).astype(kind.np) * step, caller())
+
+
+def _is_open(x: Any) -> bool:
+    return type(x) is Dim or is_symbolic(x) or (isinstance(x, Variable) and not executing_eagerly())
 
 
 def _scalar(array: np.ndarray, kind: DType) -> Any:
@@ -188,7 +297,7 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
     from wengert.core.convert import operands
     from wengert.core.shapes import check_axis
     from wengert.ops.cast import cast
-    from wengert.ops.dims import expand_dims
+    from wengert.ops.dims import broadcast_sizes, expand_dims
     from wengert.ops.joining import concat
     from wengert.ops.shaping import broadcast_to
 
@@ -196,17 +305,36 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
     if x.dtype.is_integer:
         x, y = cast(x, dtypes.float64), cast(y, dtypes.float64)
     counts = static_tuple("linspace", num, "num")
-    if len(counts) != 1 or counts[0] < 0:
+    if len(counts) != 1 or negative(counts[0]):
         raise invalid("linspace", "`num` must be one number, not negative", num)
     count = counts[0]
-    shape: Any = shapes.broadcast("linspace", x._array.shape, y._array.shape)
+    given = x._array.shape, y._array.shape
+    shape: Any = (
+        broadcast_sizes(*given) if is_open(given) else shapes.broadcast("linspace", *given)
+    )
     place = check_axis("linspace", static_int("linspace", axis), len(shape) + 1)
     x, y = (expand_dims(broadcast_to(v, shape), place) for v in (x, y))
+    if type(count) is Dim:
+        return _open_linspace(x, y, count, place, len(shape) + 1)
     if count <= 1:
         return x if count == 1 else x[(builtins.slice(None),) * place + (builtins.slice(0),)]
     steps = np.arange(1, count - 1).reshape([-1 if k == place else 1 for k in _upto(len(shape))])
     inner = x + (y - x) / float(count - 1) * wrap(steps.astype(x.dtype.np))
     return concat([x, inner, y], place)
+
+
+def _open_linspace(x: Any, y: Any, count: Dim, place: int, rank: int) -> Any:
+    """The values for a number of them that only the running function knows."""
+    from wengert.ops.cast import cast
+    from wengert.ops.select import where
+    from wengert.ops.shaping import reshape
+
+    shape = [count if k == place else 1 for k in builtins.range(rank)]
+    number, last = reshape(range(count), shape), operand(count) - 1
+    steps = cast(operand(larger(count - 1, 1)), x.dtype)
+    inner = x + (y - x) / steps * cast(number, x.dtype)
+    # The ends are the given values, to the last bit.
+    return where(number == 0, x, where(number == last, y, inner))
 
 
 def _upto(rank: int) -> builtins.range:

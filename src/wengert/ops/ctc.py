@@ -13,9 +13,11 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.convert import operand, to_tensor
+from wengert.core.convert import operand
+from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.lazy import jnp, lax
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
@@ -23,6 +25,7 @@ from wengert.ops.create import ones
 from wengert.ops.declare import in_float32, need_rank, static_int
 from wengert.ops.reduce import reduce_sum
 from wengert.ops.shaping import transpose
+from wengert.ops.sizes import checked
 
 
 class _Problem(NamedTuple):
@@ -114,8 +117,12 @@ def _gradient(xp: Any, p: _Problem, alphas: Any, betas: Any, g: Any) -> Any:
     return xp.where(used, xp.exp(p.log_probs) - counts, 0.0) * g[None, :, None]
 
 
-def _check(logits: np.ndarray, labels: np.ndarray, label_length: Any, logit_length: Any) -> None:
+def _check(
+    logits: np.ndarray, labels: np.ndarray, label_length: Any, logit_length: Any, blank: int
+) -> None:
     frames, _, classes = logits.shape
+    if not 0 <= blank < classes:
+        raise invalid("ctc_loss", f"`blank_index` {blank} is outside [0, {classes})")
     inside = np.arange(labels.shape[1])[None] < label_length[:, None]
     used = labels[inside]
     if used.size and (used.min() < 0 or used.max() >= classes):
@@ -129,6 +136,15 @@ def _check(logits: np.ndarray, labels: np.ndarray, label_length: Any, logit_leng
             raise invalid("ctc_loss", f"`{what}` must lie in [0, {most}]", lengths)
 
 
+def _wrong(logits: Any, labels: Any, label_length: Any, logit_length: Any) -> Any:
+    """Per row of the batch, whether `_check` would object."""
+    frames, _, classes = logits.shape
+    inside = jnp.arange(labels.shape[1])[None] < label_length[:, None]
+    outside = jnp.any(inside & ((labels < 0) | (labels >= classes)), axis=1)
+    long = (label_length < 0) | (label_length > labels.shape[1])
+    return outside | long | (logit_length < 0) | (logit_length > frames)
+
+
 def _alphas(p: _Problem) -> list[np.ndarray]:
     alphas = [_first(np, p, p.emissions[0])]
     for t in range(1, len(p.emissions)):
@@ -139,7 +155,7 @@ def _alphas(p: _Problem) -> list[np.ndarray]:
 def _loss_kernel(
     logits: np.ndarray, labels: np.ndarray, label_length: Any, logit_length: Any, blank: int
 ) -> np.ndarray:
-    _check(logits, labels, label_length, logit_length)
+    _check(logits, labels, label_length, logit_length, blank)
     p = _problem(np, logits, labels, label_length, logit_length, blank)
     return -_total(np, p, _alphas(p)[-1])
 
@@ -172,6 +188,7 @@ def _lower_alphas(p: _Problem) -> Any:
 
 
 def _lower_loss(logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int) -> Any:
+    fail_if(lambda: _wrong(logits, labels, label_length, logit_length))
     p = _problem(jnp, logits, labels, label_length, logit_length, blank)
     return -_total(jnp, p, _lower_alphas(p)[-1])
 
@@ -204,6 +221,20 @@ def _grad_grad_g(
     return reduce_sum(h * slope, (0, 2))
 
 
+def _infer_loss(
+    logits: Spec, labels: Spec, label_length: Spec, logit_length: Spec, blank: Any
+) -> Spec:
+    batch = None if logits.shape is None else logits.shape[1]
+    for what, given in (("label_length", label_length), ("logit_length", logit_length)):
+        if given.shape is not None and known_unequal(given.shape, (batch,)):
+            raise invalid("ctc_loss", f"`{what}` must have one entry per batch row", given, logits)
+        batch = given.shape[0] if batch is None and given.shape is not None else batch
+    if labels.shape is not None and known_unequal(labels.shape[0], batch):
+        raise invalid("ctc_loss", "`labels` and `logits` must have the same batch", labels, logits)
+    return Spec((batch if labels.shape is None or batch is not None else labels.shape[0],),
+                logits.dtype)  # fmt: skip
+
+
 CTC_LOSS_GRAD = Op(
     "ctc_loss_grad",
     "g logits labels label_length logit_length",
@@ -216,11 +247,9 @@ CTC_LOSS_GRAD = Op(
 CTC_LOSS = Op(
     "ctc_loss",
     "logits labels label_length logit_length",
-    kernel=in_float32(_loss_kernel),
-    infer=lambda logits, labels, label_length, logit_length, blank: Spec(
-        (None,) if logits.shape is None else (logits.shape[1],), logits.dtype
-    ),
-    lower=wide(_lower_loss),
+    kernel=checked(in_float32(_loss_kernel), _infer_loss),
+    infer=_infer_loss,
+    lower=checked(wide(_lower_loss), _infer_loss),
     grad=(
         lambda g, logits, labels, label_length, logit_length, blank: apply(
             CTC_LOSS_GRAD, g, logits, labels, label_length, logit_length, blank=blank
@@ -256,18 +285,17 @@ def ctc_loss(
     for what, given in (("label_length", label_length), ("logit_length", logit_length)):
         if given is None:
             raise invalid("ctc_loss", f"`{what}` must be given")
-        length = cast(operand(given), dtypes.int32)
-        if length._array.shape != (logits._array.shape[1],):
-            raise invalid("ctc_loss", f"`{what}` must have one entry per batch row", length, logits)
-        lengths.append(length)
-    if labels._array.shape[0] != logits._array.shape[1]:
-        raise invalid("ctc_loss", "`labels` and `logits` must have the same batch", labels, logits)
-    classes = logits._array.shape[2]
+        lengths.append(cast(operand(given), dtypes.int32))
     blank = 0 if blank_index is None else static_int("ctc_loss", blank_index, "blank_index")
-    if not -classes <= blank < classes:
-        raise invalid("ctc_loss", f"`blank_index` {blank} is outside [0, {classes})")
-    labels = cast(labels, dtypes.int32)
-    return apply(CTC_LOSS, logits, labels, *lengths, blank=blank % classes)
+    blank = _counted("ctc_loss", blank, logits._array.shape[2])
+    return apply(CTC_LOSS, logits, cast(labels, dtypes.int32), *lengths, blank=blank)
+
+
+def _counted(name: str, blank: int, classes: Any) -> Any:
+    """The number of the blank class, counted from the end where it is negative."""
+    if type(classes) is not Dim and not -classes <= blank < classes:
+        raise invalid(name, f"`blank_index` {blank} is outside [0, {classes})")
+    return blank + classes if blank < 0 else blank
 
 
 class SparseValue(NamedTuple):
@@ -278,6 +306,52 @@ class SparseValue(NamedTuple):
     dense_shape: Any
 
 
+def _decode(
+    x: np.ndarray, length: np.ndarray, blank: int, merge: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    frames, batch, _ = x.shape
+    if batch and (length.min() < 0 or length.max() > frames):
+        raise invalid("ctc_greedy_decoder", f"`sequence_length` must lie in [0, {frames}]", length)
+    best = x.argmax(2)
+    live = np.arange(frames)[:, None] < length[None]
+    before = np.concatenate([np.full((1, batch), -1), best[:-1]])
+    keep = live & (best != blank)
+    if merge:
+        keep &= best != before
+    rows, times = np.nonzero(keep.T)
+    place = (np.cumsum(keep.T, 1) - 1)[rows, times]
+    indices = np.stack([rows, place], 1).astype(np.int64).reshape(-1, 2)
+    widest = int(place.max()) + 1 if len(place) else 0
+    score = np.where(live, x.max(2), 0).sum(0, keepdims=True).T
+    shape = np.array([batch, widest], np.int64)
+    return indices, best.T[rows, times].astype(np.int64), shape, (-score).astype(x.dtype)
+
+
+def _infer_decode(x: Spec, length: Spec, blank: Any, merge: bool) -> tuple[Spec, ...]:
+    need_rank("ctc_greedy_decoder", x, 3, 3)
+    batch = None if x.shape is None else x.shape[1]
+    if length.shape is not None and known_unequal(length.shape, (batch,)):
+        raise invalid(
+            "ctc_greedy_decoder", "`sequence_length` must have one entry per batch row", length, x
+        )
+    whole = dtypes.int64
+    return (
+        Spec((None, 2), whole), Spec((None,), whole), Spec((2,), whole), Spec((batch, 1), x.dtype)
+    )  # fmt: skip
+
+
+CTC_GREEDY_DECODER = Op(
+    "ctc_greedy_decoder",
+    "x length",
+    kernel=checked(_decode, _infer_decode),
+    infer=_infer_decode,
+    lower=None,
+    grad=None,
+    outputs=4,
+    match=(),
+)
+
+
 def ctc_greedy_decoder(
     inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: Any = None
 ) -> tuple[list[SparseValue], Any]:
@@ -286,31 +360,11 @@ def ctc_greedy_decoder(
     Returns the labels as indices, values and shape, and minus the sum of the best logits. The
     blank is the last class unless given.
     """
-    x, lengths = operand(inputs), operand(sequence_length)
+    x = operand(inputs)
     need_rank("ctc_greedy_decoder", x, 3, 3)
-    frames, batch, classes = x._array.shape
-    blank = (
-        classes - 1
-        if blank_index is None
-        else static_int("ctc_greedy_decoder", blank_index, "blank_index")
-    ) % classes
-    length = lengths._array
-    if length.shape != (batch,) or (batch and (length.min() < 0 or length.max() > frames)):
-        raise invalid("ctc_greedy_decoder", f"`sequence_length` must lie in [0, {frames}]", lengths)
-    best = x._array.argmax(2)
-    live = np.arange(frames)[:, None] < length[None]
-    before = np.concatenate([np.full((1, batch), -1), best[:-1]])
-    keep = live & (best != blank)
-    if merge_repeated:
-        keep &= best != before
-    rows, times = np.nonzero(keep.T)
-    place = (np.cumsum(keep.T, 1) - 1)[rows, times]
-    indices = np.stack([rows, place], 1).astype(np.int64).reshape(-1, 2)
-    widest = int(place.max()) + 1 if len(place) else 0
-    score = np.where(live, x._array.max(2), 0).sum(0, keepdims=True).T
-    decoded = SparseValue(
-        to_tensor(indices),
-        to_tensor(best.T[rows, times].astype(np.int64)),
-        to_tensor(np.array([batch, widest], np.int64)),
+    blank = -1 if blank_index is None else static_int("ctc_greedy_decoder", blank_index, "blank")
+    blank = _counted("ctc_greedy_decoder", blank, x._array.shape[2])
+    found = apply(
+        CTC_GREEDY_DECODER, x, operand(sequence_length), blank=blank, merge=bool(merge_repeated)
     )
-    return [decoded], to_tensor((-score).astype(x._array.dtype))
+    return [SparseValue(*found[:3])], found[3]

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.apply import apply, wrap
+from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import Dim, is_open
 from wengert.core.errors import at_site
 from wengert.core.lazy import Lazy, lax
 from wengert.core.op import Op
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
+from wengert.ops.power import sqrt
+from wengert.ops.sizes import factor, table
 
 _scipy_fft: Any = Lazy("scipy.fft")
 
@@ -48,12 +51,17 @@ def _lower_dct(x: Any, type: int) -> Any:
     return lax.real(lax.slice_in_dim(spectrum, 0, n, axis=-1) * after)
 
 
-def _edges(like: Any, first: float, last: float = 1.0) -> Any:
-    """Ones, but for the first and the last element."""
-    weights = np.ones(like._array.shape[-1], like.dtype.np)
+def _edge_weights(size: int, first: float, last: float) -> np.ndarray:
+    weights = np.ones(size)
     weights[:1] = first
     weights[-1:] *= last
-    return wrap(weights)
+    return weights
+
+
+def _edges(like: Any, first: float, last: float = 1.0) -> Any:
+    """Ones, but for the first and the last element."""
+    size = like._array.shape[-1]
+    return table(_edge_weights, (size,), like.dtype, size, first, last)
 
 
 def _dct_grad(g: Any, type: int) -> Any:
@@ -86,7 +94,7 @@ def _check_dct(name: str, type: Any, n: Any, axis: Any, norm: Any) -> None:
         raise at_site(ValueError(f"{name}: `norm` must be None or 'ortho'; got {norm!r}."))
     if type == 1 and norm == "ortho":
         raise at_site(ValueError(f"{name}: `norm` 'ortho' does not exist for type 1."))
-    if n is not None and n < 1:
+    if n is not None and type(n) is not Dim and n < 1:
         raise at_site(ValueError(f"{name}: `n` must be positive; got {n}."))
 
 
@@ -94,17 +102,18 @@ def dct(
     input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
 ) -> Any:
     """The cosine transform of types 1 to 4; `n` crops or fills up first, "ortho" makes it unitary."""
+    n = None if n is None else static_int("dct", n, "n")
     _check_dct("dct", type, n, axis, norm)
     x = operand(input)
     need_rank("dct", x, 1)
     if n is not None:
-        x = fit(x, (static_int("dct", n, "n"),))
+        x = fit(x, (n,))
     size = x._array.shape[-1]
-    if type == 1 and size < 2:
+    if type == 1 and size in (0, 1):
         raise at_site(ValueError(f"dct: type 1 needs at least two elements; got {size}."))
-    if norm is None or not size or x._array.dtype.num not in WIDE_FLOATS:
+    if norm is None or size == 0 or x._array.dtype.num not in WIDE_FLOATS:
         return apply(DCT, x, type=type)
-    unit = math.sqrt(0.5 / size)
+    unit = sqrt(0.5 / factor(size, x.dtype)) if is_open(size) else math.sqrt(0.5 / size)
     if type == 3:
         x = x * _edges(x, math.sqrt(2.0))
     y = apply(DCT, x, type=type) * unit
@@ -115,5 +124,6 @@ def idct(
     input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
 ) -> Any:
     """The inverse of `dct`, up to a factor 2n (2n - 2 for type 1) without `norm="ortho"`."""
+    n = None if n is None else static_int("idct", n, "n")
     _check_dct("idct", type, n, axis, norm)
     return dct(input, {1: 1, 2: 3, 3: 2, 4: 4}[type], n, axis, norm)

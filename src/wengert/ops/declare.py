@@ -13,11 +13,17 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
+from wengert.core.context import executing_eagerly
+from wengert.core.convert import Hooks
+from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
 from wengert.core.op import Op, Spec
+from wengert.core.symbolic import SymbolicTensor, as_number
 from wengert.core.tensor import Value
+from wengert.core.variable import Variable
 
 _INT = {int}
+_NUMBER = {int, Dim}
 HALF = frozenset({dtypes.float16.np.num, dtypes.bfloat16.np.num})
 
 
@@ -36,7 +42,15 @@ def unary(
         return Spec(x.shape, dtype or x.dtype)
 
     return Op(
-        name, "x", kernel=kernel, infer=infer, lower=lower, grad=grad, accepts=accepts, **options
+        name,
+        "x",
+        kernel=kernel,
+        infer=infer,
+        lower=lower,
+        grad=grad,
+        accepts=accepts,
+        pointwise=True,
+        **options,
     )
 
 
@@ -115,10 +129,14 @@ def _narrow(out: Any, half: np.dtype) -> Any:
 def static(name: str, value: Any) -> Any:
     """Axes or sizes as plain Python ints in (nested) tuples; `None` stays `None`."""
     kind = type(value)
-    if value is None or kind is int:
+    if value is None or kind is int or kind is Dim:
         return value
     if (kind is list or kind is tuple) and {*map(type, value)} == _INT:
         return tuple(value)
+    if isinstance(value, Variable) and not executing_eagerly():
+        value = Hooks.read(value)
+    if isinstance(value, SymbolicTensor):
+        return _symbolic(name, value)
     if isinstance(value, Value):
         value = value._array
     if isinstance(value, shapes.TensorShape):
@@ -135,6 +153,12 @@ def static(name: str, value: Any) -> Any:
         raise invalid_dtype(name, "whole numbers were expected", value) from None
 
 
+def _symbolic(name: str, value: Any) -> Any:
+    if not value.dtype.is_integer:
+        raise invalid_dtype(name, "whole numbers were expected", value)
+    return as_number(value)
+
+
 def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
@@ -149,9 +173,9 @@ def _static_or_none(name: str, value: Any) -> Any:
 def static_tuple(name: str, value: Any, what: str = "shape") -> tuple[int, ...]:
     """Like `static`, for the argument `what`: a flat list, or a single number as a tuple of one."""
     found = _static_or_none(name, value)
-    if isinstance(found, int):
-        return (found,)
-    if found is None or not _INT.issuperset(map(type, found)):
+    if isinstance(found, int | Dim):
+        return (found,)  # type: ignore[return-value]  # an unknown size acts as a number
+    if found is None or not _NUMBER.issuperset(map(type, found)):
         raise invalid_dtype(name, f"`{what}` must be a list of whole numbers", value)
     return found
 
@@ -161,13 +185,15 @@ def static_int(name: str, value: Any, what: str = "axis") -> int:
     if type(value) is int:
         return value
     found = _static_or_none(name, value)
-    if not isinstance(found, int):
+    if not isinstance(found, int | Dim):
         raise invalid_dtype(name, f"`{what}` must be one whole number", value)
-    return found
+    return found  # type: ignore[return-value]  # an unknown number acts as a number
 
 
 def static_float(name: str, value: Any, what: str) -> float:
     """A Python or NumPy number, or a scalar tensor, as a float for the argument `what`."""
+    if type(value) is SymbolicTensor:
+        return float(value)  # says why there is no number
     array = value._array if isinstance(value, Value) else value
     try:
         if isinstance(array, str | bytes):

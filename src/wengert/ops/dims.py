@@ -8,12 +8,14 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
-from wengert.core.convert import operand
+from wengert.core.convert import Hooks, operand
+from wengert.core.dims import Dim, is_open, larger
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
+from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.ops.declare import static, static_tuple
@@ -45,6 +47,19 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: Any = None) -> list[
     return [shape(x, out_type) for x in input]
 
 
+# A number that is known when the function runs, as a scalar tensor.
+NUMBER = Op(
+    "number",
+    "",
+    kernel=lambda value, dtype: np.array(value, dtype.np),
+    infer=lambda value, dtype: Spec((), dtype),
+    lower=lambda value, dtype: np.array(value, dtype.np),
+    grad=(),
+    register=False,
+)
+Hooks.number = lambda value, dtype=None: apply(NUMBER, value=value, dtype=dtype or dtypes.int32)
+
+
 SIZE = Op(
     "size",
     "x",
@@ -62,7 +77,10 @@ def size(input: Any, out_type: Any = None, name: Any = None) -> Any:
 
 def rank(input: Any, name: Any = None) -> Any:
     """The number of axes as an int32 scalar."""
-    return wrap(np.array(operand(input)._array.ndim, np.int32), caller())
+    x = operand(input)
+    if is_symbolic(x) and x.shape.rank is None:
+        return size(shape(x))
+    return wrap(np.array(x._array.ndim, np.int32), caller())
 
 
 def _infer_expand(x: Spec, axis: int) -> Spec:
@@ -115,6 +133,24 @@ SQUEEZE = Op(
 )
 
 
+# Which axes are dropped depends on sizes that are unknown while tracing, and so does the rank.
+SQUEEZE_ALL = Op(
+    "squeeze_all",
+    "x",
+    kernel=lambda x: x.squeeze(),
+    infer=lambda x: Spec(None, x.dtype),
+    lower=lambda x: lax.squeeze(x, [i for i, d in enumerate(x.shape) if d == 1]),
+    grad=lambda g, x_shape: _reshape(g, x_shape),
+    register=False,
+)
+
+
+def _reshape(x: Any, shape: Any) -> Any:
+    from wengert.ops.shaping import reshape
+
+    return reshape(x, shape)
+
+
 def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
     """Drops the given axes, which must have size 1; without `axis`, all of size 1."""
     x = operand(input)
@@ -122,6 +158,8 @@ def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
     wanted = () if axis is None else static_tuple("squeeze", axis, "axis")
     if wanted:
         axes = tuple(sorted(set(shapes.axes("squeeze", wanted, len(dims)))))
+    elif is_open(dims):
+        return apply(SQUEEZE_ALL, x)
     else:
         axes = tuple(i for i, d in enumerate(dims) if d == 1)
     return apply(SQUEEZE, x, axis=axes)
@@ -137,14 +175,35 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     """The shape that two shapes, given as vectors, broadcast to."""
     x = operand(shape_x, None, getattr(shape_y, "dtype", dtypes.int32))
     y = operand(shape_y, None, x.dtype)
+    if is_symbolic(x) or is_symbolic(y):
+        from wengert.ops.joining import stack
+
+        sizes = broadcast_sizes(static_tuple("shape", x), static_tuple("shape", y))
+        return stack([operand(d, None, x.dtype) for d in sizes]) if sizes else x
     found = shapes.broadcast(
         "broadcast_dynamic_shape", tuple(x._array.tolist()), tuple(y._array.tolist())
     )
     return wrap(np.array(found, x.dtype.np), caller())
 
 
+def broadcast_sizes(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What two shapes with unknown sizes broadcast to."""
+    rank = max(len(x), len(y))
+    x, y = (1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y
+    return tuple(
+        [b if a == 1 else a if b == 1 or (type(b) is Dim and type(a) is int) else
+         b if type(a) is Dim and type(b) is int else larger(a, b)
+         for a, b in zip(x, y, strict=True)]
+    )  # fmt: skip
+
+
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """The value of a tensor as a NumPy array where it is known now; `None` for a variable."""
     if isinstance(tensor, Variable):
         return None
+    if is_symbolic(tensor):
+        content = tensor._graph.content(tensor._value)
+        if content is None or not partial:
+            return None
+        return [d if type(d) is int else None for d in content.ravel().tolist()]
     return tensor.numpy() if isinstance(tensor, Tensor) else tensor

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply, spec
+from wengert.core.apply import apply
+from wengert.core.dims import negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.lazy import jnp, lax, special
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import expand
 from wengert.ops.philox import lower_words, words
+from wengert.ops.sizes import checked
 
 _INTEGERS = dtypes.nums("int32", "int64", "uint32", "uint64")
 # How many of a word's upper bits each type holds exactly in [0, 1).
@@ -310,7 +312,7 @@ def _lower_categorical(logits: Any, state: Any, num_samples: int, dtype: DType) 
 def _infer_categorical(logits: Spec, state: Spec, num_samples: int, dtype: DType) -> Spec:
     if logits.shape is None:
         return Spec((None, num_samples), dtype)
-    if len(logits.shape) != 2 or logits.shape[1] == 0 or num_samples < 0:
+    if len(logits.shape) != 2 or logits.shape[1] == 0 or negative(num_samples):
         raise invalid(
             "categorical",
             f"`logits` must be a matrix with at least one class, `num_samples` ({num_samples}) "
@@ -324,7 +326,7 @@ def _infer_categorical(logits: Spec, state: Spec, num_samples: int, dtype: DType
 RANDOM_CATEGORICAL = Op(
     "random_categorical",
     "logits state",
-    kernel=_categorical_kernel,
+    kernel=checked(_categorical_kernel, _infer_categorical),
     infer=_infer_categorical,
     lower=_lower_categorical,
     grad=None,
@@ -334,6 +336,4 @@ RANDOM_CATEGORICAL = Op(
 
 def classes(logits: Any, state: Any, num_samples: int, dtype: DType) -> Any:
     """Classes drawn by unnormalised log-probabilities; a class at -inf or NaN never comes up."""
-    if num_samples < 0 or not logits._array.size:
-        _infer_categorical(spec(logits), spec(state), num_samples, dtype)
     return apply(RANDOM_CATEGORICAL, logits, state, num_samples=num_samples, dtype=dtype)

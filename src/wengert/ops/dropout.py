@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.core.convert import operand
+from wengert.core.dims import known_unequal
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.tensor import Value
+from wengert.ops.declare import static
 from wengert.ops.random import stateless_uniform, uniform
 from wengert.ops.select import where
 
@@ -17,13 +19,15 @@ def _shape(name: str, x: Any, noise_shape: Any) -> tuple[int, ...]:
     own = x._array.shape
     if noise_shape is None:
         return own
-    given = noise_shape._array.tolist() if isinstance(noise_shape, Value) else list(noise_shape)
+    given = tuple(static(name, noise_shape))
     if len(given) == len(own):
-        given = [d if n is None else int(n) for n, d in zip(given, own, strict=True)]
-    fits = len(given) == len(own) and all(n in (1, d) for n, d in zip(given, own, strict=True))
-    if not fits:
-        raise invalid(name, f"`noise_shape` {given} does not broadcast to the shape of `x`", x)
-    return tuple(given)
+        given = tuple([d if n is None else n for n, d in zip(given, own, strict=True)])
+    if len(given) != len(own) or any(
+        n != 1 and known_unequal(n, d) for n, d in zip(given, own, strict=True)
+    ):
+        rule = f"`noise_shape` {list(given)} does not broadcast to the shape of `x`"
+        raise invalid(name, rule, x)
+    return given
 
 
 def _dropped(

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, wrap
+from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import Dim, larger
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import need_rank, static, static_tuple
+from wengert.ops.sizes import factor, table
 
 WIDE_FLOATS = dtypes.nums("float32", "float64")
 
@@ -129,13 +131,17 @@ def ifft3d(input: Any, name: Any = None) -> Any:
     return _complex("ifft3d", input, 3, True)
 
 
-def _of_pairs(like: Any, length: int, other: float) -> Any:
-    """1 for the frequencies that are their own conjugates (0 and the middle), else `other`."""
-    weights = np.full(length // 2 + 1, other, like.dtype.np)
+def _pair_weights(length: int, other: float) -> np.ndarray:
+    weights = np.full(length // 2 + 1, other)
     weights[0] = 1
     if length % 2 == 0:
         weights[-1] = 1
-    return wrap(weights)
+    return weights
+
+
+def _of_pairs(like: Any, length: int, other: float) -> Any:
+    """1 for the frequencies that are their own conjugates (0 and the middle), else `other`."""
+    return table(_pair_weights, (length // 2 + 1,), like.dtype, length, other)
 
 
 _COMPLEX_OF = {"float32": dtypes.complex64, "float64": dtypes.complex128}
@@ -170,7 +176,8 @@ def _rfft_dtype(x: Any) -> Any:
 def _rfft_grad(g: Any, x_shape: Any, rank: int) -> Any:
     lengths = tuple(x_shape[len(x_shape) - rank :])
     halved = g * _of_pairs(g, lengths[-1], 0.5)
-    return apply(IRFFT, halved, rank=rank, length=lengths[-1]) * float(math.prod(lengths))
+    found = apply(IRFFT, halved, rank=rank, length=lengths[-1])
+    return found * factor(math.prod(lengths), found.dtype)
 
 
 RFFT = Op(
@@ -209,8 +216,9 @@ def _lower_irfft(x: Any, rank: int, length: int) -> Any:
 def _irfft_grad(g: Any, x_shape: Any, rank: int, length: int) -> Any:
     lengths = (*x_shape[len(x_shape) - rank : -1], length)
     spectrum = apply(RFFT, g, rank=rank)
-    doubled = _of_pairs(spectrum, length, 2.0)._array / float(math.prod(lengths))
-    return spectrum * wrap(doubled.astype(spectrum.dtype.np))
+    return spectrum * (
+        _of_pairs(spectrum, length, 2.0) / factor(math.prod(lengths), spectrum.dtype)
+    )
 
 
 IRFFT = Op(
@@ -227,7 +235,11 @@ IRFFT = Op(
 
 def _lengths(name: str, given: Any, rank: int) -> tuple[int, ...]:
     found = static(name, given)
-    if not isinstance(found, tuple) or len(found) != rank or min(found) < 1:
+    if (
+        not isinstance(found, tuple)
+        or len(found) != rank
+        or any(type(n) is not Dim and n < 1 for n in found)
+    ):
         raise invalid(
             name, f"`fft_length` must be {rank} positive whole numbers; got {given!r}",
             help=f"Give a list such as {[8] * rank}.",
@@ -248,7 +260,7 @@ def _inverse_real(name: str, x: Any, given: Any, rank: int) -> Any:
     need_rank(name, x, rank)
     shape = x._array.shape
     if given is None:
-        length = max(2 * (shape[-1] - 1), 0)
+        length = larger(2 * (shape[-1] - 1), 0)
     else:
         *others, length = _lengths(name, given, rank)
         x = fit(x, (*others, length // 2 + 1))
@@ -286,17 +298,14 @@ def irfft3d(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
 
 
 def _shifted(name: str, x: Any, axes: Any, back: bool) -> Any:
-    from wengert.ops.joining import concat, split
+    from wengert.ops.reordering import ROLL
 
     x = operand(x)
     shape = x._array.shape
     wanted = None if axes is None else static_tuple(name, axes, "axes")
-    for axis in shapes.axes(name, wanted, len(shape)):
-        size = shape[axis]
-        cut = size // 2 if back else size - size // 2
-        first, second = split(x, [cut, size - cut], axis)
-        x = concat([second, first], axis)
-    return x
+    places = shapes.axes(name, wanted, len(shape))
+    halves = tuple([shape[i] // 2 for i in places])
+    return apply(ROLL, x, shift=tuple([-n for n in halves]) if back else halves, axis=places)
 
 
 def fftshift(x: Any, axes: Any = None, name: Any = None) -> Any:

@@ -2,20 +2,24 @@
 
 A gather along the first axis costs its rows, forward and backward: its gradient is an
 `IndexedSlices`. The kernels refuse an index outside; compiled code, which cannot raise, takes the
-nearest row instead, and its scatters drop such rows.
+nearest row instead and notes the failure.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from wengert.core import shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import Hooks, operand
+from wengert.core.dims import is_open, known_unequal
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax, sparse
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
 from wengert.ops.declare import in_float32, static_int, static_tuple
@@ -39,6 +43,20 @@ def check_indices(name: str, indices: np.ndarray, size: int) -> None:
             kind=InvalidIndexError,
             help="Indices count from 0; negative ones are not allowed here.",
         )
+
+
+def fail_outside(indices: Any, *sizes: int) -> None:
+    """`check_indices` in compiled code; several sizes are one for each of the last axis."""
+    if not indices.size:
+        return
+    # Short integers could not be compared with sizes above their range.
+    kind = indices.dtype if indices.dtype in (np.int32, np.int64) else np.dtype(np.int64)
+    last = np.asarray(sizes[0] if len(sizes) == 1 else sizes, kind)
+    i = indices.astype(kind)
+    if not isinstance(indices, np.ndarray):
+        fail_if(lambda: (i < 0) | (i >= last))
+    elif ((i < 0) | (i >= last)).any():
+        fail_if(lambda: np.True_)
 
 
 def whole_numbers(name: str, indices: Any, what: str = "indices") -> Any:
@@ -104,7 +122,17 @@ def _grid(shape: tuple[int, ...], batch: int) -> list[np.ndarray]:
 def _infer_gather(x: Spec, i: Spec, axis: int, batch_dims: int) -> Spec:
     if x.shape is None or i.shape is None:
         return Spec(None, x.dtype)
-    return Spec((*x.shape[:axis], *i.shape[batch_dims:], *x.shape[axis + 1 :]), x.dtype)
+    lead = _common("gather", x, i, batch_dims)
+    inner = (*x.shape[batch_dims:axis], *i.shape[batch_dims:], *x.shape[axis + 1 :])
+    return Spec((*lead, *inner), x.dtype)
+
+
+def _common(name: str, x: Spec, i: Spec, batch: int) -> Any:
+    """The sizes of the batch axes, which must agree."""
+    ours, theirs = (x.shape or ())[:batch], (i.shape or ())[:batch]
+    if not shapes.compatible(ours, theirs):
+        raise invalid(name, f"the first {batch} sizes (`batch_dims`) must agree", x, i)
+    return shapes.merge(ours, theirs)
 
 
 def _window(rank: int, inner: int, axis: int, batch: int) -> tuple[int, ...]:
@@ -113,6 +141,7 @@ def _window(rank: int, inner: int, axis: int, batch: int) -> tuple[int, ...]:
 
 
 def _lower_gather(x: Any, i: Any, axis: int, batch_dims: int) -> Any:
+    fail_outside(i, x.shape[axis])
     batch = tuple(range(batch_dims))
     numbers = lax.GatherDimensionNumbers(
         offset_dims=_window(x.ndim, i.ndim - batch_dims, axis, batch_dims),
@@ -136,7 +165,7 @@ def row_slices(g: Any, i: Any, x_shape: Any, i_shape: Any) -> IndexedSlices:
     from wengert.ops.shaping import reshape
 
     if len(i_shape) != 1:
-        count = int(np.prod(i_shape))
+        count = math.prod(i_shape)
         g, i = reshape(g, (count, *x_shape[1:])), reshape(i, (count,))
     return IndexedSlices(g, i, x_shape)
 
@@ -176,6 +205,7 @@ def _gather_grad_kernel(
 
 
 def _lower_gather_grad(g: Any, i: Any, shape: tuple[int, ...], axis: int, batch_dims: int) -> Any:
+    fail_outside(i, shape[axis])
     batch = tuple(range(batch_dims))
     numbers = lax.ScatterDimensionNumbers(
         update_window_dims=_window(len(shape), i.ndim - batch_dims, axis, batch_dims),
@@ -224,7 +254,7 @@ def gather(
     a, b = x._array, i._array
     batch = static_int("gather", batch_dims, "batch_dims")
     batch = batch + b.ndim if batch < 0 else batch
-    if not 0 <= batch <= b.ndim or a.shape[:batch] != b.shape[:batch]:
+    if not 0 <= batch <= b.ndim or known_unequal(a.shape[:batch], b.shape[:batch]):
         raise invalid("gather", f"the first {batch} sizes (`batch_dims`) must agree", x, i)
     place = check_axis("gather", batch if axis is None else static_int("gather", axis), a.ndim)
     if place < batch:
@@ -262,10 +292,13 @@ def _infer_gather_nd(x: Spec, i: Spec, batch_dims: int) -> Spec:
             i,
             help="The last axis of `indices` holds one number per axis.",
         )
-    return Spec((*i.shape[:-1], *x.shape[batch_dims + depth :]), x.dtype)
+    lead = _common("gather_nd", x, i, batch_dims)
+    return Spec((*lead, *i.shape[batch_dims:-1], *x.shape[batch_dims + depth :]), x.dtype)
 
 
 def _lower_gather_nd(x: Any, i: Any, batch_dims: int) -> Any:
+    if i.shape[-1]:
+        fail_outside(i, *x.shape[batch_dims : batch_dims + i.shape[-1]])
     batch = tuple(range(batch_dims))
     picked = tuple(range(batch_dims, batch_dims + i.shape[-1]))
     kept = x.ndim - batch_dims - i.shape[-1]
@@ -296,8 +329,23 @@ def _with_batch(i: Any, i_shape: tuple[int, ...], batch_dims: int) -> Any:
     if not batch_dims:
         return i
     lead = i_shape[:-1]
+    if is_open(lead):
+        return concat([*_open_grid(lead, batch_dims, i.dtype), i], -1)
     grid = [np.broadcast_to(p, lead) for p in _grid(lead, batch_dims)]
     return concat([wrap(np.stack(grid, -1).astype(i.dtype.np)), i], -1)
+
+
+def _open_grid(lead: tuple[Any, ...], batch: int, dtype: Any) -> list[Any]:
+    """The batch positions for sizes that only the running function knows, as columns."""
+    from wengert.ops import create
+    from wengert.ops.shaping import broadcast_to, reshape
+
+    found = []
+    for k in range(batch):
+        ones = [1] * (len(lead) + 1)
+        ones[k] = lead[k]
+        found.append(broadcast_to(reshape(create.range(lead[k], dtype=dtype), ones), (*lead, 1)))
+    return found
 
 
 GATHER_ND = Op(
@@ -321,7 +369,7 @@ def gather_nd(
     a, b = x._array, i._array
     if not b.ndim:
         raise invalid("gather_nd", "`indices` must be at least a vector", x, i)
-    if not 0 <= batch < b.ndim or a.shape[:batch] != b.shape[:batch]:
+    if not 0 <= batch < b.ndim or known_unequal(a.shape[:batch], b.shape[:batch]):
         raise invalid("gather_nd", f"the first {batch} sizes (`batch_dims`) must agree", x, i)
     return apply(GATHER_ND, x, i, batch_dims=batch)
 

@@ -6,20 +6,26 @@ counterpart of them.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
+from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
+from wengert.core.dims import Dim, known_unequal, negative, opened
 from wengert.core.dtypes import DType
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
+from wengert.core.symbolic import is_symbolic
+from wengert.core.variable import Variable
 from wengert.ops.declare import static, static_int, static_tuple
-from wengert.ops.gather import whole_numbers
+from wengert.ops.gather import fail_outside, whole_numbers
 
 _INDEX = dtypes.nums("iu")
 
@@ -49,6 +55,8 @@ def where_indices(condition: Any) -> Any:
 
 def _masked_kernel(x: np.ndarray, mask: np.ndarray, axis: int) -> np.ndarray:
     end = axis + mask.ndim
+    if x.shape[axis:end] != mask.shape:
+        raise ValueError
     flat = x.reshape(*x.shape[:axis], mask.size, *x.shape[end:])
     return flat.take(np.flatnonzero(mask), axis)
 
@@ -56,7 +64,20 @@ def _masked_kernel(x: np.ndarray, mask: np.ndarray, axis: int) -> np.ndarray:
 def _infer_masked(x: Spec, mask: Spec, axis: int) -> Spec:
     if x.shape is None or mask.shape is None:
         return Spec(None, x.dtype)
-    return Spec((*x.shape[:axis], None, *x.shape[axis + len(mask.shape) :]), x.dtype)
+    end = axis + len(mask.shape)
+    if not shapes.compatible(x.shape[axis:end], mask.shape):
+        raise _mismatch(x, mask, x.shape[axis:end], mask.shape)
+    return Spec((*x.shape[:axis], None, *x.shape[end:]), x.dtype)
+
+
+def _mismatch(x: Any, mask: Any, have: Any, wanted: Any) -> Exception:
+    return invalid(
+        "boolean_mask",
+        f"shapes {TensorShape(have)} and {TensorShape(wanted)} are incompatible: the mask must "
+        f"have the sizes of the axes it selects from",
+        x,
+        mask,
+    )
 
 
 BOOLEAN_MASK = Op(
@@ -106,14 +127,9 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
         raise invalid("boolean_mask", "mask cannot be scalar", help="Give a vector of booleans.")
     place = 0 if axis is None else static_int("boolean_mask", axis)
     place = place + len(dims) if place < 0 else place
-    if dims[place : place + len(wanted)] != wanted:
-        raise invalid(
-            "boolean_mask",
-            f"shapes {TensorShape(dims[place:][: len(wanted)])} and {TensorShape(wanted)} are "
-            "incompatible: the mask must have the sizes of the axes it selects from",
-            x,
-            m,
-        )
+    have = dims[place : place + len(wanted)]
+    if known_unequal(have, wanted):
+        raise _mismatch(x, m, opened(have), opened(wanted))
     return apply(BOOLEAN_MASK, x, m, axis=place)
 
 
@@ -172,21 +188,35 @@ def one_hot(
     if not i.dtype.is_integer:
         raise invalid("one_hot", "`indices` must be whole numbers", i)
     count = static("one_hot", depth)
-    if not isinstance(count, int) or count < 0:
+    if not isinstance(count, int | Dim) or negative(count):
         raise invalid("one_hot", f"`depth` must be a number from 0 on; got {depth!r}")
-    kind, on, off = _on_and_off(on_value, off_value, dtype)
+    kind, given = _on_and_off(on_value, off_value, dtype)
     place = -1 if axis is None else static_int("one_hot", axis)
     rank = i._array.ndim
     if not -1 <= place <= rank:
         raise invalid("one_hot", f"`axis` must be -1 or from 0 to {rank}; got {place}", i)
     place = rank if place == -1 else place
+    if not executing_eagerly() and any(map(_is_open, given)):
+        hot = apply(ONE_HOT, i, depth=count, axis=place, on=True, off=False, dtype=dtypes.bool_)
+        return _chosen(hot, *[operand(v, kind) for v in given])
+    on, off = (v if isinstance(v, int) else v._array.reshape(()).item() for v in given)
     return apply(ONE_HOT, i, depth=count, axis=place, on=on, off=off, dtype=kind)
 
 
-def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[DType, Any, Any]:
-    """The dtype of a one-hot tensor and its two values as plain Python numbers."""
+def _is_open(x: Any) -> bool:
+    return is_symbolic(x) or isinstance(x, Variable)
+
+
+def _chosen(hot: Any, on: Any, off: Any) -> Any:
+    from wengert.ops.select import where
+
+    return where(hot, on, off)
+
+
+def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[DType, list[Any]]:
+    """The dtype of a one-hot tensor and its two values."""
     if on_value is None and off_value is None and dtype is None:
-        return dtypes.float32, 1, 0
+        return dtypes.float32, [1, 0]
     given = [operand(v) if v is not None else None for v in (on_value, off_value)]
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     found = {v.dtype for v in given if v is not None} | ({wanted} if wanted else set())
@@ -200,10 +230,9 @@ def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[DType, Any, 
         raise invalid_dtype("one_hot", f"{kind.name} needs both `on_value` and `off_value`")
     values = [default if v is None else v for v, default in zip(given, (1, 0), strict=True)]
     for v in values:
-        if not isinstance(v, int) and v._array.size != 1:
+        if not isinstance(v, int) and known_unequal(v._array.size, 1):
             raise invalid("one_hot", "`on_value` and `off_value` must be scalars", v)
-    on, off = (v if isinstance(v, int) else v._array.reshape(()).item() for v in values)
-    return kind, on, off
+    return kind, values
 
 
 def _mask_kernel(x: np.ndarray, maxlen: int, dtype: DType) -> np.ndarray:
@@ -230,6 +259,19 @@ SEQUENCE_MASK = Op(
 )
 
 
+def _longest(x: Any) -> Any:
+    """The greatest length, at least 0; in a trace, a number that the running function knows."""
+    if executing_eagerly() or not _is_open(x):
+        return max(int(x._array.max()), 0) if x._array.size else 0
+    from wengert.ops.cast import cast
+    from wengert.ops.joining import concat
+    from wengert.ops.reduce import reduce_max
+    from wengert.ops.shaping import reshape
+
+    flat = concat([reshape(cast(x, dtypes.int64), [-1]), operand([0], dtypes.int64)], 0)
+    return static_int("sequence_mask", reduce_max(flat), "maxlen")
+
+
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: Any = None
 ) -> Any:
@@ -238,10 +280,10 @@ def sequence_mask(
     if not x.dtype.is_numeric:
         raise invalid_dtype("sequence_mask", "`lengths` must be numbers", x)
     if maxlen is None:
-        limit = max(int(x._array.max()), 0) if x._array.size else 0
+        limit = _longest(x)
     else:
         limit = static("sequence_mask", maxlen)
-        if not isinstance(limit, int):
+        if not isinstance(limit, int | Dim):
             raise invalid("sequence_mask", f"`maxlen` must be one number; got {maxlen!r}")
     return apply(SEQUENCE_MASK, x, maxlen=limit, dtype=dtypes.as_dtype(dtype))
 
@@ -258,6 +300,13 @@ def _invert_kernel(x: np.ndarray) -> np.ndarray:
     return out
 
 
+def _lower_invert(x: Any) -> Any:
+    steps = lax.iota(x.dtype, x.size)
+    ranked, order = lax.sort_key_val(x, steps)
+    fail_if(lambda: lax.ne(ranked, steps))
+    return lax.convert_element_type(order, x.dtype)
+
+
 def _infer_invert(x: Spec) -> Spec:
     if x.shape is not None and len(x.shape) != 1:
         raise invalid("invert_permutation", "a vector was expected", x)
@@ -269,9 +318,7 @@ INVERT_PERMUTATION = Op(
     "x",
     kernel=_invert_kernel,
     infer=_infer_invert,
-    lower=lambda x: lax.convert_element_type(
-        lax.sort_key_val(x, lax.iota(x.dtype, x.size))[1], x.dtype
-    ),
+    lower=_lower_invert,
     grad=None,
     accepts=_INDEX,
 )
@@ -297,6 +344,7 @@ def _unravel_kernel(i: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
 
 def _lower_unravel(i: Any, dims: tuple[int, ...]) -> Any:
     parts = []
+    fail_outside(i, math.prod(dims))
     for d in reversed(dims):
         size = lax.full_like(i, d)
         parts.append(lax.rem(i, size))
@@ -321,6 +369,6 @@ def unravel_index(indices: Any, dims: Any, name: Any = None) -> Any:
     sizes = static_tuple("unravel_index", dims, "dims")
     if i._array.ndim > 1:
         raise invalid("unravel_index", "`indices` must be a scalar or a vector", i)
-    if any(not isinstance(d, int) or d < 1 for d in sizes):
+    if any(type(d) is int and d < 1 for d in sizes):
         raise invalid("unravel_index", f"`dims` must be a vector of sizes; got {dims!r}")
     return apply(UNRAVEL_INDEX, i, dims=sizes)

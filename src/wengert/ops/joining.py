@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import shapes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import Hooks, operand, to_tensor
+from wengert.core.dims import Dim, is_open, known_unequal, negative
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
@@ -37,7 +38,7 @@ def _stack_kernel(*xs: np.ndarray, axis: int) -> np.ndarray:
     for k, x in enumerate(xs):
         if x.shape != shape:
             raise ValueError
-        out[(*lead, k)] = x
+        out[(*lead, k, ...)] = x
     return out
 
 
@@ -51,7 +52,7 @@ STACK = Op(
     kernel=_stack_kernel,
     infer=_infer_stack,
     lower=_lower_stack,
-    grad=Joint(lambda g, axis: unstack(g, axis=axis)),
+    grad=Joint(lambda g, axis, needs: unstack(g, len(needs), axis)),
 )
 
 
@@ -62,6 +63,8 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
         return to_tensor(values)
     if not isinstance(values, Iterable):
         return to_tensor(values)
+    if isinstance(values, Value) and not place and is_open(values._array.shape):
+        return identity(values)
     found = unstack(values) if isinstance(values, Value) else list(values)
     if not place and not any(isinstance(v, Value) for v in found):
         return to_tensor(found)
@@ -96,10 +99,16 @@ def _lower_unstack(x: Any, axis: int, num: int) -> Any:
     return tuple(lax.index_in_dim(x, i, axis, keepdims=False) for i in range(num))
 
 
+def _unstack_kernel(x: np.ndarray, axis: int, num: int) -> tuple[np.ndarray, ...]:
+    if x.shape[axis] != num:
+        raise ValueError
+    return tuple(np.moveaxis(x, axis, 0) if axis else x)
+
+
 UNSTACK = Op(
     "unstack",
     "x",
-    kernel=lambda x, axis, num: tuple(np.moveaxis(x, axis, 0) if axis else x),
+    kernel=_unstack_kernel,
     infer=_infer_unstack,
     lower=_lower_unstack,
     grad=lambda g, axis: stack(g, axis=axis),
@@ -112,8 +121,16 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     x = operand(value)
     dims = x._array.shape
     axis = shapes.check_axis("unstack", static_int("unstack", axis), len(dims))
-    count = dims[axis] if num is None else static_int("unstack", num, "num")
-    if count != dims[axis]:
+    count: Any = dims[axis] if num is None else static_int("unstack", num, "num")
+    if type(count) is Dim:
+        raise invalid(
+            "unstack",
+            f"how many tensors come of it must be known while tracing, and axis {axis} has an "
+            f"unknown size",
+            x,
+            help="Give `num`, or fix the size in `input_signature` or with tf.ensure_shape.",
+        )
+    if known_unequal(count, dims[axis]):
         raise invalid("unstack", f"axis {axis} has size {dims[axis]}, not `num` {count}", x)
     return list(apply(UNSTACK, x, axis=axis, num=count))
 
@@ -173,20 +190,33 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     return apply(CONCAT, *xs, axis=place)
 
 
-def _infer_split(x: Spec, sizes: tuple[int, ...], axis: int) -> tuple[Spec, ...]:
+def _filled(x: Any, size: Any, sizes: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
+    """The sizes with a -1 among them worked out; raises where they do not add up to `size`."""
+    if sizes.count(-1) == 1:
+        rest = size - sum(sizes) - 1
+        sizes = tuple(rest if type(n) is int and n == -1 else n for n in sizes)
+    if known_unequal(sum(sizes), size) or any(map(negative, sizes)):
+        raise invalid(
+            "split", f"sizes {list(sizes)} do not add up to {size}, the size of axis {axis}", x
+        )
+    return sizes
+
+
+def _infer_split(x: Spec, sizes: tuple[int | None, ...], axis: int) -> tuple[Spec, ...]:
     if x.shape is None:
         return (Spec(None, x.dtype),) * len(sizes)
-    if x.shape[axis] not in (None, sum(sizes)):
-        raise invalid(
-            "split", f"sizes {list(sizes)} do not add up to {x.shape[axis]}, axis {axis}", x
-        )
-    return tuple(Spec((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype) for n in sizes)
+    if x.shape[axis] is not None and None not in sizes:
+        sizes = _filled(x, x.shape[axis], sizes, axis)
+    parts = [None if n is None or n < 0 else n for n in sizes]
+    return tuple(Spec((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype) for n in parts)
 
 
 def _split_kernel(x: np.ndarray, sizes: tuple[int, ...], axis: int) -> tuple[np.ndarray, ...]:
     lead = (slice(None),) * axis
     parts = []
     start = 0
+    if sum(sizes) != x.shape[axis] or min(sizes, default=0) < 0:
+        sizes = _filled(Spec(x.shape, dtypes.of(x)), x.shape[axis], sizes, axis)
     for n in sizes:
         parts.append(x[(*lead, slice(start, start + n))])
         start += n
@@ -194,6 +224,7 @@ def _split_kernel(x: np.ndarray, sizes: tuple[int, ...], axis: int) -> tuple[np.
 
 
 def _lower_split(x: Any, sizes: tuple[int, ...], axis: int) -> Any:
+    sizes = _filled(x, x.shape[axis], sizes, axis)
     ends = np.cumsum([0, *sizes]).tolist()
     return tuple(lax.slice_in_dim(x, a, b, axis=axis) for a, b in pairwise(ends))
 
@@ -221,8 +252,10 @@ def split(
     place = shapes.check_axis("split", static_int("split", axis), len(dims))
     wanted = static("split", num_or_size_splits)
     size = dims[place]
+    if type(wanted) is Dim:
+        raise wanted.unknown("the number of parts of tf.split")
     if isinstance(wanted, int):
-        if wanted <= 0 or size % wanted:
+        if wanted <= 0 or known_unequal(size % wanted, 0):
             raise invalid(
                 "split", f"axis {place} of size {size} does not cut into {wanted} equal parts", x
             )
@@ -230,11 +263,4 @@ def split(
     wanted = static_tuple("split", wanted, "num_or_size_splits")
     if num is not None and static_int("split", num, "num") != len(wanted):
         raise invalid("split", f"`num` is {num}, but there are {len(wanted)} sizes", x)
-    if wanted.count(-1) == 1:
-        rest = size - sum(wanted) - 1
-        wanted = tuple(rest if n == -1 else n for n in wanted)
-    if sum(wanted) != size or min(wanted, default=0) < 0:
-        raise invalid(
-            "split", f"sizes {list(wanted)} do not add up to {size}, the size of axis {place}", x
-        )
-    return list(apply(SPLIT, x, sizes=wanted, axis=place))
+    return list(apply(SPLIT, x, sizes=_filled(x, size, wanted, place), axis=place))

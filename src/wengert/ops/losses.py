@@ -14,8 +14,10 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand
+from wengert.core.dims import broadcast
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
@@ -25,6 +27,7 @@ from wengert.ops.power import exp, log
 from wengert.ops.reduce import reduce_sum
 from wengert.ops.select import where
 from wengert.ops.shaping import broadcast_to, reshape, transpose
+from wengert.ops.sizes import agree
 from wengert.ops.softmax import (
     SOFTMAX_GRAD,
     log_softmax,
@@ -131,7 +134,7 @@ def softmax_cross_entropy_with_logits(
         raise invalid(name, "`logits` must have at least one axis", logits)
     place = shapes.check_axis(name, static(name, axis), logits.ndim)
     if labels._array.shape != logits._array.shape:
-        shape = shapes.broadcast(name, labels._array.shape, logits._array.shape)
+        shape = broadcast(name, labels._array.shape, logits._array.shape)
         labels, logits = broadcast_to(labels, shape), broadcast_to(logits, shape)
     if place != logits.ndim - 1:
         order = [i for i in range(logits.ndim) if i != place] + [place]
@@ -151,6 +154,8 @@ def _check_labels(labels: np.ndarray, classes: int) -> None:
 
 
 def _sparse_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    if labels.shape != logits.shape[:-1]:
+        raise ValueError("labels")
     _check_labels(labels, logits.shape[-1])
     z = shifted(logits, -1).reshape(labels.size, logits.shape[-1])
     out = np.log(np.add.reduce(np.exp(z), -1))
@@ -165,6 +170,7 @@ def _one_hot(labels: Any, shape: tuple[int, ...]) -> Any:
 
 def _lower_sparse(labels: Any, logits: Any) -> Any:
     last = logits.ndim - 1
+    fail_if(lambda: (labels < 0) | (labels >= logits.shape[-1]))
     z = lower_shifted(logits, last)
     zero = logits.dtype.type(0)
     total = lax.log(lax.reduce(lax.exp(z), zero, lax.add, (last,)))
@@ -192,6 +198,18 @@ def _sparse_grad_grad_g(h: Any, labels: Any, logits: Any) -> Any:
     )
 
 
+def _infer_sparse(labels: Spec, logits: Spec) -> Spec:
+    if logits.shape is None:
+        return Spec(labels.shape, logits.dtype)
+    if not logits.shape or not shapes.compatible(labels.shape, logits.shape[:-1]):
+        raise invalid(
+            "sparse_softmax_cross_entropy_with_logits",
+            "`labels` must have the shape of `logits` without its last axis", labels, logits,
+            help="Labels are class numbers; squeeze a last axis of size 1.",
+        )  # fmt: skip
+    return Spec(shapes.merge(labels.shape, logits.shape[:-1]), logits.dtype)
+
+
 SPARSE_CROSS_ENTROPY_GRAD = Op(
     "sparse_softmax_cross_entropy_grad",
     "g labels logits",
@@ -211,7 +229,7 @@ SPARSE_CROSS_ENTROPY = Op(
     "sparse_softmax_cross_entropy",
     "labels logits",
     kernel=in_float32(_sparse_kernel),
-    infer=lambda labels, logits: Spec(labels.shape, logits.dtype),
+    infer=_infer_sparse,
     lower=wide(_lower_sparse),
     grad=(
         None,
@@ -229,16 +247,10 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: Any
         raise invalid(name, "both `labels` and `logits` must be given")
     logits = operand(logits)
     labels = operand(labels, None, dtypes.int64)
-    have, want = labels._array.shape, logits._array.shape[:-1]
     if labels._array.dtype.num not in _LABELS or not logits.dtype.is_floating:
         raise invalid_dtype(
             name, "`labels` must be int32 or int64, `logits` floating", labels, logits,
             help="Cast with tf.cast, or use softmax_cross_entropy_with_logits for one-hot labels.",
-        )  # fmt: skip
-    if have != want or not logits.ndim:
-        raise invalid(
-            name, "`labels` must have the shape of `logits` without its last axis", labels, logits,
-            help="Labels are class numbers; squeeze a last axis of size 1.",
         )  # fmt: skip
     return apply(SPARSE_CROSS_ENTROPY, labels, logits)
 
@@ -274,9 +286,7 @@ def _same_shape(name: str, first: str, x: Any, second: str, y: Any) -> tuple[Any
         raise invalid(name, f"both `{first}` and `{second}` must be given")
     y = operand(y)
     x = operand(x, None, y.dtype)
-    if x._array.shape != y._array.shape:
-        raise invalid(name, f"`{first}` and `{second}` must have the same shape", x, y)
-    return x, y
+    return agree(name, f"`{first}` and `{second}` must have the same shape", x, y), y
 
 
 def sigmoid_cross_entropy_with_logits(

@@ -11,22 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
+from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import broadcast
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.complex import conj, real
-from wengert.ops.create import constant
 from wengert.ops.declare import in_float32
 from wengert.ops.matmul import matmul
 from wengert.ops.power import pow, rsqrt
 from wengert.ops.reduce import reduce_args, reduce_mean, reduce_sum, reduced
 from wengert.ops.select import maximum
 from wengert.ops.shaping import broadcast_to, reshape
+from wengert.ops.sizes import factor, table
 
 
 def _moments_kernel(
@@ -58,7 +59,7 @@ def _moments_grad(
 ) -> Any:
     kept = tuple(1 if i in axis else d for i, d in enumerate(x_shape))
     mean, over_mean, over_variance = (reshape(y, kept) for y in (outs[0], *g))
-    count = float(math.prod(x_shape[i] for i in axis))
+    count = factor(math.prod(x_shape[i] for i in axis), x.dtype)
     spread = (2.0 / count) * over_variance * (x - mean)
     return spread + broadcast_to(over_mean / count, x_shape)
 
@@ -84,7 +85,7 @@ def moments(
         mean = reduce_mean(x, axis, keepdims=True)
         difference = x - mean
         variance = reduce_mean(difference * difference, axis, keepdims=bool(keepdims))
-        return reshape(mean, variance.shape), variance
+        return reshape(mean, variance._array.shape), variance
     return apply(MOMENTS, x, axis=axis, keepdims=bool(keepdims))
 
 
@@ -99,7 +100,7 @@ def weighted_moments(
         weights = cast(weights, kind)
     if kind.is_floating and kind.size == 2:
         x, weights = cast(x, dtypes.float32), cast(weights, dtypes.float32)
-    shape = shapes.broadcast("weighted_moments", x._array.shape, weights._array.shape)
+    shape = broadcast("weighted_moments", x._array.shape, weights._array.shape)
     weights = broadcast_to(weights, shape)
     total = reduce_sum(weights, axes, keepdims=True)
     mean = reduce_sum(weights * x, axes, keepdims=True) / total
@@ -119,13 +120,13 @@ def batch_normalization(
     """(x - mean) / sqrt(variance + epsilon), times `scale`, plus `offset` where they are given."""
     x = operand(x)
     mean, variance = operand(mean, None, x.dtype), operand(variance, None, x.dtype)
-    factor = rsqrt(variance + variance_epsilon)
+    slope = rsqrt(variance + variance_epsilon)
     if scale is not None:
-        factor = factor * operand(scale, None, x.dtype)
-    shift = -mean * factor
+        slope = slope * operand(scale, None, x.dtype)
+    shift = -mean * slope
     if offset is not None:
         shift = operand(offset, None, x.dtype) + shift
-    return x * cast(factor, x.dtype) + cast(shift, x.dtype)
+    return x * cast(slope, x.dtype) + cast(shift, x.dtype)
 
 
 def _aligned(bias: Any, rank: int, first: bool) -> tuple[int, ...]:
@@ -186,8 +187,14 @@ def l2_normalize(
     x = operand(x)
     axis = dim if axis is None else axis
     square = real(x * conj(x)) if x.dtype.is_complex else x * x
-    factor = rsqrt(maximum(reduce_sum(square, axis, keepdims=True), epsilon))
-    return x * (cast(factor, x.dtype) if x.dtype.is_complex else factor)
+    inverse = rsqrt(maximum(reduce_sum(square, axis, keepdims=True), epsilon))
+    return x * (cast(inverse, x.dtype) if x.dtype.is_complex else inverse)
+
+
+def _band(channels: int, radius: int) -> np.ndarray:
+    """Which channels lie near which."""
+    near = np.arange(channels)
+    return np.abs(near[:, None] - near) <= radius
 
 
 def local_response_normalization(
@@ -203,11 +210,11 @@ def local_response_normalization(
     if depth_radius < 0:
         rule = f"`depth_radius` must not be negative; got {depth_radius}"
         raise invalid("local_response_normalization", rule)
-    near = np.arange(x._array.shape[-1])
-    band = np.abs(near[:, None] - near) <= depth_radius
     half = x.dtype.size == 2
     wide_x = cast(x, dtypes.float32) if half else x
-    around = matmul(wide_x * wide_x, constant(band.astype(wide_x.dtype.np)))
+    size = x._array.shape[-1]
+    band = table(_band, (size, size), wide_x.dtype, size, depth_radius)
+    around = matmul(wide_x * wide_x, band)
     return cast(wide_x * pow(float(bias) + float(alpha) * around, -float(beta)), x.dtype)
 
 

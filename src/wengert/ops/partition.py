@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import shapes
-from wengert.core.apply import apply, wrap
+from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Joint, Op, Spec
@@ -42,10 +42,10 @@ def _infer_partition(x: Spec, groups: Spec, num_partitions: int) -> tuple[Spec, 
 def _partition_grad(g: Any, groups: Any, x_shape: Any, num_partitions: int) -> Any:
     from wengert.ops.joining import concat
     from wengert.ops.shaping import reshape
+    from wengert.ops.sorting import argsort
 
-    flat = groups._array.reshape(-1)
-    back = np.argsort(np.argsort(flat, kind="stable"), kind="stable")
-    return reshape(gather(concat(list(g), 0), wrap(back)), x_shape)
+    back = argsort(argsort(reshape(groups, (-1,))))
+    return reshape(gather(concat(list(g), 0), back), x_shape)
 
 
 DYNAMIC_PARTITION = Op(

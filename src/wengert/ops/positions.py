@@ -45,10 +45,14 @@ def _infer_arg(x: Spec, axis: int, dtype: DType) -> Spec:
 
 def _declare_arg(name: str, worst: float) -> Op:
     kernel, lower = _arg(name, worst)
+
+    def infer(x: Spec, axis: int, dtype: DType) -> Spec:
+        if x.shape is not None and x.shape[axis] == 0:
+            raise invalid(name, f"axis {axis} is empty", x, help="Nothing has no largest element.")
+        return _infer_arg(x, axis, dtype)
+
     accepts = dtypes.REAL | dtypes.BOOL
-    return Op(
-        name, "x", kernel=kernel, infer=_infer_arg, lower=lower, grad=None, accepts=accepts
-    )  # fmt: skip
+    return Op(name, "x", kernel=kernel, infer=infer, lower=lower, grad=None, accepts=accepts)
 
 
 ARGMAX = _declare_arg("argmax", -np.inf)
@@ -59,8 +63,6 @@ def _position(op: Op, input: Any, axis: Any, dtype: DType) -> Any:
     x = operand(input)
     place = 0 if axis is None else static_int(op.name, axis)
     place = check_axis(op.name, place, x._array.ndim)
-    if not x._array.shape[place]:
-        raise invalid(op.name, f"axis {place} is empty", x, help="Nothing has no largest element.")
     return apply(op, x, axis=place, dtype=dtype)
 
 
@@ -77,6 +79,8 @@ def argmin(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: 
 
 
 def _search_kernel(row: np.ndarray, x: np.ndarray, side: Any, dtype: DType) -> np.ndarray:
+    if row.shape[:-1] != x.shape[:-1] or not x.ndim:
+        raise ValueError
     out = np.empty(x.shape, dtype.np)
     for i in np.ndindex(x.shape[:-1]):
         out[i] = np.searchsorted(row[i], x[i], side)
@@ -139,11 +143,12 @@ def searchsorted(
     kind = choose_type("searchsorted", "out_type", out_type, dtypes.int32, dtypes.int64)
     row = operand(sorted_sequence)
     x = operand(values, None, row.dtype if isinstance(sorted_sequence, Value) else None)
-    _infer_search(Spec(row._array.shape, row.dtype), Spec(x._array.shape, x.dtype), side, kind)
     return apply(SEARCHSORTED, row, x, side=side, dtype=kind)
 
 
 def _in_top_k_kernel(x: np.ndarray, i: np.ndarray, k: int) -> np.ndarray:
+    if x.ndim != 2 or i.shape != x.shape[:1]:
+        raise ValueError
     inside = (i >= 0) & (i < x.shape[1]) & np.isfinite(x).all(1)
     if not x.shape[1]:
         return inside
@@ -191,5 +196,4 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: Any = None) -> Any:
     x, i = operand(predictions, dtypes.float32), operand(targets)
     if i.dtype not in (dtypes.int32, dtypes.int64):
         raise invalid_dtype("in_top_k", "`targets` must be int32 or int64", i)
-    _infer_in_top_k(Spec(x._array.shape, x.dtype), Spec(i._array.shape, i.dtype), 0)
     return apply(IN_TOP_K, x, i, k=static_int("in_top_k", k, "k"))

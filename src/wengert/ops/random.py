@@ -12,6 +12,7 @@ from typing import Any
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import broadcast, known_unequal, negative, opened
 from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import UnimplementedError, at_site, describe, invalid, invalid_dtype
 from wengert.core.shapes import TensorShape
@@ -57,7 +58,7 @@ def check_algorithm(alg: Any) -> int:
 def sizes(name: str, shape: Any) -> tuple[int, ...]:
     """The shape of a random tensor as plain numbers."""
     found = static_tuple(name, shape)
-    if min(found, default=0) < 0:
+    if any(map(negative, found)):
         raise invalid(name, f"a size must not be negative; got shape {list(found)}")
     return found
 
@@ -207,9 +208,7 @@ def gamma(
 
 
 def _joint(name: str, *parameters: Any) -> tuple[Any, ...]:
-    from wengert.core.shapes import broadcast
-
-    return broadcast(name, *[p._array.shape for p in parameters if p is not None]) or ()
+    return broadcast(name, *[p._array.shape for p in parameters if p is not None])
 
 
 def _count_dtype(name: str, dtype: Any) -> DType:
@@ -277,10 +276,10 @@ def _whole_shape(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
     """The full shape of a result, which must end with the parameters' joint shape."""
     full = sizes(name, shape)
     joint = _joint(name, *parameters)
-    if full[len(full) - len(joint) :] != joint:
+    if known_unequal(full[len(full) - len(joint) :], joint):
         raise invalid(
             name,
-            f"`shape` {list(full)} must end with the parameters' shape {TensorShape(joint)}",
+            f"`shape` {list(full)} must end with the parameters' shape {TensorShape(opened(joint))}",
         )
     return full
 

@@ -400,7 +400,8 @@ def count_nonzero(
 def zero_fraction(value: Any, name: Any = None) -> Any:
     """The share of elements that are zero, as float32; NaN for an empty tensor."""
     from wengert.ops.cast import cast
+    from wengert.ops.dims import size
 
     x = operand(value)
-    size = math.prod(x.shape)
-    return cast(size - count_nonzero(x), dtypes.float32) / float(size)
+    total = size(x, dtypes.int64)
+    return cast(total - count_nonzero(x), dtypes.float32) / cast(total, dtypes.float32)

@@ -9,8 +9,10 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import is_open
 from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import static, static_int, static_tuple
 
@@ -75,6 +77,8 @@ def _lower_reverse_sequence(x: Any, lengths: Any, seq_axis: int, batch_axis: int
     order = [batch_axis, seq_axis, *(k for k in range(x.ndim) if k not in (batch_axis, seq_axis))]
     moved = lax.transpose(x, order)
     b, n = moved.shape[:2]
+    given = lengths
+    fail_if(lambda: (given < 0) | (given > n))
     lengths = lax.broadcast_in_dim(lengths, (b, n), (0,))
     steps = lax.broadcasted_iota(lengths.dtype, (b, n), 1)
     places = lax.select(
@@ -152,6 +156,32 @@ ROLL = Op(
 )
 
 
+def _roll_by_kernel(x: np.ndarray, shift: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:
+    return np.roll(x, tuple(shift.ravel().tolist()), axis)
+
+
+def _lower_roll_by(x: Any, shift: Any, axis: tuple[int, ...]) -> Any:
+    for s, a in zip(lax.reshape(shift, (len(axis),)), axis, strict=True):
+        n = x.shape[a]
+        if n:
+            start = lax.rem(lax.rem(-s, n) + n, n)
+            x = lax.dynamic_slice_in_dim(lax.concatenate([x, x], a), start, n, a)
+    return x
+
+
+# `roll` by numbers that only the running function knows.
+ROLL_BY = Op(
+    "roll_by",
+    "x shift",
+    kernel=_roll_by_kernel,
+    infer=lambda x, shift, axis: x,
+    lower=_lower_roll_by,
+    grad=(lambda g, shift, axis: apply(ROLL_BY, g, -shift, axis=axis), None),
+    match=(),
+    register=False,
+)
+
+
 def roll(input: Any, shift: Any, axis: Any, name: Any = None) -> Any:
     """Moves elements along axes by `shift` places; what falls off one end enters at the other."""
     x = operand(input)
@@ -160,4 +190,7 @@ def roll(input: Any, shift: Any, axis: Any, name: Any = None) -> Any:
         raise invalid(
             "roll", f"`shift` and `axis` must be equally long; got {len(shifts)} and {len(wanted)}"
         )
-    return apply(ROLL, x, shift=shifts, axis=shapes.axes("roll", wanted, x._array.ndim))
+    axes = shapes.axes("roll", wanted, x._array.ndim)
+    if is_open(shifts):
+        return apply(ROLL_BY, x, operand(shift), axis=axes)
+    return apply(ROLL, x, shift=shifts, axis=axes)

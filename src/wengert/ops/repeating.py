@@ -1,4 +1,8 @@
-"""Repeating elements: tile and repeat."""
+"""Repeating elements: tile and repeat.
+
+Where a tensor says how often each element is repeated, the size of the result depends on the data,
+so XLA has no counterpart.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import shapes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
+from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
+from wengert.core.dims import Dim, negative
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.core.symbolic import is_symbolic
+from wengert.core.variable import Variable
 from wengert.ops.declare import static_int, static_tuple
-from wengert.ops.gather import GATHER, GATHER_GRAD
+from wengert.ops.gather import GATHER, GATHER_GRAD, whole_numbers
 from wengert.ops.shaping import reshape
 
 
@@ -21,7 +29,10 @@ def _infer_tile(x: Spec, multiples: tuple[int, ...]) -> Spec:
     if x.shape is None:
         return Spec((None,) * len(multiples), x.dtype)
     return Spec(
-        tuple(None if d is None else d * m for d, m in zip(x.shape, multiples, strict=True)),
+        tuple(
+            None if d is None or m is None else d * m
+            for d, m in zip(x.shape, multiples, strict=True)
+        ),
         x.dtype,
     )
 
@@ -42,10 +53,22 @@ def _tile_grad(g: Any, x_shape: Any, multiples: tuple[int, ...]) -> Any:
     return reduce_sum(parts, list(range(0, 2 * len(multiples), 2)))
 
 
+def _tile_kernel(x: np.ndarray, multiples: tuple[int, ...]) -> np.ndarray:
+    if min(multiples, default=0) < 0:
+        raise _bad_multiples(multiples, x.ndim)
+    return np.tile(x, multiples)
+
+
+def _bad_multiples(counts: tuple[Any, ...], rank: int, *got: Any) -> Exception:
+    return invalid(
+        "tile", f"`multiples` {list(counts)} must be {rank} numbers from 0 on", *got
+    )
+
+
 TILE = Op(
     "tile",
     "x",
-    kernel=lambda x, multiples: np.tile(x, multiples),
+    kernel=_tile_kernel,
     infer=_infer_tile,
     lower=_lower_tile,
     grad=_tile_grad,
@@ -56,12 +79,8 @@ def tile(input: Any, multiples: Any, name: Any = None) -> Any:
     """Lays copies of a tensor side by side, `multiples[i]` along axis i."""
     x = operand(input)
     counts = static_tuple("tile", multiples, "multiples")
-    if len(counts) != x._array.ndim or min(counts, default=0) < 0:
-        raise invalid(
-            "tile",
-            f"`multiples` {list(counts)} must be {x._array.ndim} numbers from 0 on",
-            x,
-        )
+    if len(counts) != x._array.ndim or any(map(negative, counts)):
+        raise _bad_multiples(counts, x._array.ndim, x)
     return apply(TILE, x, multiples=counts)
 
 
@@ -81,7 +100,7 @@ def _infer_repeat(x: Spec, counts: Any, axis: int) -> Spec:
             )
         total: int | None = sum(counts)
     else:
-        total = None if size is None else size * counts
+        total = None if size is None or counts is None else size * counts
     return Spec((*x.shape[:axis], total, *x.shape[axis + 1 :]), x.dtype)
 
 
@@ -92,8 +111,13 @@ def _lower_repeat(x: Any, counts: Any, axis: int) -> Any:
 
 
 def _repeat_grad(g: Any, x_shape: Any, counts: Any, axis: int) -> Any:
-    places = wrap(_sources(x_shape[axis], counts))
-    return apply(GATHER_GRAD, g, places, shape=tuple(x_shape), axis=axis, batch_dims=0)
+    if isinstance(counts, tuple):
+        places = wrap(_sources(len(counts), counts))
+        return apply(GATHER_GRAD, g, places, shape=tuple(x_shape), axis=axis, batch_dims=0)
+    from wengert.ops.reduce import reduce_sum
+
+    parts = reshape(g, (*x_shape[: axis + 1], counts, *x_shape[axis + 1 :]))
+    return reduce_sum(parts, axis + 1)
 
 
 REPEAT = Op(
@@ -106,6 +130,57 @@ REPEAT = Op(
 )
 
 
+def _repeat_by_kernel(x: np.ndarray, counts: np.ndarray, axis: int) -> np.ndarray:
+    flat = counts.ravel()
+    if flat.size == 1 and flat[0] < 0:
+        raise invalid("repeat", f"`repeats` must not be negative; got {flat[0]}")
+    if flat.size not in (1, x.shape[axis]):
+        raise invalid(
+            "repeat", f"{flat.size} `repeats` do not fit axis {axis} of size {x.shape[axis]}"
+        )
+    return x.repeat(np.maximum(flat, 0), axis)
+
+
+def _unknown_along(x: Spec, axis: int) -> Spec:
+    if x.shape is None:
+        return x
+    return Spec((*x.shape[:axis], None, *x.shape[axis + 1 :]), x.dtype)
+
+
+def _sources_kernel(counts: np.ndarray, size: int) -> np.ndarray:
+    return np.repeat(np.arange(size), np.maximum(counts.ravel(), 0))
+
+
+# Which element each repeated one is a copy of, as an index tensor.
+SOURCES = Op(
+    "repeat_sources",
+    "counts",
+    kernel=_sources_kernel,
+    infer=lambda counts, size: Spec((None,), dtypes.int64),
+    lower=None,
+    grad=None,
+    register=False,
+)
+
+
+def _repeat_by_grad(g: Any, counts: Any, x_shape: Any, axis: int) -> Any:
+    places = apply(SOURCES, counts, size=x_shape[axis])
+    return apply(GATHER_GRAD, g, places, shape=tuple(x_shape), axis=axis, batch_dims=0)
+
+
+# `repeat` by numbers that only the running function knows.
+REPEAT_BY = Op(
+    "repeat_by",
+    "x counts",
+    kernel=_repeat_by_kernel,
+    infer=lambda x, counts, axis: _unknown_along(x, axis),
+    lower=None,
+    grad=(_repeat_by_grad, None),
+    match=(),
+    register=False,
+)
+
+
 def repeat(input: Any, repeats: Any, axis: Any = None, name: Any = None) -> Any:
     """Repeats each element along `axis` (of the flattened tensor without one).
 
@@ -113,15 +188,28 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: Any = None) -> Any:
     """
     x = operand(input)
     if axis is None:
-        x, axis = reshape(x, (x._array.size,)), 0
+        x, axis = reshape(x, (-1,)), 0
     elif not x._array.ndim:
         x = reshape(x, (1,))
     place = shapes.check_axis("repeat", static_int("repeat", axis), x._array.ndim)
+    if not executing_eagerly() and _is_dynamic(repeats):
+        return apply(REPEAT_BY, x, whole_numbers("repeat", repeats, "repeats"), axis=place)
     counts: Any = static_tuple("repeat", repeats, "repeats")
     if len(counts) != 1:
         counts = tuple(max(n, 0) for n in counts)
-    elif counts[0] < 0:
+    elif negative(counts[0]):
         raise invalid("repeat", f"`repeats` must not be negative; got {counts[0]}", x)
     else:
         counts = counts[0]
     return apply(REPEAT, x, counts=counts, axis=place)
+
+
+def _is_dynamic(repeats: Any) -> bool:
+    """Whether numbers of repetitions are known only to the running function, one by one."""
+    if isinstance(repeats, list | tuple):
+        return len(repeats) > 1 and any(type(r) is Dim or _is_open(r) for r in repeats)
+    return _is_open(repeats) and repeats.shape._dims not in ((), (1,))
+
+
+def _is_open(x: Any) -> bool:
+    return is_symbolic(x) or isinstance(x, Variable)

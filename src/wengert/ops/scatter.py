@@ -1,8 +1,8 @@
 """Writing slices at index tuples: `scatter_nd` and its kin that start from a tensor.
 
 The last axis of `indices` holds one number per leading axis of the result. An index outside is an
-error; compiled code, which cannot raise, leaves that slice out. Where a place is named twice, sums
-count both, an update keeps the last, and a NaN wins a minimum or maximum.
+error; compiled code, which cannot raise, leaves that slice out and notes the failure. Where a place
+is named twice, sums count both, an update keeps the last, and a NaN wins a minimum or maximum.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.ops.declare import in_float32, static_tuple
-from wengert.ops.gather import add_rows, check_indices, check_policy, gather_nd, whole_numbers
+from wengert.ops.gather import (
+    add_rows,
+    check_indices,
+    check_policy,
+    fail_outside,
+    gather_nd,
+    whole_numbers,
+)
 
 _SUMMABLE = dtypes.nums("biufc")
 
@@ -57,8 +64,11 @@ def _check_shapes(name: str, i: shapes.Shape, updates: shapes.Shape, shape: shap
         )
 
 
-def _numbers(i: Any, rank: int) -> Any:
-    picked = tuple(range(i.shape[-1]))
+def _numbers(i: Any, shape: tuple[int, ...]) -> Any:
+    """The dimension numbers of a scatter into `shape`; notes a failure for an index outside."""
+    picked, rank = tuple(range(i.shape[-1])), len(shape)
+    if picked:
+        fail_outside(i, *shape[: len(picked)])
     return lax.ScatterDimensionNumbers(
         update_window_dims=tuple(range(i.ndim - 1, i.ndim - 1 + rank - len(picked))),
         inserted_window_dims=picked,
@@ -80,7 +90,7 @@ def _lower_scatter_nd(i: Any, updates: Any, shape: tuple[int, ...]) -> Any:
     start = lax.full(shape, 0, updates.dtype)
     # A sum of truth values is "or", which is their maximum.
     add = lax.scatter_max if updates.dtype == bool else lax.scatter_add
-    return add(start, i, updates, _numbers(i, len(shape)), mode="drop")
+    return add(start, i, updates, _numbers(i, shape), mode="drop")
 
 
 SCATTER_ND = Op(
@@ -122,7 +132,7 @@ def _declare(name: str, combine: Any, lower: Any, grad: Any, accepts: frozenset[
         "x i updates",
         kernel=in_float32(kernel),
         infer=infer,
-        lower=lambda x, i, u: getattr(lax, lower)(x, i, u, _numbers(i, x.ndim), mode="drop"),
+        lower=lambda x, i, u: getattr(lax, lower)(x, i, u, _numbers(i, x.shape), mode="drop"),
         grad=grad,
         accepts=accepts | dtypes.INTEGER,
         match=(0, 2),
@@ -206,7 +216,7 @@ def _equal(x: Any, y: Any) -> Any:
 def _shares(x: Any, i: Any, updates: Any, out: Any) -> tuple[Any, Any, Any]:
     """Which of `x` and `updates` attained the result, and how many did at each place."""
     mine, theirs = _equal(x, out), _equal(updates, gather_nd(out, i))
-    return mine, theirs, mine + scatter_nd(i, theirs, out.shape)
+    return mine, theirs, mine + scatter_nd(i, theirs, out._array.shape)
 
 
 def _grad_x(g: Any, x: Any, i: Any, updates: Any, out: Any) -> Any:

@@ -15,13 +15,15 @@ import numpy as np
 
 from wengert.core import replay
 from wengert.core.apply import apply, wrap
-from wengert.core.convert import operand
+from wengert.core.context import get_state
+from wengert.core.convert import Hooks, operand
 from wengert.core.dtypes import nums, uint64
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 from wengert.ops import philox
+from wengert.ops.sizes import checked
 
 # What stands for the global seed when only an operation has one.
 _DEFAULT = 0x57454E47455254
@@ -95,12 +97,57 @@ def _whole(name: str, seed: Any) -> int:
 
 
 def next_state(kind: str, seed: Any = None) -> Any:
-    """The state for one call of a random operation, new or played again."""
+    """The state for one call of a random operation, new or played again.
+
+    Inside a function it is drawn anew for each call of the function.
+    """
     number = None if seed is None else _whole(kind, seed)
-    return wrap(replay.draw(lambda: _streams.next(kind, number)))
+    here = get_state()
+    if here is not None and here.graph is not None:
+        return replay.draw(lambda: here.graph.draw(kind, number))
+    return wrap(replay.draw(lambda: draw(kind, number)))
+
+
+def draw(kind: str, seed: int | None) -> np.ndarray:
+    """The next state of a stream."""
+    return _streams.next(kind, seed)
+
+
+def _derive_kernel(state: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    low, high, key = (int(s) for s in state)
+    new, top = philox.mix(key, low ^ int(turn), high)
+    return np.array([0, top, new], np.uint64)
+
+
+def _lower_derive(state: Any, turn: Any) -> Any:
+    wide = lax.convert_element_type(turn, np.uint64)
+    return _as_state(philox.lower_blocks(state[2], state[0] ^ wide, state[1]))
+
+
+def _as_state(words: Any) -> Any:
+    """A state from the four words of a block."""
+    a, b, c, d = (lax.convert_element_type(w, np.uint64) for w in words)
+    half = np.uint64(32)
+    parts = (lax.full((), 0, np.uint64), c | d << half, a | b << half)
+    return lax.concatenate([lax.reshape(p, (1,)) for p in parts], 0)
+
+
+DERIVE = Op(
+    "derive_state",
+    "state turn",
+    kernel=_derive_kernel,
+    infer=lambda state, turn: state,
+    lower=_lower_derive,
+    grad=None,
+    match=(),
+    register=False,
+)
+Hooks.derive = lambda state, turn: apply(DERIVE, state, turn)
 
 
 def _seed_state_kernel(seed: np.ndarray) -> np.ndarray:
+    if seed.shape != (2,):
+        raise ValueError("seed")
     a, b = (int(s) for s in seed)
     key, high = philox.mix(a, b, 2)
     return np.array([0, high, key], np.uint64)
@@ -109,12 +156,7 @@ def _seed_state_kernel(seed: np.ndarray) -> np.ndarray:
 def _lower_seed_state(seed: Any) -> Any:
     wide = lax.convert_element_type(lax.convert_element_type(seed, np.int64), np.uint64)
     tag = lax.full((), 2, np.uint64)
-    a, b, c, d = (
-        lax.convert_element_type(w, np.uint64) for w in philox.lower_blocks(wide[0], wide[1], tag)
-    )
-    half = np.uint64(32)
-    parts = (lax.full((), 0, np.uint64), c | d << half, a | b << half)
-    return lax.concatenate([lax.reshape(p, (1,)) for p in parts], 0)
+    return _as_state(philox.lower_blocks(wide[0], wide[1], tag))
 
 
 def _infer_seed_state(seed: Spec) -> Spec:
@@ -130,7 +172,7 @@ SEED_STATE = Op(
     "seed",
     kernel=_seed_state_kernel,
     infer=_infer_seed_state,
-    lower=_lower_seed_state,
+    lower=checked(_lower_seed_state, _infer_seed_state),
     grad=None,
     accepts=nums("int32", "int64"),
 )
@@ -139,6 +181,4 @@ SEED_STATE = Op(
 def seed_state(seed: Any) -> Any:
     """The state that a user's pair of whole numbers stands for."""
     seed = operand(seed)
-    if seed._array.shape != (2,):
-        _infer_seed_state(Spec(seed._array.shape, seed.dtype))
     return apply(SEED_STATE, seed)

@@ -16,14 +16,16 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import Dim, negative
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops.arithmetic import truediv
 from wengert.ops.cast import cast
 from wengert.ops.compare import equal
 from wengert.ops.compiled import wide
-from wengert.ops.create import ones
+from wengert.ops.create import ones_like
 from wengert.ops.declare import in_float32, static
 from wengert.ops.power import sqrt
 from wengert.ops.select import maximum
@@ -91,6 +93,10 @@ def _infer_sorted(name: str, x: Spec, ids: Spec) -> Spec:
     return Spec((None, *x.shape[1:]), x.dtype)
 
 
+def _spec(x: np.ndarray) -> Spec:
+    return Spec(x.shape, dtypes.of(x))
+
+
 def _scatter(x: Any, ids: Any, out: Any, combine: str) -> Any:
     rows = lax.reshape(x, (ids.size, *x.shape[ids.ndim :]))
     numbers = lax.ScatterDimensionNumbers(
@@ -111,11 +117,13 @@ def _unsorted(
     accepts: frozenset[int],
 ) -> Op:
     def kernel(x: np.ndarray, ids: np.ndarray, num: int) -> np.ndarray:
+        _infer_unsorted(name, _spec(x), _spec(ids), num)
         _check_range(name, ids, num)
         out = np.full((num, *x.shape[ids.ndim :]), start(x.dtype), x.dtype)
         return _combine(ufunc, x, ids, out, ordered=False)
 
     def lower(x: Any, ids: Any, num: int) -> Any:
+        fail_if(lambda: ids >= num)
         shape = (num, *x.shape[ids.ndim :])
         return _scatter(x, ids, lax.full(shape, start(x.dtype), x.dtype), combine)
 
@@ -139,6 +147,7 @@ def _sorted(
     accepts: frozenset[int],
 ) -> Op:
     def kernel(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        _infer_sorted(name, _spec(x), _spec(ids))
         _check_sorted(name, ids)
         num = int(ids[-1]) + 1 if ids.size else 0
         out = np.full((num, *x.shape[1:]), gap, x.dtype)
@@ -168,18 +177,18 @@ def _prod_grad(g: Any, x: Any, ids: Any, x_shape: Any, ids_shape: Any) -> Any:
 def _tie_grad(g: Any, x: Any, ids: Any, out: Any) -> Any:
     """Rows that tie for the extreme of their segment share its gradient equally."""
     hit = cast(equal(x, spread(out, ids)), x.dtype)
-    ties = apply(UNSORTED_SUM, hit, ids, num=out.shape[0])
+    ties = apply(UNSORTED_SUM, hit, ids, num=out._array.shape[0])
     return spread(g / maximum(ties, 1), ids) * hit
 
 
 def _counts(ids: Any, num: int, dtype: Any, rank: int) -> Any:
     """The number of rows of each segment, at least 1, in a shape that divides the rows."""
-    found = apply(UNSORTED_SUM, ones(ids.shape, dtype), ids, num=num)
+    found = apply(UNSORTED_SUM, ones_like(ids, dtype), ids, num=num)
     return reshape(maximum(found, 1), (num,) + (1,) * rank)
 
 
 def _mean_grad(g: Any, ids: Any) -> Any:
-    return spread(g / _counts(ids, g.shape[0], g.dtype, len(g.shape) - 1), ids)
+    return spread(g / _counts(ids, g._array.shape[0], g.dtype, g._array.ndim - 1), ids)
 
 
 def _least(dtype: np.dtype) -> Any:
@@ -237,9 +246,7 @@ def _inputs(name: str, data: Any, segment_ids: Any) -> tuple[Any, Any]:
 
 
 def _run_sorted(op: Op, data: Any, segment_ids: Any) -> Any:
-    x, ids = _inputs(op.name, data, segment_ids)
-    _infer_sorted(op.name, Spec(x._array.shape, x.dtype), Spec(ids._array.shape, ids.dtype))
-    return apply(op, x, ids)
+    return apply(op, *_inputs(op.name, data, segment_ids))
 
 
 def segment_sum(data: Any, segment_ids: Any, name: Any = None) -> Any:
@@ -269,16 +276,14 @@ def segment_min(data: Any, segment_ids: Any, name: Any = None) -> Any:
 
 def _segments(name: str, num_segments: Any) -> int:
     num = static(name, num_segments)
-    if not isinstance(num, int) or num < 0:
+    if not isinstance(num, int | Dim) or negative(num):
         raise invalid(name, f"`num_segments` must be one number, not negative; got {num}")
     return num
 
 
 def _run_unsorted(op: Op, data: Any, segment_ids: Any, num_segments: Any) -> Any:
     x, ids = _inputs(op.name, data, segment_ids)
-    num = _segments(op.name, num_segments)
-    _infer_unsorted(op.name, Spec(x._array.shape, x.dtype), Spec(ids._array.shape, ids.dtype), num)
-    return apply(op, x, ids, num=num)
+    return apply(op, x, ids, num=_segments(op.name, num_segments))
 
 
 def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
@@ -305,7 +310,7 @@ def _sum_and_counts(name: str, data: Any, segment_ids: Any, num_segments: Any) -
     x, ids = _inputs(name, data, segment_ids)
     num = _segments(name, num_segments)
     total = _run_unsorted(UNSORTED_SUM, x, ids, num)
-    return total, _counts(ids, num, x.dtype, len(total.shape) - 1)
+    return total, _counts(ids, num, x.dtype, total._array.ndim - 1)
 
 
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:

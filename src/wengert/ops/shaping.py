@@ -10,6 +10,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import Hooks, operand
+from wengert.core.dims import negative
 from wengert.core.errors import invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
@@ -101,12 +102,25 @@ def sum_to(x: Any, shape: Any) -> Any:
     return apply(SUM_TO, x, shape=shape)
 
 
+# `sum_to` the shape of another tensor, for one whose rank is unknown while tracing.
+SUM_LIKE = Op(
+    "sum_like",
+    "x like",
+    kernel=lambda x, like: _sum_to_kernel(x, like.shape),
+    infer=lambda x, like: Spec(like.shape, x.dtype),
+    lower=lambda x, like: _lower_sum_to(x, like.shape),
+    grad=(lambda g, x_shape: broadcast_to(g, x_shape), None),
+    match=(),
+    register=False,
+)
+
+
 def _infer_broadcast_to(x: Spec, shape: tuple[int, ...]) -> Spec:
-    if min(shape, default=0) < 0:
+    if any(map(negative, shape)):
         raise invalid("broadcast_to", f"a size must not be negative; got {list(shape)}")
     if x.shape is not None:
         bad = len(shape) < len(x.shape) or any(
-            d not in (None, 1, s)
+            d not in (None, 1, s) and s is not None
             for d, s in zip(x.shape, shape[len(shape) - len(x.shape) :], strict=True)
         )
         if bad:
@@ -142,8 +156,19 @@ def broadcast_to(input: Any, shape: Any, name: Any = None) -> Any:
     return apply(BROADCAST_TO, operand(input), shape=static_tuple("broadcast_to", shape, "shape"))
 
 
+def _resolve_open(x: Spec, shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """`_resolve` where sizes of the target are unknown: a single one may follow from the rest."""
+    found = tuple(None if d == -1 else d for d in shape)
+    count, rest = shapes.size(x.shape), math.prod(d for d in found if d is not None)
+    if found.count(None) == 1 and count is not None and rest and count % rest == 0:
+        return tuple(count // rest if d is None else d for d in found)
+    return found
+
+
 def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
     """The target of a reshape with its -1 worked out, as far as that is known."""
+    if None in shape:
+        return _resolve_open(x, shape)
     rest = 1
     for d in shape:
         rest *= 1 if d == -1 else d

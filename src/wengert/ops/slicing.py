@@ -14,10 +14,14 @@ from typing import Any
 import numpy as np
 
 from wengert.core.apply import apply
+from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
+from wengert.core.dims import Dim, is_open, negative
 from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
 from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
+from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.ops.declare import static_tuple
@@ -33,7 +37,12 @@ _LARGE = 16384
 
 def native(index: Index) -> Any:
     """The index as NumPy wants it."""
-    return tuple([_Slice(*i) if type(i) is tuple else i for i in index])
+    return tuple([_native(i) if type(i) is tuple else i for i in index])
+
+
+def _native(part: tuple[Any, ...]) -> Any:
+    # A single number and a fourth entry mark what was unknown while tracing.
+    return part[0] if len(part) == 1 else _Slice(*part[:3])
 
 
 def _expanded(index: Index, x: Spec) -> list[Any]:
@@ -64,16 +73,18 @@ def resolve(index: Index, x: Spec) -> tuple[list[Any], list[int | None]]:
             continue
         axis = len(places)
         size = x.shape[axis]  # type: ignore[index]  # the rank is known here
-        if type(part) is int:
-            places.append(_one(part, axis, size, x))
+        if type(part) is tuple and len(part) == 1:
+            part = part[0]
+        if type(part) is int or part is None:
+            places.append((None, 1, 1) if part is None else _one(part, axis, size, x))
             continue
         if part[2] == 0:
             raise invalid("strided_slice", "the step of a slice must not be 0", x)
-        if size is None:
+        if size is None or (len(part) == 4 and None in part[3]):
             places.append((None, None, part[2]))
             shape.append(None)
             continue
-        first, stop, step = _Slice(*part).indices(size)
+        first, stop, step = _Slice(*part[:3]).indices(size)
         count = len(builtins.range(first, stop, step))
         places.append((first, count, step))
         shape.append(count)
@@ -158,15 +169,31 @@ def _part(i: Any) -> Any:
     """One part of an index in its hashable form."""
     if type(i) is _Slice:
         a, b, c = i.start, i.stop, i.step
-        return (
+        return marked(
             a if a is None or type(a) is int else _whole(a),
             b if b is None or type(b) is int else _whole(b),
             c if c is None or type(c) is int else _whole(c),
         )
-    return i if type(i) is int or i is None or i is Ellipsis else _whole(i)
+    if type(i) is int or i is None or i is Ellipsis:
+        return i
+    i = _whole(i)
+    return (i,) if type(i) is Dim else i
 
 
-def _whole(i: Any) -> int:
+def marked(*part: Any) -> tuple[Any, ...]:
+    """The bounds of a slice; unknown ones stand in a fourth entry too, where `None` is unknown."""
+    return (*part, part) if Dim in map(type, part) else part
+
+
+def _whole(i: Any) -> Any:
+    if type(i) is Dim:
+        return i
+    if is_symbolic(i) and i.dtype.is_integer:
+        found = as_number(i)
+        while type(found) is tuple and len(found) == 1:
+            found = found[0]
+        if type(found) is not tuple:
+            return found
     try:
         if type(i) is not bool:
             return i.__index__()
@@ -202,7 +229,103 @@ def _getitem(self: Any, index: Any) -> Any:
         from wengert.ops.indexing import boolean_mask
 
         return boolean_mask(self, index)
+    if not executing_eagerly():
+        return _traced_getitem(self, index)
     return apply(STRIDED_SLICE, self, index=normalise(index))
+
+
+def _traced_getitem(self: Any, index: Any) -> Any:
+    """Indexing in a trace: a position that depends on data is taken by an operation of its own."""
+    parts = list(index) if isinstance(index, tuple | list) else [index]
+    if not any(map(_depends, parts)):
+        return apply(STRIDED_SLICE, self, index=normalise(index))
+    rank = self._array.ndim
+    axis, taken = 0, []
+    for k, part in enumerate(parts):
+        if part is Ellipsis:
+            rest = builtins.sum(p is not None for p in parts[k + 1 :])
+            axis = rank - rest
+        elif part is not None:
+            if _depends(part) and not isinstance(part, _Slice):
+                taken.append((axis, part, k))
+            axis += 1
+    x = self
+    for axis, part, k in reversed(taken):
+        x = apply(TAKE, x, operand(part), axis=axis)
+        del parts[k]
+    if all(p == _Slice(None) or p is Ellipsis for p in parts):
+        return x
+    return apply(STRIDED_SLICE, x, index=normalise(tuple(parts)))
+
+
+def _depends(part: Any) -> bool:
+    """Whether a single position is a tensor of the trace that no shape tells."""
+    if isinstance(part, Variable):
+        return True
+    if not is_symbolic(part) or part._graph.specs[part._value].shape != ():
+        return False
+    return part._graph.content(part._value) is None
+
+
+def _take_kernel(x: np.ndarray, i: np.ndarray, axis: int) -> np.ndarray:
+    n, size = int(i), x.shape[axis]
+    if not -size <= n < size:
+        raise invalid(
+            "strided_slice",
+            f"index {n} is out of bounds for axis {axis} of size {size}",
+            kind=InvalidIndexError,
+        )
+    return x[(_Slice(None),) * axis + (n,)]
+
+
+def _lower_take(x: Any, i: Any, axis: int) -> Any:
+    size = x.shape[axis]
+    fail_if(lambda: (i < -size) | (i >= size))
+    i = lax.select(i < 0, i + np.asarray(size, i.dtype), i)
+    return lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
+
+
+def _take_grad(g: Any, i: Any, x_shape: Any, axis: int) -> Any:
+    return apply(PUT, g, i, shape=x_shape, axis=axis)
+
+
+def _put_kernel(g: np.ndarray, i: np.ndarray, shape: tuple[int, ...], axis: int) -> np.ndarray:
+    out = np.zeros(shape, g.dtype)
+    out[(_Slice(None),) * axis + (int(i),)] = g
+    return out
+
+
+def _lower_put(g: Any, i: Any, shape: tuple[int, ...], axis: int) -> Any:
+    i = lax.select(i < 0, i + np.asarray(shape[axis], i.dtype), i)
+    start = lax.full(shape, 0, g.dtype)
+    return lax.dynamic_update_index_in_dim(start, g, i, axis)
+
+
+def _without(shape: Any, axis: int) -> Any:
+    return None if shape is None else shape[:axis] + shape[axis + 1 :]
+
+
+# One slice at a position that only the running program knows, and its gradient.
+TAKE = Op(
+    "take",
+    "x i",
+    kernel=_take_kernel,
+    infer=lambda x, i, axis: Spec(_without(x.shape, axis), x.dtype),
+    lower=_lower_take,
+    grad=(_take_grad, None),
+    match=(),
+    register=False,
+)
+PUT = Op(
+    "put",
+    "g i",
+    kernel=_put_kernel,
+    infer=lambda g, i, shape, axis: Spec(tuple(shape), g.dtype),
+    lower=_lower_put,
+    grad=(lambda h, i, axis: apply(TAKE, h, i, axis=axis), None),
+    match=(),
+    register=False,
+)
 
 
 def _getitem_of_variable(self: Any, index: Any) -> Any:
@@ -267,6 +390,8 @@ def slice(input_: Any, begin: Any, size: Any, name: Any = None) -> Any:
     dims = x._array.shape
     if not len(starts) == len(counts) == len(dims):
         raise invalid("slice", f"`begin` and `size` need {len(dims)} numbers each", x)
+    if not executing_eagerly() and is_open((starts, counts, dims)):
+        return _traced_slice(x, begin, starts, counts)
     for axis, (a, n, d) in enumerate(zip(starts, counts, dims, strict=True)):
         if not 0 <= a <= d or not -1 <= n <= d - a:
             raise invalid(
@@ -279,6 +404,68 @@ def slice(input_: Any, begin: Any, size: Any, name: Any = None) -> Any:
         (a, None if n == -1 else a + n, None) for a, n in zip(starts, counts, strict=True)
     )
     return apply(STRIDED_SLICE, x, index=index)
+
+
+def _traced_slice(x: Any, begin: Any, starts: Any, counts: Any) -> Any:
+    """`slice` in a trace: with fixed sizes the start may depend on data, also in XLA."""
+    if not is_open(counts) and not any(map(negative, counts)):
+        return apply(BLOCK, x, operand(begin), size=tuple(counts))
+    index = tuple(
+        marked(a, None if type(n) is int and n == -1 else a + n, None)
+        for a, n in zip(starts, counts, strict=True)
+    )
+    return apply(STRIDED_SLICE, x, index=index)
+
+
+def _block_kernel(x: np.ndarray, begin: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
+    for axis, (a, n, d) in enumerate(zip(begin.tolist(), size, x.shape, strict=True)):
+        if not 0 <= a <= d or n > d - a:
+            raise invalid(
+                "slice",
+                f"`begin` {a} and `size` {n} do not fit axis {axis} of size {d}",
+                kind=InvalidIndexError,
+            )
+    return x[tuple(_Slice(a, a + n) for a, n in zip(begin.tolist(), size, strict=True))]
+
+
+def _lower_block(x: Any, begin: Any, size: tuple[int, ...]) -> Any:
+    room = np.asarray([d - n for d, n in zip(x.shape, size, strict=True)], begin.dtype)
+    fail_if(lambda: (begin < 0) | (begin > room))
+    return lax.dynamic_slice(x, [begin[k] for k in builtins.range(x.ndim)], size)
+
+
+def _block_grad_kernel(g: np.ndarray, begin: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    out = np.zeros(shape, g.dtype)
+    out[tuple(_Slice(a, a + n) for a, n in zip(begin.tolist(), g.shape, strict=True))] = g
+    return out
+
+
+def _lower_block_grad(g: Any, begin: Any, shape: tuple[int, ...]) -> Any:
+    starts = [begin[k] for k in builtins.range(len(shape))]
+    return lax.dynamic_update_slice(lax.full(shape, 0, g.dtype), g, starts)
+
+
+# A block of fixed size at a place that only the running program knows, and its gradient.
+BLOCK = Op(
+    "block",
+    "x begin",
+    kernel=_block_kernel,
+    infer=lambda x, begin, size: Spec(tuple(size), x.dtype),
+    lower=_lower_block,
+    grad=(lambda g, begin, x_shape: apply(BLOCK_GRAD, g, begin, shape=x_shape), None),
+    match=(),
+    register=False,
+)
+BLOCK_GRAD = Op(
+    "block_grad",
+    "g begin",
+    kernel=_block_grad_kernel,
+    infer=lambda g, begin, shape: Spec(tuple(shape), g.dtype),
+    lower=_lower_block_grad,
+    grad=(lambda h, begin, g_shape: apply(BLOCK, h, begin, size=g_shape), None),
+    match=(),
+    register=False,
+)
 
 
 def strided_slice(
@@ -317,8 +504,9 @@ def strided_slice(
         elif shrink_axis_mask & bit:
             if step <= 0:
                 raise invalid("strided_slice", "a single index needs a stride of 1", x)
-            index.append(a)
+            index.append((a,) if type(a) is Dim else a)
         else:
-            index.append((None if begin_mask & bit else a, None if end_mask & bit else b, step))
+            first, last = None if begin_mask & bit else a, None if end_mask & bit else b
+            index.append(marked(first, last, step))
     out = apply(STRIDED_SLICE, x, index=tuple(index))
     return out if var is None else _writable(out, var, tuple(index))

@@ -13,6 +13,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import Dim, negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import jnp, lax
@@ -165,7 +166,13 @@ class TopKV2(NamedTuple):
     indices: Any
 
 
+def _check_k(x: Any, k: Any, size: Any) -> None:
+    if negative(k) or negative(size - k):
+        raise invalid("top_k", f"`k` {k} must be one number from 0 to {size}, the last size", x)
+
+
 def _top_k_kernel(x: np.ndarray, k: int, dtype: DType) -> tuple[np.ndarray, np.ndarray]:
+    _check_k(Spec(x.shape, dtypes.of(x)), k, x.shape[-1])
     order = _ranks(x, -1, True)[..., :k]
     return np.take_along_axis(x, order, -1), order.astype(dtype.np)
 
@@ -212,7 +219,8 @@ def top_k(
     x, k = operand(input), static("top_k", k)
     wanted = choose_type("top_k", "index_type", index_type, *SIGNED)
     size = x._array.shape[-1] if x._array.ndim else 0
-    if not x._array.ndim or not isinstance(k, int) or not 0 <= k <= size:
+    if not x._array.ndim or not isinstance(k, int | Dim):
         rule = f"`k` {k} must be one number from 0 to {size}, the last size"
         raise invalid("top_k", rule, x)
+    _check_k(x, k, size)
     return TopKV2(*apply(TOP_K, x, k=k, dtype=wanted))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
@@ -77,9 +78,7 @@ def _borders_kernel(ids: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _infer_borders(ids: Spec) -> tuple[Spec, ...]:
-    size = None
-    if ids.shape is not None and None not in ids.shape:
-        size = int(np.prod(ids.shape))  # type: ignore[arg-type]  # no size is None here
+    size = shapes.size(ids.shape)
     return Spec((size,), dtypes.int32), Spec((size,), dtypes.int32), Spec((size,), dtypes.bool_)
 
 
@@ -107,7 +106,7 @@ BORDERS = Op(
 def other_rows(x: Any, ids: Any, x_shape: Any, ids_shape: Any) -> Any:
     """For each row the product of all other rows of its segment, without dividing by zeros."""
     order, place, joined = apply(BORDERS, ids)
-    size = int(np.prod(ids_shape))
+    size = math.prod(ids_shape)
     rows = gather(reshape(x, (size, *x_shape[len(ids_shape) :])), order)
     link = reshape(cast(joined, x.dtype), (size,) + (1,) * (len(x_shape) - len(ids_shape)))
     after = shift(link, 0, True)

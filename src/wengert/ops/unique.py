@@ -32,6 +32,8 @@ class UniqueWithCounts(NamedTuple):
 
 
 def _kernel(x: np.ndarray, dtype: DType) -> tuple[np.ndarray, ...]:
+    if x.ndim != 1:
+        raise ValueError
     keys = x.astype(np.float32) if x.dtype.num in HALF else x
     _, first, place, counts = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
@@ -57,7 +59,6 @@ UNIQUE = Op("unique", "x", kernel=_kernel, infer=_infer, lower=None, grad=None, 
 def _find(name: str, x: Any, out_idx: Any) -> tuple[Any, ...]:
     x = operand(x)
     kind = choose_type(name, "out_idx", out_idx, dtypes.int32, dtypes.int64)
-    _infer(Spec(x._array.shape, x.dtype), kind)
     return apply(UNIQUE, x, dtype=kind)
 
 

@@ -6,8 +6,8 @@ import enum
 from typing import Any
 
 from wengert.core import nest
+from wengert.core.composite import CompositeTensor
 from wengert.core.errors import at_site, describe
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.tensor import Value
 
 
@@ -35,14 +35,22 @@ def asked(what: str, value: Any, kind: type[Exception], role: str = "source") ->
     handle = getattr(value, "handle", None)
     if isinstance(handle, Value):
         return handle
-    if isinstance(value, IndexedSlices):
-        return value.values
+    if isinstance(value, CompositeTensor):
+        return value._differentiable()
     raise at_site(
         kind(
             f"{what}: a {role} must be a tensor or variable; got {type(value).__name__} "
             f"{describe(value)}. Convert it with tf.convert_to_tensor before the tape uses it."
         )
     )
+
+
+def regrouped(sources: list[Any], gradients: list[Any]) -> list[Any]:
+    """Gradients in the form of their sources: that of a ragged tensor is ragged."""
+    return [
+        s._with_gradient(g) if isinstance(s, CompositeTensor) else g
+        for s, g in zip(sources, gradients, strict=True)
+    ]
 
 
 def mode(value: Any) -> UnconnectedGradients:

@@ -15,16 +15,18 @@ import numpy as np
 from numpy import ndarray
 
 from wengert.core import dtypes
-from wengert.core.apply import wrap
+from wengert.core.apply import apply, wrap
 from wengert.core.context import State, _state, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.symbolic import Unranked
 from wengert.core.tensor import Tensor
 from wengert.ops.cast import cast
 from wengert.ops.complex import conj
+from wengert.ops.create import zeros, zeros_like
 from wengert.ops.gather import densify
 from wengert.ops.joining import concat
-from wengert.ops.shaping import SUM_TO, sum_to
+from wengert.ops.shaping import SUM_LIKE, SUM_TO, sum_to
 
 Entry = tuple[Any, ...]
 PAIR = 10  # the length of the short form
@@ -106,7 +108,7 @@ def walk(
             in_ids = entry[2]
             op, plan = entry[0], entry[1]
             kind = type(g)
-            if (kind is Tensor or kind is ndarray) and plain and not op.broadcasts:
+            if kind is not tuple and kind is not IndexedSlices and plain and not op.broadcasts:
                 rules = plan.rules
                 if len(rules) == 1:
                     # One rule and no chores: most functions of one tensor come this way.
@@ -163,6 +165,8 @@ def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """A gradient summed down to the shape of its tensor."""
     if type(g) is ndarray:
         return g if g.shape == shape else np.asarray(SUM_TO.kernel(g, shape=shape))
+    if type(shape) is Unranked:
+        return apply(SUM_LIKE, g, shape.tensor)
     return g if g._array.shape == shape else sum_to(g, shape)
 
 
@@ -213,10 +217,8 @@ def pull(
     for i, gi in pairs:
         if gi is None or not needs[i]:
             continue
-        if shapes is not None and op.broadcasts and type(gi) is Tensor:
-            shape = shapes[i]
-            if shape is not None and gi._array.shape != shape:
-                gi = sum_to(gi, shape)  # the chore replaces the raw gradient
+        if shapes is not None and op.broadcasts and isinstance(gi, Tensor):
+            gi = _unbroadcast(gi, shapes[i])  # the chore replaces the raw gradient
         result.append((i, conj(gi) if conjugate else gi))
     return result
 
@@ -265,9 +267,15 @@ def _conjugate(g: Any) -> Any:
 def _fill(found: list[Any], specs: Any) -> tuple[Any, ...]:
     """Zeros for the outputs that no gradient reached."""
     return tuple(
-        dense(g) if g is not None else wrap(np.zeros(s.shape, s.dtype.np))
+        dense(g) if g is not None else _zeros(s)
         for g, s in zip(found, specs, strict=True)
     )
+
+
+def _zeros(spec: Any) -> Any:
+    if type(spec.shape) is Unranked:
+        return zeros_like(spec.shape.tensor)
+    return zeros(spec.shape, spec.dtype)
 
 
 def _checked(op: Any, found: Any, count: int) -> list[Any]:

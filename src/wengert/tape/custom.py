@@ -15,11 +15,19 @@ from typing import Any
 import numpy as np
 
 from wengert.core import nest, replay
-from wengert.core.apply import wrap
-from wengert.core.context import State, add_listener, get_state, remove_listener, using
+from wengert.core.apply import apply, wrap
+from wengert.core.context import (
+    State,
+    add_listener,
+    executing_eagerly,
+    get_state,
+    remove_listener,
+    using,
+)
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.sites import caller
 from wengert.core.tensor import Value, is_tensor
@@ -91,15 +99,46 @@ def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     variables = [v for i, v in sorted(watcher.variables.items()) if i not in given]
     site = caller(1)
     flat = [operand(y) for y in nest.flatten(result)]
-    outs = tuple(wrap(y._array, site) for y in flat)
     op = _custom_op(f, rule, arguments, variables, single=not nest.is_nested(result))
+    outs = _named_anew(op, flat, (*inputs, *variables), site)
+    tell(op, flat, (*inputs, *variables), outs, site)
+    return nest.pack_sequence_as(result, outs)
+
+
+# In a graph, the place of a custom gradient: the results under new names, and the user's rule.
+CUSTOM = Op(
+    "custom_gradient",
+    "*xs",
+    kernel=lambda *xs, count, rule: xs[:count],
+    infer=lambda *xs, count, rule: xs[:count],
+    lower=lambda *xs, count, rule: xs[:count],
+    grad=None,
+    match=(),
+    outputs=None,
+    register=False,
+)
+
+
+def _named_anew(op: Op, flat: list[Any], inputs: Any, site: Any) -> tuple[Any, ...]:
+    """The results as tensors of their own, which belong to the rule."""
+    state = get_state()
+    if state is None or state.graph is None:
+        return tuple(wrap(y._array, site) for y in flat)
+    graph = state.graph
+    values = tuple([graph.value_of(x) for x in (*flat, *inputs)])
+    specs = [graph.specs[v] for v in values[: len(flat)]]
+    made = graph.emit(CUSTOM, values, {"count": len(flat), "rule": op}, specs, site)
+    return tuple([graph.tensor(v, site) for v in made])
+
+
+def tell(op: Op, flat: list[Any], inputs: Any, outs: Any, site: Any) -> None:
+    """Tells the tapes of results that a user's rule differentiates."""
     for listener in _listeners():
-        if listener.follows((*inputs, *variables)):
-            listener.record(op, (*inputs, *variables), outs, {}, site)
+        if listener.follows(inputs):
+            listener.record(op, inputs, outs, {}, site)
         else:  # the rule has nothing to say; the function may still use what it closes over
             for y, out in zip(flat, outs, strict=True):
                 listener.record(IDENTITY, (y,), (out,), {}, site)
-    return nest.pack_sequence_as(result, outs)
 
 
 _NUMERIC = (bool, int, float, complex, np.ndarray, np.generic)
@@ -284,7 +323,7 @@ def _again(
     """Runs `f` once more under a tape of its own and pulls the gradients through it."""
     tensors = [x for x in flat if is_tensor(x)]
     # Fresh identities: the inner tape must see the arguments as its own beginnings.
-    fresh = {id(x): x if isinstance(x, Variable) else identity(x) for x in tensors}
+    fresh = {id(x): x if isinstance(x, Variable) else barrier(x, g) for x in tensors}
     again = [fresh.get(id(x), x) for x in flat]
     given, named = nest.pack_sequence_as((args, kwargs), again)
     sources = [fresh[id(x)] for x in tensors]
@@ -295,6 +334,31 @@ def _again(
     found = tape.gradient(result, [*sources, *variables], _like(result, g), "zero")
     ours, theirs = found[: len(sources)], found[len(sources) :]
     return (ours, theirs) if variables else ours
+
+
+def _lower_barrier(x: Any, *g: Any) -> Any:
+    return lax.optimization_barrier((x, *g))[0]
+
+
+# The value of `x`, in compiled code not before `g` is there: what is computed again must not be
+# taken for what was computed before.
+BARRIER = Op(
+    "barrier",
+    "*xs",
+    kernel=lambda x, *g: x,
+    infer=lambda x, *g: x,
+    lower=_lower_barrier,
+    grad=Joint(lambda g, inputs: [g] + [None] * (len(inputs) - 1)),
+    match=(),
+    register=False,
+)
+
+
+def barrier(x: Any, g: Any) -> Any:
+    """The same value under a new name, which no pass takes for the old one."""
+    if executing_eagerly():
+        return identity(x)
+    return apply(BARRIER, x, *[v for v in g if v is not None])
 
 
 def _like(result: Any, g: Any) -> Any:

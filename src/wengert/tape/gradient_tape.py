@@ -8,6 +8,7 @@ them. Nothing here refers back to the tape, so dropping it frees everything at o
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import get_ident
@@ -19,14 +20,15 @@ from wengert.core import dtypes, nest, sites
 from wengert.core.apply import wrap
 from wengert.core.context import add_listener, remove_listener
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Op, Spec
+from wengert.core.symbolic import is_symbolic, shape_to_keep
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
-from wengert.ops.create import zeros_like
+from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import STOP_GRADIENT, broadcast_to
-from wengert.tape import arguments, backward, jacobian
+from wengert.tape import arguments, backward, history, jacobian
 from wengert.tape.arguments import UnconnectedGradients
 
 _ONE: dict[int, np.ndarray] = {}
@@ -50,7 +52,9 @@ class GradientTape:
         self._live = 0  # the thread that records, 0 while none does
         self._thread = 0
         self._used: Any = None
-        self._reset_at: tuple[int, Any] | None = None
+        self._events: list[tuple[int, int, Any, int]] = []
+        self._past: tuple[history.Step, ...] = ()
+        self._evidence: history.Evidence | None = None
         self._clear()
 
     def _clear(self) -> None:
@@ -58,29 +62,36 @@ class GradientTape:
         self._tracked: set[int] = set()
         self._roots: set[int] = set()
         self._variables: dict[int, Any] = {}
+        self._cuts: list[history.Step] = []
         self._complex = False
 
     # Recording.
 
     def __enter__(self) -> GradientTape:
         if self._live:
-            raise at_site(ValueError("GradientTape: the tape is already recording."))
-        self._start()
+            raise coded(ValueError("GradientTape: the tape is already recording."), "WG404")
+        frame = sys._getframe(1)
+        code = frame.f_code
+        user = sites.USER.get(code.co_filename)
+        self._start(history.OPENED, (code, frame.f_lasti) if user else sites.find(frame))
         return self
 
     def __exit__(self, *exc: object) -> None:
         if self._live:
-            self._stop()
+            self._stop(history.CLOSED)
 
-    def _start(self) -> None:
+    def _start(self, event: int, site: Any = None) -> None:
         if self._used is not None:
             self._clear()
-            self._used = None
+            self._events.clear()
+            self._used = self._evidence = None
         self._live = self._thread = get_ident()
+        self._events.append((new_id(), event, site, 0))
         add_listener(self)
 
-    def _stop(self) -> None:
+    def _stop(self, event: int, site: Any = None) -> None:
         self._live = 0
+        self._events.append((new_id(), event, site, 0))
         remove_listener(self)
 
     def record(self, op: Op, inputs: Any, outputs: Any, attrs: dict[str, Any], site: Any) -> None:
@@ -99,7 +110,7 @@ class GradientTape:
         key |= bit
         plan = op.plans.get(key) or op.plan(key)
         if plan.cut:
-            self._begin(op, outputs)
+            self._begin(op, inputs, outputs, site)
             return
         kept = plan.inputs
         if kept is not None:
@@ -111,7 +122,7 @@ class GradientTape:
             )
         shapes = plan.shapes
         if shapes is not None:
-            found = [x._array.shape for x in inputs]
+            found = [shape_to_keep(x) for x in inputs]
             if op.broadcasts and bit == 4 and found[0] == found[1]:
                 shapes = None
             else:
@@ -123,12 +134,13 @@ class GradientTape:
             if attrs or not op.holomorphic:  # others keep the dtype of their tracked inputs
                 dtype = out._array.dtype
                 if dtype.num not in dtypes.INEXACT:
+                    self._cuts.append(history.cut(op, inputs, outputs, site))
                     return
                 self._complex = self._complex or dtype.kind == "c"
             tracked.add(ids)
         else:
             ids = tuple([o._id for o in outputs])
-            specs = tuple([Spec(o._array.shape, dtypes.of(o._array)) for o in outputs])
+            specs = tuple([Spec(shape_to_keep(o), dtypes.of(o._array)) for o in outputs])
             for o, s in zip(outputs, specs, strict=True):
                 if s.dtype.is_differentiable:
                     tracked.add(o._id)
@@ -177,7 +189,7 @@ class GradientTape:
         except KeyError:
             plan = op.plan(key)
         if plan.cut:
-            self._begin(op, (out,))
+            self._begin(op, (x, y), (out,), site)
             return
         shapes: Any = plan.shapes
         if shapes is not None:
@@ -199,12 +211,13 @@ class GradientTape:
             (op, plan, i, j, out_id, x, y, out if keep_out else None, shapes, site)
         )
 
-    def _begin(self, op: Op, outputs: Any) -> None:
+    def _begin(self, op: Op, inputs: Any, outputs: Any, site: Any) -> None:
         """Follows what an operation without gradient made of watched tensors.
 
         Nothing flows through it, but its results are beginnings that a user may ask about. Only
         what `stop_gradient` gives is a plain constant.
         """
+        self._cuts.append(history.cut(op, inputs, outputs, site))
         for out in outputs:
             if op is not STOP_GRADIENT and out._array.dtype.num in dtypes.INEXACT:
                 self._root(out)
@@ -226,6 +239,7 @@ class GradientTape:
             self._watch(arguments.asked("watch", one, ValueError))
 
     def _watch(self, value: Any) -> None:
+        self._events.append((new_id(), history.WATCHED, sites.caller(1), value._id))
         if isinstance(value, Variable):
             self._variables[value._id] = value
         if value.dtype.is_differentiable:
@@ -262,18 +276,19 @@ class GradientTape:
         if not self._live:
             kind = ValueError if self._thread else RuntimeError
             raise at_site(kind("stop_recording: the tape is not recording."))
-        self._stop()
+        self._stop(history.STOPPED, sites.caller(0))
         try:
             yield
         finally:
-            self._start()
+            self._start(history.RESUMED)
 
     def reset(self) -> None:
         """Forgets everything recorded so far, as if the tape were opened anew."""
         if not self._live:
             raise at_site(ValueError("reset: the tape is not recording."))
+        history.forget(self)
         self._clear()
-        self._reset_at = (new_id(), sites.caller(0))
+        self._events.append((new_id(), history.RESET, sites.caller(0), 0))
 
     # Differentiating.
 
@@ -299,48 +314,60 @@ class GradientTape:
         seeds = self._seeds(targets, output_gradients)
         flat = arguments.leaves(sources)
         values = [arguments.asked("gradient", s, TypeError) for s in flat]
+        site = sites.caller(0)
+        evidence = history.before(self, site, mode)
         try:
             found = self._differentiate(targets, seeds, values, release=not self._persistent)
         finally:
-            self._finish()
-        for i, g in enumerate(found):
+            self._finish(site)
+        for g in found:
             if g is None:
-                found[i] = self._answer(g, values[i], targets, mode)
+                self._answer(found, values, targets, mode, evidence, site)
+                break
+        else:
+            if evidence is not None:
+                history.after(site, True)
         if isinstance(sources, Value):
             return found[0]
-        return found if flat is sources else nest.pack_sequence_as(sources, found)
+        if flat is sources:
+            return found
+        return nest.pack_sequence_as(sources, arguments.regrouped(flat, found))
 
     def _check_use(self, what: str) -> None:
         if not self._thread:
-            raise at_site(
-                RuntimeError(f"{what}: the tape has never recorded. Open it with `with tape:`.")
+            raise coded(
+                RuntimeError(f"{what}: the tape has never recorded. Open it with `with tape:`."),
+                "WG402",
             )
         if self._used is not None:
-            raise at_site(
+            raise coded(
                 RuntimeError(
                     f"{what}: a non-persistent GradientTape can be used once, and it was used at "
                     f"{sites.locate(self._used)}. Ask for all gradients in one call, or make the "
                     f"tape with persistent=True."
-                )
+                ),
+                "WG401",
+                self._used,
             )
         if self._live and get_ident() != self._thread:
-            raise at_site(
+            raise coded(
                 RuntimeError(
                     f"{what}: the tape is still recording in another thread. A tape belongs to "
                     f"the thread that opened it; close it there first."
-                )
+                ),
+                "WG403",
             )
 
     def _close(self) -> None:
         """A non-persistent tape stops recording when it is asked for a gradient."""
         if self._live and not self._persistent:
-            self._stop()
+            self._stop(history.CLOSED)
 
-    def _finish(self) -> None:
+    def _finish(self, site: Any) -> None:
         """Marks a non-persistent tape as used and lets go of everything it kept."""
         if self._persistent:
             return
-        self._used = sites.caller(1)
+        self._used = site
         variables = self._variables
         self._clear()
         self._variables = variables
@@ -375,7 +402,7 @@ class GradientTape:
             if not t.dtype.is_differentiable:
                 _log.debug("gradient: a target of dtype %s has no gradient.", t.dtype.name)
                 continue
-            g = wrap(_ones(t._array)) if seed is None else seed
+            g = _first(t) if seed is None else seed
             old = grads.get(t._id)
             grads[t._id] = g if old is None else backward.accumulate(old, g)
         wanted = {s._id for s in sources}
@@ -399,28 +426,37 @@ class GradientTape:
                     needed.update(entry[3])
         return needed
 
-    def _answer(self, g: Any, value: Any, targets: list[Any], mode: UnconnectedGradients) -> Any:
-        if g is not None:
-            return g
+    def _answer(
+        self, found: list[Any], values: list[Any], targets: list[Any], mode: UnconnectedGradients,
+        evidence: history.Evidence | None, site: Any,
+    ) -> None:  # fmt: skip
+        """Puts the answer for unconnected sources into `found`, and says why there are any."""
+        missing = [i for i, g in enumerate(found) if g is None]
         if mode is UnconnectedGradients.ZERO:
-            return zeros_like(value)
-        reason = self._reset_reason(targets)
-        if mode is UnconnectedGradients.ERROR:
-            raise at_site(
-                ValueError(
-                    f"gradient: the target does not depend on the source {describe(value)}"
-                    f"{f' ({value.name})' if isinstance(value, Variable) else ''}"
-                    f"{reason}. Was it watched, and used inside the tape?"
-                )
-            )
-        if reason:
-            sites.warn(f"gradient: None{reason}.")
-        return None
+            for i in missing:
+                found[i] = zeros_like(values[i])
+        elif missing:
+            without = [values[i] for i in missing]
+            if evidence is not None:
+                ids = frozenset([v._id for v in without])
+                self._evidence = evidence._replace(missing=ids)
+            if evidence is not None or history.went_well(site):
+                history.Hooks.module().unconnected(self, targets, without, mode, site)
 
-    def _reset_reason(self, targets: list[Any]) -> str:
-        if self._reset_at is None or all(t._id > self._reset_at[0] for t in targets):
-            return ""
-        return f": the tape was reset at {sites.locate(self._reset_at[1])}, after the target"
+    def explain(self, target: Any, sources: Any) -> Any:
+        """Why the gradient of `target` is `None` for some of `sources`: a report, by cause.
+
+        Ask before `gradient`, which frees what the tape knows, or right after it.
+        """
+        targets = [
+            arguments.asked("explain", t, TypeError, "target") for t in arguments.leaves(target)
+        ]
+        values = [arguments.asked("explain", s, TypeError) for s in arguments.leaves(sources)]
+        return history.Hooks.module().explain(self, targets, values)
+
+    def memory_report(self) -> Any:
+        """What the tape keeps alive for its gradients, by line and operation."""
+        return history.Hooks.module().memory_report(self)
 
     def jacobian(
         self,
@@ -436,15 +472,16 @@ class GradientTape:
         self._close()
         target = arguments.asked("jacobian", target, TypeError, "target")
         values = [arguments.asked("jacobian", s, TypeError) for s in nest.flatten(sources)]
+        site = sites.caller(0)
+        evidence = history.before(self, site, mode)
         try:
             found = jacobian.jacobian(self, target, values)
         finally:
-            self._finish()
-        for i, j in enumerate(found):
-            if j is None and mode is UnconnectedGradients.ZERO:
-                found[i] = jacobian.zeros(target, values[i])
-            else:
-                found[i] = self._answer(j, values[i], [target], mode)
+            self._finish(site)
+        if mode is UnconnectedGradients.ZERO:
+            pairs = zip(found, values, strict=True)
+            found = [jacobian.zeros(target, v) if j is None else j for j, v in pairs]
+        self._answer(found, values, [target], mode, evidence, site)
         return nest.pack_sequence_as(sources, found)
 
     def batch_jacobian(
@@ -461,18 +498,26 @@ class GradientTape:
         self._close()
         target = arguments.asked("batch_jacobian", target, TypeError, "target")
         value = arguments.asked("batch_jacobian", source, TypeError)
+        site = sites.caller(0)
+        evidence = history.before(self, site, mode)
         try:
             result = jacobian.batch_jacobian(self, target, value)
         finally:
-            self._finish()
+            self._finish(site)
         if result is None and mode is not UnconnectedGradients.ERROR:
             return jacobian.batch_zeros(target, value)
-        return self._answer(result, value, [target], mode)
+        self._answer([result], [value], [target], mode, evidence, site)
+        return result
 
 
 def _present(value: Any) -> Any:
     """What to keep of an input: for a variable its present value."""
     return value._snapshot() if isinstance(value, Variable) else value
+
+
+def _first(target: Any) -> Any:
+    """The gradient of a target by itself."""
+    return ones_like(target) if is_symbolic(target) else wrap(_ones(target._array))
 
 
 def _ones(like: np.ndarray) -> np.ndarray:

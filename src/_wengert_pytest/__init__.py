@@ -1,0 +1,40 @@
+"""The pytest option `--wengert-doctor`: runs every test with Wengert's detectors on.
+
+It stands outside the package `wengert`, so that pytest loads nothing else where it is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+
+def pytest_addoption(parser: Any) -> None:
+    parser.getgroup("wengert").addoption(
+        "--wengert-doctor",
+        action="store_true",
+        help="run tests with Wengert's detectors on; what they are certain of fails the test",
+    )
+
+
+def pytest_configure(config: Any) -> None:
+    config.addinivalue_line(
+        "markers", "wengert_allow(*codes): findings that the doctor may make in this test"
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    if not item.config.getoption("--wengert-doctor"):
+        return (yield)
+    from wengert.explain import doctor
+
+    with doctor() as found:
+        result = yield
+    allowed = {code for mark in item.iter_markers("wengert_allow") for code in mark.args}
+    report = [e for e in found.report().certain if e.code not in allowed]
+    if report:
+        pytest.fail("\n\n".join(e.to_text() for e in report), pytrace=False)
+    return result

@@ -1,0 +1,222 @@
+"""Builtins, and functions of ours on lists, in forms that take tensors of a trace."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from wengert.autograph.calls import call
+from wengert.autograph.library import REPLACED, replace
+from wengert.autograph.lists import TracedList
+from wengert.autograph.logic import and_, or_
+from wengert.autograph.rows import Backwards, Numbered, Numbers, Side, Source, source
+from wengert.autograph.values import building, symbolic
+from wengert.core import dtypes
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Value
+from wengert.ops.cast import cast
+from wengert.ops.create import range as range_of
+from wengert.ops.dims import shape
+from wengert.ops.joining import concat, stack
+from wengert.ops.reduce import reduce_sum
+from wengert.ops.select import maximum, minimum
+
+
+def _is_ours(x: Any) -> bool:
+    """Whether a value has rows that are looped over in the graph."""
+    return isinstance(x, Source | TracedList | SymbolicTensor) or (
+        isinstance(x, Value) and building()
+    )
+
+
+def _rows(x: Any) -> Source:
+    found = source(x)
+    if isinstance(found, Source):
+        return found
+    if isinstance(found, builtins.range):
+        return Numbers(found.start, found.stop, found.step)
+    return source(stack(list(found)))
+
+
+def len_(x: Any) -> Any:
+    """The length; a tensor where it is known only when the function runs."""
+    if isinstance(x, TracedList):
+        return x.length()
+    if isinstance(x, SymbolicTensor) and (x.shape.rank is None or x.shape.rank > 0):
+        known = None if x.shape.rank is None else x.shape.as_list()[0]
+        return shape(x)[0] if known is None else known
+    return builtins.len(x)
+
+
+def range_(*args: Any) -> Any:
+    """A range; one of the graph where a bound is a tensor."""
+    if not any(map(symbolic, args)):
+        return builtins.range(*args)
+    start, limit, step = {1: (0, *args, 1), 2: (*args, 1), 3: args}[len(args)]
+    return Numbers(start, limit, step)
+
+
+def tensor_range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: Any = None) -> Any:
+    """`tf.range` as something to loop over, which need not be made first."""
+    if not building():
+        return range_of(start, limit, delta, dtype)
+    if limit is None:
+        start, limit = 0, start
+    kind = None if dtype is None else dtypes.as_dtype(dtype)
+    if not any(map(symbolic, (start, limit, delta))):
+        known = range_of(start, limit, delta, kind)
+        return Numbers(start, limit, delta, known.dtype) if known.dtype.is_integer else source(known)
+    return Numbers(start, limit, delta, kind)
+
+
+def enumerate_(iterable: Any, start: Any = 0) -> Any:
+    """Items with their numbers."""
+    if _is_ours(iterable) or symbolic(start):
+        return Numbered(_rows(iterable), start)
+    return builtins.enumerate(iterable, start)
+
+
+def zip_(*iterables: Any, strict: bool = False) -> Any:
+    """Items side by side."""
+    if any(map(_is_ours, iterables)):
+        return Side([_rows(x) for x in iterables])
+    return builtins.zip(*iterables, strict=strict)
+
+
+def reversed_(x: Any) -> Any:
+    """Items from the last to the first."""
+    return Backwards(_rows(x)) if _is_ours(x) else builtins.reversed(x)
+
+
+def int_(*args: Any, **kwargs: Any) -> Any:
+    """A whole number; of a tensor, int32."""
+    if len(args) == 1 and isinstance(args[0], SymbolicTensor):
+        return cast(args[0], dtypes.int32)
+    return builtins.int(*args, **kwargs)
+
+
+def float_(*args: Any) -> Any:
+    """A fraction; of a tensor, float32."""
+    if args and isinstance(args[0], SymbolicTensor):
+        return cast(args[0], dtypes.float32)
+    return builtins.float(*args)
+
+
+def bool_(*args: Any) -> Any:
+    """The truth of a value."""
+    if args and symbolic(args[0]):
+        from wengert.autograph.primitives import truth
+
+        return truth(args[0])
+    return builtins.bool(*args)
+
+
+def sum_(iterable: Any, /, start: Any = 0) -> Any:
+    """The sum of the items, or of the rows of a tensor."""
+    if isinstance(iterable, TracedList):
+        iterable = iterable.stack()
+    if isinstance(iterable, SymbolicTensor):
+        total = reduce_sum(iterable, 0)
+        return total if type(start) is int and start == 0 else start + total
+    return builtins.sum(iterable, start)
+
+
+def _extreme(plain: Any, pair: Callable[[Any, Any], Any]) -> Any:
+    def extreme(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1 and not kwargs and any(map(symbolic, args)):
+            return functools.reduce(pair, args)
+        return plain(*args, **kwargs)
+
+    return extreme
+
+
+def _quantified(plain: Any, join: Any, end: bool) -> Any:
+    def quantified(iterable: Any) -> Any:
+        if isinstance(iterable, TracedList):
+            iterable = iterable.stack()
+        if isinstance(iterable, SymbolicTensor):
+            from wengert.ops.reduce import reduce_all, reduce_any
+
+            return (reduce_all if end else reduce_any)(cast(iterable, dtypes.bool_))
+        items = iter(iterable)
+        for item in items:
+            if symbolic(item):
+                return _rest(join, item, items, end)
+            if builtins.bool(item) is not end:
+                return not end
+        return end
+
+    return quantified
+
+
+def _rest(join: Any, item: Any, items: Any, end: bool) -> Any:
+    def more() -> Any:
+        following = next(items, end)
+        return end if following is end else _rest(join, following, items, end)
+
+    return join(bool_(item), more)
+
+
+def map_(function: Any, *iterables: Any) -> Any:
+    """`map`, with the function converted."""
+    return builtins.map(call(function), *iterables)
+
+
+def filter_(function: Any, iterable: Any) -> Any:
+    """`filter`, with the function converted."""
+    return builtins.filter(function and call(function), iterable)
+
+
+def reduce_(function: Any, *args: Any) -> Any:
+    """`functools.reduce`, with the function converted."""
+    return functools.reduce(call(function), *args)
+
+
+def stack_(values: Any, axis: int = 0, name: str = "stack") -> Any:
+    """`tf.stack`, also of a list that grew."""
+    if not isinstance(values, TracedList):
+        return stack(values, axis, name)
+    found = values.stack()
+    if axis == 0:
+        return found
+    from wengert.ops.shaping import moveaxis
+
+    return moveaxis(found, 0, axis)
+
+
+def concat_(values: Any, axis: Any, name: str = "concat") -> Any:
+    """`tf.concat`, also of a list that grew."""
+    if not isinstance(values, TracedList):
+        return concat(values, axis, name)
+    return values.concat() if axis == 0 else _concat_along(values, axis)
+
+
+def _concat_along(values: TracedList, axis: int) -> Any:
+    raise NotImplementedError
+
+
+def source_of(f: Any) -> Any:
+    """What to call in place of `f` to get something to loop over."""
+    return tensor_range if f is range_of else call(f)
+
+
+replace(builtins.len, len_)
+replace(builtins.range, range_)
+replace(builtins.enumerate, enumerate_)
+replace(builtins.zip, zip_)
+replace(builtins.reversed, reversed_)
+replace(builtins.int, int_)
+replace(builtins.float, float_)
+replace(builtins.bool, bool_)
+replace(builtins.sum, sum_)
+replace(builtins.min, _extreme(builtins.min, minimum))
+replace(builtins.max, _extreme(builtins.max, maximum))
+replace(builtins.any, _quantified(builtins.any, or_, False))
+replace(builtins.all, _quantified(builtins.all, and_, True))
+replace(builtins.map, map_)
+replace(builtins.filter, filter_)
+replace(functools.reduce, reduce_)
+replace(stack, stack_)
+replace(concat, concat_)

@@ -1,0 +1,196 @@
+"""Converts functions: finds the source, rewrites it, and makes a function of the result.
+
+The new function has the globals, the closure cells and the defaults of the old one, and its code
+names the user's file and lines. Conversions are kept by code object, weakly.
+"""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import functools
+import weakref
+from dataclasses import dataclass, field
+from types import CellType, CodeType, FunctionType, MethodType
+from typing import Any
+
+from wengert.autograph import build as b
+from wengert.autograph import source
+from wengert.autograph.expressions import Expressions
+from wengert.autograph.facts import Facts
+from wengert.autograph.library import is_user_code
+from wengert.autograph.plain import convert_function
+from wengert.autograph.unit import Construct, Unit
+
+OPT_OUT = "__wengert_do_not_convert__"
+_GENERATOR = 0x20 | 0x80 | 0x200  # generators and coroutines
+_FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+
+
+@dataclass(eq=False)
+class Conversion:
+    """What became of one code object: new code, or the reason why there is none."""
+
+    code: CodeType | None = None
+    reason: str | None = None
+    cells: dict[str, CellType] = field(default_factory=dict)
+    sites: list[Construct] = field(default_factory=list)
+
+
+_DONE = Conversion(reason="it is converted already")
+known: dict[int, tuple[Any, Conversion]] = {}
+
+
+def convert(f: Any) -> tuple[Any, str | None]:
+    """The converted form of a callable and `None`, or the callable itself and why it stays so."""
+    try:
+        return _convert(f)
+    except Exception as error:
+        return f, f"the conversion failed: {type(error).__name__}: {error}"
+
+
+def _convert(f: Any) -> tuple[Any, str | None]:
+    if getattr(f, OPT_OUT, False):
+        return f, "it is marked `do_not_convert`"
+    if isinstance(f, FunctionType):
+        found = conversion(f)
+        if found.code is None:
+            return f, None if found is _DONE else found.reason
+        return make(f, found), None
+    if isinstance(f, MethodType):
+        new, reason = _convert(f.__func__)
+        return (f if new is f.__func__ else MethodType(new, f.__self__)), reason
+    if isinstance(f, functools.partial):
+        new, reason = _convert(f.func)
+        return (f if new is f.func else functools.partial(new, *f.args, **f.keywords)), reason
+    method = None if isinstance(f, type) else getattr(type(f), "__call__", None)
+    if isinstance(method, FunctionType):
+        new, reason = _convert(method)
+        return (f if new is method else MethodType(new, f)), reason
+    return f, "it is a class" if isinstance(f, type) else "it is not written in Python"
+
+
+def conversion(f: FunctionType) -> Conversion:
+    """What becomes of the code of a function, worked out once."""
+    kept = known.get(id(f.__code__))
+    if kept is not None:
+        return kept[1]
+    try:
+        found = _rewrite(f)
+    except Exception as error:
+        found = Conversion(reason=f"the conversion failed: {type(error).__name__}: {error}")
+    _remember(f.__code__, found)
+    return found
+
+
+def _remember(code: CodeType, found: Conversion) -> None:
+    key = id(code)
+    known[key] = (weakref.ref(code, lambda _: known.pop(key, None)), found)
+
+
+def _rewrite(f: FunctionType) -> Conversion:
+    code = f.__code__
+    if not is_user_code(code, f.__globals__):
+        return Conversion(reason="it is library code")
+    if code.co_flags & _GENERATOR:
+        return Conversion(reason="it is a generator or a coroutine")
+    try:
+        node = source.find(f)
+    except source.NoSource as error:
+        return Conversion(reason=f"its source is not available: {error}")
+    return rewritten(f, node)
+
+
+def rewritten(f: FunctionType, node: Any) -> Conversion:
+    """The conversion of a function whose syntax tree is known."""
+    from wengert.autograph.operators import tools
+
+    unit = Unit(node, frozenset(f.__code__.co_freevars), f.__globals__)
+    cells = {name: CellType(value) for name, value in tools(unit).items()}
+    new = _compiled(tree(f, node, unit, list(cells)), f, unit.names.prefix)
+    return Conversion(new, None, cells, unit.sites)
+
+
+def tree(f: FunctionType, node: Any, unit: Unit, given: list[str]) -> ast.Module:
+    """A module that holds the rewritten function inside one that has its free variables."""
+    bare = _bare(node.args)
+    if isinstance(node, ast.Lambda):
+        body = Expressions(Facts(node, unit), unit, plain=True)(node.body)
+        inner: Any = b.do(node, b.changed(node, args=bare, body=body))
+    else:
+        inner = b.changed(node, args=bare, decorator_list=[], returns=None)
+        inner = convert_function(inner, unit)
+    free = [*given, *[n for n in f.__code__.co_freevars if n != "__class__"]]
+    owner = source.enclosing_class(f)
+    if owner is not None:
+        inner = b.at(node, _class(owner, inner))
+    elif "__class__" in f.__code__.co_freevars:
+        free.append("__class__")
+    module = ast.Module([b.function(node, unit.names.prefix, free, [inner])], [])
+    return ast.fix_missing_locations(module)
+
+
+def _bare(args: ast.arguments) -> ast.arguments:
+    """Parameters without annotations and defaults, which the old function has evaluated."""
+    fields: dict[str, Any] = {
+        name: [b.changed(a, annotation=None) for a in getattr(args, name)]
+        for name in ("posonlyargs", "args", "kwonlyargs")
+    }
+    for name in ("vararg", "kwarg"):
+        one = getattr(args, name)
+        fields[name] = one and b.changed(one, annotation=None)
+    defaults = [b.const(a, None) for a in args.defaults]
+    kw_defaults = [d and b.const(d, None) for d in args.kw_defaults]
+    return b.changed(args, **fields, defaults=defaults, kw_defaults=kw_defaults)
+
+
+def _class(name: str, inner: Any) -> Any:
+    node = ast.ClassDef(name, [], [], [inner], [])
+    if "type_params" in node._fields:
+        node.type_params = []  # type: ignore[attr-defined]  # Python 3.12 asks for it
+    return node
+
+
+def _compiled(module: ast.Module, f: FunctionType, prefix: str) -> CodeType:
+    old = f.__code__
+    flags = old.co_flags & _FUTURE
+    code = compile(module, old.co_filename, "exec", flags=flags, dont_inherit=True)
+    # The module, the function around, and perhaps a class each hold just one piece of code.
+    while code.co_name != old.co_name or code.co_name in (prefix, "<module>"):
+        code = next(c for c in code.co_consts if isinstance(c, CodeType))
+    if code.co_argcount != old.co_argcount:  # a class of the same name as its method
+        code = next(c for c in code.co_consts if isinstance(c, CodeType))
+    return _named(code, old.co_name, old.co_qualname, prefix)
+
+
+def _named(code: CodeType, name: str, qualname: str, prefix: str) -> CodeType:
+    """Code under the user's names; functions of ours inside it go by the name they belong to."""
+    consts = []
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            if one.co_name.startswith(prefix):
+                one = _named(one, name, qualname, prefix)
+            else:
+                one = _named(one, one.co_name, f"{qualname}.<locals>.{one.co_name}", prefix)
+        consts.append(one)
+    new = code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(consts))
+    _remember(new, _DONE)
+    return new
+
+
+def make(f: FunctionType, found: Conversion) -> FunctionType:
+    """A function of the new code with everything else from the old one."""
+    assert found.code is not None, "there is code to make a function of"
+    closure: Any = found.cells
+    if f.__closure__:
+        closure = found.cells | dict(zip(f.__code__.co_freevars, f.__closure__, strict=True))
+    cells = tuple([closure[n] for n in found.code.co_freevars])
+    new = FunctionType(found.code, f.__globals__, f.__name__, f.__defaults__, cells)
+    if f.__kwdefaults__:
+        new.__kwdefaults__ = f.__kwdefaults__
+    if f.__dict__:
+        new.__dict__.update(f.__dict__)
+    new.__qualname__ = f.__qualname__
+    new.__module__ = f.__module__
+    return new

@@ -1,0 +1,265 @@
+"""The facts about one function that both of its rewritten forms are built on.
+
+Which names are local, which are alive where (read later on some path), what each statement writes,
+which jumps leave it, and which conditions Python decides for certain.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.autograph.names import (
+    FUNCTIONS,
+    LOOPS,
+    Effects,
+    Symbol,
+    blocks,
+    declared,
+    effects,
+    headers,
+    parameters,
+)
+from wengert.autograph.unit import Unit
+
+_ALL_NAMES = frozenset({"locals", "vars", "dir", "eval", "exec"})
+_ANSWER_BOOL = frozenset({"isinstance", "issubclass", "hasattr", "callable"})
+
+
+class Facts:
+    """What is known about a function from its syntax tree alone."""
+
+    def __init__(self, node: Any, unit: Unit) -> None:
+        self.node = node
+        self.unit = unit
+        first = [*node.args.posonlyargs, *node.args.args][:1]
+        self.first: str | None = first[0].arg if first else None
+        self._effects: dict[int, Effects] = {}
+        self.body: list[ast.stmt] = node.body if isinstance(node.body, list) else []
+        whole = self.effects(self.body)
+        names = declared(self.body)
+        self.globals = names["global"]
+        self.nonlocals = names["nonlocal"]
+        self.locals = parameters(node.args) | (whole.stores - self.globals - self.nonlocals)
+        self.shared = whole.shared
+        self.always = whole.captured | whole.shared | self.globals | self.nonlocals
+        if whole.reads & _ALL_NAMES:
+            self.always |= self.locals
+        self.conditional = self._conditional()
+        self.live_after: dict[int, set[str]] = {}
+        self.live_head: dict[int, set[str]] = {}
+        self.live_end: dict[int, set[str]] = {}
+        _Liveness(self).block(self.body, set(self.always))
+
+    def effects(self, statements: Sequence[ast.AST]) -> Effects:
+        """The effects of statements or expressions, each worked out once."""
+        found = Effects()
+        for node in statements:
+            one = self._effects.get(id(node))
+            if one is None:
+                one = self._effects[id(node)] = effects(node)
+            found.add(one)
+        return found
+
+    def jumps(self, *statements: ast.AST) -> set[str]:
+        """The kinds of jumps that lead out of the statements."""
+        return self.effects(statements).jumps
+
+    def _conditional(self) -> set[str]:
+        """Names that get a value inside a branch or loop, so that they may lack one after it."""
+        found: set[str] = set()
+        for node in _walk(self.body):
+            if isinstance(node, ast.If | ast.While | ast.For):
+                found |= self.effects([node]).stores
+        return found
+
+    def is_static(self, test: ast.AST) -> bool:
+        """Whether a condition is a plain truth value whatever tensors there are."""
+        if isinstance(test, ast.Constant):
+            return True
+        if isinstance(test, ast.Compare):
+            return all(isinstance(op, ast.Is | ast.IsNot) for op in test.ops)
+        if isinstance(test, ast.UnaryOp):
+            return isinstance(test.op, ast.Not) and self.is_static(test.operand)
+        if isinstance(test, ast.BoolOp):
+            return all(map(self.is_static, test.values))
+        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name):
+            return test.func.id in _ANSWER_BOOL and self.unit.is_builtin(test.func.id)
+        return False
+
+    def definite(self, block: Sequence[ast.stmt]) -> bool:
+        """Whether every way through a block ends in a jump."""
+        return any(map(self._definite, block))
+
+    def _definite(self, node: ast.stmt) -> bool:
+        if isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise):
+            return True
+        if isinstance(node, ast.If):
+            return self.definite(node.body) and self.definite(node.orelse)
+        if isinstance(node, ast.With):
+            return self.definite(node.body)
+        if isinstance(node, ast.While):
+            endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+            return endless and "break" not in self.jumps(*node.body)
+        if isinstance(node, ast.Try):
+            tried = self.definite(node.body) or self.definite(node.orelse)
+            return self.definite(node.finalbody) or (
+                tried and all(self.definite(h.body) for h in node.handlers)
+            )
+        return False
+
+    def may_defer(self, node: ast.stmt) -> bool:
+        """Whether a jump out of this statement may hang on a tensor.
+
+        Then the statements after it must run under that condition.
+        """
+        leaving = self.jumps(node)
+        if not leaving:
+            return False
+        if isinstance(node, ast.If | ast.While) and not self.is_static(node.test):
+            return True
+        if isinstance(node, ast.For):
+            return True
+        inner = [s for block in blocks(node) for s in block]
+        if isinstance(node, ast.While):
+            inner = [s for s in inner if "return" in self.jumps(s) or s in node.orelse]
+        return any(map(self.may_defer, inner))
+
+    def symbols(self, *parts: Sequence[ast.AST]) -> list[Symbol]:
+        """What the parts give new values, in a fixed order; paths into what changes are left out."""
+        found = self.effects([node for part in parts for node in part])
+        names = found.stores | (self.shared if found.calls else set())
+        changed = {Symbol(n) for n in names} | {s for s in found.mutated if _fixed(s, names)}
+        for symbol in found.assigned:
+            # A key that changes names a different place each time; then all of the container may.
+            changed.add(symbol if _fixed(symbol, names) else _container(symbol, names))
+        kept = [s for s in changed if not any(a in changed for a in s.above())]
+        return sorted(kept, key=str)
+
+
+def _fixed(symbol: Symbol, names: set[str]) -> bool:
+    return not any(kind == "n" and key in names for kind, key in symbol.steps)
+
+
+def _container(symbol: Symbol, names: set[str]) -> Symbol:
+    return next(s for s in reversed(symbol.above()) if _fixed(s, names))
+
+
+def _walk(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    found: list[ast.stmt] = []
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        stack.extend(s for block in blocks(node) for s in block)
+    return found
+
+
+class _Liveness:
+    """Walks a function backwards and notes which names are read later on some path."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.loops: list[tuple[set[str], set[str]]] = []
+        # Names that an exception handler or `finally` around may read at any moment.
+        self.floor: set[str] = set()
+
+    def block(self, statements: Sequence[ast.stmt], after: set[str]) -> set[str]:
+        live = after | self.floor
+        self.facts.live_end[id(statements)] = set(live)
+        for node in reversed(statements):
+            self.facts.live_after[id(node)] = set(live)
+            live = self.statement(node, live) | self.floor | self.facts.always
+        return live
+
+    def statement(self, node: ast.stmt, after: set[str]) -> set[str]:
+        if isinstance(node, ast.If):
+            inside = self.block(node.body, after) | self.block(node.orelse, after)
+            return self.through(headers(node), inside)
+        if isinstance(node, LOOPS):
+            return self.loop(node, after)
+        if isinstance(node, ast.With):
+            # A context manager may swallow an exception raised anywhere inside.
+            return self.through(headers(node), self.block(node.body, after) | after)
+        if isinstance(node, ast.Match):
+            return self.match(node, after)
+        if isinstance(node, ast.Break | ast.Continue):
+            outer = self.loops[-1] if self.loops else (after, after)
+            return set(outer[0 if isinstance(node, ast.Break) else 1])
+        if isinstance(node, ast.Return | ast.Raise):
+            return self.through([node], set())
+        if hasattr(node, "handlers"):
+            return self.tried(node, after)
+        return self.through([node], after)
+
+    def through(self, nodes: Sequence[ast.AST], after: set[str]) -> set[str]:
+        found = self.facts.effects(nodes)
+        killed = {name for node in nodes for name in _certain(node)}
+        return (after - killed) | found.reads
+
+    def match(self, node: ast.Match, after: set[str]) -> set[str]:
+        live = set(after)
+        for case in node.cases:
+            inside = self.block(case.body, after)
+            live |= inside | (effects(case.guard).reads if case.guard else set())
+            live |= effects(case.pattern).reads
+        return self.through([node.subject], live)
+
+    def loop(self, node: Any, after: set[str]) -> set[str]:
+        done = self.block(node.orelse, after)
+        head = set(done)
+        while True:
+            self.loops.append((after, head))
+            inside = self.block(node.body, head)
+            self.loops.pop()
+            if isinstance(node, ast.While):
+                new = self.through([node.test], head | inside | done)
+            else:
+                new = head | done | (inside - effects(node.target).stores)
+                new |= effects(node.target).reads
+            if new <= head:
+                break
+            head |= new
+        self.facts.live_head[id(node)] = head
+        return head if isinstance(node, ast.While) else self.through([node.iter], head)
+
+    def tried(self, node: Any, after: set[str]) -> set[str]:
+        final = self.block(node.finalbody, after)
+        old, self.floor = self.floor, self.floor | (final if node.finalbody else set())
+        caught: set[str] = set()
+        for handler in node.handlers:
+            inside = self.block(handler.body, final)
+            caught |= inside | (effects(handler.type).reads if handler.type else set())
+        done = self.block(node.orelse, final)
+        self.floor = self.floor | caught
+        live = self.block(node.body, done) | caught | final
+        self.floor = old
+        return live
+
+
+def _certain(node: ast.AST) -> set[str]:
+    """The names that get a new value whatever happens; an inner `:=` may be skipped."""
+    if isinstance(node, ast.Assign | ast.Delete):
+        return effects(node.targets).stores
+    if isinstance(node, ast.AugAssign) or (isinstance(node, ast.AnnAssign) and node.value):
+        return effects(node.target).stores
+    if isinstance(node, ast.withitem):
+        return effects(node.optional_vars).stores
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return effects(node).stores
+    return set()
+
+
+def is_generator(node: Any) -> bool:
+    """Whether a function yields, and so is none to rewrite."""
+    stack = list(node.body) if isinstance(node.body, list) else [node.body]
+    while stack:
+        child = stack.pop()
+        if isinstance(child, ast.Yield | ast.YieldFrom | ast.Await):
+            return True
+        if not isinstance(child, (*FUNCTIONS, ast.ClassDef)):
+            stack.extend(ast.iter_child_nodes(child))
+    return False

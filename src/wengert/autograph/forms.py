@@ -1,0 +1,423 @@
+"""The second form of a function: its blocks as small functions that run under our operators.
+
+Wherever a condition turns out to be a tensor, the plain form hands over to these. All of them
+share the variables of the function through its closure cells, so a branch or a loop body is just
+called, and its effects are read off the cells. A jump (`break`, `continue`, `return`) becomes a
+flag, and what follows it becomes a function that runs unless the flag is up.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from wengert.autograph import build as b
+from wengert.autograph.expressions import Expressions
+from wengert.autograph.facts import Facts
+from wengert.autograph.names import Symbol, effects
+from wengert.autograph.unit import Construct, Unit
+
+
+class Forms:
+    """Builds the second form of one function, block by block, as the plain form asks for it."""
+
+    def __init__(self, facts: Facts, unit: Unit, nested: Any) -> None:
+        self.facts = facts
+        self.unit = unit
+        self.names = unit.names
+        self.rewrite = Expressions(facts, unit, plain=False)
+        self._nested = nested
+        self._functions: list[Any] = []
+        self._exports: dict[str, int] = {}
+        self._made: dict[Any, str] = {}
+        self._flags: set[str] = set()
+        self._seen: set[str] = set()
+        self._loops: list[Any] = []
+
+    # What the plain form asks for. Each answers with the number of a function in the bundle.
+
+    def branch(self, node: ast.If, rest: list[ast.stmt], loops: Sequence[Any]) -> int:
+        """Runs an `if`, given its condition; one that may jump runs the rest of its block too."""
+        self._loops = list(loops)
+        return self._number(self._if(node, rest))
+
+    def rest(self, node: ast.stmt, rest: list[ast.stmt], loops: Sequence[Any]) -> int:
+        """Runs what follows a statement in its block, unless a jump out of it happened."""
+        self._loops = list(loops)
+        return self._number(
+            self._once("after", node, lambda: self._guarded(node, rest), [self.names.temporary])
+        )
+
+    def loop(self, node: Any, loops: Sequence[Any]) -> int:
+        """Runs a loop, or the rest of one."""
+        self._loops = list(loops)
+        return self._number(self._loop(node))
+
+    def finish(self, number: int, node: Any) -> int:
+        """Does what function `number` does and returns the result of the user's function."""
+        inner = next(name for name, n in self._exports.items() if n == number)
+        t = self.names.temporary
+
+        def body() -> list[Any]:
+            flags = [self._flag("return"), self.names.result]
+            site = self._site(node, "return", flags=flags)
+            result = self._op(node, "result", site, b.load(node, self.names.cells))
+            return [b.do(node, b.call(node, inner, b.load(node, t))), b.give(node, result)]
+
+        return self._number(self._once("finish", node, body, [t], inner))
+
+    def bundle(self, ref: Any) -> Any:
+        """The function that makes all functions of the second form, or `None` if there is none."""
+        if not self._exports:
+            return None
+        names = self.names
+        body: list[Any] = [b.assign(ref, flag, b.const(ref, False)) for flag in sorted(self._flags)]
+        if names.result in self._seen:
+            body.append(b.assign(ref, names.result, b.member(ref, names.ops, "UNSET")))
+        every = sorted(self._seen - self.facts.globals)
+        seen = b.at(ref, ast.Tuple([b.load(ref, n) for n in every], ast.Load()))
+        body.append(b.function(ref, names.every, [], [b.give(ref, seen)]))
+        cells = self._op(ref, "cells", b.load(ref, names.every))
+        body.append(b.assign(ref, names.cells, cells))
+        body += self._functions
+        exported = [b.load(ref, name) for name in self._exports]
+        body.append(b.give(ref, b.at(ref, ast.Tuple(exported, ast.Load()))))
+        return b.function(ref, names.forms, [], body)
+
+    # Making functions.
+
+    def _number(self, name: str) -> int:
+        return self._exports.setdefault(name, len(self._exports))
+
+    def _once(
+        self, kind: str, ref: Any, build: Callable[[], list[Any]], args: list[str], key: Any = None
+    ) -> str:
+        """The function of one kind for a node, made when it is first wanted."""
+        key = (kind, id(ref) if key is None else key)
+        if key not in self._made:
+            self._made[key] = self._define(kind, ref, args, build())
+        return self._made[key]
+
+    def _define(self, kind: str, ref: Any, args: list[str], body: list[Any]) -> str:
+        """Adds a function to the bundle; what it assigns belongs to the user's function."""
+        name = self.unit.fresh(kind, ref)
+        stored = effects(body).stores - set(args)
+        outer = sorted(stored - self.facts.globals)
+        declared = sorted(stored & self.facts.globals)
+        head: list[Any] = []
+        if outer:
+            head.append(b.at(ref, ast.Nonlocal(outer)))
+        if declared:
+            head.append(b.at(ref, ast.Global(declared)))
+        self._functions.append(b.function(ref, name, args, head + body))
+        return name
+
+    def _op(self, ref: Any, name: str, *args: Any) -> Any:
+        return self.rewrite.op(ref, name, *args)
+
+    def _use(self, *names: str) -> None:
+        self._seen.update(names)
+
+    def _site(
+        self, ref: Any, kind: str, symbols: Iterable[Symbol] = (), live: Iterable[str] = (),
+        flags: Sequence[str] = (), after: Iterable[str] = (),
+    ) -> Any:  # fmt: skip
+        """A construct of the user's code, as `sites[number]`."""
+        symbols = tuple(symbols)
+        for s in symbols:
+            self._use(s.base, *[key for step, key in s.steps if step == "n"])
+        self._use(*flags)
+        number = self.unit.site(
+            Construct(
+                kind,
+                ref.lineno,
+                symbols,
+                tuple(flags),
+                frozenset(live),
+                frozenset(after),
+                self.names.result,
+            )
+        )
+        return b.item(ref, b.load(ref, self.names.sites), number)
+
+    def _flag(self, kind: str, loop: Any = None) -> str:
+        if kind == "return":
+            name = self.names.returned
+        else:
+            name = f"{self.names.prefix}{kind}_{loop.lineno}_{loop.col_offset}"
+        self._flags.add(name)
+        self._use(name)
+        return name
+
+    def _flags_of(self, jumps: Iterable[str]) -> list[str]:
+        loop = self._loops[-1] if self._loops else None
+        return [self._flag(kind, loop) for kind in sorted(jumps)]
+
+    def _changes(self, *parts: Sequence[ast.AST]) -> list[Symbol]:
+        """The symbols that parts change, and the flags that they may raise."""
+        jumps = self.facts.jumps(*[n for part in parts for n in part])
+        flags = self._flags_of(jumps)
+        if "return" in jumps:
+            self._use(self.names.result)
+            flags.append(self.names.result)
+        return [*self.facts.symbols(*parts), *map(Symbol, flags)]
+
+    def _live(self, after: set[str], *parts: Sequence[ast.AST]) -> set[str]:
+        """The names that may be read after parts, however these are left."""
+        jumps = self.facts.jumps(*[n for part in parts for n in part])
+        live = set(after)
+        if self._loops and "break" in jumps:
+            live |= self.facts.live_after[id(self._loops[-1])]
+        if self._loops and "continue" in jumps:
+            live |= self.facts.live_head[id(self._loops[-1])]
+        return live | set(self._flags_of(jumps)) | {self.names.result}
+
+    # Lowering statements.
+
+    def _block(self, statements: Sequence[ast.stmt]) -> list[Any]:
+        out: list[Any] = []
+        for i, node in enumerate(statements):
+            if isinstance(node, ast.Break | ast.Continue | ast.Return):
+                return out + self._jump(node)
+            jumps = self.facts.jumps(node)
+            if not jumps:
+                out += self._statement(node)
+                continue
+            rest = list(statements[i + 1 :])
+            if isinstance(node, ast.If) and not self.facts.is_static(node.test):
+                return [*out, self._ask(node, rest)]
+            return out + self._statement(node) + self._guarded(node, rest)
+        return out
+
+    def _jump(self, node: Any) -> list[Any]:
+        kind = type(node).__name__.lower()
+        up = b.assign(node, self._flags_of([kind])[0], b.const(node, True))
+        if kind != "return":
+            return [up]
+        self._use(self.names.result)
+        value = b.const(node, None) if node.value is None else self.rewrite(node.value)
+        return [b.assign(node, self.names.result, value), up]
+
+    def _ask(self, node: ast.If, rest: list[ast.stmt]) -> Any:
+        """An `if` on a condition that may be a tensor, with the rest of its block if it jumps."""
+        run = b.call(node.test, self._if(node, rest), self.rewrite(node.test))
+        return b.do(node.test, run)
+
+    def _if(self, node: ast.If, rest: list[ast.stmt]) -> str:
+        return self._once("if", node, lambda: self._if_body(node, rest), [self.names.temporary])
+
+    def _if_body(self, node: ast.If, rest: list[ast.stmt]) -> list[Any]:
+        """Both branches; where one goes on after the `if`, the rest of the block goes into it."""
+        then, otherwise = self._block(node.body), self._block(node.orelse)
+        stops = self.facts.definite(node.body), self.facts.definite(node.orelse)
+        parts: list[Any] = [node.body, node.orelse]
+        after = self.facts.live_after[id(node)]
+        tail: list[Any] = []
+        if rest and self.facts.jumps(node) and not all(stops):
+            if any(stops):
+                side, branch = (otherwise, node.orelse) if stops[0] else (then, node.body)
+                side += self._after(node, branch, rest)
+                parts.append(rest)
+                after = self._end_of(rest)
+            else:
+                tail = self._guarded(node, rest)
+        ref = node.test
+        names = [self._define(k, ref, [], s) for k, s in (("then", then), ("else", otherwise))]
+        site = self._site(ref, "if", self._changes(*parts), self._live(after, *parts))
+        given = [self.names.cells, self.names.temporary, *names]
+        asked = self._op(ref, "if_", site, *[b.load(ref, n) for n in given])
+        return [b.do(ref, asked), *tail]
+
+    def _end_of(self, rest: list[ast.stmt]) -> set[str]:
+        return self.facts.live_after[id(rest[-1])]
+
+    def _tail(self, node: Any, rest: list[ast.stmt]) -> str:
+        """The function of what follows a statement in its block."""
+        return self._once("rest", rest[0], lambda: self._block(rest), [], id(node))
+
+    def _after(self, node: Any, branch: list[ast.stmt], rest: list[ast.stmt]) -> list[Any]:
+        """The rest of a block at the end of a branch."""
+        jumps = self.facts.jumps(*branch)
+        if jumps:
+            return self._unless(node, jumps, rest)
+        return [b.do(rest[0], b.call(rest[0], self._tail(node, rest)))]
+
+    def _guarded(self, node: Any, rest: list[ast.stmt]) -> list[Any]:
+        """The rest of a block, unless a jump out of `node` has happened."""
+        return self._unless(node, self.facts.jumps(node), rest) if rest else []
+
+    def _unless(self, node: Any, jumps: Iterable[str], rest: list[ast.stmt]) -> list[Any]:
+        ref = rest[0]
+        flags = self._flags_of(jumps)
+        live = self._live(self._end_of(rest), rest)
+        site = self._site(ref, "rest", self._changes(rest), live, flags)
+        tail = b.load(ref, self._tail(node, rest))
+        cells = b.load(ref, self.names.cells)
+        return [b.do(ref, self._op(ref, "unless", site, cells, tail))]
+
+    def _loop(self, node: Any) -> str:
+        """The function that runs a loop; its argument is the source, or the first condition."""
+        key = ("loop", id(node))
+        if key not in self._made:
+            self._loops.append(node)
+            jumps = self.facts.jumps(*node.body)
+            stops = self._flags_of(jumps & {"break", "return"})
+            body = self._loop_body(node, jumps)
+            site = self._loop_site(node, jumps, stops)
+            self._loops.pop()
+            self._made[key] = self._loop_function(node, site, body, stops)
+        return self._made[key]
+
+    def _loop_body(self, node: Any, jumps: set[str]) -> list[str]:
+        start: list[Any] = []
+        if "continue" in jumps:
+            flag = self._flags_of(["continue"])[0]
+            start.append(b.assign(node.body[0], flag, b.const(node.body[0], False)))
+        if isinstance(node, ast.While):
+            test = self._define("test", node.test, [], [b.give(node.test, self.rewrite(node.test))])
+            return [test, self._define("body", node.body[0], [], start + self._block(node.body))]
+        given = self.names.prefix + "item"
+        target = self.rewrite(node.target)
+        start.append(b.at(node.target, ast.Assign([target], b.load(node.target, given))))
+        return [self._define("body", node.body[0], [given], start + self._block(node.body))]
+
+    def _loop_site(self, node: Any, jumps: set[str], stops: list[str]) -> Any:
+        parts = [node.body, [node.test] if isinstance(node, ast.While) else [node.target]]
+        symbols = [s for s in self._changes(*parts) if not s.base.startswith(self._flag_stem)]
+        after = self.facts.live_after[id(node)] | self._start_of_else(node)
+        live = self.facts.live_head[id(node)] | after | {*stops, self.names.result}
+        ref = node.test if isinstance(node, ast.While) else node.iter
+        kind = "while" if isinstance(node, ast.While) else "for"
+        return self._site(ref, kind, symbols, live, stops, after)
+
+    @property
+    def _flag_stem(self) -> str:
+        # A turn starts by taking this flag down, so it is no state of the loop.
+        return self.names.prefix + "continue_"
+
+    def _start_of_else(self, node: Any) -> set[str]:
+        return self.facts.effects(node.orelse).reads
+
+    def _loop_function(self, node: Any, site: Any, parts: list[str], stops: list[str]) -> str:
+        t, fresh = self.names.temporary, self.names.prefix + "fresh"
+        ref = node.test if isinstance(node, ast.While) else node.iter
+        body: list[Any] = []
+        own = [s for s in stops if s != self.names.returned]
+        if own:
+            down = [b.assign(ref, s, b.const(ref, False)) for s in own]
+            body.append(b.either(ref, b.load(ref, fresh), down, []))
+        name = "while_" if isinstance(node, ast.While) else "for_"
+        functions = [b.load(ref, p) for p in parts]
+        run = self._op(ref, name, site, b.load(ref, self.names.cells), b.load(ref, t), *functions)
+        body.append(b.do(ref, run))
+        body += self._loop_else(node, stops)
+        return self._define("loop", ref, [t, fresh], body)
+
+    def _loop_else(self, node: Any, stops: list[str]) -> list[Any]:
+        if not node.orelse:
+            return []
+        ref = node.orelse[0]
+        name = self._define("else", ref, [], self._block(node.orelse))
+        if not stops:
+            return [b.do(ref, b.call(ref, name))]
+        live = self._live(self.facts.live_after[id(node)], node.orelse)
+        site = self._site(ref, "rest", self._changes(node.orelse), live, stops)
+        cells = b.load(ref, self.names.cells)
+        return [b.do(ref, self._op(ref, "unless", site, cells, b.load(ref, name)))]
+
+    def _statement(self, node: Any) -> list[Any]:
+        method = _STATEMENTS.get(type(node))
+        return [b.rebuilt(node, self.rewrite)] if method is None else method(self, node)
+
+    def _nothing(self, node: Any) -> list[Any]:
+        return []
+
+    def _annotated(self, node: ast.AnnAssign) -> list[Any]:
+        if node.value is None:
+            return []
+        return [b.at(node, ast.Assign([self.rewrite(node.target)], self.rewrite(node.value)))]
+
+    def _plain_or_if(self, node: ast.If) -> list[Any]:
+        if not self.facts.is_static(node.test):
+            return [self._ask(node, [])]
+        body, orelse = self._filled(node.body), self._block(node.orelse)
+        return [b.changed(node, test=self.rewrite(node.test), body=body, orelse=orelse)]
+
+    def _filled(self, statements: list[ast.stmt]) -> list[Any]:
+        return self._block(statements) or [b.at(statements[0], ast.Pass())]
+
+    def _any_loop(self, node: Any) -> list[Any]:
+        ref = node.test if isinstance(node, ast.While) else node.iter
+        if isinstance(node, ast.While):
+            source = self.rewrite(node.test)
+        else:
+            source = self.rewrite.iterable(node.iter, self.rewrite)
+        return [b.do(ref, b.call(ref, self._loop(node), source, b.const(ref, True)))]
+
+    def _with(self, node: ast.With) -> list[Any]:
+        items = [b.rebuilt(i, self.rewrite) for i in node.items]
+        return [b.changed(node, items=items, body=self._filled(node.body))]
+
+    def _try(self, node: Any) -> list[Any]:
+        handlers = [
+            b.changed(h, type=h.type and self.rewrite(h.type), body=self._filled(h.body))
+            for h in node.handlers
+        ]
+        blocks = {
+            "body": self._filled(node.body),
+            "orelse": self._block(node.orelse),
+            "finalbody": self._block(node.finalbody),
+        }
+        if not handlers and not blocks["finalbody"]:
+            blocks["finalbody"] = [b.at(node, ast.Pass())]
+        return [b.changed(node, handlers=handlers, **blocks)]
+
+    def _match(self, node: ast.Match) -> list[Any]:
+        cases = [
+            b.changed(c, guard=c.guard and self.rewrite(c.guard), body=self._filled(c.body))
+            for c in node.cases
+        ]
+        return [b.changed(node, subject=self.rewrite(node.subject), cases=cases)]
+
+    def _assert(self, node: ast.Assert) -> list[Any]:
+        message = b.const(node, None)
+        if node.msg is not None:
+            message = b.thunk(node.msg, self.rewrite(node.msg))
+        return [b.do(node, self._op(node, "assert_", self.rewrite(node.test), message))]
+
+    def _raise(self, node: ast.Raise) -> list[Any]:
+        return [raised(node, self.rewrite)]
+
+    def _function(self, node: Any) -> list[Any]:
+        return [self._nested(node, self.rewrite)]
+
+    def _class(self, node: Any) -> list[Any]:
+        return [node]
+
+
+def raised(node: ast.Raise, rewrite: Expressions) -> Any:
+    """A `raise` that tells the branch around it that it was meant."""
+    if node.exc is None:
+        return node
+    error = rewrite.op(node.exc, "raising", rewrite(node.exc))
+    return b.changed(node, exc=error, cause=node.cause and rewrite(node.cause))
+
+
+_STATEMENTS: dict[type, Any] = {
+    ast.AnnAssign: Forms._annotated,
+    ast.Global: Forms._nothing,
+    ast.Nonlocal: Forms._nothing,
+    ast.If: Forms._plain_or_if,
+    ast.While: Forms._any_loop,
+    ast.For: Forms._any_loop,
+    ast.With: Forms._with,
+    ast.Try: Forms._try,
+    ast.TryStar: Forms._try,
+    ast.Match: Forms._match,
+    ast.Assert: Forms._assert,
+    ast.Raise: Forms._raise,
+    ast.FunctionDef: Forms._function,
+    ast.AsyncFunctionDef: Forms._class,
+    ast.ClassDef: Forms._class,
+}

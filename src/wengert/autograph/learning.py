@@ -1,0 +1,135 @@
+"""What a trace of a branch or a loop can learn about its state, and how it says so.
+
+A loop is traced with a guess of what its variables are. If the guess was wrong (a number is a
+float, a list grows, a shape changes), the trace is given up by raising `Learn`, and made again.
+What was learned is kept with the construct, so that it is learned once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from wengert.core.dtypes import DType
+
+# A wrong guess teaches one thing at least; more than this many would be a fault of ours.
+_MOST_TRIES = 20
+# The kinds of values that earlier traces met; a loop sees few.
+_MOST_KEPT = 64
+
+
+class Learn(BaseException):
+    """Gives up a trace; not an `Exception`, since user code must not catch it."""
+
+    def __init__(self, hints: dict[Any, Any]) -> None:
+        super().__init__()
+        self.hints = hints
+
+
+@dataclass(frozen=True)
+class AsTensor:
+    """A number that changes: it is carried as a tensor of this dtype and shape."""
+
+    dtype: DType | None = None
+    shape: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Wider:
+    """A tensor whose shape changes: these sizes are known of all its shapes."""
+
+    shape: tuple[int | None, ...] | None
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A place that is empty at first: zeros for these specs stand in for its value."""
+
+    needed: Any
+
+
+@dataclass(frozen=True)
+class FirstTurn:
+    """A place that is `None` at first: the first turn runs on its own."""
+
+
+@dataclass(frozen=True)
+class Growing:
+    """A list that grows: an array whose elements have these specs."""
+
+    element: Any
+
+
+@dataclass(frozen=True)
+class Rotated:
+    """A condition with effects: it is asked at the end of each turn, as often as Python would."""
+
+
+def retrying(learned: dict[Any, Any], key: Any, run: Callable[[dict[Any, Any]], None]) -> None:
+    """Runs `run(hints)` until it needs to learn nothing more."""
+    hints = learned.get(key, {})
+    if hints:
+        try:
+            run(hints)
+        except (Learn, Exception):
+            # What another trace learned does not hold here.
+            del learned[key]
+        else:
+            return
+    hints = _learning(run)
+    if hints:
+        if len(learned) >= _MOST_KEPT:
+            learned.clear()
+        learned[key] = hints
+
+
+def _learning(run: Callable[[dict[Any, Any]], None]) -> dict[Any, Any]:
+    hints: dict[Any, Any] = {}
+    for _ in range(_MOST_TRIES):
+        try:
+            run(hints)
+        except Learn as found:
+            new = {k: v for k, v in found.hints.items() if k not in hints or hints[k] != v}
+            assert new, f"nothing new is learned from {found.hints}"
+            hints = hints | new
+        else:
+            return hints
+    raise AssertionError("a trace keeps learning")
+
+
+_depth: ContextVar[int] = ContextVar("wengert_autograph_depth", default=0)
+_meant: ContextVar[tuple[BaseException, ...]] = ContextVar("wengert_meant", default=())
+
+
+@contextmanager
+def inside() -> Iterator[None]:
+    """Marks that user code is being traced under a condition."""
+    token = _depth.set(_depth.get() + 1)
+    try:
+        yield
+    finally:
+        _depth.reset(token)
+
+
+def conditional() -> bool:
+    """Whether user code is being traced under a condition."""
+    return _depth.get() > 0
+
+
+def raising(error: Any) -> Any:
+    """Notes an exception that the user raises under a condition; it is raised when that holds."""
+    if not conditional():
+        return error
+    if isinstance(error, type) and issubclass(error, BaseException):
+        error = error()
+    if isinstance(error, BaseException):
+        _meant.set((*_meant.get()[-7:], error))
+    return error
+
+
+def was_meant(error: BaseException) -> bool:
+    """Whether an exception comes from a `raise` of the user's."""
+    return any(error is e for e in _meant.get())

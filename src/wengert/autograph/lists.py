@@ -1,0 +1,154 @@
+"""Lists that grow inside a loop of the graph: arrays with one element per `append`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from wengert.core import nest
+from wengert.core.convert import operand, to_tensor
+from wengert.core.errors import at_site, describe, invalid
+from wengert.core.shapes import TensorShape
+
+
+def _array_type() -> Any:
+    return import_module("wengert.functions.tensor_array").TensorArray
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is a `TensorArray`."""
+    return type(value).__name__ == "TensorArray" and isinstance(value, _array_type())
+
+
+class TracedList:
+    """A list of tensors whose length is known only when the graph runs.
+
+    All elements have one form; `append`, indexing, `len` and loops work as for a list, and
+    `tf.stack` and `tf.concat` join the elements.
+    """
+
+    __slots__ = ("arrays", "element")
+
+    def __init__(self, element: Any, arrays: list[Any]) -> None:
+        # What an element is like, as a tree of specs; and an array for each of its leaves.
+        self.element = element
+        self.arrays = arrays
+
+    @classmethod
+    def start(cls, element: Any, values: list[Any]) -> TracedList:
+        """A growing list that begins with the elements of a Python list."""
+        made = _array_type()
+        arrays = [
+            made(s.dtype, size=0, dynamic_size=True, clear_after_read=False, element_shape=s.shape)
+            for s in nest.flatten(element)
+        ]
+        new = cls(element, arrays)
+        new.extend(values)
+        return new
+
+    def copy(self) -> TracedList:
+        return TracedList(self.element, list(self.arrays))
+
+    def length(self) -> Any:
+        """The number of elements, as a tensor."""
+        return self.arrays[0].size()
+
+    def append(self, value: Any) -> None:
+        """Adds an element at the end."""
+        self._write(self.length(), value)
+
+    def extend(self, values: Any) -> None:
+        """Adds elements at the end."""
+        for value in values:
+            self.append(value)
+
+    def _write(self, place: Any, value: Any) -> None:
+        leaves = self._leaves(value)
+        self.arrays = [a.write(place, x) for a, x in zip(self.arrays, leaves, strict=True)]
+
+    def _leaves(self, value: Any) -> list[Any]:
+        """An element as tensors of the right kinds."""
+        specs = nest.flatten(self.element)
+        try:
+            nest.assert_same_structure(self.element, value)
+            pairs = zip(nest.flatten(value), specs, strict=True)
+            leaves = [operand(x, None, s.dtype) for x, s in pairs]
+        except (TypeError, ValueError):
+            raise self._unlike(value) from None
+        for x, s in zip(leaves, specs, strict=True):
+            if x.dtype is not s.dtype or not TensorShape(x.shape).is_compatible_with(s.shape):
+                raise self._unlike(value)
+        return leaves
+
+    def _unlike(self, value: Any) -> Any:
+        return invalid(
+            "append",
+            "the elements of a list that grows in a loop on tensors must have one shape and dtype",
+            _shown(self.element),
+            _shown(value),
+        )
+
+    def __add__(self, other: Any) -> TracedList:
+        if not isinstance(other, list | tuple):
+            return NotImplemented
+        new = self.copy()
+        new.extend(other)
+        return new
+
+    def __iadd__(self, other: Any) -> TracedList:
+        self.extend(other)
+        return self
+
+    def stack(self) -> Any:
+        """The elements along a new first axis."""
+        return self._packed([a.stack() for a in self.arrays])
+
+    def concat(self) -> Any:
+        """The elements joined along their first axis."""
+        return self._packed([a.concat() for a in self.arrays])
+
+    def _packed(self, leaves: list[Any]) -> Any:
+        return nest.pack_sequence_as(self.element, leaves)
+
+    def _place(self, i: Any) -> Any:
+        return self.length() + i if isinstance(i, int) and i < 0 else i
+
+    def __getitem__(self, i: Any) -> Any:
+        """The element at a place that is a number or a tensor."""
+        if isinstance(i, slice):
+            return nest.map_structure(lambda x: x[i], self.stack())
+        place = self._place(i)
+        return self._packed([a.read(place) for a in self.arrays])
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        self._write(self._place(i), value)
+
+    def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
+        return to_tensor(self.stack(), dtype)
+
+    def _unknown(self, what: str, help: str) -> Any:
+        return at_site(
+            TypeError(
+                f"{what}: the list has grown in a loop on tensors, so its length is known only "
+                f"when the function runs. {help}"
+            )
+        )
+
+    def __len__(self) -> int:
+        raise self._unknown("len", "Use tf.shape(tf.stack(x))[0].")
+
+    def __bool__(self) -> bool:
+        raise self._unknown("bool", "Test tf.shape(tf.stack(x))[0] > 0.")
+
+    def __iter__(self) -> Any:
+        raise self._unknown("iteration", "Loop over tf.stack(x).")
+
+    def pop(self, *args: Any) -> Any:
+        raise self._unknown("pop", "Count the elements in a variable of your own.")
+
+    def __repr__(self) -> str:
+        return f"<growing list of {_shown(self.element)}>"
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(describe(x) for x in nest.flatten(value))

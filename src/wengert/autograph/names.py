@@ -1,0 +1,287 @@
+"""What statements read, write and jump to: the facts that rewriting is decided by.
+
+A symbol is a name, or a path from a name such as `self.h` or `d["k"]`, that a statement gives a
+new value. Nothing here runs code or knows what a tensor is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+# Methods that change a list, dict or set in place.
+MUTATORS = frozenset(
+    "append extend insert pop remove clear reverse sort update setdefault popitem add discard".split()
+)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+LOOPS = (ast.While, ast.For)
+
+
+class Symbol(NamedTuple):
+    """A name, or a path of attributes (`.`), constant keys (`[`) and named keys (`n`) from it."""
+
+    base: str
+    steps: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        text = self.base
+        for kind, key in self.steps:
+            text += f".{key}" if kind == "." else f"[{key}]" if kind == "n" else f"[{key!r}]"
+        return text
+
+    def above(self) -> list[Symbol]:
+        """The proper prefixes of a path."""
+        return [Symbol(self.base, self.steps[:k]) for k in range(len(self.steps))]
+
+
+def path(node: ast.AST) -> Symbol | None:
+    """The symbol that an expression names, where it is a simple path."""
+    if isinstance(node, ast.Name):
+        return Symbol(node.id)
+    if isinstance(node, ast.Attribute):
+        inner = path(node.value)
+        return inner and Symbol(inner.base, (*inner.steps, (".", node.attr)))
+    if isinstance(node, ast.Subscript):
+        inner = path(node.value)
+        key = _key(node.slice)
+        return inner and key and Symbol(inner.base, (*inner.steps, key))
+    return None
+
+
+def _key(node: ast.AST) -> tuple[str, Any] | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
+        return "[", node.value
+    if isinstance(node, ast.Name):
+        return "n", node.id
+    return None
+
+
+class Effects:
+    """What a piece of code reads, writes and may jump to."""
+
+    __slots__ = ("assigned", "calls", "captured", "jumps", "mutated", "reads", "shared", "stores")
+
+    def __init__(self) -> None:
+        self.reads: set[str] = set()
+        self.stores: set[str] = set()
+        # Paths that are given a value, and containers that are changed in place.
+        self.assigned: set[Symbol] = set()
+        self.mutated: set[Symbol] = set()
+        # Names that inner functions see, and those that they change by `nonlocal`.
+        self.captured: set[str] = set()
+        self.shared: set[str] = set()
+        self.jumps: set[str] = set()
+        self.calls = False
+
+    def add(self, other: Effects) -> None:
+        self.reads |= other.reads
+        self.stores |= other.stores
+        self.assigned |= other.assigned
+        self.mutated |= other.mutated
+        self.captured |= other.captured
+        self.shared |= other.shared
+        self.jumps |= other.jumps
+        self.calls = self.calls or other.calls
+
+
+def effects(nodes: ast.AST | Iterable[ast.AST | None] | None) -> Effects:
+    """The effects of code, with those of the blocks inside it."""
+    found = Effects()
+    if isinstance(nodes, ast.AST):
+        _visit(nodes, found)
+    else:
+        for node in nodes or ():
+            if node is not None:
+                _visit(node, found)
+    return found
+
+
+def _visit(node: ast.AST, found: Effects) -> None:
+    handler = _HANDLERS.get(type(node))
+    if handler is not None:
+        handler(node, found)
+    else:
+        _inside(node, found)
+
+
+def _inside(node: ast.AST, found: Effects) -> None:
+    for child in ast.iter_child_nodes(node):
+        _visit(child, found)
+
+
+def _name(node: ast.Name, found: Effects) -> None:
+    (found.reads if isinstance(node.ctx, ast.Load) else found.stores).add(node.id)
+
+
+def _place(node: ast.Attribute | ast.Subscript, found: Effects) -> None:
+    if not isinstance(node.ctx, ast.Load):
+        symbol = path(node)
+        if symbol is not None:
+            found.assigned.add(symbol)
+        elif isinstance(node, ast.Subscript):
+            base = path(node.value)
+            if base is not None:
+                found.mutated.add(base)
+    _inside(node, found)
+
+
+def _aug_assign(node: ast.AugAssign, found: Effects) -> None:
+    if isinstance(node.target, ast.Name):
+        found.reads.add(node.target.id)
+    _inside(node, found)
+
+
+def _call(node: ast.Call, found: Effects) -> None:
+    found.calls = True
+    if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
+        base = path(node.func.value)
+        if base is not None:
+            found.mutated.add(base)
+    _inside(node, found)
+
+
+def _function(node: Any, found: Effects) -> None:
+    if not isinstance(node, ast.Lambda):
+        found.stores.add(node.name)
+        for decorator in node.decorator_list:
+            _visit(decorator, found)
+    for default in (*node.args.defaults, *node.args.kw_defaults):
+        if default is not None:
+            _visit(default, found)
+    body = inner_effects(node)
+    found.reads |= body.reads
+    found.captured |= body.reads | body.shared
+    found.shared |= body.shared
+
+
+def _class(node: ast.ClassDef, found: Effects) -> None:
+    found.stores.add(node.name)
+    for part in (*node.decorator_list, *node.bases, *(k.value for k in node.keywords)):
+        _visit(part, found)
+    body = effects(node.body)
+    found.reads |= body.reads
+    found.captured |= body.reads | body.shared
+    found.shared |= body.shared
+
+
+def inner_effects(node: Any) -> Effects:
+    """What an inner function does to the names around it: `reads` and `shared`."""
+    body = effects(node.body)
+    own = declared(node.body)
+    local = parameters(node.args) | (body.stores - own["nonlocal"] - own["global"])
+    found = Effects()
+    found.reads = (body.reads | body.captured | own["nonlocal"]) - local - own["global"]
+    found.shared = (body.shared - local) | (own["nonlocal"] & body.stores)
+    return found
+
+
+def parameters(args: ast.arguments) -> set[str]:
+    """The names of the parameters of a function."""
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+    return {a.arg for a in every if a is not None}
+
+
+def declared(body: Any) -> dict[str, set[str]]:
+    """The names that a function body declares `global` and `nonlocal`."""
+    found: dict[str, set[str]] = {"global": set(), "nonlocal": set()}
+    stack = list(body) if isinstance(body, list) else []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            found["global" if isinstance(node, ast.Global) else "nonlocal"].update(node.names)
+        elif isinstance(node, ast.stmt) and not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            stack.extend(s for block in blocks(node) for s in block)
+    return found
+
+
+def _comprehension(node: Any, found: Effects) -> None:
+    inner = Effects()
+    _inside(node, inner)
+    bound = effects(g.target for g in node.generators).stores
+    walrus = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
+    inner.reads -= bound
+    inner.captured -= bound
+    inner.stores = walrus
+    inner.mutated = {s for s in inner.mutated if s.base not in bound}
+    found.add(inner)
+
+
+def _loop(node: Any, found: Effects) -> None:
+    inner = effects(node.body)
+    inner.jumps &= {"return"}
+    found.add(inner)
+    for child in (*node.orelse, *headers(node)):
+        _visit(child, found)
+
+
+def _handler(node: ast.ExceptHandler, found: Effects) -> None:
+    if node.name:
+        found.stores.add(node.name)
+    _inside(node, found)
+
+
+def _match_name(node: Any, found: Effects) -> None:
+    name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+    if name:
+        found.stores.add(name)
+    _inside(node, found)
+
+
+def _import(node: Any, found: Effects) -> None:
+    found.stores |= {a.asname or a.name.partition(".")[0] for a in node.names}
+
+
+def _jump(kind: str) -> Any:
+    def visit(node: ast.AST, found: Effects) -> None:
+        found.jumps.add(kind)
+        _inside(node, found)
+
+    return visit
+
+
+_HANDLERS: dict[type, Any] = {
+    ast.Name: _name,
+    ast.Attribute: _place,
+    ast.Subscript: _place,
+    ast.AugAssign: _aug_assign,
+    ast.Call: _call,
+    ast.ClassDef: _class,
+    ast.While: _loop,
+    ast.For: _loop,
+    ast.AsyncFor: _loop,
+    ast.ExceptHandler: _handler,
+    ast.MatchAs: _match_name,
+    ast.MatchStar: _match_name,
+    ast.MatchMapping: _match_name,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+    ast.Break: _jump("break"),
+    ast.Continue: _jump("continue"),
+    ast.Return: _jump("return"),
+    **dict.fromkeys(FUNCTIONS, _function),
+    **dict.fromkeys(COMPREHENSIONS, _comprehension),
+}
+
+
+def blocks(node: ast.AST) -> list[list[ast.stmt]]:
+    """The blocks of statements directly inside a statement; none for functions and classes."""
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        return []
+    found = [getattr(node, field, None) for field in ("body", "orelse", "finalbody")]
+    inner = [n.body for n in (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))]
+    return [b for b in (*found, *inner) if b and isinstance(b, list)]
+
+
+def headers(node: ast.AST) -> list[ast.AST]:
+    """The expressions of a compound statement that stand outside its blocks."""
+    if isinstance(node, ast.If | ast.While):
+        return [node.test]
+    if isinstance(node, ast.For | ast.AsyncFor):
+        return [node.target, node.iter]
+    if isinstance(node, ast.With | ast.AsyncWith):
+        return list(node.items)
+    if isinstance(node, ast.Match):
+        return [node.subject]
+    return []

@@ -1,0 +1,92 @@
+"""`tf.autograph.experimental.set_loop_options`: what a loop is told from inside its body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from wengert.autograph.learning import Learn, Wider
+from wengert.core.shapes import TensorShape
+
+OPTIONS = "options"
+
+
+@dataclass(frozen=True)
+class LoopOptions:
+    """The options of one loop, as `tf.while_loop` takes them."""
+
+    parallel_iterations: int = 10
+    swap_memory: bool = False
+    maximum_iterations: Any = None
+
+    def given(self, limit: Any) -> dict[str, Any]:
+        """The arguments for a loop that makes `limit` turns at most."""
+        most = limit
+        if self.maximum_iterations is not None:
+            most = self.maximum_iterations if limit is None else _least(limit, self.maximum_iterations)
+        return {
+            "parallel_iterations": self.parallel_iterations,
+            "swap_memory": self.swap_memory,
+            "maximum_iterations": most,
+        }
+
+
+def _least(a: Any, b: Any) -> Any:
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    from wengert.ops.select import minimum
+
+    return minimum(a, b)
+
+
+_active: ContextVar[tuple[LoopOptions, Any, Sequence[Any]] | None] = ContextVar(
+    "wengert_loop", default=None
+)
+
+
+@contextmanager
+def collecting(options: LoopOptions, slots: Any, tensors: Sequence[Any]) -> Iterator[None]:
+    """Lets the body that is traced here speak about its loop."""
+    token = _active.set((options, slots, tensors))
+    try:
+        yield
+    finally:
+        _active.reset(token)
+
+
+def set_loop_options(
+    parallel_iterations: Any = None,
+    swap_memory: Any = None,
+    maximum_iterations: Any = None,
+    shape_invariants: Any = None,
+) -> None:
+    """Tells the loop around something about itself; call it first in the body.
+
+    `shape_invariants` pairs tensors of the loop with the shapes that hold in every turn. Shapes
+    that change are found out without it. Outside a loop on tensors it does nothing.
+    """
+    active = _active.get()
+    if active is None:
+        return
+    old, slots, tensors = active
+    new = LoopOptions(
+        old.parallel_iterations if parallel_iterations is None else parallel_iterations,
+        old.swap_memory if swap_memory is None else swap_memory,
+        old.maximum_iterations if maximum_iterations is None else maximum_iterations,
+    )
+    learned: dict[Any, Any] = {} if new == old else {OPTIONS: new}
+    for tensor, shape in shape_invariants or ():
+        for slot, given in zip(slots.slots, tensors, strict=True):
+            wanted = _sizes(shape)
+            if given is tensor and slot.shape != wanted:
+                learned[slot.path] = Wider(wanted)
+    if learned:
+        raise Learn(learned)
+
+
+def _sizes(shape: Any) -> Any:
+    found = TensorShape(shape)
+    return None if found.rank is None else tuple(found.as_list())

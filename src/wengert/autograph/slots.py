@@ -1,0 +1,340 @@
+"""The state of a loop as a flat list of tensors, and back.
+
+A slot is a tensor that the loop carries. Numbers that the body assigns are carried, since they
+will change; what is inside a container, and whatever is no number, stays as it is until a turn
+changes it, which teaches otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.autograph import trees
+from wengert.autograph.learning import AsTensor, FirstTurn, Growing, Learn, StandIn, Wider
+from wengert.autograph.lists import TracedList, is_array
+from wengert.autograph.state import State
+from wengert.autograph.undefined import EMPTY, UNSET, Undefined
+from wengert.core.apply import wrap
+from wengert.core.errors import at_site, invalid_dtype
+from wengert.core.shapes import TensorShape
+
+Path = tuple[int, ...]
+
+
+class Slot:
+    """A tensor of the state: where it is, what it came from, what is known of its shapes."""
+
+    __slots__ = ("given", "path", "shape", "start")
+
+    def __init__(self, path: Path, given: Any, start: Any, shape: Any) -> None:
+        self.path = path
+        self.given = given
+        self.start = start
+        self.shape = shape
+
+
+class Slots:
+    """A guess of what the state of a loop is."""
+
+    def __init__(self, state: State, hints: dict[Any, Any], loose: bool = False) -> None:
+        self.state = state
+        self.hints = hints
+        self.loose = loose
+        self.slots: list[Slot] = []
+        self.standing_in: list[str] = []
+        self.learned: dict[Any, Any] = {}
+        self._plans = [self._symbol(k, v) for k, v in enumerate(state.before)]
+
+    def _symbol(self, k: int, value: Any) -> Any:
+        symbol = self.state.symbols[k]
+        if not symbol.steps and symbol.base not in self.state.site.live:
+            return _Local(f"`{symbol}`", self.state.site)
+        return self.plan((k,), value)
+
+    def plan(self, path: Path, value: Any) -> Any:
+        """How one value is carried."""
+        hint = self.hints.get(path)
+        if isinstance(hint, StandIn) and _is_missing(value):
+            if str(self.state.symbols[path[0]]) != self.state.site.result:
+                self.standing_in.append(self.name(path))
+            return self._blank(path, hint.needed)
+        if isinstance(hint, Growing) and isinstance(value, list):
+            value = TracedList.start(hint.element, value)
+        if isinstance(value, TracedList):
+            return _Grown(self, path, value)
+        if trees.is_tree(value):
+            inner = [self.plan((*path, i), p) for i, p in enumerate(trees.parts(value))]
+            return _Many(self, path, value, inner)
+        if trees.is_tensor(value):
+            shape = hint.shape if isinstance(hint, Wider) else trees.shape_of(value)
+            return self.carry(path, value, value, shape)
+        if is_array(value):
+            return self.carry(path, value, value, None)
+        if trees.is_number(value) and (isinstance(hint, AsTensor) or self._assigned(path)):
+            return self._number(path, value, hint)
+        return _Fixed(self, path, value)
+
+    def _assigned(self, path: Path) -> bool:
+        return len(path) == 1 and not self.loose
+
+    def _number(self, path: Path, value: Any, hint: Any) -> Any:
+        start = trees.as_tensor(value, hint.dtype if hint else None)
+        if hint and hint.shape:
+            start = wrap(np.broadcast_to(start._array, hint.shape).copy())
+        return self.carry(path, value, start, trees.shape_of(start))
+
+    def _blank(self, path: Path, needed: Any) -> Any:
+        """Zeros in place of a value that the first turn will make."""
+        if trees.is_tree(needed):
+            inner = [self._blank((*path, i), p) for i, p in enumerate(trees.parts(needed))]
+            return _Many(self, path, needed, inner)
+        start = trees.zeros(needed)
+        if isinstance(start, TracedList):
+            return _Grown(self, path, start)
+        hint = self.hints.get(path)
+        shape = hint.shape if isinstance(hint, Wider) else trees.shape_of(needed)
+        return self.carry(path, needed, start, shape)
+
+    def carry(self, path: Path, given: Any, start: Any, shape: Any) -> Any:
+        self.slots.append(Slot(path, given, start, shape))
+        return _Carried(self, len(self.slots) - 1)
+
+    # What the loop asks.
+
+    @property
+    def start(self) -> list[Any]:
+        return [s.start for s in self.slots]
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether a number of Python's has become a tensor of a dtype nobody asked for."""
+        return any(trees.is_number(s.given) and s.path not in self.hints for s in self.slots)
+
+    def shapes(self) -> list[Any]:
+        """What is known of the shapes of each tensor in all turns."""
+        return [TensorShape(s.shape) for s in self.slots]
+
+    def values(self, tensors: Sequence[Any]) -> list[Any]:
+        """The state of the user's function for tensors in the slots."""
+        return [plan.fill(tensors) for plan in self._plans]
+
+    def outcome(self, values: list[Any]) -> list[Any]:
+        """The tensors for the slots after a turn; raises `Learn` where the guess was wrong."""
+        found: dict[int, Any] = {}
+        self.learned = {}
+        for plan, value in zip(self._plans, values, strict=True):
+            plan.match(value, found)
+        if self.learned:
+            raise Learn(self.learned)
+        return [found[i] for i in range(len(self.slots))]
+
+    # What plans say.
+
+    def name(self, path: Path) -> str:
+        return str(self.state.symbols[path[0]])
+
+    def learn(self, path: Path, hint: Any) -> None:
+        self.learned[path] = hint
+
+    def changed(self, path: Path, what: str, before: Any, after: Any, help: str = "") -> str:
+        symbol = self.name(path)
+        name = "the returned value" if symbol == self.state.site.result else f"`{symbol}`"
+        return (
+            f"{self.state.site.kind}: {name} must keep its {what} from turn to turn; it is "
+            f"{trees.described(before)} before the loop and {trees.described(after)} after one "
+            f"turn. {help}"
+        ).rstrip()
+
+
+class _Local:
+    """A name that belongs to a turn: nothing reads it in a later turn or after the loop."""
+
+    def __init__(self, name: str, site: Any) -> None:
+        self.reason = (
+            f"{site.kind}: {name} belongs to the turns of the loop at line {site.line}. Give it a "
+            f"value before the loop to use it after."
+        )
+        self.done = False
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        return Undefined(self.reason) if self.done else EMPTY
+
+    def match(self, value: Any, found: dict[int, Any]) -> None:
+        self.done = True
+
+
+class _Fixed:
+    """A value that is no tensor and stays the same."""
+
+    def __init__(self, slots: Slots, path: Path, value: Any) -> None:
+        self.slots = slots
+        self.path = path
+        self.value = value
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        return self.value
+
+    def match(self, value: Any, found: dict[int, Any]) -> None:
+        old = self.value
+        if value is old or _equal(old, value):
+            return
+        if _is_missing(old):
+            self._appeared(value)
+        elif not trees.can_stand_in(value):
+            raise at_site(ValueError(self._text(value)))
+        elif old is None:
+            self.slots.learn(self.path[:1], FirstTurn())
+        elif trees.is_number(old) and not trees.is_tree(value):
+            self.slots.learn(self.path, _as_tensor(value))
+        else:
+            raise at_site(ValueError(self._text(value)))
+
+    def _appeared(self, value: Any) -> None:
+        if trees.can_stand_in(value):
+            self.slots.learn(self.path, StandIn(trees.specs(value)))
+        elif isinstance(value, Undefined):
+            self.value = value
+        else:
+            site = self.slots.state.site
+            self.value = Undefined(
+                f"{site.kind}: `{self.slots.name(self.path)}` gets {trees.described(value)} in the "
+                f"loop at line {site.line}; only tensors come out of a loop on tensors."
+            )
+
+    def _text(self, value: Any) -> str:
+        return self.slots.changed(
+            self.path, "structure", self.value, value, "Only tensors may change in such a loop."
+        )
+
+
+def _as_tensor(value: Any) -> AsTensor:
+    tensor = trees.as_tensor(value)
+    return AsTensor(tensor.dtype, trees.shape_of(tensor) or None)
+
+
+class _Carried:
+    """A tensor, or a `TensorArray`."""
+
+    def __init__(self, slots: Slots, number: int) -> None:
+        self.slots = slots
+        self.number = number
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        return tensors[self.number]
+
+    def match(self, value: Any, found: dict[int, Any]) -> None:
+        slot = self.slots.slots[self.number]
+        found[self.number] = value
+        if isinstance(value, Undefined):
+            raise value.fail()
+        if is_array(slot.start) and is_array(value):
+            return
+        if not trees.is_tensor(value) and not trees.is_number(value):
+            raise at_site(ValueError(self.slots.changed(slot.path, "structure", slot.given, value)))
+        found[self.number] = value = trees.as_tensor(value, slot.start.dtype)
+        if value.dtype is not slot.start.dtype:
+            self._other_dtype(slot, value)
+        elif not TensorShape(trees.shape_of(value)).is_subtype_of(TensorShape(slot.shape)):
+            self._other_shape(slot, value)
+
+    def _is_free(self, slot: Slot) -> bool:
+        """Whether Python's number may still become a tensor of another kind."""
+        return trees.is_number(slot.given) and slot.path not in self.slots.hints
+
+    def _other_dtype(self, slot: Slot, value: Any) -> None:
+        if self._is_free(slot):
+            self.slots.learn(slot.path, _as_tensor(value))
+            return
+        text = self.slots.changed(slot.path, "dtype", slot.given, value)
+        kind, _, rule = text.partition(": ")
+        raise invalid_dtype(
+            kind,
+            rule.rstrip("."),
+            help=f"Cast it with tf.cast(x, tf.{slot.start.dtype.name}) in the loop.",
+        )
+
+    def _other_shape(self, slot: Slot, value: Any) -> None:
+        new = trees.shape_of(value)
+        if self._is_free(slot):
+            known = new is not None and None not in new
+            self.slots.learn(slot.path if known else slot.path[:1], _as_tensor(value) if known else FirstTurn())
+            return
+        if new is None or slot.shape is None or len(new) != len(slot.shape):
+            raise at_site(ValueError(self.slots.changed(slot.path, "rank", slot.given, value)))
+        pairs = zip(slot.shape, new, strict=True)
+        wider = tuple([a if a == b else None for a, b in pairs])
+        self.slots.learn(slot.path, Wider(wider))
+
+
+class _Many:
+    """A container whose parts are carried each in its own way."""
+
+    def __init__(self, slots: Slots, path: Path, value: Any, inner: list[Any]) -> None:
+        self.slots = slots
+        self.path = path
+        self.value = value
+        self.inner = inner
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        return trees.with_parts(self.value, [p.fill(tensors) for p in self.inner])
+
+    def match(self, value: Any, found: dict[int, Any]) -> None:
+        if isinstance(value, Undefined):
+            raise value.fail()
+        if isinstance(self.value, list):
+            element = self._growth(value)
+            if element is not None:
+                self.slots.learn(self.path, Growing(element))
+                return
+        if not trees.is_tree(value) or not trees.same_kind(self.value, value):
+            text = self.slots.changed(self.path, "structure", self.value, value)
+            raise at_site(ValueError(text))
+        for plan, part in zip(self.inner, trees.parts(value), strict=True):
+            plan.match(part, found)
+
+    def _growth(self, value: Any) -> Any:
+        """What the elements of a list are like, if it has grown."""
+        if isinstance(value, TracedList):
+            return value.element
+        if not isinstance(value, list) or len(value) <= len(self.value):
+            return None
+        new = value[len(self.value)]
+        return trees.specs(new) if trees.can_stand_in(new) else None
+
+
+class _Grown:
+    """A list that grows, by its arrays."""
+
+    def __init__(self, slots: Slots, path: Path, value: TracedList) -> None:
+        self.slots = slots
+        self.path = path
+        self.element = value.element
+        self.inner = [slots.carry((*path, i), a, a, None) for i, a in enumerate(value.arrays)]
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        return TracedList(self.element, [p.fill(tensors) for p in self.inner])
+
+    def match(self, value: Any, found: dict[int, Any]) -> None:
+        if isinstance(value, list):
+            value = TracedList.start(self.element, value)
+        if not isinstance(value, TracedList):
+            text = self.slots.changed(self.path, "structure", self.fill(self.slots.start), value)
+            raise at_site(ValueError(text))
+        for plan, array in zip(self.inner, value.arrays, strict=True):
+            plan.match(array, found)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is EMPTY or value is UNSET or isinstance(value, Undefined)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if type(a) is not type(b) or trees.is_tree(a):
+        return False
+    try:
+        return bool(a == b)
+    except Exception:
+        return False

@@ -1,0 +1,115 @@
+"""The variables that a branch or loop changes, read and written through the closure cells.
+
+A place is a cell (or a global) and the attributes and keys that lead on from it. What is not
+there reads as `EMPTY`, and writing `EMPTY` takes it away.
+"""
+
+from __future__ import annotations
+
+from types import CellType, FunctionType
+from typing import Any
+
+from wengert.autograph.names import Symbol
+from wengert.autograph.undefined import EMPTY
+from wengert.autograph.unit import Construct
+
+
+class Cells:
+    """The variables of one activation of a function, by name."""
+
+    __slots__ = ("_cells", "_globals")
+
+    def __init__(self, every: FunctionType) -> None:
+        names = every.__code__.co_freevars
+        self._cells: dict[str, CellType] = dict(zip(names, every.__closure__ or (), strict=True))
+        self._globals = every.__globals__
+
+    def add(self, value: Any) -> str:
+        """A variable of ours beside the user's; its name is none that Python would take."""
+        name = f"<{len(self._cells)}>"
+        self._cells[name] = CellType(value)
+        return name
+
+    def get(self, name: str) -> Any:
+        cell = self._cells.get(name)
+        if cell is None:
+            return self._globals.get(name, EMPTY)
+        try:
+            return cell.cell_contents
+        except ValueError:
+            return EMPTY
+
+    def set(self, name: str, value: Any) -> None:
+        cell = self._cells.get(name)
+        if cell is None:
+            if value is EMPTY:
+                self._globals.pop(name, None)
+            else:
+                self._globals[name] = value
+        elif value is not EMPTY:
+            cell.cell_contents = value
+        elif self.get(name) is not EMPTY:
+            del cell.cell_contents
+
+
+def read(cells: Cells, symbol: Symbol) -> Any:
+    """The value at a place."""
+    value = cells.get(symbol.base)
+    for kind, key in symbol.steps:
+        value = _step(value, kind, cells.get(key) if kind == "n" else key)
+        if value is EMPTY:
+            break
+    return value
+
+
+def _step(value: Any, kind: str, key: Any) -> Any:
+    if kind == ".":
+        return getattr(value, key, EMPTY)
+    try:
+        # Asking other containers could have effects: a `defaultdict` would make the item.
+        if isinstance(value, dict):
+            return dict.get(value, key, EMPTY)
+        return value[key] if isinstance(value, list) else EMPTY
+    except (IndexError, TypeError):
+        return EMPTY
+
+
+def write(cells: Cells, symbol: Symbol, value: Any) -> None:
+    """Puts a value at a place, unless it is there already."""
+    if read(cells, symbol) is value:
+        return
+    if not symbol.steps:
+        cells.set(symbol.base, value)
+        return
+    holder = read(cells, Symbol(symbol.base, symbol.steps[:-1]))
+    kind, key = symbol.steps[-1]
+    key = cells.get(key) if kind == "n" else key
+    if kind == ".":
+        if value is not EMPTY:
+            setattr(holder, key, value)
+        elif holder is not EMPTY:
+            delattr(holder, key)
+    elif isinstance(holder, dict) and value is EMPTY:
+        holder.pop(key, None)
+    elif isinstance(holder, list | dict) and value is not EMPTY:
+        holder[key] = value
+
+
+class State:
+    """The places that one construct changes."""
+
+    def __init__(self, site: Construct, cells: Cells) -> None:
+        self.site = site
+        self.cells = cells
+        self.symbols = site.symbols
+        self.before = self.read()
+
+    def read(self) -> list[Any]:
+        return [read(self.cells, s) for s in self.symbols]
+
+    def write(self, values: list[Any]) -> None:
+        for symbol, value in zip(self.symbols, values, strict=True):
+            write(self.cells, symbol, value)
+
+    def restore(self) -> None:
+        self.write(self.before)

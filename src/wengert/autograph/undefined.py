@@ -1,0 +1,61 @@
+"""Names that have no value, or none that a tensor may depend on: any use of one says which.
+
+Python forgets a name that no branch has set; a trace knows both branches, and must remember that
+one of them has not set it until somebody asks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core.errors import at_site
+
+
+class UndefinedError(ValueError, UnboundLocalError):
+    """A name is used that has no value, or different things as values, depending on a tensor."""
+
+
+class Undefined:
+    """Stands for the value of a name; every use raises."""
+
+    __slots__ = ("_reason",)
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def fail(self) -> UndefinedError:
+        return at_site(UndefinedError(self._reason))
+
+    def __repr__(self) -> str:
+        return "<no value>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in ("__tf_tensor__", "__array__", "__len__"):
+            raise AttributeError(name)
+        raise self.fail()
+
+
+def _use(self: Undefined, *args: Any, **kwargs: Any) -> Any:
+    raise self.fail()
+
+
+for _name in (
+    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul "
+    "rmatmul and rand or ror xor rxor lshift rshift neg pos abs invert lt le gt ge eq ne bool int "
+    "float index len iter next contains getitem setitem delitem call enter exit hash tf_tensor "
+    "array format str"
+).split():
+    setattr(Undefined, f"__{_name}__", _use)
+
+
+class _Nothing:
+    """A value that is not there."""
+
+    def __repr__(self) -> str:
+        return "<nothing>"
+
+
+# A name or place without a value, as the state of a function shows it.
+EMPTY = _Nothing()
+# The result of a function that has not returned yet.
+UNSET = _Nothing()

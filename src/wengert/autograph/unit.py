@@ -1,0 +1,99 @@
+"""One conversion: the names that ours go by in it, and what the user's global names mean.
+
+A global name is looked up once, at conversion, and only to see which calls can be left as they
+are; a function that is rebound later is still called, but not looked into.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import dataclass, field
+from typing import Any
+
+from wengert.autograph.names import Symbol
+
+_MISSING = object()
+
+
+class Names:
+    """The names of ours in rewritten code, under a prefix that the user's code does not use."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        # What every rewritten function finds in cells of its closure.
+        self.ops = prefix + "ops"
+        self.call = prefix + "call"
+        self.symbolic = prefix + "symbolic"
+        self.looping = prefix + "looping"
+        self.source = prefix + "source"
+        self.sourced = prefix + "sourced"
+        self.sites = prefix + "sites"
+        # What it makes for itself.
+        self.temporary = prefix + "t"
+        self.forms = prefix + "forms"
+        self.form = prefix + "form"
+        self.every = prefix + "every"
+        self.cells = prefix + "cells"
+        self.returned = prefix + "returned"
+        self.result = prefix + "result"
+
+
+@dataclass(eq=False)
+class Construct:
+    """One `if`, loop or guarded rest of a function: what it changes and what is known about it."""
+
+    kind: str
+    line: int
+    symbols: tuple[Symbol, ...] = ()
+    # The flags that stop a loop or guard a rest, by their names.
+    flags: tuple[str, ...] = ()
+    # Names that are read afterwards; of a loop, also those read by a later turn.
+    live: frozenset[str] = frozenset()
+    after: frozenset[str] = frozenset()
+    # The name that holds the value to be returned.
+    result: str = ""
+    # What earlier traces learned about the values, by what they started from.
+    learned: dict[Any, Any] = field(default_factory=dict)
+    met: bool = False
+
+
+class Unit:
+    """What the conversion of one function has in common with those of the functions inside it."""
+
+    def __init__(self, node: ast.AST, free: frozenset[str], scope: dict[str, Any]) -> None:
+        self.sites: list[Construct] = []
+        self._scope = scope
+        used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        bound = {n.id for n in ast.walk(node) if _binds(n)}
+        self._bound = bound | {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} | free
+        prefix = "ag__"
+        while any(name.startswith(prefix) for name in used | self._bound):
+            prefix = "_" + prefix
+        self.names = Names(prefix)
+        self._count = 0
+
+    def fresh(self, kind: str, ref: Any) -> str:
+        """A new name that says what it is for and which line it belongs to."""
+        self._count += 1
+        return f"{self.names.prefix}{kind}_{ref.lineno}_{self._count}"
+
+    def site(self, construct: Construct) -> int:
+        """Takes in a construct and returns its number."""
+        self.sites.append(construct)
+        return len(self.sites) - 1
+
+    def resolve(self, name: str) -> Any:
+        """What a global or builtin name means now, or `None`."""
+        if name in self._bound:
+            return None
+        found = self._scope.get(name, _MISSING)
+        return getattr(builtins, name, None) if found is _MISSING else found
+
+    def is_builtin(self, name: str) -> bool:
+        """Whether a name means the builtin of that name."""
+        return name not in self._bound and name not in self._scope and hasattr(builtins, name)
+
+
+def _binds(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)

@@ -1,0 +1,192 @@
+"""`tf.train.CheckpointManager`: keeps the newest checkpoints of a folder and removes the others."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from wengert.checkpoint import state
+from wengert.checkpoint.atomic import TEMPORARY
+from wengert.checkpoint.checkpoint import Checkpoint, CheckpointOptions, Counting
+from wengert.checkpoint.format import file_of
+from wengert.core.errors import at_site, describe
+from wengert.io.paths import local
+
+# A save that takes longer than this is thought to have died, and its temporary file removed.
+_ABANDONED = 24 * 3600.0
+
+
+class CheckpointManager:
+    """Saves numbered checkpoints to a folder and keeps `max_to_keep` of them (`None`: all).
+
+    With `keep_checkpoint_every_n_hours`, of those to be removed one is kept for each such span of
+    time. With `checkpoint_interval`, `save` does nothing unless `step_counter` moved on that far.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        directory: Any,
+        max_to_keep: int | None,
+        keep_checkpoint_every_n_hours: float | None = None,
+        checkpoint_name: str = "ckpt",
+        step_counter: Any = None,
+        checkpoint_interval: int | None = None,
+        init_fn: Callable[[], Any] | None = None,
+        last_checkpoint_step: int | None = None,
+    ) -> None:
+        if max_to_keep is not None and max_to_keep <= 0:
+            raise at_site(
+                ValueError(
+                    "CheckpointManager: `max_to_keep` must be a positive whole number or None; "
+                    f"got {describe(max_to_keep)}."
+                )
+            )
+        if checkpoint_interval is not None and step_counter is None:
+            raise at_site(
+                ValueError("CheckpointManager: `checkpoint_interval` needs `step_counter`.")
+            )
+        self._checkpoint = checkpoint
+        self._directory = local("CheckpointManager", directory)
+        self._max_to_keep = max_to_keep
+        self._keep_hours = keep_checkpoint_every_n_hours
+        self._prefix = os.path.join(self._directory, checkpoint_name)
+        self._step_counter = step_counter
+        self._interval = checkpoint_interval
+        self._init_fn = init_fn
+        self._last_step = last_checkpoint_step
+        self._latest: str | None = None
+        self._managed: dict[str, float] = {}
+        # A little back, so that a manager made again at once does not lose the newest.
+        self._preserved = time.time() - 1.0
+        self._recover()
+
+    def _recover(self) -> None:
+        """Goes on from what an earlier manager recorded in the folder."""
+        found = state.get_checkpoint_state(self._directory)
+        if found is None:
+            return
+        now = time.time()
+        self._latest = found.model_checkpoint_path
+        self._preserved = min(found.last_preserved_timestamp, now)
+        paths, times = found.all_model_checkpoint_paths, found.all_model_checkpoint_timestamps
+        if len(times) == len(paths):
+            given = {p: min(t, now) for p, t in zip(paths, times, strict=True)}
+            self._managed = {p: t for p, t in given.items() if t > self._preserved}
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """The checkpoint that is saved."""
+        return self._checkpoint
+
+    @property
+    def directory(self) -> str:
+        """The folder."""
+        return self._directory
+
+    @property
+    def checkpoint_interval(self) -> int | None:
+        """How many steps there are between two checkpoints."""
+        return self._interval
+
+    @property
+    def latest_checkpoint(self) -> str | None:
+        """The path of the newest checkpoint, or `None`."""
+        return self._latest
+
+    @property
+    def checkpoints(self) -> list[str]:
+        """The paths that are managed, oldest first."""
+        return list(self._managed)
+
+    def save(
+        self,
+        checkpoint_number: Any = None,
+        check_interval: bool = True,
+        options: CheckpointOptions | None = None,
+    ) -> str | None:
+        """Saves a checkpoint and removes what is too old; `None` if it is not yet time."""
+        step = None if self._interval is None else int(self._step_counter)
+        if step is not None and not self._due(step, check_interval):
+            return None
+        with Counting(self._checkpoint.save_counter) as count:
+            number = count if checkpoint_number is None else int(checkpoint_number)
+            path = self._checkpoint._write(
+                "CheckpointManager.save", f"{self._prefix}-{number}", options
+            )
+            managed = {p: t for p, t in self._managed.items() if p != path} | {path: time.time()}
+            self._record(path, managed)
+        self._latest, self._managed, self._last_step = path, managed, step
+        self._sweep()
+        return path
+
+    def _due(self, step: int, check_interval: bool) -> bool:
+        if self._last_step is None:
+            return True
+        if check_interval and step < self._last_step + (self._interval or 0):
+            return False
+        return step != self._last_step
+
+    def _record(self, latest: str, managed: dict[str, float]) -> None:
+        state.update(
+            "CheckpointManager.save",
+            self._directory,
+            latest,
+            list(managed),
+            list(managed.values()),
+            self._preserved,
+        )
+
+    def _sweep(self) -> None:
+        """Removes what is too old, after the record says that the new one is there."""
+        kept = self._max_to_keep or len(self._managed)
+        excess = max(0, len(self._managed) - kept)
+        for path in list(self._managed)[:excess]:
+            written = self._managed.pop(path)
+            if self._keep_hours and written - self._keep_hours * 3600.0 >= self._preserved:
+                self._preserved = written
+            else:
+                _remove(file_of(path))
+        if excess:
+            assert self._latest is not None, "a sweep follows a save"
+            self._record(self._latest, self._managed)
+        self._remove_abandoned()
+
+    def _remove_abandoned(self) -> None:
+        """Removes temporary files that a save left behind when its process was killed."""
+        start = os.path.basename(self._prefix) + "-"
+        for name in os.listdir(self._directory or "."):
+            path = os.path.join(self._directory, name)
+            if name.startswith(start) and name.endswith(TEMPORARY):
+                try:
+                    old = os.path.getmtime(path) < time.time() - _ABANDONED
+                except OSError:
+                    continue
+                if old:
+                    _remove(path)
+
+    def restore_or_initialize(self) -> str | None:
+        """Restores the newest checkpoint and returns its path; without one, calls `init_fn`."""
+        if self._latest is not None:
+            self._checkpoint.restore(self._latest)
+            if self._interval is not None:
+                self._last_step = int(self._step_counter)
+            return self._latest
+        if self._init_fn is not None:
+            self._init_fn()
+        return None
+
+    def sync(self) -> None:
+        """Nothing to wait for: a checkpoint is written before `save` returns."""
+
+
+def _remove(path: str) -> None:
+    try:
+        os.remove(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        logging.getLogger("wengert").warning("CheckpointManager: %s stays: %s.", path, error)

@@ -1,0 +1,280 @@
+"""Bringing a file and the objects of a program together, and saying how far that went.
+
+A restoration first finds out which value belongs to which object, then checks and reads all of
+them, and only then assigns: what does not fit is an error, and nothing is changed. Values whose
+objects are not there yet wait until they are attached as an attribute of an object that is.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import weakref
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.checkpoint.format import Reader
+from wengert.checkpoint.graph import VARIABLE, Node, leading_to, path_of, walk
+from wengert.checkpoint.trackable import (
+    Trackable,
+    children,
+    is_trackable,
+    takes_tensors,
+    variable_of,
+)
+from wengert.core.apply import wrap
+from wengert.core.context import State, using
+from wengert.core.errors import DataLossError, InvalidArgumentError, at_site, describe
+from wengert.core.variable import Variable
+from wengert.io.paths import refused
+
+_SHOWN = 5
+
+
+class _Match(NamedTuple):
+    """What a walk along file and objects found: who takes which values."""
+
+    visited: list[tuple[int, Any]]
+    taken: set[int]
+    variables: list[tuple[Variable, str]]
+    others: list[tuple[Any, dict[str, str]]]
+
+
+class Restoration:
+    """The values of one file on their way to the objects of a program."""
+
+    def __init__(self, name: str, path: str) -> None:
+        self._name = name
+        self.reader = Reader(name, path)
+        if self.reader.nodes is None:
+            rule = "this file was not written by tf.train.Checkpoint"
+            advice = "Read its tensors with tf.train.load_checkpoint(path)."
+            raise refused(name, rule, self.reader.path, advice, DataLossError)
+        self.nodes: list[Node] = self.reader.nodes
+        self.partial = False
+        self.waiting = {i for i, node in enumerate(self.nodes) if node.values}
+        self.matches = 0
+        self._restored: dict[int, weakref.ref[Any]] = {}
+
+    @property
+    def open(self) -> bool:
+        """Whether values still wait for their objects."""
+        return bool(self.waiting)
+
+    def names(self, node: int) -> set[str]:
+        """The names of a node's children."""
+        return set(self.nodes[node].children)
+
+    def has(self, x: Any) -> bool:
+        """Whether an object got its values from this file."""
+        found = self._restored.get(id(x))
+        return found is not None and found() is x
+
+    def offer(self, node: int, name: str, value: Any) -> bool:
+        """Restores an attribute that is about to be set, if its values still wait here."""
+        child = self.nodes[node].children.get(name)
+        if child is None or not self.waiting or not is_trackable(value):
+            return False
+        if child not in leading_to(self.nodes, self.waiting):
+            return False
+        return bool(self.run(child, value))
+
+    def run(self, node: int, x: Any) -> int:
+        """Restores all that is found from an object on; says how many objects got values."""
+        match = self._match(node, x)
+        self._check(match)
+        arrays = [self.reader.read(key) for _, key in match.variables]
+        with using(State()):  # at once, even while a function is traced
+            self._give_others(match)
+            for (variable, _), array in zip(match.variables, arrays, strict=True):
+                variable.assign(array)
+        self.waiting -= match.taken
+        self.matches += len(match.visited) - (node == 0)
+        for taker, _ in (*match.variables, *match.others):
+            self._restored[id(taker)] = weakref.ref(taker)
+        self._wait(match)
+        return len(match.taken)
+
+    def _match(self, start: int, x: Any) -> _Match:
+        found = _Match([], set(), [], [])
+        queue: deque[tuple[int, Any]] = deque([(start, x)])
+        seen: set[int] = set()
+        while queue:
+            number, x = queue.popleft()
+            if number in seen:
+                continue
+            seen.add(number)
+            found.visited.append((number, x))
+            if number in self.waiting:
+                self._take(found, number, x)
+            own = children(x)
+            for name, child in self.nodes[number].children.items():
+                if name in own:
+                    queue.append((child, own[name]))
+        return found
+
+    def _take(self, found: _Match, number: int, x: Any) -> None:
+        """Gives the values of a node to an object that takes such; the first value wins."""
+        values = self.nodes[number].values
+        variable = variable_of(x)
+        taker = x if variable is None else variable
+        fits = set(values) == {VARIABLE} if variable is not None else takes_tensors(x)
+        if not fits:
+            return
+        found.taken.add(number)
+        if self.has(taker) or any(taker is t for t, _ in (*found.variables, *found.others)):
+            return
+        if variable is not None:
+            found.variables.append((variable, values[VARIABLE]))
+        else:
+            found.others.append((x, values))
+
+    def _check(self, match: _Match) -> None:
+        wrong: list[str] = []
+        for variable, key in match.variables:
+            entry = self.reader.entries[key]
+            if variable.dtype is not entry.dtype or not variable.shape.is_compatible_with(
+                entry.shape
+            ):
+                wrong.append(
+                    f"{path_of(key)} is {describe(entry)} in the file and {describe(variable)} in "
+                    f"variable {variable.name!r}"
+                )
+        if wrong:
+            more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+            rule = f"values and variables must have the same shape and dtype: {wrong[0]}{more}"
+            advice = "Nothing was changed. Build the program that wrote the checkpoint."
+            raise refused(self._name, rule, self.reader.path, advice, InvalidArgumentError)
+
+    def _give_others(self, match: _Match) -> None:
+        undo: list[tuple[Any, Any]] = []
+        for x, values in match.others:
+            given = {n: wrap(np.asarray(self.reader.read(key))) for n, key in values.items()}
+            undo.append((x, x._serialize_to_tensors()))
+            try:
+                x._restore_from_tensors(given)
+            except BaseException:
+                for y, before in undo:
+                    y._restore_from_tensors(before)
+                raise
+
+    def _wait(self, match: _Match) -> None:
+        """Tells the objects that were met what may still be attached to them."""
+        if not self.waiting:
+            self.reader.close()
+            return
+        leading = leading_to(self.nodes, self.waiting)
+        for number, x in match.visited:
+            if isinstance(x, Trackable) and self.nodes[number].children and number in leading:
+                x._await(self, number)
+
+    def paths_waiting(self) -> list[str]:
+        """The paths of the values that nobody took."""
+        return sorted(path_of(k) for i in self.waiting for k in self.nodes[i].values.values())
+
+    def __del__(self) -> None:
+        waiting = getattr(self, "waiting", None)
+        if waiting and not self.partial and not sys.is_finalizing():
+            logging.getLogger("wengert").warning(
+                "restore: %s of the values in %s were never used: %s. Call expect_partial() on "
+                "what restore() returns if that is right.",
+                len(waiting), self.reader.path, _some(self.paths_waiting()),
+            )  # fmt: skip
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+class CheckpointLoadStatus:
+    """What became of a restore, for a program to insist on."""
+
+    def __init__(self, restoration: Restoration, root: Any) -> None:
+        self._restoration = restoration
+        self._root = root
+
+    def assert_consumed(self) -> CheckpointLoadStatus:
+        """Raises `AssertionError` unless every value of the file and every variable was matched."""
+        waiting = self._restoration.paths_waiting()
+        if waiting:
+            raise _unmatched(
+                "assert_consumed",
+                f"{len(waiting)} values in {self._restoration.reader.path} have no object here: "
+                f"{_some(waiting)}",
+            )
+        return self.assert_existing_objects_matched()
+
+    def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
+        """Raises `AssertionError` unless every variable that is there now got a value."""
+        found = walk(self._root)
+        missing = [
+            path_of(next(iter(node.values.values())))
+            for node, x in zip(found.nodes, found.objects, strict=True)
+            if node.values and not self._restoration.has(x)
+        ]
+        if missing:
+            raise _unmatched(
+                "assert_existing_objects_matched",
+                f"{len(missing)} objects have no value in {self._restoration.reader.path}: "
+                f"{_some(sorted(missing))}",
+            )
+        return self
+
+    def assert_nontrivial_match(self) -> CheckpointLoadStatus:
+        """Raises `AssertionError` if nothing but the root was matched."""
+        if not self._restoration.matches and children(self._root):
+            raise _unmatched(
+                "assert_nontrivial_match",
+                f"nothing in {self._restoration.reader.path} has a counterpart here",
+            )
+        return self
+
+    def expect_partial(self) -> CheckpointLoadStatus:
+        """Says that values which nobody takes are no mistake, so that nothing is logged."""
+        self._restoration.partial = True
+        return self
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Looks again, from the root, for objects whose values still wait.
+
+        Attributes get their values when they are set; this is for what was put into lists and
+        dicts since, and overwrites what such variables hold.
+        """
+        if self._restoration.open:
+            self._restoration.run(0, self._root)
+
+    run_restore_ops = initialize_or_restore
+
+
+class InitializationOnlyStatus:
+    """What `restore(None)` returns: nothing was restored."""
+
+    def assert_consumed(self) -> Any:
+        """Raises `AssertionError`."""
+        raise _unmatched("assert_consumed", "no checkpoint was given to restore")
+
+    def assert_existing_objects_matched(self) -> Any:
+        """Raises `AssertionError`."""
+        raise _unmatched("assert_existing_objects_matched", "no checkpoint was given to restore")
+
+    def assert_nontrivial_match(self) -> Any:
+        """Raises `AssertionError`."""
+        raise _unmatched("assert_nontrivial_match", "no checkpoint was given to restore")
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Raises `AssertionError`."""
+        raise _unmatched("run_restore_ops", "no checkpoint was given to restore")
+
+    def expect_partial(self) -> InitializationOnlyStatus:
+        """Nothing to expect."""
+        return self
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Variables have their first values already."""
+
+
+def _unmatched(name: str, text: str) -> AssertionError:
+    return at_site(AssertionError(f"{name}: {text}."))

@@ -1,0 +1,1 @@
+"""The commands: `wengert run`, `doctor`, `explain` and `api`."""

@@ -1,0 +1,77 @@
+"""`tf.experimental.Optional`: a value that may not be there, such as the next element of a dataset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.composite.values import tensor_or_composite, type_spec_from_value
+from wengert.core import nest
+from wengert.core.composite import StaticSpec
+from wengert.core.convert import to_tensor
+from wengert.core.errors import invalid
+
+
+class Optional:
+    """A nest of tensors, or nothing; make one with `from_value` or `empty`.
+
+    >>> tf.experimental.Optional.from_value(3).get_value().numpy()
+    3
+    """
+
+    def __init__(self, element_spec: Any, value: Any, full: bool) -> None:
+        self._element_spec = element_spec
+        self._value = value
+        self._full = full
+
+    @staticmethod
+    def from_value(value: Any) -> Optional:
+        """An optional that holds a tensor, a composite, or a nest of them."""
+        held = nest.map_structure(tensor_or_composite, value)
+        return Optional(nest.map_structure(type_spec_from_value, held), held, True)
+
+    @staticmethod
+    def empty(element_spec: Any) -> Optional:
+        """An optional without a value; `element_spec` says what it could hold."""
+        return Optional(element_spec, None, False)
+
+    def has_value(self, name: Any = None) -> Any:
+        """Whether there is a value, as a scalar tensor."""
+        return to_tensor(self._full)
+
+    def get_value(self, name: Any = None) -> Any:
+        """The value; an error where there is none."""
+        if not self._full:
+            raise invalid("get_value", "this optional has no value", help="Ask has_value() first.")
+        return self._value
+
+    @property
+    def element_spec(self) -> Any:
+        """The type of the value: a nest of specs."""
+        return self._element_spec
+
+    @property
+    def _type_spec(self) -> OptionalSpec:
+        return OptionalSpec(self._element_spec)
+
+
+class OptionalSpec(StaticSpec):
+    """The type of an optional: that of its value."""
+
+    __slots__ = ("_element_spec",)
+
+    def __init__(self, element_spec: Any) -> None:
+        self._element_spec = element_spec
+
+    @property
+    def element_spec(self) -> Any:
+        return self._element_spec
+
+    @property
+    def value_type(self) -> type:
+        return Optional
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._element_spec,)
+
+    def __repr__(self) -> str:
+        return f"OptionalSpec({self._element_spec!r},)"

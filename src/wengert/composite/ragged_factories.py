@@ -1,0 +1,187 @@
+"""The ways to make a ragged tensor: values, and one description of how they are cut into rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.composite.row_partition import RowPartition
+from wengert.composite.values import known, length
+from wengert.core import dtypes
+from wengert.core.convert import to_tensor
+from wengert.core.dtypes import DType
+from wengert.core.errors import at_site, describe, invalid
+
+
+class Factories:
+    """The `from_` methods of ragged tensors."""
+
+    _partition: RowPartition
+    shape: Any
+
+    @classmethod
+    def from_row_splits(
+        cls, values: Any, row_splits: Any, name: Any = None, validate: bool = True
+    ) -> Any:
+        """Row i holds the values from `row_splits[i]` to `row_splits[i + 1]`."""
+        values, hint = _values_and_hint("from_row_splits", values)
+        return _cut(
+            cls, values, RowPartition.from_row_splits(row_splits, validate, None, hint), validate
+        )
+
+    @classmethod
+    def from_row_lengths(
+        cls, values: Any, row_lengths: Any, name: Any = None, validate: bool = True
+    ) -> Any:
+        """Row i holds the next `row_lengths[i]` values."""
+        values, hint = _values_and_hint("from_row_lengths", values)
+        return _cut(
+            cls, values, RowPartition.from_row_lengths(row_lengths, validate, None, hint), validate
+        )
+
+    @classmethod
+    def from_value_rowids(
+        cls,
+        values: Any,
+        value_rowids: Any,
+        nrows: Any = None,
+        name: Any = None,
+        validate: bool = True,
+    ) -> Any:
+        """Value i goes to row `value_rowids[i]`; the row numbers increase."""
+        values, hint = _values_and_hint("from_value_rowids", values)
+        rows = RowPartition.from_value_rowids(value_rowids, nrows, validate, None, hint)
+        return _cut(cls, values, rows, validate)
+
+    @classmethod
+    def from_row_starts(
+        cls, values: Any, row_starts: Any, name: Any = None, validate: bool = True
+    ) -> Any:
+        """Row i begins at `row_starts[i]` and ends where the next begins."""
+        values, hint = _values_and_hint("from_row_starts", values)
+        rows = RowPartition.from_row_starts(row_starts, length(values), validate, None, hint)
+        return _cut(cls, values, rows, validate)
+
+    @classmethod
+    def from_row_limits(
+        cls, values: Any, row_limits: Any, name: Any = None, validate: bool = True
+    ) -> Any:
+        """Row i ends before `row_limits[i]` and begins where the one before ends."""
+        values, hint = _values_and_hint("from_row_limits", values)
+        return _cut(
+            cls, values, RowPartition.from_row_limits(row_limits, validate, None, hint), validate
+        )
+
+    @classmethod
+    def from_uniform_row_length(
+        cls,
+        values: Any,
+        uniform_row_length: Any,
+        nrows: Any = None,
+        validate: bool = True,
+        name: Any = None,
+    ) -> Any:
+        """Rows of one length; the axis counts as uniform, not as ragged."""
+        kind: Any = cls
+        values, hint = _values_and_hint("from_uniform_row_length", values)
+        rows = RowPartition.from_uniform_row_length(
+            uniform_row_length, length(values), nrows, validate, None, hint
+        )
+        return kind(values, rows, internal=True)
+
+    @classmethod
+    def from_nested_row_splits(
+        cls, flat_values: Any, nested_row_splits: Any, name: Any = None, validate: bool = True
+    ) -> Any:
+        """Several ragged axes by their row splits, outermost first."""
+        return _nested(cls.from_row_splits, flat_values, nested_row_splits, validate)
+
+    @classmethod
+    def from_nested_row_lengths(
+        cls, flat_values: Any, nested_row_lengths: Any, name: Any = None, validate: bool = True
+    ) -> Any:
+        """Several ragged axes by their row lengths, outermost first."""
+        return _nested(cls.from_row_lengths, flat_values, nested_row_lengths, validate)
+
+    @classmethod
+    def from_nested_value_rowids(
+        cls,
+        flat_values: Any,
+        nested_value_rowids: Any,
+        nested_nrows: Any = None,
+        name: Any = None,
+        validate: bool = True,
+    ) -> Any:
+        """Several ragged axes by the row numbers of their values, outermost first."""
+        _check_list("nested_value_rowids", nested_value_rowids)
+        counts = nested_nrows or [None] * len(nested_value_rowids)
+        if len(counts) != len(nested_value_rowids):
+            raise at_site(ValueError("from_nested_value_rowids: one `nested_nrows` per axis."))
+        result = flat_values
+        for ids, rows in reversed(list(zip(nested_value_rowids, counts, strict=True))):
+            result = cls.from_value_rowids(result, ids, rows, validate=validate)
+        return result
+
+    @classmethod
+    def from_tensor(
+        cls,
+        tensor: Any,
+        lengths: Any = None,
+        padding: Any = None,
+        ragged_rank: int = 1,
+        name: Any = None,
+        row_splits_dtype: Any = dtypes.int64,
+    ) -> Any:
+        """A ragged tensor from a dense one: of given `lengths`, or without `padding` at row ends."""
+        from wengert.composite.ragged_convert import from_tensor
+
+        return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
+
+    @classmethod
+    def from_sparse(
+        cls, st_input: Any, name: Any = None, row_splits_dtype: Any = dtypes.int64
+    ) -> Any:
+        """A ragged tensor from a sparse matrix whose values begin each row without gaps."""
+        from wengert.composite.ragged_convert import from_sparse
+
+        return from_sparse(st_input, row_splits_dtype)
+
+
+def values_of(value: Any) -> Any:
+    """Values as a tensor, or ragged as they are."""
+    return value if isinstance(value, Factories) else to_tensor(value)
+
+
+def _values_and_hint(name: str, values: Any) -> tuple[Any, DType | None]:
+    """The values, and the type of row splits that goes with theirs."""
+    found = values_of(values)
+    if found.shape.rank == 0:
+        raise invalid(name, "`values` must have rows", found)
+    return found, found._partition.dtype if isinstance(found, Factories) else None
+
+
+def _cut(kind: Any, values: Any, rows: RowPartition, validate: bool) -> Any:
+    """Values cut into rows, after a look at whether they fit."""
+    if isinstance(values, Factories) and values._partition.dtype is not rows.dtype:
+        raise at_site(
+            ValueError(
+                f"RaggedTensor: row splits must have one type; got {rows.dtype.name} over "
+                f"{values._partition.dtype.name}. Use x.with_row_splits_dtype."
+            )
+        )
+    end, size = known(rows.row_splits()), values.shape[0]
+    if validate and end is not None and size is not None and end[-1] != size:
+        raise invalid("RaggedTensor", f"the rows take {end[-1]} values", values)
+    return kind(values, rows, internal=True)
+
+
+def _nested(make: Any, flat_values: Any, parts: Any, validate: bool) -> Any:
+    _check_list("nested rows", parts)
+    result = flat_values
+    for part in reversed(parts):
+        result = make(result, part, validate=validate)
+    return result
+
+
+def _check_list(what: str, value: Any) -> None:
+    if not isinstance(value, list | tuple):
+        raise at_site(TypeError(f"RaggedTensor: `{what}` must be a list; got {describe(value)}."))

@@ -1,0 +1,176 @@
+"""Looking rows up in ragged tensors, and by ragged indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.composite.ragged_factories import values_of
+from wengert.composite.ragged_rows import check_within, pick_rows
+from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
+from wengert.composite.row_partition import RowPartition, same_rows
+from wengert.core.convert import operand
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.ops import embedding, partition
+from wengert.ops import gather as dense
+from wengert.ops.arithmetic import add
+from wengert.ops.cast import cast
+from wengert.ops.compare import equal
+from wengert.ops.declare import static_int
+from wengert.ops.dims import expand_dims
+from wengert.ops.dims import shape as shape_of
+from wengert.ops.indexing import where_indices
+from wengert.ops.joining import concat
+from wengert.ops.repeating import tile
+from wengert.ops.shaping import reshape, transpose
+
+
+def gather(
+    params: Any,
+    indices: Any,
+    validate_indices: Any = None,
+    axis: Any = None,
+    batch_dims: Any = 0,
+    name: Any = None,
+) -> Any:
+    """Picks slices of `params` along `axis`; either may be ragged."""
+    x, i = values_of(params), values_of(indices)
+    if not i.dtype.is_integer:
+        raise invalid_dtype("gather", "`indices` must be whole numbers", i)
+    batch = static_int("gather", batch_dims, "batch_dims")
+    batch = batch + i.shape.rank if batch < 0 else batch
+    place = (
+        batch if axis is None else check_axis("gather", static_int("gather", axis), x.shape.rank)
+    )
+    if batch:
+        return _by_batch(x, i, place, batch)
+    return _along(x, i, place)
+
+
+def _along(x: Any, i: Any, axis: int) -> Any:
+    """A gather without batch axes."""
+    if isinstance(i, RaggedTensor):
+        if axis:
+            return _dense_along(x, i, axis)
+        return i.with_values(_along(x, i.values, 0))
+    if not isinstance(x, RaggedTensor):
+        return dense.gather(x, i, axis=axis)
+    if axis == 0:
+        return _rows(x, i)
+    if axis > 1:
+        return x.with_values(_along(x.values, i, axis - 1))
+    shape = [-1] + [1] * i.shape.rank
+    check_within("gather", expand_dims(i, 0), reshape(x.row_lengths(), shape))
+    return _rows(x.values, add(reshape(x.row_starts(), shape), cast(i, x.row_splits.dtype)))
+
+
+def _rows(x: Any, i: Any) -> Any:
+    """Rows by indices of any rank."""
+    if not isinstance(x, RaggedTensor):
+        return dense.gather(x, i)
+    flat = pick_rows(x, reshape(i, [-1]))
+    if i.shape.rank == 0:
+        return flat.values
+    sizes = i.shape.as_list()
+    for size in reversed(sizes[1:]):
+        count = RowPartition.from_uniform_row_length(
+            size, nvals=flat.nrows(), dtype=x.row_splits.dtype
+        )
+        flat = ragged(flat, RowPartition(count.row_splits()))
+    return flat
+
+
+def _dense_along(x: Any, i: RaggedTensor, axis: int) -> Any:
+    """Ragged indices along an inner axis of a dense tensor: they apply to each outer position."""
+    if isinstance(x, RaggedTensor):
+        return x.with_values(_along(x.values, i, axis - 1)) if axis > 1 else _refused(x, i)
+    lead = list(x.shape[:axis])
+    rank = x.shape.rank
+    front = transpose(x, [axis, *range(axis), *range(axis + 1, rank)])
+    found = dense.gather(front, i.flat_values)
+    back = transpose(found, [*range(1, axis + 1), 0, *range(axis + 1, rank)])
+    values: Any = reshape(back, concat([[-1], shape_of(back)[axis + 1 :]], 0))
+    copies = 1
+    for size in lead:
+        copies *= size
+    for rows in reversed(i._partitions):
+        values = ragged(values, RowPartition.from_row_lengths(tile(rows.row_lengths(), [copies])))
+    sizes = [*lead[1:], i.shape[0]]
+    for size in reversed(sizes):
+        values = RaggedTensor.from_uniform_row_length(values, size)
+    return values
+
+
+def _refused(x: Any, i: Any) -> Any:
+    raise invalid("gather", "ragged indices along a ragged axis need `batch_dims`", x, i)
+
+
+def _by_batch(x: Any, i: Any, axis: int, batch: int) -> Any:
+    """A gather in which row b of the indices speaks of row b of the tensor."""
+    if batch > 1:
+        rows = x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x)
+        ids = i if isinstance(i, RaggedTensor) else RaggedTensor.from_tensor(i)
+        if same_rows(rows._partition, ids._partition) is False:
+            raise invalid("gather", f"the first {batch} axes (`batch_dims`) must agree", x, i)
+        return ids.with_values(_by_batch(rows.values, ids.values, axis - 1, batch - 1))
+    if not x.shape[:1].is_compatible_with(i.shape[:1]):
+        raise invalid("gather", "the first axis (`batch_dims`) must agree", x, i)
+    rows = x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x)
+    if axis > 1:
+        raise invalid("gather", "with a ragged tensor `axis` must be `batch_dims`", x, i)
+    starts, lengths, kind = rows.row_starts(), rows.row_lengths(), rows.row_splits.dtype
+    if not isinstance(i, RaggedTensor):
+        shape = [-1] + [1] * (i.shape.rank - 1)
+        check_within("gather", i, reshape(lengths, shape))
+        return _rows(rows.values, add(reshape(starts, shape), cast(i, kind)))
+    if i.ragged_rank > 1:
+        raise invalid("gather", "with `batch_dims` the indices have one ragged axis", x, i)
+    ids, flat = cast(i.value_rowids(), kind), cast(i.values, kind)
+    tail = [-1] + [1] * (flat.shape.rank - 1)
+    check_within("gather", flat, reshape(dense.gather(lengths, ids), tail))
+    return i.with_values(_rows(rows.values, add(flat, reshape(dense.gather(starts, ids), tail))))
+
+
+def gather_nd(
+    params: Any,
+    indices: Any,
+    batch_dims: Any = 0,
+    name: Any = None,
+    bad_indices_policy: str = "",
+) -> Any:
+    """Picks slices at the index tuples in the last axis of `indices`."""
+    if static_int("gather_nd", batch_dims, "batch_dims"):
+        raise invalid("gather_nd", "`batch_dims` is not taken for ragged tensors")
+    x, i = values_of(params), values_of(indices)
+    if isinstance(i, RaggedTensor):
+        return i.with_values(gather_nd(x, i.values))
+    if not isinstance(x, RaggedTensor):
+        return dense.gather_nd(x, i)
+    depth = i.shape[-1]
+    if depth is None:
+        raise invalid("gather_nd", "the length of index tuples must be known", i)
+    flat = cast(reshape(i, [-1, depth]), x.row_splits.dtype)
+    check_within("gather_nd", flat[:, 0], x.nrows())
+    place, used = flat[:, 0], 1
+    values: Any = x
+    while used < depth and isinstance(values, RaggedTensor):
+        check_within("gather_nd", flat[:, used], dense.gather(values.row_lengths(), place))
+        place = add(dense.gather(values.row_starts(), place), flat[:, used])
+        values, used = values.values, used + 1
+    if used < depth:
+        found = dense.gather_nd(values, concat([expand_dims(place, 1), flat[:, used:]], 1))
+        return reshape(found, concat([shape_of(i)[:-1], shape_of(found)[1:]], 0))
+    return _rows(values, reshape(place, shape_of(i)[:-1]))
+
+
+def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: Any = None) -> Any:
+    """The rows of a table named by ragged ids."""
+    return ids.with_flat_values(embedding.embedding_lookup(params, ids.flat_values, max_norm))
+
+
+def dynamic_partition(data: Any, partitions: Any, num_partitions: Any, name: Any = None) -> Any:
+    """The rows of a ragged tensor dealt out to several by number."""
+    if not isinstance(data, RaggedTensor):
+        return partition.dynamic_partition(data, partitions.flat_values, num_partitions)
+    where_to = operand(partitions)
+    count = static_int("dynamic_partition", num_partitions, "num_partitions")
+    return [pick_rows(data, reshape(where_indices(equal(where_to, k)), [-1])) for k in range(count)]

@@ -1,0 +1,171 @@
+"""Indexing ragged tensors: rows by number, slices along any axis, new axes.
+
+A number picks a row of the outermost axis, or of an inner one whose rows have one length; where
+rows differ in length, a number would not exist in each of them, and is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.composite.ragged_rows import check_within, pick_rows, spans
+from wengert.composite.ragged_shaping import expand_dims
+from wengert.composite.ragged_tensor import RaggedTensor, ragged
+from wengert.composite.row_partition import RowPartition
+from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
+from wengert.core.tensor import Value
+from wengert.ops import dims
+from wengert.ops.arithmetic import add, subtract
+from wengert.ops.create import range as numbers
+from wengert.ops.create import zeros_like
+from wengert.ops.declare import static_int
+from wengert.ops.division import floordiv
+from wengert.ops.gather import gather
+from wengert.ops.select import maximum, minimum
+
+
+def getitem(x: RaggedTensor, key: Any) -> Any:
+    """What `x[key]` gives."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    for one in keys:
+        if not _is_key(one):
+            raise at_site(
+                TypeError(
+                    "RaggedTensor: an index is a number, a slice, `...` or None; got "
+                    f"{describe(one)}."
+                )
+            )
+    return _outer(x, _without_ellipsis(keys, x.shape.rank or 0))
+
+
+def _is_key(key: Any) -> bool:
+    if isinstance(key, bool | str | float):
+        return False
+    if isinstance(key, Value):
+        return key.dtype.is_integer and not key.shape.rank
+    return key is None or key is Ellipsis or isinstance(key, slice) or hasattr(key, "__index__")
+
+
+def _without_ellipsis(keys: list[Any], rank: int) -> list[Any]:
+    """`...` written out as whole slices."""
+    at = [i for i, k in enumerate(keys) if k is Ellipsis]
+    if not at:
+        return keys
+    rest = [k for k in keys if k is not None and k is not Ellipsis]
+    return [*keys[: at[0]], *[slice(None)] * (rank - len(rest)), *keys[at[0] + 1 :]]
+
+
+def _outer(x: Any, keys: list[Any]) -> Any:
+    """Applies keys from the outermost axis on."""
+    if not keys:
+        return x
+    if not isinstance(x, RaggedTensor):
+        return x[tuple(keys)]
+    key, rest = keys[0], keys[1:]
+    if key is None:
+        inner = _outer(x, rest)
+        ours = isinstance(inner, RaggedTensor)
+        return expand_dims(inner, 0) if ours else dims.expand_dims(inner, 0)
+    if isinstance(key, slice):
+        whole = key == slice(None)
+        rows = x if whole else pick_rows(x, numbers(x.nrows())[_static_slice(key)])
+        return _inner(rows, rest)
+    return _outer(_row(x, static_int("index", key, "index")), rest)
+
+
+def _row(x: RaggedTensor, number: int) -> Any:
+    count = x._partition.static_nrows
+    if count is not None and not -count <= number < count:
+        raise invalid(
+            "index", f"there is no row {number} in {count} rows", x, kind=InvalidIndexError
+        )
+    place = number if number >= 0 else number + x.nrows()
+    start, limit = x.row_splits[place], x.row_splits[place + 1]
+    if isinstance(x.values, RaggedTensor):
+        return pick_rows(x.values, numbers(start, limit))
+    return x.values[start:limit]
+
+
+def _inner(x: Any, keys: list[Any]) -> Any:
+    """Applies keys from the second axis on."""
+    if not keys:
+        return x
+    if not isinstance(x, RaggedTensor):
+        return x[(slice(None), *keys)]
+    key, rest = keys[0], keys[1:]
+    if key is None:
+        inner = _inner(x, rest)
+        ours = isinstance(inner, RaggedTensor)
+        return expand_dims(inner, 1) if ours else dims.expand_dims(inner, 1)
+    if isinstance(key, slice):
+        cut = x if key == slice(None) else _sliced(x, _static_slice(key))
+        return cut.with_values(_inner(cut.values, rest)) if rest else cut
+    return _outer_of_each(x, static_int("index", key, "index"), rest)
+
+
+def _outer_of_each(x: RaggedTensor, number: int, rest: list[Any]) -> Any:
+    """The element of that number of each row, where rows have one length."""
+    size = x._partition.static_uniform_row_length
+    if size is None:
+        raise at_site(
+            ValueError(
+                "RaggedTensor: rows of different lengths are not indexed by a number; got "
+                f"{describe(x)}. Use a slice, or tf.gather with `batch_dims=1`."
+            )
+        )
+    place = number + size if number < 0 else number
+    starts = x.row_starts()
+    check_within("index", zeros_like(starts) + place, x.row_lengths())
+    return _inner(pick_rows(x.values, starts + place), rest)
+
+
+def _static_slice(key: slice) -> slice:
+    parts = (
+        None if p is None else static_int("slice", p, "slice")
+        for p in (key.start, key.stop, key.step)
+    )
+    found = slice(*parts)
+    if found.step == 0:
+        raise at_site(ValueError("slice: the step must not be 0."))
+    return found
+
+
+def _sliced(x: RaggedTensor, key: slice) -> RaggedTensor:
+    """The same slice of each row."""
+    own, step = x._partition, 1 if key.step is None else key.step
+    if own.static_uniform_row_length is not None:
+        covered = range(own.static_uniform_row_length)[key]
+        starts = own.row_starts() + (covered.start if len(covered) else 0)
+        cut = RowPartition.from_uniform_row_length(len(covered), nrows=own.nrows(), dtype=own.dtype)
+    else:
+        starts, cut = _row_slices(own, key, step)
+    if step == 1:
+        return ragged(pick_rows(x.values, spans(starts, cut)), cut)
+    begin = gather(starts, cut.value_rowids())
+    return ragged(pick_rows(x.values, add(begin, cut.offsets_in_rows() * step)), cut)
+
+
+def _row_slices(own: RowPartition, key: slice, step: int) -> tuple[Any, RowPartition]:
+    """Where the slice of each row begins, and how long it is: Python's rules, row by row."""
+    lengths = own.row_lengths()
+    low, high = zeros_like(lengths), lengths
+    if step < 0:
+        low, high = low - 1, high - 1
+    start = (
+        (low if step > 0 else high)
+        if key.start is None
+        else _clamped(key.start, lengths, low, high)
+    )
+    stop = (
+        (high if step > 0 else low) if key.stop is None else _clamped(key.stop, lengths, low, high)
+    )
+    # Rounded up, for either direction.
+    count = floordiv(subtract(stop, start) + (step - (1 if step > 0 else -1)), step)
+    cut = RowPartition.from_row_lengths(maximum(count, zeros_like(count)), validate=False)
+    return add(own.row_starts(), start), cut
+
+
+def _clamped(bound: int, lengths: Any, low: Any, high: Any) -> Any:
+    """A bound counted from the front of each row and kept within it."""
+    place = lengths + bound if bound < 0 else zeros_like(lengths) + bound
+    return minimum(maximum(place, low), high)

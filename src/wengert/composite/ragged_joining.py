@@ -1,0 +1,155 @@
+"""Ragged tensors joined, stacked, repeated, split and reversed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.composite.ragged_convert import from_tensor
+from wengert.composite.ragged_factories import values_of
+from wengert.composite.ragged_rows import alike, pick_rows
+from wengert.composite.ragged_shaping import expand_dims
+from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
+from wengert.composite.row_partition import RowPartition, same_rows
+from wengert.core import dtypes
+from wengert.core.errors import at_site, invalid
+from wengert.ops import joining, reordering
+from wengert.ops.arithmetic import subtract
+from wengert.ops.create import range as numbers
+from wengert.ops.declare import static, static_int, static_tuple
+from wengert.ops.gather import gather
+from wengert.ops.shaping import reshape, transpose
+
+
+def concat(values: Any, axis: Any, name: Any = "concat") -> Any:
+    """Joins ragged (and dense) tensors along an axis."""
+    xs = [values_of(v) for v in _listed("concat", values)]
+    place = check_axis("concat", static_int("concat", axis), xs[0].shape.rank)
+    return xs[0] if len(xs) == 1 else _join(xs, place)
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, RaggedTensor):
+        return [values]
+    if not values:
+        raise at_site(ValueError(f"{name}: at least one tensor is needed."))
+    return list(values)
+
+
+def _join(xs: list[Any], axis: int) -> Any:
+    if not any(isinstance(x, RaggedTensor) for x in xs):
+        return joining.concat(xs, axis)
+    rows = alike("concat", xs)
+    if axis == 0:
+        lengths = joining.concat([x.row_lengths() for x in rows], 0)
+        inner = _join([x.values for x in rows], 0)
+        return ragged(inner, RowPartition.from_row_lengths(lengths, validate=False))
+    if axis == 1:
+        return _side_by_side(rows)
+    for other in rows[1:]:
+        if same_rows(rows[0]._partition, other._partition) is False:
+            raise invalid("concat", "the rows must agree but for the axis", rows[0], other)
+    return rows[0].with_values(_join([x.values for x in rows], axis - 1))
+
+
+def _side_by_side(xs: list[RaggedTensor]) -> RaggedTensor:
+    """Row i of the result is row i of each tensor in turn."""
+    first = xs[0]
+    for other in xs[1:]:
+        if not first.shape[:1].is_compatible_with(other.shape[:1]):
+            raise invalid("concat", "there must be as many rows in each tensor", first, other)
+    stacked = _join(list(xs), 0)
+    count = first.nrows()
+    order = transpose(reshape(numbers(count * len(xs)), [len(xs), -1]))
+    woven = pick_rows(stacked, reshape(order, [-1]))
+    splits = woven.row_splits[:: len(xs)]
+    return ragged(woven.values, RowPartition(splits))
+
+
+def stack(values: Any, axis: Any = 0, name: Any = "stack") -> Any:
+    """Joins ragged (and dense) tensors along a new axis."""
+    xs = [values_of(v) for v in _listed("stack", values)]
+    rank = xs[0].shape.rank
+    if rank is None:
+        raise invalid("stack", "a known rank is needed", xs[0])
+    place = check_axis("stack", static_int("stack", axis), rank + 1)
+    if any(isinstance(x, RaggedTensor) for x in xs):
+        xs = list(alike("stack", xs))
+    elif place == rank:
+        return joining.stack(xs, place)
+    else:
+        wide = [joining.stack([x], 0) for x in xs] if not place else xs
+        return _stack_dense(wide, place)
+    return _join([expand_dims(x, place) for x in xs], place)
+
+
+def _stack_dense(xs: list[Any], place: int) -> Any:
+    """Dense tensors of one rank, cut along all axes but the last so that they may differ."""
+    depth = len(xs[0].shape) - 1
+    kind = dtypes.int32 if depth == 1 else dtypes.int64
+    rows: list[Any] = [from_tensor(x, None, None, depth, kind) for x in xs]
+    if place:
+        rows = [expand_dims(x, place) for x in rows]
+    return _join(rows, place)
+
+
+def tile(input: Any, multiples: Any, name: Any = None) -> Any:
+    """Lays copies of a ragged tensor side by side, `multiples[i]` along axis i."""
+    counts = static_tuple("tile", multiples, "multiples")
+    if len(counts) != input.shape.rank or min(counts) < 0:
+        raise invalid("tile", f"`multiples` {list(counts)} must be one number per axis", input)
+    result = input
+    for axis in reversed(range(len(counts))):
+        if counts[axis] == 0:
+            result = result[(slice(None),) * axis + (slice(0, 0),)]
+        elif counts[axis] > 1:
+            result = _join([result] * counts[axis], axis)
+    return result
+
+
+def reverse(tensor: Any, axis: Any, name: Any = None) -> Any:
+    """The rows in the opposite order along the given axes."""
+    wanted = static("reverse", axis)
+    axes = [wanted] if isinstance(wanted, int) else list(wanted)
+    result = tensor
+    for a in axes:
+        result = _reversed(result, check_axis("reverse", a, tensor.shape.rank))
+    return result
+
+
+def _reversed(x: Any, axis: int) -> Any:
+    if not isinstance(x, RaggedTensor):
+        return reordering.reverse(x, [axis])
+    if axis == 0:
+        return pick_rows(x, numbers(x.nrows())[::-1])
+    if axis == 1:
+        rows = x._partition
+        last = gather(rows.row_limits(), rows.value_rowids()) - 1
+        return x.with_values(pick_rows(x.values, subtract(last, rows.offsets_in_rows())))
+    return x.with_values(_reversed(x.values, axis - 1))
+
+
+def split(
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: Any = "split"
+) -> list[Any]:
+    """Cuts a ragged tensor along its first axis, or along an inner one that is uniform."""
+    place = check_axis("split", static_int("split", axis), value.shape.rank)
+    if place > value.ragged_rank:
+        parts = joining.split(value.flat_values, num_or_size_splits, place - value.ragged_rank)
+        return [value.with_flat_values(part) for part in parts]
+    size = value.shape[place]
+    if place or size is None:
+        raise invalid("split", "an axis with rows of different lengths is not split", value)
+    sizes = _sizes(static("split", num_or_size_splits), size, value)
+    ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
+    return [value[end - n : end] for n, end in zip(sizes, ends, strict=True)]
+
+
+def _sizes(wanted: Any, size: int, value: Any) -> list[int]:
+    if isinstance(wanted, int):
+        even = wanted > 0 and size % wanted == 0
+        sizes = [size // wanted] * wanted if even else [-1]
+    else:
+        sizes = list(wanted)
+    if min(sizes, default=0) < 0 or sum(sizes) != size:
+        raise invalid("split", f"{size} rows do not split into {wanted}", value)
+    return sizes

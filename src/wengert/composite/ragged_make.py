@@ -1,0 +1,223 @@
+"""`tf.ragged`: ragged tensors from Python lists, ranges, masks and partitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.composite.ragged_factories import values_of
+from wengert.composite.ragged_rows import pick_rows
+from wengert.composite.ragged_tensor import RaggedTensor, ragged
+from wengert.composite.row_partition import RowPartition, same_rows
+from wengert.composite.values import known
+from wengert.core import dtypes
+from wengert.core.convert import operand, to_tensor
+from wengert.core.errors import at_site, describe, invalid
+from wengert.core.shapes import as_shape
+from wengert.ops import create, indexing
+from wengert.ops.arithmetic import add, multiply
+from wengert.ops.cast import cast
+from wengert.ops.declare import static_int
+from wengert.ops.gather import gather
+from wengert.ops.segment import unsorted_segment_sum
+from wengert.ops.select import maximum
+from wengert.ops.shaping import broadcast_to, reshape
+from wengert.ops.sorting import argsort
+from wengert.ops.unary import ceil
+
+
+def constant(
+    pylist: Any,
+    dtype: Any = None,
+    ragged_rank: int | None = None,
+    inner_shape: Any = None,
+    name: Any = None,
+    row_splits_dtype: Any = dtypes.int64,
+) -> Any:
+    """A ragged tensor from nested lists whose rows may differ in length.
+
+    The innermost `inner_shape` axes are uniform; without it, only those that `ragged_rank` leaves.
+
+    >>> tf.ragged.constant([[1, 2], [], [3]]).row_lengths().numpy().tolist()
+    [2, 0, 1]
+    """
+    pylist, kind = _plain(pylist), dtypes.as_dtype(row_splits_dtype)
+    inner = None if inner_shape is None else as_shape(_checked_shape(inner_shape))
+    if not isinstance(pylist, list):
+        if ragged_rank or inner:
+            raise at_site(
+                ValueError(f"ragged.constant: one value has no rows; got {describe(pylist)}.")
+            )
+        return to_tensor(pylist, dtype)
+    scalars, deepest = _depth(pylist)
+    depth = _ragged_depth(scalars, deepest, ragged_rank, inner)
+    values, lengths = pylist, []
+    while len(lengths) < depth:
+        lengths.append([len(row) for row in values])
+        values = [item for row in values for item in row]
+    flat: Any = to_tensor(values, dtype) if values else _nothing(inner, dtype)
+    if inner is not None and flat.shape[1:] != inner:
+        raise at_site(ValueError(f"ragged.constant: rows do not have the inner shape {inner}."))
+    for sizes in reversed(lengths):
+        flat = ragged(flat, RowPartition.from_row_lengths(to_tensor(sizes, kind)))
+    return flat
+
+
+def _checked_shape(shape: Any) -> Any:
+    if isinstance(shape, int):
+        raise at_site(TypeError("ragged.constant: `inner_shape` must be a tuple of sizes."))
+    return shape
+
+
+def _plain(value: Any) -> Any:
+    """Nested lists, with arrays and tuples among them as lists too."""
+    rows = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return [_plain(v) for v in value] if rows else value
+
+
+def _depth(value: Any) -> tuple[int | None, int]:
+    """At which depth scalars lie, if there are any, and how deep the lists go."""
+    if not isinstance(value, list):
+        return 0, 0
+    scalars, deepest = None, 1
+    for item in value:
+        found, inner = _depth(item)
+        deepest = max(deepest, inner + 1)
+        if found is not None:
+            if scalars is not None and scalars != found + 1:
+                raise at_site(
+                    ValueError("ragged.constant: all values must lie at the same depth of lists.")
+                )
+            scalars = found + 1
+    if scalars is not None and deepest > scalars:
+        raise at_site(
+            ValueError("ragged.constant: all values must lie at the same depth of lists.")
+        )
+    return scalars, deepest
+
+
+def _ragged_depth(scalars: int | None, deepest: int, ragged_rank: int | None, inner: Any) -> int:
+    """How many axes are cut into rows."""
+    inside = 0 if inner is None else len(inner)
+    if ragged_rank is None:
+        ragged_rank = max(0, (deepest if scalars is None else scalars) - 1 - inside)
+    elif inner is not None and scalars is not None and ragged_rank + 1 + inside != scalars:
+        raise at_site(
+            ValueError(
+                f"ragged.constant: lists of depth {scalars} do not have {ragged_rank} ragged axes "
+                f"and an inner shape of rank {inside}."
+            )
+        )
+    if scalars is not None and ragged_rank >= scalars:
+        raise at_site(
+            ValueError(
+                f"ragged.constant: lists of depth {scalars} do not have {ragged_rank} ragged axes."
+            )
+        )
+    return ragged_rank
+
+
+def _nothing(inner: Any, dtype: Any) -> Any:
+    return create.zeros([0, *(inner or ())], dtype or dtypes.float32)
+
+
+def range(
+    starts: Any,
+    limits: Any = None,
+    deltas: Any = 1,
+    dtype: Any = None,
+    name: Any = None,
+    row_splits_dtype: Any = dtypes.int64,
+) -> RaggedTensor:
+    """Rows of numbers from a start up to a limit, each with its own bounds and step.
+
+    >>> tf.ragged.range([3, 0, 2]).to_list()
+    [[0, 1, 2], [], [0, 1]]
+    """
+    if limits is None:
+        starts, limits = 0, starts
+    bounds = _one_type(starts, limits, deltas, dtype)
+    rank = max(b.shape.rank for b in bounds)
+    sizes = {b.shape[0] for b in bounds if b.shape.rank} - {None}
+    if rank > 1 or len(sizes) > 1:
+        raise invalid("ragged.range", "bounds and steps are vectors of one length", *bounds)
+    step_values = known(bounds[2])
+    if step_values is not None and (step_values == 0).any():
+        raise invalid("ragged.range", "a step must not be 0")
+    count = [sizes.pop() if sizes else 1]
+    start, limit, step = (broadcast_to(b, count) for b in bounds)
+    kind = dtypes.as_dtype(row_splits_dtype)
+    lengths = ceil(cast(limit - start, dtypes.float64) / cast(step, dtypes.float64))
+    lengths = cast(maximum(lengths, create.zeros([], dtypes.float64)), kind)
+    rows = RowPartition.from_row_lengths(lengths, validate=False)
+    ids, offsets = rows.value_rowids(), cast(rows.offsets_in_rows(), start.dtype)
+    return ragged(add(gather(start, ids), multiply(offsets, gather(step, ids))), rows)
+
+
+def _one_type(starts: Any, limits: Any, deltas: Any, dtype: Any) -> list[Any]:
+    """The bounds as tensors of one type: that of `dtype`, or the widest of their own."""
+    found = [
+        operand(v, None, None if dtype is None else dtypes.as_dtype(dtype))
+        for v in (starts, limits, deltas)
+    ]
+    order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
+    widest = max((f.dtype for f in found), key=lambda d: order.index(d) if d in order else -1)
+    return [cast(f, dtype or widest) for f in found]
+
+
+def boolean_mask(data: Any, mask: Any, name: Any = None) -> Any:
+    """The elements where a mask is true, row by row, so that rows may get different lengths."""
+    x, m = values_of(data), values_of(mask)
+    if m.dtype is not dtypes.bool_:
+        raise invalid("ragged.boolean_mask", "the mask must be boolean", m)
+    if m.shape.rank == 0:
+        raise invalid("ragged.boolean_mask", "the mask must not be a scalar", m)
+    if isinstance(m, RaggedTensor) or m.shape.rank > 1:
+        return _masked_rows(_cut(x), _cut(m))
+    if not isinstance(x, RaggedTensor):
+        return indexing.boolean_mask(x, m)
+    return pick_rows(x, reshape(indexing.where_indices(m), [-1]))
+
+
+def _cut(x: Any) -> RaggedTensor:
+    return x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x)
+
+
+def _masked_rows(x: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
+    if same_rows(x._partition, mask._partition) is False:
+        raise invalid("ragged.boolean_mask", "data and mask must have the same rows", x, mask)
+    inner = boolean_mask(x.values, mask.values)
+    if isinstance(mask.values, RaggedTensor) or mask.values.shape.rank > 1:
+        return x.with_values(inner)
+    rows = mask._partition
+    kept = unsorted_segment_sum(cast(mask.values, rows.dtype), rows.value_rowids(), rows.nrows())
+    return ragged(inner, RowPartition.from_row_lengths(kept, validate=False))
+
+
+def row_splits_to_segment_ids(splits: Any, name: Any = None, out_type: Any = None) -> Any:
+    """For each value the number of its row."""
+    ids = RowPartition.from_row_splits(splits).value_rowids()
+    return ids if out_type is None else cast(ids, out_type)
+
+
+def segment_ids_to_row_splits(
+    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: Any = None
+) -> Any:
+    """Where the rows end, from the row number of each value."""
+    splits = RowPartition.from_value_rowids(segment_ids, num_segments).row_splits()
+    return splits if out_type is None else cast(splits, out_type)
+
+
+def stack_dynamic_partitions(
+    data: Any, partitions: Any, num_partitions: Any, name: Any = None
+) -> RaggedTensor:
+    """The elements of `data` dealt out to rows by number."""
+    x, where_to = values_of(data), operand(partitions)
+    count = static_int("stack_dynamic_partitions", num_partitions, "num_partitions")
+    found = known(where_to)
+    if found is not None and found.size and (found.min() < 0 or found.max() >= count):
+        raise invalid("stack_dynamic_partitions", f"row numbers must lie in [0, {count})", where_to)
+    order = argsort(where_to, stable=True)
+    rows = RowPartition.from_value_rowids(gather(where_to, order), count)
+    return ragged(pick_rows(x, order), rows)

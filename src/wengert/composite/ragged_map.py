@@ -1,0 +1,222 @@
+"""Ragged tensors element by element: maps of flat values, and two operands brought to one shape.
+
+Operands broadcast axis by axis from the outside in. For each operand a list says which of its
+rows the rows of the result are made from; where that list is plain counting it is left out.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from wengert.composite.ragged_convert import places
+from wengert.composite.ragged_tensor import RaggedTensor, ragged
+from wengert.composite.row_partition import RowPartition, same_rows
+from wengert.core import nest
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, describe, invalid
+from wengert.ops import arithmetic, select
+from wengert.ops.arithmetic import add
+from wengert.ops.create import zeros
+from wengert.ops.dims import shape as shape_of
+from wengert.ops.gather import gather
+from wengert.ops.indexing import boolean_mask
+from wengert.ops.shaping import reshape
+
+_signature = functools.cache(inspect.signature)
+
+
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Calls a function on the flat values of ragged arguments, which must be cut alike.
+
+    >>> x = tf.ragged.constant([[1, 2], [3]])
+    >>> tf.ragged.map_flat_values(lambda v: v * 10, x).to_list()
+    [[10, 20], [30]]
+    """
+    found = [x for x in nest.flatten((args, kwargs)) if isinstance(x, RaggedTensor)]
+    if not found:
+        return op(*args, **kwargs)
+    for other in found[1:]:
+        if not _cut_alike(found[0], other):
+            raise invalid("map_flat_values", "the ragged tensors must have the same rows")
+    flat_args, flat_kwargs = nest.map_structure(_flat, (args, kwargs))
+    result = op(*flat_args, **flat_kwargs)
+    own, made = found[0].flat_values.shape, getattr(result, "shape", None)
+    if made is None or not made.rank or not made[:1].is_compatible_with(own[:1]):
+        raise at_site(
+            ValueError(
+                "map_flat_values: the function must keep the number of values; it made "
+                f"{describe(result)} of {describe(found[0].flat_values)}."
+            )
+        )
+    return found[0].with_flat_values(result)
+
+
+def _flat(x: Any) -> Any:
+    return x.flat_values if isinstance(x, RaggedTensor) else x
+
+
+def _cut_alike(x: RaggedTensor, y: RaggedTensor) -> bool:
+    ours, theirs = x._partitions, y._partitions
+    return len(ours) == len(theirs) and all(
+        same_rows(a, b) is not False for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+def unary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A function of single elements."""
+    return map_flat_values(function, *args, **kwargs)
+
+
+def binary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A function of two elements; its first two arguments broadcast."""
+    bound = _signature(function).bind(*args, **kwargs)
+    first, second = list(_signature(function).parameters)[:2]
+    given = bound.arguments
+    x, y, rows = broadcast(function.__name__, given[first], given[second])
+    given[first], given[second] = x, y
+    return _cut(function(*bound.args, **bound.kwargs), rows)
+
+
+def _cut(values: Any, rows: list[RowPartition]) -> Any:
+    for part in reversed(rows):
+        values = ragged(values, part)
+    return values
+
+
+def broadcast(name: str, x: Any, y: Any) -> tuple[Any, Any, list[RowPartition]]:
+    """The flat values of both operands where they meet, and how the result is cut."""
+    both = isinstance(x, RaggedTensor) and isinstance(y, RaggedTensor)
+    if both and x.shape.rank == y.shape.rank and _cut_alike(x, y):
+        return x.flat_values, y.flat_values, x._partitions
+    model: RaggedTensor = x if isinstance(x, RaggedTensor) else y
+    x, y = (v if isinstance(v, RaggedTensor) else operand(v, None, model.dtype) for v in (x, y))
+    if x.shape.rank == 0 or y.shape.rank == 0:
+        return _flat(x), _flat(y), model._partitions
+    return _meet(name, _Cuts(x, y.shape.rank), _Cuts(y, x.shape.rank), model._partition.dtype)
+
+
+class _Cuts:
+    """An operand as it takes part in broadcasting: its cuts from the outside in, and its values."""
+
+    def __init__(self, x: Any, other_rank: int) -> None:
+        self.name = describe(x)
+        missing = max(other_rank - x.shape.rank, 0)
+        if not isinstance(x, RaggedTensor):
+            x = reshape(x, [1] * missing + x.shape.as_list())
+            missing = 0
+        self.cuts: list[RowPartition] = x._partitions if isinstance(x, RaggedTensor) else []
+        self.values = _flat(x)
+        # So many rows stand at the outside; which of them the result takes, where it is not all.
+        self.size: Any = x.shape[0]
+        self.rows: Any = None
+        for _ in range(missing):
+            self.cuts = [RowPartition.from_uniform_row_length(self.size, nrows=1), *self.cuts]
+            self.size = 1
+
+    def deepen(self, depth: int, dtype: Any) -> None:
+        """Cuts the values along uniform axes until there are `depth` cuts."""
+        while len(self.cuts) < depth:
+            size = self.values.shape[1]
+            self.cuts.append(RowPartition.from_uniform_row_length(size, nrows=self.values.shape[0]))
+            self.values = reshape(self.values, [-1, *self.values.shape[2:]])
+        self.cuts = [c.with_dtype(dtype) for c in self.cuts]
+
+    def stretch(self, wanted: Any, dtype: Any) -> None:
+        """Lets the only outer row stand for `wanted` rows."""
+        self.rows = zeros([wanted], dtype)
+
+    def descend(self, axis: int, single: bool, rows: RowPartition) -> None:
+        """Follows the rows of the result one axis inwards; a single row stands for all."""
+        own = self.cuts[axis]
+        if self.rows is None and not single:
+            return
+        starts = own.row_starts() if self.rows is None else gather(own.row_starts(), self.rows)
+        begin = gather(starts, rows.value_rowids())
+        self.rows = begin if single else add(begin, rows.offsets_in_rows())
+
+    def lengths(self, axis: int) -> RowPartition:
+        """How the rows of the result are cut along an axis if this operand has its way."""
+        own = self.cuts[axis]
+        if self.rows is None:
+            return own
+        if own.static_uniform_row_length is not None:
+            return RowPartition.from_uniform_row_length(
+                own.static_uniform_row_length, nrows=shape_of(self.rows)[0], dtype=own.dtype
+            )
+        return RowPartition.from_row_lengths(gather(own.row_lengths(), self.rows))
+
+    def found(self) -> Any:
+        """The values where the result needs them."""
+        return self.values if self.rows is None else gather(self.values, self.rows)
+
+
+def _meet(name: str, x: _Cuts, y: _Cuts, dtype: Any) -> tuple[Any, Any, list[RowPartition]]:
+    depth = max(len(x.cuts), len(y.cuts))
+    x.deepen(depth, dtype)
+    y.deepen(depth, dtype)
+    if x.size != y.size:
+        if 1 not in (x.size, y.size):
+            raise _mismatch(name, x, y)
+        (x if x.size == 1 else y).stretch(max(x.size, y.size), dtype)
+    cuts = []
+    for axis in range(depth):
+        ours, theirs = x.lengths(axis), y.lengths(axis)
+        one, other = ours.static_uniform_row_length, theirs.static_uniform_row_length
+        single_x, single_y = one == 1 != other, other == 1 != one
+        if not (single_x or single_y) and not _same_lengths(ours, theirs):
+            raise _mismatch(name, x, y)
+        # Of a ragged and a uniform axis that agree, the ragged one says how the result is cut.
+        rows = theirs if single_x or (other is None and not single_y) else ours
+        x.descend(axis, single_x, rows)
+        y.descend(axis, single_y, rows)
+        cuts.append(rows)
+    return x.found(), y.found(), cuts
+
+
+def _same_lengths(a: RowPartition, b: RowPartition) -> bool:
+    return same_rows(a, b) is not False
+
+
+def _mismatch(name: str, x: _Cuts, y: _Cuts) -> Exception:
+    return invalid(
+        name,
+        f"rows of different lengths do not broadcast; got {x.name} and {y.name}",
+        help="Only axes of size 1 are stretched.",
+    )
+
+
+def add_n(inputs: Any, name: Any = None) -> Any:
+    """The sum of ragged tensors that are cut alike."""
+    return map_flat_values(arithmetic.add_n, list(inputs))
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
+    """Elements of `x` or `y` by a condition, or the index tuples where it is true."""
+    if x is None and y is None:
+        return boolean_mask(places(condition), condition.flat_values)
+    if x is None or y is None:
+        raise at_site(ValueError("where: give both `x` and `y`, or neither."))
+    parts = [condition if isinstance(condition, RaggedTensor) else operand(condition), x, y]
+    whole = next(p for p in parts if isinstance(p, RaggedTensor))
+    for part in parts:
+        whole = binary(_left, whole, part)
+    chosen = [_along(whole, part) for part in parts]
+    return map_flat_values(select.where, *chosen)
+
+
+def _left(a: Any, b: Any) -> Any:
+    return a
+
+
+def _right(a: Any, b: Any) -> Any:
+    return b
+
+
+def _along(whole: RaggedTensor, part: Any) -> Any:
+    """An operand with the rows of the whole; a scalar goes with any."""
+    if not isinstance(part, RaggedTensor) and not operand(part).shape.rank:
+        return part
+    return binary(_right, whole, part)

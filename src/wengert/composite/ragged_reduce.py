@@ -1,0 +1,263 @@
+"""Reductions of ragged tensors: over whole axes, over segments, and along rows.
+
+Along the first axis the n-th elements of all rows that have one are combined; along others each
+row by itself. What is left is ragged where rows inside are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.composite import sparse_counts
+from wengert.composite.ragged_map import binary, map_flat_values
+from wengert.composite.ragged_shaping import expand_dims
+from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
+from wengert.composite.row_partition import RowPartition
+from wengert.core import dtypes
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.ops import arithmetic, reduce, scan, segment
+from wengert.ops import softmax as dense_softmax
+from wengert.ops.arithmetic import add, subtract, truediv
+from wengert.ops.cast import cast
+from wengert.ops.create import ones_like, zeros
+from wengert.ops.declare import static, static_int
+from wengert.ops.dims import expand_dims as expand
+from wengert.ops.dims import shape as shape_of
+from wengert.ops.gather import gather
+from wengert.ops.indexing import invert_permutation
+from wengert.ops.joining import concat
+from wengert.ops.power import exp, sqrt, square
+from wengert.ops.select import maximum
+from wengert.ops.shaping import stop_gradient
+from wengert.ops.sorting import argsort
+
+bincount = sparse_counts.count
+
+
+def reduce_sum(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The sum over `axis`, or over everything."""
+    return _reduce(reduce.reduce_sum, segment.unsorted_segment_sum, input_tensor, axis, keepdims)
+
+
+def reduce_prod(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The product over `axis`, or over everything."""
+    return _reduce(reduce.reduce_prod, segment.unsorted_segment_prod, input_tensor, axis, keepdims)
+
+
+def reduce_max(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The largest over `axis`, or of everything; an empty row gives the least number there is."""
+    return _reduce(reduce.reduce_max, segment.unsorted_segment_max, input_tensor, axis, keepdims)
+
+
+def reduce_min(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The smallest over `axis`, or of everything; an empty row gives the largest number."""
+    return _reduce(reduce.reduce_min, segment.unsorted_segment_min, input_tensor, axis, keepdims)
+
+
+def reduce_mean(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The mean over `axis`, or of everything; NaN for an empty row."""
+    total = reduce_sum(input_tensor, axis, keepdims)
+    ones = map_flat_values(ones_like, input_tensor)
+    return _pair(truediv, total, reduce_sum(ones, axis, keepdims))
+
+
+def reduce_variance(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The variance over `axis`, or of everything: the mean of squares less the square of the mean."""
+    squares = reduce_mean(map_flat_values(square, input_tensor), axis, keepdims)
+    mean = reduce_mean(input_tensor, axis, keepdims)
+    return map_flat_values(lambda s, m: maximum(subtract(s, square(m)), 0), squares, mean)
+
+
+def reduce_std(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """The standard deviation over `axis`, or of everything."""
+    return map_flat_values(sqrt, reduce_variance(input_tensor, axis, keepdims))
+
+
+def reduce_all(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """Whether all are true over `axis`, or altogether."""
+    return _truth(reduce_prod, input_tensor, axis, keepdims)
+
+
+def reduce_any(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    """Whether any is true over `axis`, or altogether."""
+    return _truth(reduce_sum, input_tensor, axis, keepdims)
+
+
+def _truth(count: Callable[..., Any], x: RaggedTensor, axis: Any, keepdims: bool) -> Any:
+    bits = map_flat_values(lambda v: cast(cast(v, dtypes.bool_), dtypes.int32), x)
+    found = count(bits, axis, keepdims)
+    return map_flat_values(lambda v: cast(v, dtypes.bool_), found)
+
+
+def _pair(function: Callable[..., Any], x: Any, y: Any) -> Any:
+    if isinstance(x, RaggedTensor) or isinstance(y, RaggedTensor):
+        return binary(function, x, y)
+    return function(x, y)
+
+
+def _reduce(whole: Any, by_segment: Any, x: RaggedTensor, axis: Any, keepdims: bool) -> Any:
+    rank, name = len(x.shape), whole.__name__
+    if axis is None:
+        found = whole(x.flat_values)
+        axes = list(range(rank))
+    else:
+        wanted = static(name, axis)
+        given = [wanted] if isinstance(wanted, int) else list(wanted)
+        axes = sorted({check_axis(name, a, rank) for a in given})
+        if len(axes) < len(given):
+            raise invalid(name, f"`axis` {given} names an axis twice", x)
+        found = x
+        # From the inside out, so that the numbers of the axes still to come stay right.
+        for place in reversed(axes):
+            found = _over(whole, by_segment, found, place)
+    if keepdims:
+        for place in axes:
+            ours = isinstance(found, RaggedTensor)
+            found = expand_dims(found, place) if ours else expand(found, place)
+    return found
+
+
+def _over(whole: Any, by_segment: Any, x: Any, axis: int) -> Any:
+    """Reduces one axis away."""
+    if not isinstance(x, RaggedTensor):
+        return whole(x, axis)
+    rows = x._partition
+    if axis == 0:
+        return _segments(by_segment, x.values, rows.offsets_in_rows(), x.bounding_shape(axis=1))
+    if axis == 1:
+        return _segments(by_segment, x.values, rows.value_rowids(), rows.nrows())
+    return x.with_values(_over(whole, by_segment, x.values, axis - 1))
+
+
+def _segments(combine: Any, data: Any, ids: Any, count: Any) -> Any:
+    """Combines rows with the same number; ragged rows element by element, as far as they go."""
+    if isinstance(ids, RaggedTensor):
+        return _segments(combine, _matching(data, ids), ids.values, count)
+    if not isinstance(data, RaggedTensor):
+        return combine(data, ids, count)
+    lengths = data.row_lengths()
+    longest = maximum(segment.unsorted_segment_max(lengths, ids, count), lengths.dtype.np.type(0))
+    rows = RowPartition.from_row_lengths(longest, validate=False)
+    begin = gather(gather(rows.row_starts(), ids), data.value_rowids())
+    place = add(begin, data._partition.offsets_in_rows())
+    return ragged(_segments(combine, data.values, place, rows.nvals()), rows)
+
+
+def _matching(data: Any, ids: RaggedTensor) -> Any:
+    if isinstance(data, RaggedTensor):
+        return data.values
+    raise invalid("unsorted_segment", "ragged numbers need ragged data with the same rows", data)
+
+
+def _segment_function(name: str) -> Callable[..., Any]:
+    combine = getattr(segment, name)
+
+    def function(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+        ids = segment_ids if isinstance(segment_ids, RaggedTensor) else operand(segment_ids)
+        return _segments(combine, data, ids, num_segments)
+
+    function.__doc__ = combine.__doc__
+    return function
+
+
+unsorted_segment_max = _segment_function("unsorted_segment_max")
+unsorted_segment_min = _segment_function("unsorted_segment_min")
+unsorted_segment_prod = _segment_function("unsorted_segment_prod")
+unsorted_segment_sum = _segment_function("unsorted_segment_sum")
+
+
+def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+    """The mean of rows with the same number, element by element."""
+    total = unsorted_segment_sum(data, segment_ids, num_segments)
+    return _pair(truediv, total, _counts(data, segment_ids, num_segments))
+
+
+def unsorted_segment_sqrt_n(
+    data: Any, segment_ids: Any, num_segments: Any, name: Any = None
+) -> Any:
+    """The sum of rows with the same number over the root of their count."""
+    total = unsorted_segment_sum(data, segment_ids, num_segments)
+    counts = map_flat_values(sqrt, _counts(data, segment_ids, num_segments))
+    return _pair(truediv, total, counts)
+
+
+def _counts(data: Any, ids: Any, count: Any) -> Any:
+    return unsorted_segment_sum(map_flat_values(ones_like, data), ids, count)
+
+
+def cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
+) -> Any:
+    """Running sums along the rows, the last ragged axis, or an inner axis."""
+    place = check_axis("cumsum", static_int("cumsum", axis), x.shape.rank)
+    if place > x.ragged_rank:
+        inner = place - x.ragged_rank
+        return map_flat_values(lambda v: scan.cumsum(v, inner, exclusive, reverse), x)
+    if place == 0 and x.ragged_rank == 1:
+        return _cumsum_down(x, exclusive, reverse)
+    if place < x.ragged_rank:
+        raise invalid("cumsum", f"axis {place} must be the innermost ragged one", x)
+    flat, rows = x.flat_values, x._partitions[-1]
+    running = scan.cumsum(flat, 0, exclusive=True)
+    # What had been summed where a row begins is taken off all of it.
+    ends = arithmetic.add(running, flat)
+    whole = _padded(ends)
+    if reverse:
+        limit = gather(whole, gather(rows.row_limits(), rows.value_rowids()))
+        found = subtract(limit, ends if exclusive else running)
+    else:
+        begin = gather(whole, gather(rows.row_starts(), rows.value_rowids()))
+        found = subtract(running if exclusive else ends, begin)
+    return x.with_flat_values(found)
+
+
+def _cumsum_down(x: RaggedTensor, exclusive: bool, reverse: bool) -> RaggedTensor:
+    """Running sums over the n-th elements of the rows, which are the rows of another tensor."""
+    place = x._partition.offsets_in_rows()
+    order = argsort(place, stable=True)
+    columns = RowPartition.from_value_rowids(gather(place, order), validate=False)
+    found = cumsum(ragged(gather(x.values, order), columns), 1, exclusive, reverse)
+    return x.with_values(gather(found.values, invert_permutation(order)))
+
+
+def _padded(ends: Any) -> Any:
+    """Running sums with the zero that stands before the first."""
+    first = zeros(concat([[1], shape_of(ends)[1:]], 0), ends.dtype)
+    return concat([first, ends], 0)
+
+
+def softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
+    """Softmax along the last axis: over each row where it is ragged."""
+    place = check_axis(
+        "softmax", -1 if axis is None else static_int("softmax", axis), logits.shape.rank
+    )
+    if place != logits.shape.rank - 1:
+        raise invalid("softmax", "only the last axis of a ragged tensor", logits)
+    if place > logits.ragged_rank:
+        return map_flat_values(dense_softmax.softmax, logits)
+    flat, rows = logits.flat_values, logits._partitions[-1]
+    ids, count = rows.value_rowids(), rows.nrows()
+    top = stop_gradient(gather(segment.unsorted_segment_max(flat, ids, count), ids))
+    parts = exp(subtract(flat, top))
+    total = gather(segment.unsorted_segment_sum(parts, ids, count), ids)
+    return logits.with_flat_values(truediv(parts, total))

@@ -1,0 +1,133 @@
+"""The axes of ragged tensors: adding, dropping and merging them, and asking for sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.composite.ragged_shape import DynamicRaggedShape
+from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
+from wengert.composite.row_partition import RowPartition
+from wengert.composite.values import known
+from wengert.core import dtypes
+from wengert.core.convert import to_tensor
+from wengert.core.errors import at_site, invalid
+from wengert.ops import dims, indexing, shaping
+from wengert.ops.declare import static, static_int
+from wengert.ops.gather import gather
+from wengert.ops.joining import concat
+
+
+def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
+    """Inserts an axis of size 1."""
+    rank = input.shape.rank
+    place = check_axis("expand_dims", static_int("expand_dims", axis), rank + 1)
+    return _expanded(input, place)
+
+
+def _expanded(x: Any, place: int) -> Any:
+    if not isinstance(x, RaggedTensor):
+        return dims.expand_dims(x, place)
+    kind = x._partition.dtype
+    if place == 0:
+        size = x._partition.static_nrows
+        whole = x.nrows() if size is None else size
+        return ragged(x, RowPartition.from_uniform_row_length(whole, nrows=1, dtype=kind))
+    if place == 1:
+        return ragged(x, RowPartition.from_uniform_row_length(1, nrows=x.nrows(), dtype=kind))
+    return x.with_values(_expanded(x.values, place - 1))
+
+
+def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
+    """Drops the given axes, which must have size 1."""
+    if axis is None:
+        raise at_site(ValueError("squeeze: `axis` must be given for a ragged tensor."))
+    wanted = static("squeeze", axis)
+    rank = input.shape.rank
+    axes = {
+        check_axis("squeeze", a, rank) for a in ([wanted] if isinstance(wanted, int) else wanted)
+    }
+    result = input
+    for place in sorted(axes, reverse=True):
+        result = _squeezed(result, place)
+    return result
+
+
+def _squeezed(x: Any, place: int) -> Any:
+    if not isinstance(x, RaggedTensor):
+        return dims.squeeze(x, [place])
+    if place > 1:
+        return x.with_values(_squeezed(x.values, place - 1))
+    lengths = known(x.nrows() if place == 0 else x.row_lengths())
+    if lengths is not None and (lengths != 1).any():
+        raise invalid("squeeze", f"axis {place} does not have size 1", x)
+    return x.values
+
+
+def merge_dims(x: RaggedTensor, outer_axis: Any, inner_axis: Any) -> Any:
+    """Makes one axis of those from `outer_axis` to `inner_axis`."""
+    rank = x.shape.rank
+    outer = check_axis("merge_dims", static_int("merge_dims", outer_axis), rank)
+    inner = check_axis("merge_dims", static_int("merge_dims", inner_axis), rank)
+    if outer > inner:
+        raise at_site(ValueError(f"merge_dims: axis {outer} lies inside axis {inner}."))
+    return x if outer == inner else _merged(x, outer, inner)
+
+
+def _merged(x: Any, outer: int, inner: int) -> Any:
+    if not isinstance(x, RaggedTensor):
+        sizes = dims.shape(x)
+        parts = [sizes[:outer], [-1], sizes[inner + 1 :]]
+        return shaping.reshape(x, concat(parts, 0))
+    if outer == 0:
+        return x.values if inner == 1 else _merged(x.values, 0, inner - 1)
+    if outer > 1:
+        return x.with_values(_merged(x.values, outer - 1, inner - 1))
+    values, splits = x.values, x.row_splits
+    for _ in range(inner - 1):
+        if isinstance(values, RaggedTensor):
+            splits, values = gather(values.row_splits, splits), values.values
+        else:
+            splits = splits * dims.shape(values, splits.dtype)[1]
+            values = _merged(values, 0, 1)
+    return ragged(values, RowPartition(splits))
+
+
+def size(input: Any, out_type: Any = None, name: Any = None) -> Any:
+    """The number of elements."""
+    return dims.size(input.flat_values, out_type or dtypes.int32)
+
+
+def rank(input: Any, name: Any = None) -> Any:
+    """The number of axes."""
+    return to_tensor(input.shape.rank, dtypes.int32)
+
+
+def shape(input: Any, out_type: Any = None, name: Any = None) -> DynamicRaggedShape:
+    """The shape, with the lengths of the rows of each ragged axis."""
+    return DynamicRaggedShape.from_tensor(input, out_type)
+
+
+def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
+    """The elements of a ragged tensor under a dense shape."""
+    return shaping.reshape(tensor.flat_values, shape)
+
+
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: Any = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Any:
+    """Rows with `on_value` (1) at the index and `off_value` (0) elsewhere."""
+    place = None if axis is None else static_int("one_hot", axis)
+    if place is not None and place >= 0:
+        if place <= indices.ragged_rank:
+            raise at_site(
+                ValueError(f"one_hot: `axis` {place} must lie inside the rows of a ragged tensor.")
+            )
+        place -= indices.ragged_rank
+    flat = indexing.one_hot(indices.flat_values, depth, on_value, off_value, place, dtype)
+    return indices.with_flat_values(flat)

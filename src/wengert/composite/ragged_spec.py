@@ -1,0 +1,117 @@
+"""`RaggedTensorSpec`: the type of a ragged tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.composite.ragged_tensor import RaggedTensor, ragged
+from wengert.composite.row_partition import RowPartition
+from wengert.core import dtypes
+from wengert.core.composite import CompositeSpec
+from wengert.core.dtypes import DType
+from wengert.core.errors import at_site
+from wengert.core.shapes import TensorShape
+from wengert.core.spec import TensorSpec
+
+
+class RaggedTensorSpec(CompositeSpec):
+    """The type of a ragged tensor: shape, dtype, how many axes are cut, and type of row splits."""
+
+    __slots__ = ("_facts", "_flat_values_spec")
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        ragged_rank: int | None = None,
+        row_splits_dtype: Any = dtypes.int64,
+        flat_values_spec: Any = None,
+    ) -> None:
+        size = TensorShape(shape)
+        if ragged_rank is None:
+            if size.rank is None:
+                raise at_site(
+                    ValueError("RaggedTensorSpec: give `ragged_rank` or a shape of known rank.")
+                )
+            ragged_rank = size.rank - 1
+        if size.rank is not None and ragged_rank >= max(size.rank, 1):
+            raise at_site(
+                ValueError(
+                    f"RaggedTensorSpec: `ragged_rank` {ragged_rank} must be less than the rank "
+                    f"{size.rank}."
+                )
+            )
+        kind = dtypes.as_dtype(dtype) if flat_values_spec is None else flat_values_spec.dtype
+        self._facts = (size, kind, ragged_rank, dtypes.as_dtype(row_splits_dtype))
+        self._flat_values_spec = flat_values_spec
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._facts[0]
+
+    @property
+    def dtype(self) -> DType:
+        return self._facts[1]
+
+    @property
+    def ragged_rank(self) -> int:
+        return self._facts[2]
+
+    @property
+    def row_splits_dtype(self) -> DType:
+        return self._facts[3]
+
+    @property
+    def flat_values_spec(self) -> Any:
+        return self._flat_values_spec
+
+    @property
+    def value_type(self) -> type:
+        from wengert.core.tensor import Tensor
+
+        return RaggedTensor if self.ragged_rank else Tensor
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._facts
+
+    @classmethod
+    def from_value(cls, value: Any) -> RaggedTensorSpec:
+        """The spec of a ragged tensor, or of a dense one as a tensor without cuts."""
+        if isinstance(value, RaggedTensor):
+            return value._type_spec
+        return cls(value.shape, value.dtype, 0)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a tensor or spec could be of this kind."""
+        other = spec_or_value
+        if not self.ragged_rank and hasattr(other, "dtype") and not hasattr(other, "_type_spec"):
+            return self.dtype == other.dtype and self.shape.is_compatible_with(other.shape)
+        return super().is_compatible_with(other)
+
+    @property
+    def _component_specs(self) -> Any:
+        shape, dtype, depth, splits = self._facts
+        if not depth:
+            return [TensorSpec(shape, dtype)]
+        inner = None if shape.rank is None else [None, *shape[depth + 1 :]]
+        specs = [self._flat_values_spec or TensorSpec(inner, dtype)]
+        rows = None if shape.rank is None else shape[0]
+        for axis in range(1, depth + 1):
+            specs.append(TensorSpec([None if rows is None else rows + 1], splits))
+            size = None if shape.rank is None else shape[axis]
+            rows = None if rows is None or size is None else rows * size
+        return specs
+
+    def _to_components(self, value: Any) -> Any:
+        if not isinstance(value, RaggedTensor):
+            return [value]
+        return [value.flat_values, *value.nested_row_splits]
+
+    def _from_components(self, components: Any) -> Any:
+        shape, _, depth, _ = self._facts
+        values, splits = components[0], components[1:]
+        for axis in range(depth, 0, -1):
+            size = None if shape.rank is None else shape[axis]
+            rows = RowPartition(splits[axis - 1], uniform=size)
+            values = ragged(values, rows)
+        return values

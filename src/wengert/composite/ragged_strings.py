@@ -1,0 +1,98 @@
+"""Strings and ragged tensors: splitting, which makes rows of different lengths, and joining."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.composite.ragged_convert import from_tensor
+from wengert.composite.ragged_factories import values_of
+from wengert.composite.ragged_map import _left, _right, binary, map_flat_values
+from wengert.composite.ragged_shaping import expand_dims
+from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
+from wengert.composite.row_partition import RowPartition
+from wengert.core import dtypes
+from wengert.core.convert import operand, to_tensor
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.ops import dims, strings
+from wengert.ops.declare import static
+
+
+def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: Any = None) -> Any:
+    """The parts of each string between `sep`, or between runs of white space without it.
+
+    One string gives a vector; a tensor of strings gives a ragged tensor of one rank more.
+
+    >>> tf.strings.split(["a b", "c"]).to_list()
+    [[b'a', b'b'], [b'c']]
+    """
+    mark = sep.encode() if sep else None
+    return _cut(input, lambda text: text.split(mark, maxsplit))
+
+
+def bytes_split(input: Any, name: Any = None) -> Any:
+    """Each string as its single bytes."""
+    return _cut(input, lambda text: [text[i : i + 1] for i in range(len(text))])
+
+
+def _cut(value: Any, parts: Callable[[bytes], list[bytes]]) -> Any:
+    x = value if isinstance(value, RaggedTensor) else to_tensor(value, None, dtypes.string)
+    if x.dtype is not dtypes.string:
+        raise invalid_dtype("split", "strings are needed", x)
+    if isinstance(x, RaggedTensor):
+        return x.with_flat_values(_cut(x.flat_values, parts))
+    if not x.shape.rank:
+        return to_tensor(_strings(parts(x.numpy())))
+    if x.shape.rank > 1:
+        rows = from_tensor(x, ragged_rank=x.shape.rank - 1)
+        return rows.with_flat_values(_cut(rows.flat_values, parts))
+    found = [parts(text) for text in x.numpy().tolist()]
+    lengths = to_tensor([len(f) for f in found], dtypes.int64)
+    flat = _strings([part for row in found for part in row])
+    return ragged(to_tensor(flat), RowPartition.from_row_lengths(lengths))
+
+
+def _strings(parts: list[bytes]) -> np.ndarray:
+    made = np.empty(len(parts), object)
+    made[:] = parts
+    return made
+
+
+def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
+    """Strings put together element by element."""
+    values = [v if isinstance(v, RaggedTensor) else operand(v) for v in inputs]
+    whole = next(v for v in values if isinstance(v, RaggedTensor))
+    for value in values:
+        whole = binary(_left, whole, value)
+    along = [binary(_right, whole, v) if v.shape.rank else v for v in values]
+    return map_flat_values(lambda flat: strings.join(flat, separator), along)
+
+
+def reduce_join(
+    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
+) -> Any:
+    """The strings of each row put together; of everything without `axis`."""
+    x = values_of(inputs)
+    wanted = static("reduce_join", axis)
+    if wanted is None:
+        return strings.reduce_join(x.flat_values, None, keepdims, separator)
+    given = [wanted] if isinstance(wanted, int) else list(wanted)
+    axes = sorted(check_axis("reduce_join", a, x.shape.rank) for a in given)
+    for place in reversed(axes):
+        x = _joined(x, place, separator)
+    for place in axes if keepdims else ():
+        x = expand_dims(x, place) if isinstance(x, RaggedTensor) else dims.expand_dims(x, place)
+    return x
+
+
+def _joined(x: Any, axis: int, separator: str) -> Any:
+    if not isinstance(x, RaggedTensor):
+        return strings.reduce_join(x, axis, False, separator)
+    if axis > 1:
+        return x.with_values(_joined(x.values, axis - 1, separator))
+    if x.shape.rank != 2:
+        raise invalid("reduce_join", f"axis {axis} of rows that hold rows themselves", x)
+    rows = x.to_list() if axis else x.to_tensor().numpy().T.tolist()
+    return to_tensor(_strings([separator.encode().join(row) for row in rows]))

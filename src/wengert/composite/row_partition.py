@@ -1,0 +1,283 @@
+"""`RowPartition`: how a sequence of values is cut into rows.
+
+The row splits are always there: row i holds the values from splits[i] to splits[i + 1]. What a
+program gave instead of them (lengths, row numbers) is kept, since asking for it again is cheap
+then. Nothing is worked out later and kept: a partition may be used inside a trace and outside.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.composite.values import index_tensor, known
+from wengert.core import dtypes
+from wengert.core.convert import to_tensor
+from wengert.core.dtypes import DType
+from wengert.core.errors import invalid
+from wengert.ops import create
+from wengert.ops.arithmetic import subtract
+from wengert.ops.cast import cast
+from wengert.ops.declare import static_int
+from wengert.ops.dims import shape as shape_of
+from wengert.ops.gather import gather
+from wengert.ops.joining import concat
+from wengert.ops.positions import searchsorted
+from wengert.ops.reduce import reduce_max
+from wengert.ops.scan import cumsum
+from wengert.ops.segment import unsorted_segment_sum
+
+
+class RowPartition:
+    """A partition of a sequence of values into rows; made by one of the `from_` methods."""
+
+    __slots__ = ("__weakref__", "_lengths", "_rowids", "_splits", "_uniform")
+
+    def __init__(
+        self, splits: Any, lengths: Any = None, rowids: Any = None, uniform: int | None = None
+    ) -> None:
+        self._splits = splits
+        self._lengths = lengths
+        self._rowids = rowids
+        self._uniform = uniform
+
+    @classmethod
+    def from_row_splits(
+        cls, row_splits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+    ) -> RowPartition:
+        """Rows between one split and the next; the first split is 0."""
+        splits = _vector("from_row_splits", "row_splits", row_splits, dtype, dtype_hint)
+        if splits.shape[0] == 0:
+            raise invalid("from_row_splits", "`row_splits` must not be empty")
+        if validate:
+            _check_splits("from_row_splits", splits)
+        return cls(splits)
+
+    @classmethod
+    def from_row_lengths(
+        cls, row_lengths: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+    ) -> RowPartition:
+        """Rows of the given lengths, one after the other."""
+        lengths = _vector("from_row_lengths", "row_lengths", row_lengths, dtype, dtype_hint)
+        found = known(lengths)
+        if validate and found is not None and (found < 0).any():
+            raise invalid("from_row_lengths", f"lengths must not be negative; got {found.min()}")
+        return cls(_ends(lengths), lengths)
+
+    @classmethod
+    def from_value_rowids(
+        cls,
+        value_rowids: Any,
+        nrows: Any = None,
+        validate: bool = True,
+        dtype: Any = None,
+        dtype_hint: Any = None,
+    ) -> RowPartition:
+        """The row of each value, in increasing order; rows without values may be left out."""
+        ids = _vector("from_value_rowids", "value_rowids", value_rowids, dtype, dtype_hint)
+        if validate:
+            _check_rowids(ids, nrows)
+        if nrows is None:
+            nrows = reduce_max(concat([create.fill([1], to_tensor(-1, ids.dtype)), ids], 0)) + 1
+        lengths = unsorted_segment_sum(create.ones_like(ids), ids, nrows)
+        return cls(_ends(lengths), lengths, ids)
+
+    @classmethod
+    def from_row_starts(
+        cls,
+        row_starts: Any,
+        nvals: Any,
+        validate: bool = True,
+        dtype: Any = None,
+        dtype_hint: Any = None,
+    ) -> RowPartition:
+        """Rows from one start to the next, the last one to the end."""
+        starts = _vector("from_row_starts", "row_starts", row_starts, dtype, dtype_hint)
+        end = cast(to_tensor(nvals, None, dtypes.int64), starts.dtype)
+        splits = concat([starts, end[None]], 0)
+        if validate and splits.shape[0] != 1:
+            _check_splits("from_row_starts", splits)
+        return cls(splits)
+
+    @classmethod
+    def from_row_limits(
+        cls, row_limits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+    ) -> RowPartition:
+        """Rows from one limit to the next, the first one from 0."""
+        limits = _vector("from_row_limits", "row_limits", row_limits, dtype, dtype_hint)
+        splits = concat([create.zeros([1], limits.dtype), limits], 0)
+        if validate:
+            _check_splits("from_row_limits", splits)
+        return cls(splits)
+
+    @classmethod
+    def from_uniform_row_length(
+        cls,
+        uniform_row_length: Any,
+        nvals: Any = None,
+        nrows: Any = None,
+        validate: bool = True,
+        dtype: Any = None,
+        dtype_hint: Any = None,
+    ) -> RowPartition:
+        """Rows of one length; give how many values or how many rows there are."""
+        name = "from_uniform_row_length"
+        if nvals is None and nrows is None:
+            raise invalid(name, "`nvals` or `nrows` must be given")
+        size = static_int(name, uniform_row_length, "uniform_row_length")
+        if size < 0:
+            raise invalid(name, f"`uniform_row_length` must not be negative; got {size}")
+        kind = dtypes.as_dtype(dtype or dtype_hint or _own_type(uniform_row_length, nvals, nrows))
+        rows = _number_of_rows(size, nvals, nrows, validate)
+        splits = create.range(cast(rows + 1, kind)) * size
+        return cls(splits, uniform=size)
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the row splits: int32 or int64."""
+        return self._splits.dtype
+
+    @property
+    def static_nrows(self) -> int | None:
+        size = self._splits.shape[0]
+        return None if size is None else size - 1
+
+    @property
+    def static_nvals(self) -> int | None:
+        if self._rowids is not None:
+            return self._rowids.shape[0]
+        rows = self.static_nrows
+        return None if self._uniform is None or rows is None else rows * self._uniform
+
+    @property
+    def static_uniform_row_length(self) -> int | None:
+        return self._uniform
+
+    def is_uniform(self) -> bool:
+        """Whether all rows are known to have one length from how the partition was made."""
+        return self._uniform is not None
+
+    def uniform_row_length(self) -> Any:
+        """The one length of all rows as a tensor; `None` where they may differ."""
+        return None if self._uniform is None else to_tensor(self._uniform, self.dtype)
+
+    def row_splits(self) -> Any:
+        return self._splits
+
+    def row_starts(self) -> Any:
+        return self._splits[:-1]
+
+    def row_limits(self) -> Any:
+        return self._splits[1:]
+
+    def row_lengths(self) -> Any:
+        if self._lengths is not None:
+            return self._lengths
+        return subtract(self._splits[1:], self._splits[:-1])
+
+    def nrows(self) -> Any:
+        """How many rows there are, as a scalar."""
+        return shape_of(self._splits, self.dtype)[0] - 1
+
+    def nvals(self) -> Any:
+        """How many values there are, as a scalar."""
+        return self._splits[-1]
+
+    def value_rowids(self) -> Any:
+        """For each value the number of its row."""
+        if self._rowids is not None:
+            return self._rowids
+        return searchsorted(
+            self._splits[1:], create.range(self.nvals()), side="right", out_type=self.dtype
+        )
+
+    def offsets_in_rows(self) -> Any:
+        """For each value its place in its row."""
+        return subtract(create.range(self.nvals()), gather(self._splits, self.value_rowids()))
+
+    def with_dtype(self, dtype: Any) -> RowPartition:
+        """The same rows with row splits of int32 or int64."""
+        kind = dtypes.as_dtype(dtype)
+        if kind not in (dtypes.int32, dtypes.int64):
+            raise invalid("with_dtype", f"row splits are int32 or int64; got {kind.name}")
+        if kind is self.dtype:
+            return self
+        lengths, ids = (None if p is None else cast(p, kind) for p in (self._lengths, self._rowids))
+        return RowPartition(cast(self._splits, kind), lengths, ids, self._uniform)
+
+    def __repr__(self) -> str:
+        if self._uniform is not None:
+            return f"tf.RowPartition(nrows={self.static_nrows}, uniform_row_length={self._uniform})"
+        found = known(self._splits)
+        return f"tf.RowPartition(row_splits={self._splits.shape if found is None else found})"
+
+
+def _vector(name: str, what: str, value: Any, dtype: Any, hint: Any) -> Any:
+    """Row positions as a vector of int32 or int64."""
+    tensor = index_tensor(name, value, dtype, hint)
+    if tensor.shape.rank not in (None, 1):
+        raise invalid(name, f"`{what}` must be a vector", tensor)
+    return tensor
+
+
+def _own_type(*values: Any) -> DType:
+    """int32 where a number came as an int32 tensor, else int64."""
+    for value in values:
+        if getattr(value, "dtype", None) in (dtypes.int32, np.int32):
+            return dtypes.int32
+    return dtypes.int64
+
+
+def _ends(lengths: Any) -> Any:
+    return concat([create.zeros([1], lengths.dtype), cumsum(lengths)], 0)
+
+
+def _number_of_rows(size: int, nvals: Any, nrows: Any, validate: bool) -> Any:
+    """How many rows of `size` there are, checked against the number of values where known."""
+    values = None if nvals is None else to_tensor(nvals, None, dtypes.int64)
+    if nrows is None:
+        assert values is not None, "the caller has looked"
+        rows = values // max(size, 1) if size else create.zeros_like(values)
+    else:
+        rows = to_tensor(nrows, None, dtypes.int64)
+    if values is not None and validate:
+        have, want = known(values), known(rows)
+        if have is not None and want is not None and int(want) * size != int(have):
+            raise invalid(
+                "from_uniform_row_length",
+                f"{int(want)} rows of {size} do not make {int(have)} values",
+            )
+    return rows
+
+
+def _check_splits(name: str, splits: Any) -> None:
+    found = known(splits)
+    if found is None:
+        return
+    if found.size and found[0] != 0:
+        raise invalid(name, f"the first row must start at 0; got {found[0]}")
+    if (found[1:] < found[:-1]).any():
+        raise invalid(name, "the splits must not decrease", help="Each row ends where one begins.")
+
+
+def _check_rowids(ids: Any, nrows: Any) -> None:
+    found = known(ids)
+    if found is None:
+        return
+    if (found < 0).any() or (found[1:] < found[:-1]).any():
+        raise invalid("from_value_rowids", "row numbers must not be negative and not decrease")
+    if nrows is not None:
+        rows = static_int("from_value_rowids", nrows, "nrows")
+        if rows < 0 or (found.size and found[-1] >= rows):
+            raise invalid("from_value_rowids", f"the row numbers do not fit {rows} rows")
+
+
+def same_rows(a: RowPartition, b: RowPartition) -> bool | None:
+    """Whether two partitions cut alike; `None` inside a trace, where it may not be known."""
+    if a._splits is b._splits or a is b:
+        return True
+    one, other = known(a._splits), known(b._splits)
+    if one is None or other is None:
+        return None
+    return bool(np.array_equal(one, other))

@@ -1,0 +1,107 @@
+"""`tf.sets`: the rows of two tensors as sets of numbers, in increasing order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.composite.sparse_elements import from_dense
+from wengert.composite.sparse_order import numbered, tuples
+from wengert.composite.sparse_tensor import SparseTensor
+from wengert.core import dtypes
+from wengert.core.convert import to_tensor
+from wengert.core.errors import invalid
+from wengert.ops import create
+from wengert.ops.arithmetic import subtract
+from wengert.ops.cast import cast
+from wengert.ops.compare import equal
+from wengert.ops.dims import expand_dims
+from wengert.ops.dims import shape as shape_of
+from wengert.ops.gather import gather
+from wengert.ops.indexing import boolean_mask
+from wengert.ops.joining import concat
+from wengert.ops.logical import logical_and, logical_not
+from wengert.ops.reduce import reduce_max, reduce_prod
+from wengert.ops.scan import cumsum
+from wengert.ops.segment import unsorted_segment_sum
+from wengert.ops.shaping import reshape
+from wengert.ops.sorting import argsort
+
+
+def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+    """The numbers that are in both rows."""
+    return _combine(a, b, lambda ours, twice: twice)
+
+
+def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+    """The numbers that are in either row."""
+    return _combine(a, b, lambda ours, twice: equal(twice, twice))
+
+
+def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
+    """The numbers of the rows of `a` that are not in those of `b`, or the other way round."""
+    if not aminusb:
+        a, b = b, a
+    return _combine(a, b, lambda ours, twice: logical_and(ours, logical_not(twice)))
+
+
+def size(a: Any, validate_indices: bool = True) -> Any:
+    """How many different numbers each row has."""
+    group, value, lead = _rows(a)
+    group, _, _ = _distinct(group, value, create.zeros_like(group))
+    total = unsorted_segment_sum(create.ones_like(group), group, reduce_prod(lead))
+    return reshape(cast(total, dtypes.int32), lead)
+
+
+def _rows(x: Any) -> tuple[Any, Any, Any]:
+    """For each number its row; the numbers; and the sizes that the rows are laid out in."""
+    if not isinstance(x, SparseTensor):
+        dense = to_tensor(x)
+        places = from_dense(create.ones_like(dense, dtypes.bool_))
+        x = SparseTensor(places.indices, reshape(dense, [-1]), places.dense_shape)
+    if x.dtype.kind not in "iu":
+        raise invalid("sets", "whole numbers are needed", x)
+    lead = x.dense_shape[:-1]
+    return numbered("sets", SparseTensor(x.indices[:, :-1], x.values, lead)), x.values, lead
+
+
+def _sorted(*keys: Any) -> list[Any]:
+    """Columns sorted by the first, within it by the second, and so on."""
+    columns = list(keys)
+    for i in reversed(range(len(columns))):
+        order = argsort(columns[i], stable=True)
+        columns = [gather(c, order) for c in columns]
+    return columns
+
+
+def _repeats(group: Any, value: Any) -> Any:
+    """Whether a number stands in the same row just before."""
+    same = logical_and(equal(group[1:], group[:-1]), equal(value[1:], value[:-1]))
+    return concat([logical_not(equal(group[:1], group[:1])), same], 0)
+
+
+def _distinct(group: Any, value: Any, side: Any) -> tuple[Any, Any, Any]:
+    group, value, side = _sorted(group, value, side)
+    first = logical_not(_repeats(group, value))
+    return boolean_mask(group, first), boolean_mask(value, first), boolean_mask(side, first)
+
+
+def _combine(a: Any, b: Any, choose: Any) -> SparseTensor:
+    group_a, value_a, lead = _rows(a)
+    group_b, value_b, _ = _rows(b)
+    ours = _distinct(group_a, value_a, create.zeros_like(group_a))
+    theirs = _distinct(group_b, value_b, create.ones_like(group_b))
+    group, value, side = _sorted(*[concat(pair, 0) for pair in zip(ours, theirs, strict=True)])
+    again = _repeats(group, value)
+    twice = concat([again[1:], logical_not(equal(group[:1], group[:1]))], 0)
+    keep = logical_and(logical_not(again), choose(equal(side, 0), twice))
+    return _packed(boolean_mask(group, keep), boolean_mask(value, keep), lead)
+
+
+def _packed(group: Any, value: Any, lead: Any) -> SparseTensor:
+    """Numbers put side by side in their rows."""
+    counts = unsorted_segment_sum(create.ones_like(group), group, reduce_prod(lead))
+    starts = gather(cumsum(counts, exclusive=True), group)
+    place = subtract(create.range(shape_of(group, dtypes.int64)[0]), starts)
+    longest = reduce_max(concat([create.zeros([1], dtypes.int64), counts], 0))
+    indices = concat([tuples("sets", group, lead), expand_dims(place, 1)], 1)
+    return SparseTensor(indices, value, concat([lead, expand_dims(longest, 0)], 0))

@@ -1,0 +1,128 @@
+"""Counting: how often whole numbers occur, as a sparse or dense result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.composite.sparse_order import tuples
+from wengert.composite.sparse_tensor import SparseTensor
+from wengert.composite.values import known
+from wengert.core import dtypes
+from wengert.core.convert import operand, to_tensor
+from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.ops import create
+from wengert.ops.arithmetic import add
+from wengert.ops.cast import cast
+from wengert.ops.compare import equal, less
+from wengert.ops.dims import expand_dims
+from wengert.ops.dims import shape as shape_of
+from wengert.ops.gather import gather
+from wengert.ops.indexing import boolean_mask
+from wengert.ops.joining import concat, stack
+from wengert.ops.reduce import reduce_all, reduce_max
+from wengert.ops.scatter import scatter_nd
+from wengert.ops.segment import segment_sum
+from wengert.ops.select import maximum
+from wengert.ops.shaping import reshape
+from wengert.ops.sorting import argsort
+from wengert.ops.unique import unique
+
+
+def bincount(
+    values: Any,
+    weights: Any = None,
+    axis: Any = 0,
+    minlength: Any = None,
+    maxlength: Any = None,
+    binary_output: bool = False,
+    name: Any = None,
+) -> SparseTensor:
+    """How often each number occurs in a dense, sparse or ragged tensor, as a sparse tensor.
+
+    With `axis=0` everything counts together, with `axis=-1` each row by itself. Numbers from
+    `maxlength` on are passed over; `weights` are summed instead of ones.
+    """
+    if axis not in (None, 0, -1):
+        raise at_site(ValueError(f"bincount: `axis` must be 0 or -1; got {axis}."))
+    if weights is not None and binary_output:
+        raise at_site(ValueError("bincount: `weights` and `binary_output` exclude each other."))
+    rows, numbers, lines = _parts(values, by_row=axis == -1)
+    if numbers.dtype not in (dtypes.int32, dtypes.int64):
+        raise invalid_dtype("bincount", "`values` must be int32 or int64", numbers)
+    amounts = create.ones_like(numbers) if weights is None else _weights(values, weights)
+    found = known(numbers)
+    if found is not None and found.size and found.min() < 0:
+        raise invalid("bincount", "the numbers must not be negative", numbers)
+    numbers = cast(numbers, dtypes.int64)
+    size = _extent(numbers, minlength, maxlength)
+    keep = less(numbers, size)
+    places = boolean_mask(add(rows * size, numbers), keep)
+    order = argsort(places, stable=True)
+    distinct = unique(gather(places, order), dtypes.int64)
+    sums = segment_sum(gather(boolean_mask(amounts, keep), order), distinct.idx)
+    if binary_output:
+        sums = create.ones_like(sums)
+    if lines is None:
+        return SparseTensor(expand_dims(distinct.y, 1), sums, expand_dims(size, 0))
+    shape = stack([cast(lines, dtypes.int64), size])
+    return SparseTensor(tuples("bincount", distinct.y, shape), sums, shape)
+
+
+def _extent(numbers: Any, minlength: Any, maxlength: Any) -> Any:
+    """One more than the largest number, within the bounds."""
+    if maxlength is not None:
+        return cast(operand(maxlength), dtypes.int64)
+    least = operand(0 if minlength is None else minlength)
+    zero = create.zeros([1], dtypes.int64)
+    largest = reduce_max(concat([zero, numbers + 1], 0))
+    return maximum(largest, cast(least, dtypes.int64))
+
+
+def _parts(values: Any, by_row: bool) -> tuple[Any, Any, Any]:
+    """The row of each number, the numbers as a vector, and how many rows there are."""
+    if isinstance(values, SparseTensor):
+        rows = values.indices[:, 0]
+        numbers, lines = values.values, values.dense_shape[0]
+        vector = len(values.shape) == 1
+    elif hasattr(values, "value_rowids"):
+        numbers, lines = values.flat_values, values.nrows()
+        rows = cast(values.value_rowids(), dtypes.int64)
+        vector = False
+    else:
+        x = to_tensor(values)
+        numbers, vector = reshape(x, [-1]), len(x.shape) < 2
+        lines = None if vector else shape_of(x, dtypes.int64)[0]
+        rows = create.zeros_like(numbers, dtypes.int64)
+        if by_row and not vector:
+            line = create.range(lines)[:, None]
+            rows = reshape(line + create.zeros_like(x, dtypes.int64), [-1])
+    if not by_row or vector:
+        return create.zeros_like(numbers, dtypes.int64), numbers, None
+    return rows, numbers, lines
+
+
+def _weights(values: Any, weights: Any) -> Any:
+    if isinstance(values, SparseTensor):
+        same = values.indices.shape.is_compatible_with(weights.indices.shape)
+        if not same or not reduce_all(equal(values.indices, weights.indices)):
+            raise invalid("bincount", "`weights` must have the places of `values`")
+        return weights.values
+    if hasattr(weights, "flat_values"):
+        return weights.flat_values
+    return reshape(to_tensor(weights), [-1])
+
+
+def count(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = dtypes.int32,
+    name: Any = None,
+    axis: Any = None,
+    binary_output: bool = False,
+) -> Any:
+    """The same as a dense tensor: what `tf.math.bincount` does with a composite."""
+    found = bincount(arr, weights, axis, minlength, maxlength, binary_output)
+    amounts = found.values if weights is not None else cast(found.values, dtype)
+    return scatter_nd(found.indices, amounts, found.dense_shape)

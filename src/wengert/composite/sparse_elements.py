@@ -1,0 +1,230 @@
+"""Sparse tensors element by element: to and from dense ones, sums, extremes, and maps of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.composite.sparse_order import check_order, union
+from wengert.composite.sparse_tensor import SparseTensor, as_sparse
+from wengert.composite.values import known
+from wengert.core import dtypes
+from wengert.core.convert import operand, to_tensor
+from wengert.core.errors import at_site, describe, invalid
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.ops import arithmetic, dims, select, unary
+from wengert.ops.arithmetic import multiply, subtract, truediv
+from wengert.ops.cast import cast
+from wengert.ops.compare import equal, greater_equal, not_equal
+from wengert.ops.create import fill, ones, zeros
+from wengert.ops.gather import gather, gather_nd
+from wengert.ops.indexing import boolean_mask, where_indices
+from wengert.ops.joining import concat
+from wengert.ops.logical import logical_not, logical_or
+from wengert.ops.power import exp
+from wengert.ops.reduce import reduce_all, reduce_any
+from wengert.ops.scan import cumsum
+from wengert.ops.scatter import tensor_scatter_nd_add, tensor_scatter_nd_update
+from wengert.ops.segment import segment_max, segment_sum
+from wengert.ops.shaping import stop_gradient
+
+
+def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
+    """The elements of a tensor that are not zero (or not empty, for strings)."""
+    x = to_tensor(tensor)
+    if x.dtype is dtypes.bool_:
+        indices = where_indices(x)
+    else:
+        indices = where_indices(not_equal(x, "" if x.dtype is dtypes.string else 0))
+    made = SparseTensor(indices, gather_nd(x, indices), dims.shape(x, dtypes.int64))
+    made.set_shape(x.shape)
+    return made
+
+
+def to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: Any = None
+) -> Any:
+    """The whole tensor, with `default_value` (zero) where the sparse one has no value.
+
+    Index tuples that repeat or are out of order are an error unless `validate_indices` is false;
+    then the last of two wins.
+    """
+    x = as_sparse("to_dense", sp_input)
+    if validate_indices:
+        check_order("to_dense", x)
+    if default_value is None:
+        start = zeros(x.dense_shape, x.dtype)
+    else:
+        start = fill(x.dense_shape, operand(default_value, None, x.dtype))
+    return tensor_scatter_nd_update(start, x.indices, x.values)
+
+
+def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Calls a function on the values of sparse arguments, which must have the same places.
+
+    >>> x = tf.sparse.from_dense([[0.0, 2.0]])
+    >>> tf.sparse.map_values(tf.square, x).values.numpy().tolist()
+    [4.0]
+    """
+    sparse = [x for x in (*args, *kwargs.values()) if isinstance(x, SparseTensor)]
+    if not sparse:
+        raise at_site(ValueError("map_values: at least one argument must be a SparseTensor."))
+    for other in sparse[1:]:
+        _check_same_places("map_values", sparse[0], other)
+    found = op(*map(_values, args), **{k: _values(v) for k, v in kwargs.items()})
+    if found.shape.rank is None or not found.shape[:1].is_compatible_with(sparse[0].values.shape):
+        raise at_site(
+            ValueError(
+                f"map_values: the function must keep the number of values; it made "
+                f"{describe(found)} of {describe(sparse[0].values)}."
+            )
+        )
+    return sparse[0].with_values(found)
+
+
+def _values(x: Any) -> Any:
+    return x.values if isinstance(x, SparseTensor) else x
+
+
+def _check_same_places(name: str, x: SparseTensor, y: SparseTensor) -> None:
+    same = x.indices is y.indices and x.dense_shape is y.dense_shape
+    if same:
+        return
+    fits = x.values.shape.is_compatible_with(y.values.shape) and x.shape.rank == y.shape.rank
+    if not fits or not reduce_all(equal(x.indices, y.indices)):
+        raise invalid(name, "the sparse tensors must have the same places", x, y)
+
+
+def times(x: SparseTensor, other: Any) -> SparseTensor:
+    """The product with a dense tensor, which broadcasts to the shape of the sparse one."""
+    return x.with_values(multiply(x.values, _at_places("multiply", x, other)))
+
+
+def over(x: SparseTensor, other: Any) -> SparseTensor:
+    """The quotient by a dense tensor, which broadcasts to the shape of the sparse one."""
+    below = _at_places("divide", x, other)
+    found = known(below)
+    if found is not None and (found == 0).any():
+        raise invalid("divide", "a sparse tensor is not divided by zero")
+    return x.with_values(truediv(x.values, below))
+
+
+def _at_places(name: str, x: SparseTensor, other: Any) -> Any:
+    """The elements of a dense tensor at the places of a sparse one."""
+    dense = operand(other, None, x.dtype)
+    rank = len(dense.shape)
+    if not rank:
+        return dense
+    wanted = x.shape[-rank:]
+    pairs = zip(dense.shape, wanted, strict=False)
+    if len(wanted) < rank or any(d != 1 and None not in (d, w) and d != w for d, w in pairs):
+        raise invalid(
+            name, "only the dense tensor broadcasts, and only to the sparse one", x, dense
+        )
+    kept = operand([int(d != 1) for d in dense.shape], dtypes.int64)
+    return gather_nd(dense, x.indices[:, -rank:] * kept)
+
+
+def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+    """The sum: sparse of two sparse tensors, dense where one is dense.
+
+    Where both sparse tensors have a value, a sum smaller than `threshold` in magnitude is left out.
+    """
+    if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
+        raise at_site(TypeError("add: at least one argument must be a SparseTensor."))
+    if not (isinstance(a, SparseTensor) and isinstance(b, SparseTensor)):
+        sparse, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
+        return _add_to_dense(sparse, operand(dense, None, sparse.dtype))
+    _check_pair("add", a, b)
+    found = union("add", a, b)
+    total = arithmetic.add(found.ours, found.theirs)
+    magnitude = unary.abs(total)
+    large = greater_equal(magnitude, operand(threshold, None, magnitude.dtype))
+    keep = logical_or(large, logical_not(found.shared))
+    kept = SparseTensor(boolean_mask(found.indices, keep), boolean_mask(total, keep), a.dense_shape)
+    kept.set_shape(a.shape)
+    return kept
+
+
+def _add_to_dense(x: SparseTensor, dense: Any) -> Any:
+    if not x.shape.is_compatible_with(dense.shape):
+        raise invalid("add", "the shapes must agree", x, dense)
+    return tensor_scatter_nd_add(dense, x.indices, x.values)
+
+
+def _check_pair(name: str, a: SparseTensor, b: SparseTensor) -> None:
+    if a.dtype is not b.dtype or not a.shape.is_compatible_with(b.shape):
+        raise invalid(name, "the sparse tensors must have one shape and dtype", a, b)
+
+
+def maximum(sp_a: Any, sp_b: Any, name: Any = None) -> SparseTensor:
+    """The larger of two sparse tensors element by element, at the places of either."""
+    return _extreme("maximum", select.maximum, sp_a, sp_b)
+
+
+def minimum(sp_a: Any, sp_b: Any, name: Any = None) -> SparseTensor:
+    """The smaller of two sparse tensors element by element, at the places of either."""
+    return _extreme("minimum", select.minimum, sp_a, sp_b)
+
+
+def _extreme(name: str, combine: Callable[..., Any], sp_a: Any, sp_b: Any) -> SparseTensor:
+    a, b = as_sparse(name, sp_a), as_sparse(name, sp_b)
+    _check_pair(name, a, b)
+    found = union(name, a, b)
+    made = SparseTensor(found.indices, combine(found.ours, found.theirs), a.dense_shape)
+    made.set_shape(a.shape)
+    return made
+
+
+def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+    """The values where `to_retain` is true."""
+    x, keep = as_sparse("retain", sp_input), operand(to_retain)
+    if not x.values.shape.is_compatible_with(keep.shape):
+        raise at_site(
+            ValueError(
+                f"retain: `to_retain` needs one truth value for each of the values "
+                f"{describe(x.values)}; got {describe(keep)}."
+            )
+        )
+    made = SparseTensor(boolean_mask(x.indices, keep), boolean_mask(x.values, keep), x.dense_shape)
+    made.set_shape(x.shape)
+    return made
+
+
+def mask(a: Any, mask_indices: Any, name: Any = None) -> IndexedSlices:
+    """`IndexedSlices` without the rows that `mask_indices` name."""
+    gone = equal(dims.expand_dims(a.indices, 1), operand(mask_indices, None, a.indices.dtype))
+    keep = equal(reduce_any(gone, axis=1), False)
+    return IndexedSlices(boolean_mask(a.values, keep), boolean_mask(a.indices, keep), a.dense_shape)
+
+
+def softmax(sp_input: Any, name: Any = None) -> SparseTensor:
+    """Softmax along the last axis over the values that are there."""
+    x = as_sparse("softmax", sp_input)
+    if x.shape.rank is not None and x.shape.rank < 2:
+        raise invalid("softmax", "a sparse tensor of rank 2 or more is needed", x)
+    check_order("softmax", x)
+    rows = _row_segments(x)
+    top = stop_gradient(gather(segment_max(x.values, rows), rows))
+    parts = exp(subtract(x.values, top))
+    return x.with_values(truediv(parts, gather(segment_sum(parts, rows), rows)))
+
+
+def _row_segments(x: SparseTensor) -> Any:
+    """For each value the number of its row, counting only rows that have values."""
+    lead = x.indices[:, :-1]
+    changed = reduce_any(not_equal(lead[1:], lead[:-1]), axis=1)
+    first = equal(x.indices[:1, 0], x.indices[:1, 0])
+    return cumsum(cast(concat([first, changed], 0), dtypes.int64)) - 1
+
+
+def to_indicator(sp_input: Any, vocab_size: Any, name: Any = None) -> Any:
+    """A dense tensor of truth values: whether a number below `vocab_size` is in each row."""
+    x = as_sparse("to_indicator", sp_input)
+    numbers = cast(x.values, dtypes.int64)
+    size = operand(vocab_size, None, dtypes.int64)
+    indices = concat([x.indices[:, :-1], dims.expand_dims(numbers, 1)], 1)
+    shape = concat([x.dense_shape[:-1], dims.expand_dims(cast(size, dtypes.int64), 0)], 0)
+    return tensor_scatter_nd_update(
+        zeros(shape, dtypes.bool_), indices, ones(dims.shape(numbers), dtypes.bool_)
+    )

@@ -1,0 +1,102 @@
+"""The index tuples of sparse tensors as single numbers: for sorting, reshaping and merging."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.composite.sparse_tensor import SparseTensor
+from wengert.composite.values import known, pick
+from wengert.core import dtypes
+from wengert.core.errors import invalid
+from wengert.ops.arithmetic import multiply
+from wengert.ops.cast import cast
+from wengert.ops.compare import equal, greater, not_equal
+from wengert.ops.create import ones_like, zeros, zeros_like
+from wengert.ops.division import floordiv, floormod
+from wengert.ops.gather import gather
+from wengert.ops.indexing import boolean_mask
+from wengert.ops.joining import concat, stack, unstack
+from wengert.ops.reduce import reduce_sum
+from wengert.ops.scan import cumprod, cumsum
+from wengert.ops.segment import segment_sum
+from wengert.ops.sorting import argsort
+
+
+def strides(name: str, dense_shape: Any) -> Any:
+    """How far apart neighbours along each axis lie when the tensor is written out in row order."""
+    sizes = known(dense_shape)
+    if sizes is not None and math.prod(sizes.tolist()) >= 2**63:
+        raise invalid(name, f"a dense shape of {sizes.tolist()} has too many places to number")
+    return cumprod(dense_shape, 0, exclusive=True, reverse=True)
+
+
+def numbered(name: str, x: SparseTensor) -> Any:
+    """The place of each value when the whole tensor is written out in row order."""
+    return reduce_sum(multiply(x.indices, strides(name, x.dense_shape)), axis=1)
+
+
+def tuples(name: str, places: Any, dense_shape: Any) -> Any:
+    """Index tuples from places in row order; the inverse of `numbered`."""
+    columns = []
+    for stride in unstack(strides(name, dense_shape)):
+        columns.append(floordiv(places, stride))
+        places = floormod(places, stride)
+    if not columns:
+        return zeros([places.shape[0], 0], dtypes.int64)
+    return stack(columns, axis=1)
+
+
+def sorted_by(places: Any, x: SparseTensor) -> SparseTensor:
+    """A sparse tensor with its values in the order of `places`."""
+    order = argsort(places, stable=True)
+    made = SparseTensor(gather(x.indices, order), pick(x.values, order), x.dense_shape)
+    made.set_shape(x.shape)
+    return made
+
+
+class Union(NamedTuple):
+    """The places of two sparse tensors in row order, and the values of each, zero where none."""
+
+    indices: Any
+    ours: Any
+    theirs: Any
+    shared: Any  # whether both tensors have a value there
+
+
+def union(name: str, a: SparseTensor, b: SparseTensor) -> Union:
+    """Brings two sparse tensors to the same places."""
+    places = concat([numbered(name, a), numbered(name, b)], 0)
+    order = argsort(places, stable=True)
+    placed = gather(places, order)
+    first = concat([equal(placed[:1], placed[:1]), not_equal(placed[1:], placed[:-1])], 0)
+    segments = cumsum(cast(first, dtypes.int64)) - 1
+    ours = concat([a.values, zeros_like(b.values)], 0)
+    theirs = concat([zeros_like(a.values), b.values], 0)
+    indices = boolean_mask(gather(concat([a.indices, b.indices], 0), order), first)
+    found = [segment_sum(gather(v, order), segments) for v in (ours, theirs)]
+    count = segment_sum(ones_like(segments), segments)
+    return Union(indices, found[0], found[1], greater(count, 1))
+
+
+def check_order(name: str, x: SparseTensor) -> None:
+    """Refuses index tuples that repeat, go backwards or lie outside, where they are known."""
+    indices, sizes = known(x.indices), known(x.dense_shape)
+    if indices is None or sizes is None:
+        return
+    outside = (indices < 0) | (indices >= sizes)
+    if outside.any():
+        bad = indices[outside.any(1)][0].tolist()
+        raise invalid(name, f"the index {bad} lies outside a tensor of shape {sizes.tolist()}")
+    places = indices @ np.cumprod(np.append(sizes[1:], 1)[::-1])[::-1][: len(sizes)]
+    steps = places[1:] - places[:-1]
+    if (steps <= 0).any():
+        at = int((steps <= 0).argmax())
+        how = "is there twice" if steps[at] == 0 else "is out of order"
+        raise invalid(
+            name,
+            f"the index {indices[at + 1].tolist()} {how}",
+            help="Use tf.sparse.reorder(x), or validate_indices=False.",
+        )

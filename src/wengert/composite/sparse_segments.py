@@ -1,0 +1,196 @@
+"""Sums of picked rows: `tf.sparse.segment_*`, and embeddings of sets of ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.composite.sparse_elements import retain
+from wengert.composite.sparse_rows import fill_empty_rows
+from wengert.composite.sparse_shaping import reshape as reshape_sparse
+from wengert.composite.sparse_tensor import SparseTensor, as_sparse
+from wengert.composite.values import pick
+from wengert.core import dtypes
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, describe, invalid
+from wengert.ops import segment
+from wengert.ops.arithmetic import divide, multiply
+from wengert.ops.cast import cast
+from wengert.ops.compare import greater, greater_equal
+from wengert.ops.create import ones_like, zeros_like
+from wengert.ops.dims import shape as shape_of
+from wengert.ops.embedding import embedding_lookup
+from wengert.ops.gather import gather
+from wengert.ops.guarded import divide_no_nan
+from wengert.ops.joining import concat, stack
+from wengert.ops.logical import logical_and
+from wengert.ops.power import sqrt, square
+from wengert.ops.reduce import reduce_prod
+from wengert.ops.select import maximum, where
+from wengert.ops.shaping import reshape
+
+_COMBINERS = ("mean", "sqrtn", "sum")
+
+
+def segment_sum(
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    name: Any = None,
+    sparse_gradient: bool = False,
+) -> Any:
+    """Sums the rows of `data` that `indices` name, into the segments of sorted `segment_ids`."""
+    return _totals(_picked(data, indices, sparse_gradient), operand(segment_ids), num_segments)
+
+
+def segment_mean(
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    name: Any = None,
+    sparse_gradient: bool = False,
+) -> Any:
+    """The mean of the rows of `data` that `indices` name, segment by segment."""
+    rows, ids = _picked(data, indices, sparse_gradient), operand(segment_ids)
+    return divide(_totals(rows, ids, num_segments), _counts(rows, ids, num_segments))
+
+
+def segment_sqrt_n(
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    name: Any = None,
+    sparse_gradient: bool = False,
+) -> Any:
+    """The sum of the rows that `indices` name over the root of their count."""
+    rows, ids = _picked(data, indices, sparse_gradient), operand(segment_ids)
+    return divide(_totals(rows, ids, num_segments), sqrt(_counts(rows, ids, num_segments)))
+
+
+def _picked(data: Any, indices: Any, sparse_gradient: bool) -> Any:
+    return (gather if sparse_gradient else pick)(operand(data), operand(indices))
+
+
+def _totals(rows: Any, ids: Any, count: Any) -> Any:
+    if count is None:
+        return segment.segment_sum(rows, ids)
+    return segment.unsorted_segment_sum(rows, ids, count)
+
+
+def _counts(rows: Any, ids: Any, count: Any) -> Any:
+    """How many rows each segment has, at least 1, in a shape that divides the totals."""
+    found = _totals(ones_like(ids, rows.dtype), ids, count)
+    return _beside(maximum(found, 1), len(rows.shape))
+
+
+def _beside(x: Any, rank: int) -> Any:
+    """A vector in a shape that goes with rows of a tensor of that rank."""
+    return reshape(x, [-1] + [1] * (rank - 1))
+
+
+def embedding_lookup_sparse(
+    params: Any,
+    sp_ids: Any,
+    sp_weights: Any,
+    combiner: str | None = None,
+    max_norm: Any = None,
+    name: Any = None,
+    allow_fast_lookup: bool = False,
+) -> Any:
+    """Combines the rows of a table that each row of ids (sparse or ragged) names.
+
+    The combiner is `mean` (of weights, where given), `sum` or `sqrtn`. Rows without ids at the
+    end are left out; `safe_embedding_lookup_sparse` keeps them.
+    """
+    how = _combiner(combiner)
+    ids, segments = _ids_and_rows(sp_ids)
+    rows = embedding_lookup(params, ids, max_norm)
+    if sp_weights is None:
+        total, weights = segment.segment_sum(rows, segments), ones_like(ids, rows.dtype)
+    else:
+        weights = cast(_weights(sp_ids, sp_weights), rows.dtype)
+        total = segment.segment_sum(multiply(rows, _beside(weights, len(rows.shape))), segments)
+    if how == "sum":
+        return total
+    norm = segment.segment_sum(weights if how == "mean" else square(weights), segments)
+    norm = norm if how == "mean" else sqrt(norm)
+    return divide_no_nan(total, _beside(norm, len(rows.shape)))
+
+
+def _combiner(combiner: str | None) -> str:
+    how = "mean" if combiner is None else combiner
+    if how not in _COMBINERS:
+        raise at_site(
+            ValueError(
+                f"embedding_lookup_sparse: `combiner` must be one of {_COMBINERS}; got {how!r}."
+            )
+        )
+    return how
+
+
+def _ids_and_rows(ids: Any) -> tuple[Any, Any]:
+    if isinstance(ids, SparseTensor):
+        return ids.values, ids.indices[:, 0]
+    if hasattr(ids, "value_rowids"):
+        return ids.flat_values, ids.value_rowids()
+    raise at_site(
+        TypeError(
+            "embedding_lookup_sparse: `sp_ids` must be a sparse or ragged tensor; got "
+            f"{describe(ids)}."
+        )
+    )
+
+
+def _weights(ids: Any, weights: Any) -> Any:
+    if type(weights) is not type(ids):
+        raise at_site(
+            TypeError(
+                "embedding_lookup_sparse: `sp_weights` must be of the kind of `sp_ids`; got "
+                f"{describe(weights)}."
+            )
+        )
+    found = weights.values if isinstance(weights, SparseTensor) else weights.flat_values
+    if not found.shape.is_compatible_with(_ids_and_rows(ids)[0].shape):
+        raise invalid("embedding_lookup_sparse", "`sp_weights` must go with `sp_ids`", found)
+    return found
+
+
+def safe_embedding_lookup_sparse(
+    embedding_weights: Any,
+    sparse_ids: Any,
+    sparse_weights: Any = None,
+    combiner: str = "mean",
+    default_id: Any = None,
+    max_norm: Any = None,
+    name: Any = None,
+    allow_fast_lookup: bool = False,
+) -> Any:
+    """`embedding_lookup_sparse` that passes over negative ids and keeps rows without any.
+
+    Such rows get the vector of `default_id`, or zeros. The last axis of `sparse_ids` is combined.
+    """
+    ids = as_sparse("safe_embedding_lookup_sparse", sparse_ids)
+    lead = ids.dense_shape[:-1]
+    flat = stack([reduce_prod(lead), ids.dense_shape[-1]])
+    ids = reshape_sparse(ids, flat)
+    weights = None if sparse_weights is None else reshape_sparse(sparse_weights, flat)
+    ids, weights = _pruned(ids, weights, combiner)
+    ids, empty = fill_empty_rows(ids, default_id or 0)
+    if weights is not None:
+        weights, _ = fill_empty_rows(weights, 1.0)
+    found = embedding_lookup_sparse(embedding_weights, ids, weights, combiner, max_norm)
+    if default_id is None:
+        found = where(_beside(empty, len(found.shape)), zeros_like(found), found)
+    return reshape(found, concat([cast(lead, dtypes.int32), shape_of(found)[1:]], 0))
+
+
+def _pruned(ids: SparseTensor, weights: SparseTensor | None, combiner: str) -> tuple[Any, Any]:
+    """Without ids that are negative, and without weights that are not positive."""
+    keep = greater_equal(ids.values, 0)
+    if weights is None:
+        return retain(ids, keep), None
+    if combiner != "sum":
+        keep = logical_and(keep, greater(weights.values, 0))
+    return retain(ids, keep), retain(weights, keep)

@@ -1,0 +1,199 @@
+"""Sparse tensors cut, joined and rearranged; values move, and gradients with them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.composite.sparse_order import numbered, sorted_by, tuples
+from wengert.composite.sparse_tensor import SparseTensor, as_sparse
+from wengert.composite.values import known
+from wengert.core import dtypes
+from wengert.core.convert import operand, to_tensor
+from wengert.core.errors import at_site, describe, invalid
+from wengert.ops import create
+from wengert.ops.arithmetic import add, subtract
+from wengert.ops.cast import cast
+from wengert.ops.compare import greater_equal, less
+from wengert.ops.declare import static, static_int
+from wengert.ops.dims import shape as shape_of
+from wengert.ops.gather import gather
+from wengert.ops.indexing import boolean_mask
+from wengert.ops.joining import concat as join
+from wengert.ops.joining import stack
+from wengert.ops.logical import logical_and
+from wengert.ops.reduce import reduce_all, reduce_max
+from wengert.ops.select import maximum, minimum
+
+
+def reorder(sp_input: Any, name: Any = None) -> SparseTensor:
+    """The same tensor with its index tuples in row order."""
+    x = as_sparse("reorder", sp_input)
+    return sorted_by(numbered("reorder", x), x)
+
+
+def transpose(sp_input: Any, perm: Any = None, name: Any = None) -> SparseTensor:
+    """The axes in another order, reversed without `perm`."""
+    x = as_sparse("transpose", sp_input)
+    axes = list(range(len(x.shape)))
+    order = axes[::-1] if perm is None else list(static("transpose", perm))
+    if sorted(order) != axes:
+        raise invalid("transpose", f"`perm` {order} must name each axis once", x)
+    moved = SparseTensor(gather(x.indices, order, axis=1), x.values, gather(x.dense_shape, order))
+    moved.set_shape([x.shape[i] for i in order])
+    return reorder(moved)
+
+
+def reshape(sp_input: Any, shape: Any, name: Any = None) -> SparseTensor:
+    """The same values in row order under another shape, of which one size may be -1."""
+    x = as_sparse("reshape", sp_input)
+    wanted = cast(to_tensor(shape, None, dtypes.int64), dtypes.int64)
+    sizes, own = known(wanted), known(x.dense_shape)
+    if sizes is not None and own is not None:
+        wanted = to_tensor(_resolved(x, own.tolist(), sizes.tolist()), dtypes.int64)
+    return SparseTensor(tuples("reshape", numbered("reshape", x), wanted), x.values, wanted)
+
+
+def _resolved(x: SparseTensor, own: list[int], sizes: list[int]) -> list[int]:
+    """The new sizes with -1 worked out."""
+    total = math.prod(own)
+    rest = math.prod(d for d in sizes if d != -1)
+    if sizes.count(-1) == 1 and rest and total % rest == 0:
+        sizes = [total // rest if d == -1 else d for d in sizes]
+    if math.prod(sizes) != total or min(sizes, default=0) < 0:
+        raise invalid("reshape", f"{total} elements do not fit shape {sizes}", x)
+    return sizes
+
+
+def expand_dims(sp_input: Any, axis: Any = None, name: Any = None) -> SparseTensor:
+    """Inserts an axis of size 1 at `axis`, at the end without one."""
+    x = as_sparse("expand_dims", sp_input)
+    rank = len(x.shape)
+    place = static_int("expand_dims", -1 if axis is None else axis)
+    if not -rank - 1 <= place <= rank:
+        raise invalid(
+            "expand_dims", f"`axis` {place} is out of range", x, help=f"Use {-rank - 1} to {rank}."
+        )
+    place %= rank + 1
+    column = create.zeros_like(x.indices[:, :1]) if rank else _blank_column(x)
+    indices = join([x.indices[:, :place], column, x.indices[:, place:]], 1)
+    one = create.ones([1], dtypes.int64)
+    made = SparseTensor(
+        indices, x.values, join([x.dense_shape[:place], one, x.dense_shape[place:]], 0)
+    )
+    made.set_shape([*x.shape[:place], 1, *x.shape[place:]])
+    return made
+
+
+def _blank_column(x: SparseTensor) -> Any:
+    """A column of zeros, one per value, where there is no column to copy."""
+    return create.zeros(join([shape_of(x.values), [1]], 0), dtypes.int64)
+
+
+def concat(
+    axis: Any, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: Any = None
+) -> SparseTensor:
+    """Joins sparse tensors along an axis; the other sizes must agree, or the largest is taken."""
+    if not isinstance(sp_inputs, list | tuple):
+        raise at_site(TypeError(f"concat: a list was expected; got {describe(sp_inputs)}."))
+    xs = [as_sparse("concat", x) for x in sp_inputs]
+    if not xs:
+        raise invalid("concat", "at least one sparse tensor is needed")
+    place = _join_axis(xs, static_int("concat", axis), expand_nonconcat_dims)
+    offset = create.zeros([], dtypes.int64)
+    unit = to_tensor([int(i == place) for i in range(len(xs[0].shape))], dtypes.int64)
+    indices, whole = [], xs[0].dense_shape
+    for x in xs:
+        indices.append(add(x.indices, offset * unit))
+        whole = maximum(whole, x.dense_shape)
+        offset = add(offset, x.dense_shape[place])
+    dense_shape = whole * (1 - unit) + offset * unit
+    return reorder(SparseTensor(join(indices, 0), join([x.values for x in xs], 0), dense_shape))
+
+
+def _join_axis(xs: list[SparseTensor], axis: int, expand: bool) -> int:
+    """The axis to join along as a non-negative number, after a look at the sizes."""
+    first = xs[0]
+    rank = len(first.shape)
+    if not -rank <= axis < rank:
+        raise invalid("concat", f"`axis` {axis} is out of range", first)
+    place = axis % rank
+    for x in xs[1:]:
+        others = [d for i, d in enumerate(x.shape) if i != place]
+        ours = [d for i, d in enumerate(first.shape) if i != place]
+        same = len(others) == len(ours) and (
+            expand or all(a == b or None in (a, b) for a, b in zip(ours, others, strict=True))
+        )
+        if not same or x.dtype is not first.dtype:
+            raise invalid("concat", "sizes and dtypes must agree but for the axis", first, x)
+    return place
+
+
+def slice(sp_input: Any, start: Any, size: Any, name: Any = None) -> SparseTensor:
+    """The part of `size` from `start` on, cut off at the end of the tensor."""
+    x = as_sparse("slice", sp_input)
+    begin, extent = (cast(to_tensor(v, None, dtypes.int64), dtypes.int64) for v in (start, size))
+    if begin.shape != x.dense_shape.shape or extent.shape != x.dense_shape.shape:
+        raise invalid("slice", f"`start` and `size` need {len(x.shape)} numbers", x, begin, extent)
+    zero = create.zeros([], dtypes.int64)
+    left = maximum(subtract(x.dense_shape, begin), zero)
+    shape = minimum(extent, left)
+    inside = logical_and(greater_equal(x.indices, begin), less(x.indices, begin + shape))
+    keep = reduce_all(inside, axis=1)
+    return SparseTensor(boolean_mask(x.indices, keep) - begin, boolean_mask(x.values, keep), shape)
+
+
+def split(
+    sp_input: Any = None, num_split: Any = None, axis: Any = None, name: Any = None
+) -> list[SparseTensor]:
+    """Cuts a sparse tensor into `num_split` parts; the first ones are longer by one if need be."""
+    for what, given in (("sp_input", sp_input), ("num_split", num_split), ("axis", axis)):
+        if given is None:
+            raise at_site(ValueError(f"split: `{what}` must be given."))
+    x, count = as_sparse("split", sp_input), static_int("split", num_split, "num_split")
+    rank, place = len(x.shape), static_int("split", axis)
+    if not -rank <= place < rank:
+        raise invalid("split", f"`axis` {place} is out of range", x)
+    length = x.shape[place % rank]
+    if length is None or not 1 <= count <= length:
+        raise invalid("split", f"an axis of size {length} does not give {count} parts", x)
+    parts, begin = [], [0] * rank
+    for i in range(count):
+        extent = [0 if d is None else d for d in x.shape]
+        extent[place] = length // count + (i < length % count)
+        parts.append(slice(x, begin, extent))
+        begin[place] += extent[place]
+    return parts
+
+
+def eye(
+    num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: Any = None
+) -> SparseTensor:
+    """Ones on the diagonal of a matrix."""
+    rows = cast(operand(num_rows, None, dtypes.int64), dtypes.int64)
+    columns = rows if num_columns is None else cast(operand(num_columns), dtypes.int64)
+    places = create.range(minimum(rows, columns))
+    return SparseTensor(
+        stack([places, places], 1), create.ones(shape_of(places), dtype), stack([rows, columns])
+    )
+
+
+def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+    """The same values in a tensor just large enough, or of `new_shape`."""
+    x = as_sparse("reset_shape", sp_input)
+    if new_shape is None:
+        first = create.zeros_like(x.dense_shape)[None]
+        tight = reduce_max(join([first, x.indices + 1], 0), axis=0)
+        return SparseTensor(x.indices, x.values, tight)
+    shape = cast(to_tensor(new_shape, None, dtypes.int64), dtypes.int64)
+    own, wanted = known(x.dense_shape), known(shape)
+    if own is None or wanted is None:
+        return SparseTensor(x.indices, x.values, shape)
+    if len(own) != len(wanted) or (own > wanted).any():
+        raise at_site(
+            ValueError(
+                f"reset_shape: `new_shape` {wanted.tolist()} must be at least {own.tolist()} "
+                f"along each axis."
+            )
+        )
+    return SparseTensor(x.indices, x.values, shape)

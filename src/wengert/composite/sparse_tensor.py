@@ -1,0 +1,213 @@
+"""`SparseTensor`: values at index tuples of a larger tensor that is zero elsewhere.
+
+The index tuples stand in row order unless a program made them otherwise; operations that need
+the order say so, and `tf.sparse.reorder` restores it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wengert.composite import dispatch
+from wengert.composite.values import int64_tensor, known
+from wengert.core import dtypes, shapes
+from wengert.core.composite import CompositeSpec, CompositeTensor
+from wengert.core.convert import to_tensor
+from wengert.core.dtypes import DType
+from wengert.core.errors import at_site, describe
+from wengert.core.shapes import TensorShape
+from wengert.core.spec import TensorSpec
+
+
+class SparseTensorValue(NamedTuple):
+    """The three parts of a sparse tensor as plain arrays."""
+
+    indices: Any
+    values: Any
+    dense_shape: Any
+
+
+@dispatch.register
+class SparseTensor(CompositeTensor):
+    """Values `values[i]` at `indices[i]` of a tensor of shape `dense_shape`, zero elsewhere.
+
+    >>> x = tf.SparseTensor([[0, 1], [2, 0]], [3.0, 4.0], [3, 2])
+    >>> tf.sparse.to_dense(x).numpy().tolist()
+    [[0.0, 3.0], [0.0, 0.0], [4.0, 0.0]]
+    """
+
+    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+        dispatch.activate()
+        self._indices = int64_tensor(indices)
+        self._values = to_tensor(values)
+        self._dense_shape = int64_tensor(dense_shape)
+        self._static = self._check()
+
+    def _check(self) -> TensorShape:
+        """The static shape, after a look at whether the parts fit each other."""
+        i, v, s = self._indices.shape, self._values.shape, self._dense_shape.shape
+        for what, found, rank in (("indices", i, 2), ("values", v, 1), ("dense_shape", s, 1)):
+            if found.rank not in (None, rank):
+                raise at_site(
+                    ValueError(f"SparseTensor: `{what}` must have rank {rank}; got shape {found}.")
+                )
+        if i.rank is not None and not (
+            shapes.compatible((i[0],), v._dims) and shapes.compatible((i[1],), s._dims)
+        ):
+            raise at_site(
+                ValueError(
+                    "SparseTensor: `indices` needs a row for each value and a column for each "
+                    f"axis; got {describe(self._indices)} for {describe(self._values)} and "
+                    f"{s[0]} axes."
+                )
+            )
+        sizes = known(self._dense_shape)
+        if sizes is not None:
+            return TensorShape(sizes.tolist())
+        return TensorShape(None if s.rank is None or s[0] is None else [None] * s[0])
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+        """A sparse tensor from another, or from its parts as a named tuple."""
+        parts = sparse_tensor_value
+        names = SparseTensorValue._fields
+        if not isinstance(parts, SparseTensor) and getattr(parts, "_fields", None) != names:
+            raise at_site(
+                TypeError(
+                    "SparseTensor.from_value: a SparseTensor or its three parts were expected; "
+                    f"got {describe(parts)}."
+                )
+            )
+        return cls(parts.indices, parts.values, parts.dense_shape)
+
+    @property
+    def indices(self) -> Any:
+        """The index tuples, one row per value, as int64."""
+        return self._indices
+
+    @property
+    def values(self) -> Any:
+        return self._values
+
+    @property
+    def dense_shape(self) -> Any:
+        """The shape of the whole as an int64 tensor."""
+        return self._dense_shape
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the whole as far as it is known without running anything."""
+        return self._static
+
+    def get_shape(self) -> TensorShape:
+        return self._static
+
+    def set_shape(self, shape: Any) -> None:
+        """Adds what is known about the shape."""
+        self._static = self._static.merge_with(shape)
+
+    @property
+    def dtype(self) -> DType:
+        return self._values.dtype
+
+    def with_values(self, new_values: Any) -> SparseTensor:
+        """The same places with other values."""
+        return _like(self, SparseTensor(self._indices, new_values, self._dense_shape))
+
+    def consumers(self) -> list[Any]:
+        """Nothing: eager values have no consumers."""
+        return []
+
+    @property
+    def _type_spec(self) -> SparseTensorSpec:
+        return SparseTensorSpec(self._static, self.dtype)
+
+    def _differentiable(self) -> Any:
+        return self._values
+
+    def _with_gradient(self, gradient: Any) -> Any:
+        return None if gradient is None else self.with_values(gradient)
+
+    def _remedy(self) -> str:
+        return "Use tf.sparse.to_dense(x), or a function of tf.sparse."
+
+    def __mul__(self, other: Any) -> SparseTensor:
+        from wengert.composite.sparse_elements import times
+
+        return times(self, other)
+
+    def __rmul__(self, other: Any) -> SparseTensor:
+        return self * other
+
+    def __truediv__(self, other: Any) -> SparseTensor:
+        from wengert.composite.sparse_elements import over
+
+        return over(self, other)
+
+    def __repr__(self) -> str:
+        return (
+            f"SparseTensor(indices={self._indices!s}, values={self._values!s}, "
+            f"dense_shape={self._dense_shape!s})"
+        )
+
+
+def _like(x: SparseTensor, made: SparseTensor) -> SparseTensor:
+    """`made` with the static shape of `x`, which may be known better than from its parts."""
+    made._static = x._static
+    return made
+
+
+class SparseTensorSpec(CompositeSpec):
+    """The type of a sparse tensor: shape and dtype."""
+
+    __slots__ = ("_dtype", "_shape")
+
+    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        return self._dtype
+
+    @property
+    def value_type(self) -> type:
+        return SparseTensor
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype
+
+    @property
+    def _component_specs(self) -> Any:
+        rank = self._shape.rank
+        return [
+            TensorSpec([None, rank], dtypes.int64),
+            TensorSpec([None], self._dtype),
+            TensorSpec([rank], dtypes.int64),
+        ]
+
+    def _to_components(self, value: SparseTensor) -> Any:
+        return [value.indices, value.values, value.dense_shape]
+
+    def _from_components(self, components: Any) -> Any:
+        made = SparseTensor(*components)
+        made.set_shape(self._shape)
+        return made
+
+
+def as_sparse(name: str, value: Any) -> SparseTensor:
+    """A sparse tensor argument, given as one or by its parts."""
+    if isinstance(value, SparseTensor):
+        return value
+    if getattr(value, "_fields", None) == SparseTensorValue._fields:
+        return SparseTensor.from_value(value)
+    raise at_site(
+        TypeError(
+            f"{name}: a SparseTensor was expected; got {describe(value)}. "
+            f"Use tf.sparse.from_dense(x)."
+        )
+    )

@@ -1,0 +1,173 @@
+"""Values made of several tensors, and the specs that take them apart and put them together.
+
+A composite is a leaf of a nest unless `expand_composites` asks for its components, which its
+`_type_spec` names in a fixed order. This module knows no particular composite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core.errors import at_site
+from wengert.core.shapes import TensorShape
+from wengert.core.spec import TypeSpec
+
+
+class CompositeTensor:
+    """The base of values that are made of several tensors."""
+
+    # NumPy must leave mixed expressions to us instead of looping over the elements.
+    __array_ufunc__: Any = None
+
+    @property
+    def _type_spec(self) -> CompositeSpec:
+        raise NotImplementedError(f"{type(self).__name__} does not say its type.")
+
+    def _differentiable(self) -> Any:
+        """The component that gradients flow through."""
+        raise at_site(
+            ValueError(f"gradient: a {type(self).__name__} is neither a target nor a source.")
+        )
+
+    def _with_gradient(self, gradient: Any) -> Any:
+        """A gradient of that component, in the form of this value."""
+        return gradient
+
+    def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
+        raise at_site(
+            ValueError(
+                f"convert_to_tensor: a {type(self).__name__} is not one dense tensor. "
+                f"{self._remedy()}"
+            )
+        )
+
+    def _remedy(self) -> str:
+        return "Convert its components."
+
+
+class StaticSpec(TypeSpec):
+    """A type that is known by a few static facts, which `_serialize` names.
+
+    Two specs of one class are compatible where their facts are, one by one.
+    """
+
+    @property
+    def value_type(self) -> type:
+        raise NotImplementedError
+
+    def _serialize(self) -> tuple[Any, ...]:
+        """The arguments that make this spec again."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_value(cls, value: Any) -> Any:
+        """The spec of a value."""
+        return value._type_spec
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a value or spec could be of this kind."""
+        other = getattr(spec_or_value, "_type_spec", spec_or_value)
+        return type(other) is type(self) and _all(_compatible, self, other)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether every value of this kind is one of `other` too."""
+        return type(other) is type(self) and _all(_narrower, self, other)
+
+    def most_specific_common_supertype(self, others: Any) -> Any:
+        """The narrowest spec that takes in this one and `others`; `None` where there is none."""
+        facts = self._serialize()
+        for other in others:
+            if type(other) is not type(self):
+                return None
+            try:
+                facts = tuple(_joined(a, b) for a, b in zip(facts, other._serialize(), strict=True))
+            except ValueError:
+                return None
+        return type(self)(*facts)
+
+    def most_specific_compatible_type(self, other: Any) -> Any:
+        """The narrowest spec that takes in both."""
+        found = self.most_specific_common_supertype([other])
+        if found is None:
+            raise at_site(
+                ValueError(f"{type(self).__name__}: {self} and {other} have no common type.")
+            )
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._serialize() == other._serialize()
+
+    def __hash__(self) -> int:
+        return hash((type(self), repr(self)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._serialize()))})"
+
+    def __reduce__(self) -> Any:
+        return type(self), self._serialize()
+
+
+class CompositeSpec(StaticSpec):
+    """The type of a composite, which also names the types of its components in their order."""
+
+    @property
+    def _component_specs(self) -> Any:
+        raise NotImplementedError
+
+    def _to_components(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    def _from_components(self, components: Any) -> Any:
+        raise NotImplementedError
+
+
+def _all(relation: Any, a: StaticSpec, b: StaticSpec) -> bool:
+    return all(map(relation, a._serialize(), b._serialize()))
+
+
+def _compatible(a: Any, b: Any) -> bool:
+    if isinstance(a, TensorShape | TypeSpec):
+        return a.is_compatible_with(b)  # type: ignore[attr-defined]  # every spec has it
+    return a == b
+
+
+def _narrower(a: Any, b: Any) -> bool:
+    if isinstance(a, TensorShape | TypeSpec):
+        return a.is_subtype_of(b)  # type: ignore[attr-defined]  # every spec has it
+    return a == b
+
+
+def _joined(a: Any, b: Any) -> Any:
+    if isinstance(a, TensorShape):
+        return a.most_specific_compatible_shape(b)
+    if isinstance(a, TypeSpec):
+        return a.most_specific_compatible_type(b)  # type: ignore[attr-defined]  # every spec has it
+    if a != b:
+        raise ValueError("no common type")
+    return a
+
+
+def is_composite(value: Any) -> bool:
+    """Whether a value, or a spec, has components."""
+    return isinstance(value, CompositeTensor | CompositeSpec)
+
+
+def components(value: Any) -> Any:
+    """The components of a composite, or their specs where it is a spec itself."""
+    if isinstance(value, CompositeTensor):
+        return value._type_spec._to_components(value)
+    return value._component_specs
+
+
+def rebuilt(value: Any, parts: Any) -> Any:
+    """A composite of the kind of `value` with other components."""
+    spec = value._type_spec if isinstance(value, CompositeTensor) else value
+    return spec._from_components(parts)
+
+
+def differ(a: Any, b: Any) -> bool:
+    """Whether two composites, or a composite and something else, have no common type."""
+    if not (is_composite(a) and is_composite(b)):
+        return True
+    one, other = getattr(a, "_type_spec", a), getattr(b, "_type_spec", b)
+    return one.most_specific_common_supertype([other]) is None

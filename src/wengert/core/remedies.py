@@ -1,0 +1,80 @@
+"""How to do without what Wengert does not have: by name, or by the beginning of a name (`…*`).
+
+Only names that programs meet stand here; for the others the nearest spelling is offered.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+_FIRST = "It belongs to TensorFlow 1."
+
+REMEDIES = {
+    "tf.AggregationMethod": "Gradients are added as they come; leave the argument out.",
+    "tf.CriticalSection": "Use a threading.Lock around eager code.",
+    "tf.Operation": "Look at a traced function with print(f.get_concrete_function(...).graph).",
+    "tf.RegisterGradient": "State the gradient with tf.custom_gradient.",
+    "tf.Session": f"{_FIRST} Call functions on tensors directly.",
+    "tf.placeholder": f"{_FIRST} Give the value as an argument of a tf.function.",
+    "tf.global_variables_initializer": f"{_FIRST} Variables have a value when they are made.",
+    "tf.get_variable": f"{_FIRST} Make a tf.Variable and keep it on a tf.Module.",
+    "tf.variable_scope": f"{_FIRST} Use tf.name_scope, and a tf.Module to hold variables.",
+    "tf.assign": f"{_FIRST} Use the method v.assign(x).",
+    "tf.layers": f"{_FIRST} Use tf.keras.layers.",
+    "tf.contrib": f"{_FIRST} Most of it lives on in tf.keras or in packages of its own.",
+    "tf.app": f"{_FIRST} Use argparse or absl.app.",
+    "tf.flags": f"{_FIRST} Use argparse or absl.flags.",
+    "tf.logging": f"{_FIRST} Use tf.get_logger() or the module logging.",
+    "tf.gfile": f"{_FIRST} Use tf.io.gfile or pathlib.",
+    "tf.summaries": f"{_FIRST} Use tf.summary.",
+    "tf.to_float": f"{_FIRST} Use tf.cast(x, tf.float32).",
+    "tf.to_int32": f"{_FIRST} Use tf.cast(x, tf.int32).",
+    "tf.random_normal": f"{_FIRST} Use tf.random.normal.",
+    "tf.random_uniform": f"{_FIRST} Use tf.random.uniform.",
+    "tf.truncated_normal": f"{_FIRST} Use tf.random.truncated_normal.",
+    "tf.set_random_seed": f"{_FIRST} Use tf.random.set_seed.",
+    "tf.disable_v2_behavior": f"{_FIRST} Programs in its style do not run here.",
+    "tf.enable_eager_execution": f"{_FIRST} Operations run at once as it is.",
+    "tf.compat.v1*": f"{_FIRST} Use the name of TensorFlow 2.",
+    "tf.check_pinned": "It is about TensorFlow's own memory; leave it out.",
+    "tf.estimator": "TensorFlow has dropped it too. Use tf.keras.Model.fit.",
+    "tf.feature_column": "Use Keras's preprocessing layers.",
+    "tf.gradients": "Use tf.GradientTape, which works inside tf.function too.",
+    "tf.hessians": "Use two nested tf.GradientTape, or tape.jacobian of a gradient.",
+    "tf.graph_util": "There are no GraphDefs here. Save weights with tf.train.Checkpoint.",
+    "tf.import_graph_def": "There are no GraphDefs here. Rebuild the model in Python.",
+    "tf.keras.backend.*": "Use keras.ops, or the operations of tf.",
+    "tf.lite": "Export the weights and convert the model with TensorFlow itself.",
+    "tf.linalg.LinearOperator*": "Write the matrix out and use tf.linalg.matmul and tf.linalg.solve.",
+    "tf.load_library": "There are no custom kernels here. Use tf.py_function or JAX.",
+    "tf.load_op_library": "There are no custom kernels here. Use tf.py_function or JAX.",
+    "tf.lookup": "Look words up in a Python dict, or with tf.keras.layers.StringLookup.",
+    "tf.make_ndarray": "There are no protocol buffers here. Use x.numpy().",
+    "tf.make_tensor_proto": "There are no protocol buffers here. Use tf.io.serialize_tensor.",
+    "tf.mlir": "Compiled functions show their program: f.experimental_get_compiler_ir(x)().",
+    "tf.no_gradient": "State it with tf.custom_gradient, or use tf.stop_gradient.",
+    "tf.profiler": "Use jax.profiler for compiled functions and cProfile for Python.",
+    "tf.q*int*": "Quantised types are not here. Use tf.int8 with a scale of your own.",
+    "tf.quantization": "Quantised types are not here. Use tf.int8 with a scale of your own.",
+    "tf.queue": "Use Python's queue.Queue, or tf.data for input pipelines.",
+    "tf.raw_ops": "Use the function of the same meaning in tf., tf.math, tf.nn or tf.linalg.",
+    "tf.register_tensor_conversion_function": "Give the class a method __tf_tensor__(dtype).",
+    "tf.resource": "Variables are the only resources here; they are passed as they are.",
+    "tf.sysconfig": "There is nothing to compile against here.",
+    "tf.test": "Use pytest with np.testing, and wengert.testing.check_gradients.",
+    "tf.timestamp": "Use time.time().",
+    "tf.tpu": "TPUs are reached through JAX; wengert.engine('xla') compiles for them.",
+    "tf.variant": "Lists and datasets are Python objects here; they need no dtype.",
+    "tf.xla": "Use tf.function(jit_compile=True).",
+}
+
+
+def remedy(name: str) -> str:
+    """How to do without a name; nothing where the table is silent."""
+    found = REMEDIES.get(name)
+    if found is not None:
+        return found
+    starred = (
+        r for pattern, r in REMEDIES.items() if "*" in pattern and fnmatchcase(name, pattern)
+    )
+    return next(starred, "")

@@ -1,0 +1,251 @@
+"""Tensors inside a trace: a shape, a dtype and a place in the graph, but no value yet.
+
+Operations look at the array of a tensor for its shape and dtype; here a `Shadow` stands in for it.
+Whatever needs the value itself gets an error that says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import shapes
+from wengert.core.context import get_state
+from wengert.core.dims import Dim
+from wengert.core.dtypes import DType
+from wengert.core.errors import at_site, describe
+from wengert.core.op import Spec
+from wengert.core.shapes import TensorShape
+from wengert.core.sites import RawSite, locate
+from wengert.core.tensor import Tensor, new_id
+
+
+class Shadow:
+    """Stands for the array of a tensor that has no value yet; unknown sizes are `Dim`s."""
+
+    __slots__ = ("dtype", "graph", "value")
+
+    def __init__(self, graph: Any, value: int, dtype: np.dtype) -> None:
+        self.graph = graph
+        self.value = value
+        self.dtype = dtype
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        found = self.graph.sizes(self.value)
+        if found is None:
+            raise at_site(
+                ValueError(
+                    "shape: this needs the rank of a tensor, which is unknown here. Say it with "
+                    "x.set_shape(...) or tf.ensure_shape(x, ...)."
+                )
+            )
+        return found
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        total: Any = 1
+        for d in self.shape:
+            total = total * d
+        return total
+
+    @property
+    def nbytes(self) -> Any:
+        return self.size * self.dtype.itemsize
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise escaped(self)
+
+
+class SymbolicTensor(Tensor):
+    """A value of a graph under construction."""
+
+    __slots__ = ("_graph", "_value")
+
+    _graph: Any
+    _value: int
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self._graph.specs[self._value].shape)
+
+    @property
+    def dtype(self) -> DType:
+        return self._graph.specs[self._value].dtype
+
+    @property
+    def name(self) -> str:
+        return f"{self._graph.label(self._value)}:0"
+
+    @property
+    def graph(self) -> Any:
+        return self._graph
+
+    @property
+    def op(self) -> Any:
+        return self._graph.maker(self._value)
+
+    def set_shape(self, shape: Any) -> None:
+        """Adds what is known about the shape."""
+        self._graph.narrow(self._value, shapes.as_shape(shape))
+
+    def _no_value(self, what: str) -> Any:
+        made = locate(self._site)
+        error = TypeError(
+            f"{what}: inside a function a tensor has no value yet; got {describe(self)}"
+            f"{f', made at {made}' if made else ''}. {_REMEDIES.get(what, _REMEDY)}"
+        )
+        return at_site(error)
+
+    def numpy(self) -> Any:
+        raise _without_value(self._no_value("numpy"))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise self._no_value("NumPy")
+
+    def __bool__(self) -> bool:
+        raise self._no_value("bool")
+
+    def _single(self, what: str) -> Any:
+        raise self._no_value(what)
+
+    def __index__(self) -> int:
+        raise self._no_value("index")
+
+    def __len__(self) -> int:
+        found = self._graph.specs[self._value].shape
+        if found == ():
+            raise at_site(TypeError("len: a scalar tensor has no length. Use tf.size(x)."))
+        if found is None or found[0] is None:
+            raise self._no_value("len")
+        return found[0]
+
+    def __iter__(self) -> Any:
+        found = self._graph.specs[self._value].shape
+        if found == ():
+            raise at_site(TypeError("iteration: a scalar tensor has no rows."))
+        if found is None or found[0] is None:
+            raise self._no_value("iteration")
+        return (self[i] for i in range(found[0]))
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        raise self._no_value("DLPack")
+
+    def __reduce__(self) -> Any:
+        raise self._no_value("pickle")
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
+
+    def __str__(self) -> str:
+        return f"Tensor({self.name!r}, shape={self.shape}, dtype={self.dtype.name})"
+
+
+_REMEDY = (
+    "Pass what Python must know as a Python value, or look inside with "
+    "tf.config.run_functions_eagerly(True)."
+)
+_REMEDIES = {
+    "bool": "Decide with tf.cond, tf.where or tf.while_loop; Python's `if` and `while` on tensors "
+    "need autograph=True and available source.",
+    "numpy": "Use tf operations, or tf.py_function for code that needs values.",
+    "NumPy": "Use the tf operation of the same meaning, or tf.numpy_function.",
+    "len": "Use tf.shape(x)[0].",
+    "iteration": "Loop with tf.range(tf.shape(x)[0]) or tf.map_fn, or fix the size in "
+    "`input_signature`.",
+    "index": "Index with the tensor itself (x[i]), or use tf.range instead of range.",
+}  # fmt: skip
+
+
+class NoValueError(NotImplementedError, AttributeError, TypeError):
+    """The value of a tensor was asked for while its function is being traced."""
+
+
+def _without_value(error: Exception) -> NoValueError:
+    """TensorFlow's symbolic tensors have no `numpy`; ours say why, and are caught alike."""
+    new = NoValueError(*error.args)
+    for note in getattr(error, "__notes__", ()):
+        new.add_note(note)
+    new.site = getattr(error, "site", None)  # type: ignore[attr-defined]  # as `at_site` does
+    return new
+
+
+def symbolic(graph: Any, spec: Spec, site: RawSite | None, value: int | None = None) -> Any:
+    """A new tensor of `graph`, standing for its value `value` (a new one for `None`)."""
+    tensor = object.__new__(SymbolicTensor)
+    tensor._id = tensor._value = value = new_id() if value is None else value
+    tensor._array = Shadow(graph, value, spec.dtype.np)  # type: ignore[assignment]  # a stand-in
+    tensor._site = site
+    tensor._graph = graph
+    return tensor
+
+
+class Unranked:
+    """The shape of a tensor whose rank is unknown, known by the tensor itself."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    def __iter__(self) -> Any:
+        return iter(self.tensor._array.shape)  # says what is missing
+
+
+def shape_to_keep(x: Any) -> Any:
+    """The shape of an operation's input, for its gradient."""
+    if type(x) is SymbolicTensor and x._graph.specs[x._value].shape is None:
+        return Unranked(x)
+    return x._array.shape
+
+
+def is_symbolic(value: Any) -> bool:
+    """Whether a value belongs to a graph under construction."""
+    return isinstance(value, SymbolicTensor)
+
+
+def escaped(shadow: Shadow) -> Exception:
+    """The error for a tensor that is used outside the trace it belongs to."""
+    made = locate(shadow.graph.site_of(shadow.value))
+    state = get_state()
+    there = "in another function" if state is not None and state.graph is not None else "outside it"
+    return at_site(
+        TypeError(
+            f"function {shadow.graph.name!r}: a tensor of its trace is used {there}; got "
+            f"{describe(shadow.graph.specs[shadow.value])}"
+            f"{f', made at {made}' if made else ''}. It never gets a value there. Return it from "
+            f"the function, or keep it in a tf.Variable."
+        )
+    )
+
+
+def as_number(tensor: Any) -> Any:
+    """An integer tensor of a trace as `Dim`s (in tuples, like its shape), for sizes and shapes."""
+    content = tensor._graph.content(tensor._value)
+    if content is not None:
+        return _tuples(content.tolist())
+    shape = tensor._graph.specs[tensor._value].shape
+    if shape is None or None in shape:
+        raise at_site(
+            ValueError(
+                f"shape: a shape must have a known number of sizes; got {describe(tensor)}. Build "
+                f"it with tf.stack or a list, or say its length with set_shape."
+            )
+        )
+    count = int(np.prod(shape, dtype=int))
+    found = np.empty(count, object)
+    for k in range(count):
+        found[k] = Dim("element", tensor._graph, tensor._value, k)
+    return _tuples(found.reshape(shape).tolist())
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

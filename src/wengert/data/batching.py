@@ -1,0 +1,288 @@
+"""Steps that put elements together and take them apart: batch, unbatch, rebatch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from wengert.core import nest
+from wengert.core.apply import wrap
+from wengert.core.errors import at_site, describe, invalid
+from wengert.core.shapes import brief
+from wengert.core.spec import TensorSpec
+from wengert.core.tensor import Tensor
+from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
+from wengert.data.rows import RowBatches
+from wengert.data.structure import batched, columns, example, join, packer, unbatched
+
+
+def stack(elements: list[Any], site: Any = None, specs: Sequence[Any] | None = None) -> Any:
+    """A batch: the elements side by side along a new first axis.
+
+    A spec of a composite says how its values go together, in `_batch_values`. `specs` are those of
+    the leaves where they are known: a row of a ragged tensor may be a plain one.
+    """
+    found = columns(elements)
+    kinds = specs or [getattr(column[0], "_type_spec", None) for column in found]
+    leaves = [_stack_leaf(c, k, i, site) for i, (c, k) in enumerate(zip(found, kinds, strict=True))]
+    return packer(elements[0])(leaves)
+
+
+def _stack_leaf(values: Sequence[Any], kind: Any, component: int, site: Any) -> Any:
+    first = values[0]
+    together = getattr(kind, "_batch_values", None)
+    if together is None and type(first) is Tensor:
+        return wrap(stack_arrays([v._array for v in values], component), site)
+    if first is None:
+        return None
+    if together is None:
+        raise invalid(
+            "batch",
+            f"a {type(first).__name__} cannot be part of a batch",
+            help="Turn it into tensors with map first.",
+        )
+    return together(list(values))
+
+
+def stack_arrays(arrays: list[np.ndarray], component: int = 0) -> np.ndarray:
+    """`np.stack` without its cost per array, and with an error that names the shapes."""
+    first = arrays[0]
+    shape, dtype = first.shape, first.dtype
+    for i, a in enumerate(arrays):
+        if a.shape != shape or a.dtype != dtype:
+            raise _uneven(first, a, i, component)
+    if shape:
+        return np.concatenate(arrays).reshape((len(arrays), *shape))
+    out = np.empty(len(arrays), dtype)
+    out[:] = [a[()] for a in arrays]
+    return out
+
+
+def _uneven(first: np.ndarray, other: np.ndarray, index: int, component: int) -> Exception:
+    what = "shape" if first.shape != other.shape else "dtype"
+    return invalid(
+        "batch",
+        f"the elements of a batch must have the same {what}; in component {component} the first "
+        f"is {first.dtype.name}{brief(first.shape)} and element {index} is "
+        f"{other.dtype.name}{brief(other.shape)}",
+        help="Use padded_batch, or make them alike with map." if what == "shape" else "",
+    )
+
+
+class Batch(Plan):
+    """Consecutive elements, `size` at a time."""
+
+    kind = "_BatchDataset"
+
+    def __init__(self, source: Plan, size: int, drop_remainder: bool) -> None:
+        super().__init__(source)
+        self._size, self._drop = size, drop_remainder
+
+    def start(self, run: Run) -> Iterator[Any]:
+        rows = self.input.rows()
+        if rows is not None:
+            return RowBatches(rows, self._size, self._drop)
+        found = Batches(self.input.start(run), self._size, self._drop, self.site)
+        found.specs = nest.flatten(self.input.spec) if self.input.settled else None
+        return found
+
+    def find_spec(self) -> Any:
+        return batched(self.input.spec, self._size if self._drop else None)
+
+    def sample(self) -> Any:
+        return stack([self.input.sample()] * self._size)
+
+    def cardinality(self) -> int:
+        return in_groups(self.input.cardinality(), self._size, self._drop)
+
+
+def in_groups(count: int, size: int, drop_remainder: bool) -> int:
+    """How many groups of `size` there are among `count`."""
+    if count < 0:
+        return count
+    return count // size if drop_remainder else -(-count // size)
+
+
+class Batches(Iterator[Any]):
+    """Elements from a source, put together some at a time."""
+
+    specs: Sequence[Any] | None = None
+
+    def __init__(self, source: Iterator[Any], size: int, drop: bool, site: Any) -> None:
+        self._source, self._size, self._drop, self._site = source, size, drop, site
+
+    def __next__(self) -> Any:
+        elements = list(islice(self._source, self._size))
+        if not elements or (self._drop and len(elements) < self._size):
+            raise StopIteration
+        return self._combine(elements)
+
+    def _combine(self, elements: list[Any]) -> Any:
+        return stack(elements, self._site, self.specs)
+
+
+class Unbatch(Plan):
+    """The rows of every element."""
+
+    kind = "_UnbatchDataset"
+
+    def __init__(self, source: Plan) -> None:
+        super().__init__(source)
+        if source.settled:
+            _ = self.spec
+            _leading("unbatch", source.spec)
+
+    def start(self, run: Run) -> Iterator[Any]:
+        return _Unbatched(self.input.start(run))
+
+    def find_spec(self) -> Any:
+        return unbatched("unbatch", self.input.spec)
+
+    def sample(self) -> Any:
+        return next(split(self.input.sample()), example(self.spec))
+
+    def cardinality(self) -> int:
+        if not self.input.settled:
+            return UNKNOWN_CARDINALITY
+        count, size = self.input.cardinality(), _leading("unbatch", self.input.spec)
+        if count < 0 or size is None:
+            return count if count == -1 else UNKNOWN_CARDINALITY
+        return count * size
+
+
+def _leading(name: str, spec: Any) -> int | None:
+    """The number of rows that a spec promises."""
+    specs = [s for s in nest.flatten(spec) if isinstance(s, TensorSpec)]
+    sizes = {s.shape[0] for s in specs if s.shape.rank} - {None}
+    if len(sizes) > 1:
+        raise at_site(
+            ValueError(
+                f"{name}: the tensors of an element must have the same number of rows; got "
+                f"{' and '.join(map(str, sorted(sizes)))}."
+            )
+        )
+    return sizes.pop() if sizes else None
+
+
+def split(element: Any) -> Iterator[Any]:
+    """The rows of one element."""
+    pack, leaves = packer(element), nest.flatten(element)
+    found = [_rows_of(leaf) for leaf in leaves]
+    lengths = {len(f) for f in found if f is not None}
+    if len(lengths) != 1:
+        raise invalid(
+            "unbatch",
+            f"the tensors of an element must have the same number of rows; got "
+            f"{' and '.join(map(str, sorted(lengths)))}",
+        )
+    for i in range(lengths.pop()):
+        yield pack([f if f is None else _row(f, i) for f in found])
+
+
+def _rows_of(leaf: Any) -> Any:
+    if isinstance(leaf, Tensor):
+        if not leaf.ndim:
+            raise at_site(ValueError(f"unbatch: a scalar has no rows; got {describe(leaf)}."))
+        return leaf._array
+    return None if leaf is None else list(leaf._type_spec._unbatch_value(leaf))
+
+
+def _row(rows: Any, index: int) -> Any:
+    return wrap(rows[index, ...]) if isinstance(rows, np.ndarray) else rows[index]
+
+
+class _Unbatched(Iterator[Any]):
+    def __init__(self, source: Iterator[Any]) -> None:
+        self._source = source
+        self._rows: Iterator[Any] = iter(())
+
+    def __next__(self) -> Any:
+        for row in self._rows:
+            return row
+        while True:
+            self._rows = split(next(self._source))
+            for row in self._rows:
+                return row
+
+
+class Rebatch(Plan):
+    """The same rows in batches of other sizes, taken in turn."""
+
+    kind = "_RebatchDataset"
+
+    def __init__(self, source: Plan, sizes: list[int], drop_remainder: bool) -> None:
+        super().__init__(source)
+        self._sizes, self._drop = sizes, drop_remainder
+        if source.settled:
+            _ = self.spec
+
+    def start(self, run: Run) -> Iterator[Any]:
+        return _Rebatched(self.input.start(run), self._sizes, self._drop)
+
+    def find_spec(self) -> Any:
+        sizes = set(self._sizes)
+        size = sizes.pop() if self._drop and len(sizes) == 1 else None
+        return batched(unbatched("rebatch", self.input.spec), size)
+
+    def sample(self) -> Any:
+        return stack([next(split(self.input.sample()))] * max(1, self._sizes[0]))
+
+    def cardinality(self) -> int:
+        count = self.input.cardinality()
+        return count if count == -1 else UNKNOWN_CARDINALITY
+
+
+class _Rebatched(Iterator[Any]):
+    def __init__(self, source: Iterator[Any], sizes: list[int], drop: bool) -> None:
+        self._source, self._sizes, self._drop = source, sizes, drop
+        self._turn = 0
+        self._rest: list[Any] = []
+
+    def __next__(self) -> Any:
+        size = self._sizes[self._turn % len(self._sizes)]
+        have = sum(_length(e) for e in self._rest)
+        while have < size or not self._rest:
+            try:
+                element = next(self._source)
+            except StopIteration:
+                break
+            self._rest.append(element)
+            have += _length(element)
+        if not self._rest or (have == 0 and size) or (self._drop and have < size):
+            raise StopIteration
+        self._turn += 1
+        whole = _joined(self._rest)
+        self._rest = [_cut(whole, size, have)] if have > size else []
+        return _cut(whole, 0, size) if have > size else whole
+
+
+def _length(element: Any) -> int:
+    return next(len(x) for x in nest.flatten(element) if x is not None)
+
+
+def _joined(elements: list[Any]) -> Any:
+    if len(elements) == 1:
+        return elements[0]
+
+    def leaf(*parts: Any) -> Any:
+        return None if parts[0] is None else wrap(np.concatenate([p._array for p in parts]))
+
+    return nest.map_structure(leaf, *elements)
+
+
+def _cut(element: Any, start: int, stop: int) -> Any:
+    return nest.map_structure(lambda x: None if x is None else wrap(x._array[start:stop]), element)
+
+
+def common_spec(name: str, plans: Sequence[Plan]) -> Any:
+    """The spec that takes in the elements of several datasets."""
+    spec = plans[0].spec
+    for plan in plans[1:]:
+        try:
+            spec = join(spec, plan.spec)
+        except TypeError as error:
+            raise at_site(TypeError(f"{name}: {error}. Make them alike with map.")) from None
+    return spec

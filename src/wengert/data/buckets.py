@@ -1,0 +1,98 @@
+"""`group_by_window` from its arguments, and `bucket_by_sequence_length` on top of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core.errors import at_site, invalid
+from wengert.data.calls import UserFunction
+from wengert.data.grouping import GroupByWindow
+from wengert.data.plan import Plan, positive
+from wengert.data.structure import map_spec
+
+_NAME = "bucket_by_sequence_length"
+
+
+def windows(
+    plan: Plan, key: Any, reduce: Any, size: Any, size_function: Any, dataset: Callable[[Plan], Any]
+) -> GroupByWindow:
+    """The plan of `group_by_window`."""
+    name = "group_by_window"
+    if (size is None) == (size_function is None):
+        raise at_site(ValueError(f"{name}: give either `window_size` or `window_size_func`."))
+    if size is not None:
+        fixed = positive(name, "window_size", size)
+        size_function = lambda _: np.int64(fixed)
+    return GroupByWindow(
+        plan,
+        UserFunction(name, key, "key_func"),
+        UserFunction(name, reduce, "reduce_func"),
+        UserFunction(name, size_function, "window_size_func"),
+        dataset,
+    )
+
+
+class Buckets:
+    """Batches of elements of similar length."""
+
+    def __init__(self, length: Any, boundaries: Any, sizes: Any) -> None:
+        self._length = UserFunction(_NAME, length, "element_length_func")
+        self._boundaries, self._sizes = [int(b) for b in boundaries], [int(s) for s in sizes]
+        if len(self._sizes) != len(self._boundaries) + 1:
+            raise at_site(
+                ValueError(
+                    f"{_NAME}: there must be one more `bucket_batch_sizes` than "
+                    f"`bucket_boundaries`; got {len(self._sizes)} and {len(self._boundaries)}."
+                )
+            )
+
+    def pad(
+        self, shapes: Any, values: Any, to_boundary: bool, no_padding: bool, drop: bool
+    ) -> None:
+        """How the batches are filled up."""
+        self._shapes, self._values, self._to_boundary = shapes, values, to_boundary
+        self._no_padding, self._drop = no_padding, drop
+
+    def plan(self, source: Plan, dataset: Callable[[Plan], Any]) -> GroupByWindow:
+        def bucket(*element: Any) -> Any:
+            length = int(self._length(element))
+            return np.int64(np.searchsorted(self._boundaries, length, side="right"))
+
+        def size(key: Any) -> Any:
+            return np.int64(self._sizes[int(key)])
+
+        def batches(key: Any, window: Any) -> Any:
+            number = int(key)
+            if self._no_padding:
+                return window.batch(self._sizes[number], self._drop)
+            shapes = self._padded_shapes(source, number)
+            return window.padded_batch(self._sizes[number], shapes, self._values, self._drop)
+
+        return windows(source, bucket, batches, None, size, dataset)
+
+    def _padded_shapes(self, source: Plan, bucket: int) -> Any:
+        shapes = self._shapes
+        if shapes is None:
+            shapes = map_spec(lambda s: s.shape, source.spec)
+        if not self._to_boundary:
+            return shapes
+        if bucket == len(self._boundaries):
+            raise invalid(
+                _NAME,
+                f"an element is longer than the last boundary {self._boundaries[-1]}",
+                help="Add a boundary, or leave `pad_to_bucket_boundary` out.",
+            )
+        room = self._boundaries[bucket] - 1
+        return _filled(shapes, room)
+
+
+def _filled(shapes: Any, room: int) -> Any:
+    """Shapes with every open size set."""
+    if isinstance(shapes, dict):
+        return {k: _filled(v, room) for k, v in shapes.items()}
+    if isinstance(shapes, tuple):
+        return tuple(_filled(v, room) for v in shapes)
+    return [room if d is None or int(d) == -1 else d for d in shapes]

@@ -1,0 +1,158 @@
+"""The one place where a dataset calls the user's functions.
+
+A function sees the element as arguments (a tuple is spread, anything else is one argument),
+outside all tapes and graphs, and under random keys of its own, so that threads do not change what
+it draws. What it raises gets its line and the line of the dataset's step as notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count, repeat
+from typing import Any
+
+import numpy as np
+
+from wengert.core import context, nest, replay, sites
+from wengert.core.apply import wrap
+from wengert.core.errors import (
+    InvalidArgumentError,
+    OutOfRangeError,
+    at_site,
+    describe,
+    invalid_dtype,
+)
+from wengert.core.spec import TensorSpec
+from wengert.core.tensor import Tensor
+from wengert.data import keys
+from wengert.data.plan import Plan, Run
+from wengert.data.structure import join, map_spec, normalize, spec_of
+
+
+class UserFunction:
+    """A function of the user's, the step that calls it, and where that was made."""
+
+    def __init__(self, step: str, function: Any, argument: str = "map_func") -> None:
+        if not callable(function):
+            raise at_site(
+                ValueError(f"{step}: `{argument}` must be callable; got {describe(function)}.")
+            )
+        self.step = step
+        self.function: Callable[..., Any] = function
+        self.site = sites.caller()
+        self.key = keys.step_key(step, None) if keys.seeded() else None
+
+    def __call__(self, element: Any, draws: Any = None) -> Any:
+        """The result for one element, as an element."""
+        return _call_user(self, element if type(element) is tuple else (element,), draws)
+
+    def draws(self, run: Run) -> Iterator[Any]:
+        """The random keys of one call after the other, in one iteration."""
+        if self.key is None:
+            return repeat(None)
+        key = self.key
+        return (keys.Draws(key, number) for number in run.calls.setdefault(self, count()))
+
+    def probe(self, plan: Plan, *before: Any) -> tuple[Any, Any]:
+        """Spec and sample of what the function makes of a plan's elements.
+
+        `before` are arguments to stand in front. A size that the spec of the plan leaves open
+        stays open where it shows: the function is called a second time with longer samples.
+        """
+        sample = plan.sample()
+        draws = keys.Draws(self.key or 0, 0)
+        call = (lambda x: self((*before, x), draws)) if before else (lambda x: self(x, draws))
+        result = call(sample)
+        spec = spec_of(result)
+        longer = _lengthened(sample, plan.spec)
+        if longer is None:
+            return spec, result
+        try:
+            return join(spec, spec_of(call(longer))), result
+        except Exception:
+            return map_spec(_loosened, spec), result
+
+
+def _call_user(function: UserFunction, arguments: tuple[Any, ...], draws: Any) -> Any:
+    """Calls the user's function on tensors; whatever tapes and graphs there are see nothing."""
+    if context.get_state() is None:
+        return _called(function, arguments, draws)
+    with context.using(context.State()):
+        return _called(function, arguments, draws)
+
+
+def _called(function: UserFunction, arguments: tuple[Any, ...], draws: Any) -> Any:
+    try:
+        if draws is None:
+            result = function.function(*arguments)
+        else:
+            with replay.replaying(draws):
+                result = function.function(*arguments)
+        return _as_element(function.step, result)
+    except (StopIteration, OutOfRangeError) as error:
+        # These would be taken for the end of the dataset.
+        text = f"{function.step}: the function raised {type(error).__name__}: {error}"
+        raise explain(InvalidArgumentError(None, None, text), function, error) from error
+    except Exception as error:
+        explain(error, function, error)
+        raise
+
+
+def _as_element(step: str, result: Any) -> Any:
+    """What a function returned; a list is taken for a tuple."""
+    try:
+        return normalize(tuple(result) if type(result) is list else result)
+    except (TypeError, ValueError) as error:
+        raise invalid_dtype(
+            step, f"the function must return tensors, or nests of them; {str(error).rstrip('.')}"
+        ) from error
+
+
+def explain(error: Any, function: Any, cause: BaseException) -> Any:
+    """Adds the line in the user's function, and the line of the step, to an error."""
+    if not hasattr(error, "site"):
+        place = raised_at(cause)
+        if place is not None:
+            at_site(error, place)
+    made = sites.locate(function.site)
+    error.add_note(f"  in the function of {function.step}, made at {made}")
+    return error
+
+
+def raised_at(error: BaseException) -> Any:
+    """The raw site of the innermost user frame that an error came through."""
+    found, step = None, error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        sites.find(step.tb_frame)
+        if sites.USER.get(code.co_filename):
+            found = code, step.tb_lasti
+        step = step.tb_next
+    return found
+
+
+def _lengthened(sample: Any, spec: Any) -> Any:
+    """The sample with one more row wherever the spec leaves a size open; `None` if nowhere."""
+    changed = False
+
+    def longer(value: Any, one: Any) -> Any:
+        nonlocal changed
+        if not isinstance(one, TensorSpec) or not isinstance(value, Tensor):
+            return value
+        array: np.ndarray = value._array
+        for axis, size in enumerate(one.shape if one.shape.rank is not None else ()):
+            if size is None and array.shape[axis]:
+                last = array.take([-1], axis=axis)
+                array, changed = np.concatenate([array, last], axis), True
+        return wrap(array)
+
+    result = nest.map_structure(longer, sample, spec)
+    return result if changed else None
+
+
+def _loosened(spec: Any) -> Any:
+    """A spec of which only the rank is sure."""
+    if not isinstance(spec, TensorSpec):
+        return spec
+    rank = spec.shape.rank
+    return TensorSpec(None if rank is None else [None] * rank, spec.dtype)

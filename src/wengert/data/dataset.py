@@ -1,0 +1,384 @@
+"""`tf.data.Dataset`: what a program says about its data, step by step.
+
+The methods check their arguments and make plans; nothing is computed until somebody iterates.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core.apply import wrap
+from wengert.core.errors import at_site, describe, invalid
+from wengert.data import buckets, elementwise, grouping, mixing, ordering
+from wengert.data.batching import Batch, Rebatch, Unbatch
+from wengert.data.calls import UserFunction
+from wengert.data.iterator import NumpyIterator, OwnedIterator
+from wengert.data.making import Making
+from wengert.data.options import Options
+from wengert.data.padding import PaddedBatch
+from wengert.data.parallel import Prefetch
+from wengert.data.plan import (
+    AUTOTUNE,
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Plan,
+    Run,
+    positive,
+    whole,
+    workers,
+)
+from wengert.data.structure import normalize, spec_of
+from wengert.data.types import DatasetSpec
+
+
+class DatasetV2:
+    """A base without contents: Keras knows a dataset by this name and module among its bases."""
+
+    __module__ = "tensorflow.python.data.ops.dataset_ops"
+
+
+class Dataset(Making, DatasetV2):
+    """Elements that are made one after the other, as often as somebody iterates.
+
+    >>> dataset = tf.data.Dataset.range(6).map(lambda x: x * x).batch(4)
+    >>> [batch.numpy().tolist() for batch in dataset]
+    [[0, 1, 4, 9], [16, 25]]
+    """
+
+    _plan: Plan
+
+    def __init__(self, plan: Plan) -> None:
+        if not isinstance(plan, Plan):
+            raise TypeError("Dataset: use Dataset.from_tensor_slices and its kin to make one.")
+        self._plan = plan
+
+    # What is asked of a dataset.
+
+    @property
+    def element_spec(self) -> Any:
+        """The shapes and dtypes of the elements.
+
+        After `map` and its kin they are found by calling the function on the first element.
+        """
+        return self._plan.spec
+
+    @property
+    def _type_spec(self) -> DatasetSpec:
+        return DatasetSpec(self.element_spec)
+
+    def cardinality(self) -> Any:
+        """The number of elements, or `INFINITE_CARDINALITY` or `UNKNOWN_CARDINALITY`."""
+        return wrap(np.array(self._plan.cardinality(), np.int64))
+
+    def __len__(self) -> int:
+        count = self._plan.cardinality()
+        if count == INFINITE_CARDINALITY:
+            raise at_site(TypeError("len: the dataset is infinite."))
+        if count == UNKNOWN_CARDINALITY:
+            raise at_site(TypeError("len: the length of the dataset is unknown."))
+        return count
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> OwnedIterator:
+        return OwnedIterator(self._plan)
+
+    def __repr__(self) -> str:
+        spec = self._plan.spec if self._plan.settled else "..."
+        return f"<{self._plan.kind} element_spec={spec}>"
+
+    def as_numpy_iterator(self) -> NumpyIterator:
+        """The elements as NumPy values."""
+        return NumpyIterator(self)
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element; an error where there are none or more."""
+        found = self._plan.start(Run(self._plan.options()))
+        missing = object()
+        element = next(found, missing)
+        if element is missing:
+            raise invalid("get_single_element", "the dataset is empty")
+        if next(found, missing) is not missing:
+            raise invalid("get_single_element", "the dataset has more than one element")
+        return element
+
+    def reduce(
+        self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
+    ) -> Any:
+        """Takes all elements together: `reduce_func(state, element)` gives the next state."""
+        function = UserFunction("reduce", reduce_func, "reduce_func")
+        state = normalize(initial_state)
+        form, kind = state, spec_of(state)
+        run = Run(self._plan.options())
+        draws = function.draws(run)
+        for element in self._plan.start(run):
+            state = elementwise.shaped_like(form, function((state, element), next(draws)))
+            kind = elementwise.same_state(function, kind, state)
+        return state
+
+    # Steps that look at single elements.
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Applies a function to every element.
+
+        `num_parallel_calls` is how many calls may run at once, in threads; their results keep
+        their order unless `deterministic=False`. Quick functions are called in place.
+        """
+        function = UserFunction("map", map_func)
+        most = workers("map", num_parallel_calls)
+        return Dataset(elementwise.Map(self._plan, function, most, deterministic))
+
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements for which a function returns true."""
+        function = UserFunction("filter", predicate, "predicate")
+        return Dataset(elementwise.Filter(self._plan, function))
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements before the first for which a function returns false."""
+        function = UserFunction("take_while", predicate, "predicate")
+        return Dataset(elementwise.TakeWhile(self._plan, function))
+
+    def scan(
+        self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
+    ) -> Dataset:
+        """Maps with a memory: `scan_func(state, element)` gives the next state and a result."""
+        function = UserFunction("scan", scan_func, "scan_func")
+        return Dataset(elementwise.Scan(self._plan, initial_state, function))
+
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+        """Leaves out the elements that raise an error."""
+        return Dataset(elementwise.IgnoreErrors(self._plan, log_warning))
+
+    # Steps that choose and order.
+
+    def take(self, count: Any, name: str | None = None) -> Dataset:
+        """The first `count` elements; all of them for -1."""
+        number = whole("take", "count", count)
+        return Dataset(ordering.Cut("_TakeDataset", self._plan, 0, None if number < 0 else number))
+
+    def skip(self, count: Any, name: str | None = None) -> Dataset:
+        """All but the first `count` elements; none for -1."""
+        number = whole("skip", "count", count)
+        if number < 0:
+            return Dataset(ordering.nothing(self._plan))
+        return Dataset(ordering.Cut("_SkipDataset", self._plan, number, None))
+
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+        """Every `num_shards`-th element, from number `index` on."""
+        count, first = whole("shard", "num_shards", num_shards), whole("shard", "index", index)
+        return Dataset(ordering.shard(self._plan, count, first))
+
+    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+        """The elements `count` times over, or without end."""
+        number = -1 if count is None else whole("repeat", "count", count)
+        return Dataset(ordering.Repeat(self._plan, number))
+
+    def shuffle(
+        self,
+        buffer_size: Any,
+        seed: Any = None,
+        reshuffle_each_iteration: bool | None = True,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements in random order, drawn from a buffer of `buffer_size` of them.
+
+        The order is uniform when the buffer holds the whole dataset. Every iteration has a new
+        order unless `reshuffle_each_iteration=False`; seeds make the orders repeat from run to
+        run.
+        """
+        size = whole("shuffle", "buffer_size", buffer_size)
+        if size != UNKNOWN_CARDINALITY:
+            positive("shuffle", "buffer_size", size)
+        again = reshuffle_each_iteration is not False
+        return Dataset(ordering.Shuffle(self._plan, size, seed, again))
+
+    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
+        """Keeps the elements in memory once they were all seen."""
+        return Dataset(ordering.Cache(self._plan, filename))
+
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+        """Makes up to `buffer_size` elements ahead of time in a background thread."""
+        size = whole("prefetch", "buffer_size", buffer_size)
+        if size < 0 and size != AUTOTUNE:
+            raise invalid(
+                "prefetch", "`buffer_size` must not be negative, except AUTOTUNE", str(size)
+            )
+        return Dataset(Prefetch(self._plan, size))
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """Each value once, where it first appears."""
+        return Dataset(grouping.Unique(self._plan))
+
+    # Steps that put together and take apart.
+
+    def batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Consecutive elements together, with a new first axis.
+
+        The last batch may be smaller; `drop_remainder` leaves it out, and makes the size of the
+        batches part of the `element_spec`.
+        """
+        workers("batch", num_parallel_calls)
+        size = positive("batch", "batch_size", batch_size)
+        return Dataset(Batch(self._plan, size, bool(drop_remainder)))
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Batches of elements of unequal sizes, filled up at the ends.
+
+        A size of `None` (or -1) in `padded_shapes` grows to the largest element of the batch.
+        """
+        size = positive("padded_batch", "batch_size", batch_size)
+        drop = bool(drop_remainder)
+        return Dataset(PaddedBatch(self._plan, size, padded_shapes, padding_values, drop))
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """The rows of each element as elements."""
+        return Dataset(Unbatch(self._plan))
+
+    def rebatch(
+        self, batch_size: Any, drop_remainder: bool = False, name: str | None = None
+    ) -> Dataset:
+        """The rows of each element in batches of another size, or of several sizes in turn."""
+        sizes = [int(n) for n in np.atleast_1d(np.asarray(batch_size))]
+        if not sizes or min(sizes) < 0 or not any(sizes):
+            raise invalid("rebatch", "`batch_size` must be greater than zero", str(batch_size))
+        return Dataset(Rebatch(self._plan, sizes, bool(drop_remainder)))
+
+    def window(
+        self,
+        size: Any,
+        shift: Any = None,
+        stride: Any = 1,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Datasets of `size` neighbouring elements, one for each leaf of the elements."""
+        length = positive("window", "size", size)
+        step = length if shift is None else positive("window", "shift", shift)
+        apart = positive("window", "stride", stride)
+        plan = grouping.Window(self._plan, length, step, apart, bool(drop_remainder), Dataset)
+        return Dataset(plan)
+
+    def group_by_window(
+        self,
+        key_func: Callable[..., Any],
+        reduce_func: Callable[..., Any],
+        window_size: Any = None,
+        window_size_func: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Groups elements by key; `reduce_func(key, dataset)` makes a dataset of each window."""
+        return Dataset(
+            buckets.windows(
+                self._plan, key_func, reduce_func, window_size, window_size_func, Dataset
+            )
+        )
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func: Callable[..., Any],
+        bucket_boundaries: Any,
+        bucket_batch_sizes: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        pad_to_bucket_boundary: bool = False,
+        no_padding: bool = False,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Batches elements of similar length, padded to the longest of the batch."""
+        made = buckets.Buckets(element_length_func, bucket_boundaries, bucket_batch_sizes)
+        made.pad(padded_shapes, padding_values, pad_to_bucket_boundary, no_padding, drop_remainder)
+        return Dataset(made.plan(self._plan, Dataset))
+
+    # Steps that draw on other datasets.
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """The elements of this dataset, then those of another."""
+        _, plans = mixing.flatten_plans("concatenate", (self, dataset))
+        return Dataset(mixing.Concatenate(*plans))
+
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+        """Pairs of a number, counting from `start`, and an element."""
+        first, count = whole("enumerate", "start", start), self._plan.cardinality()
+        numbers = Dataset.range(first, first + count) if count >= 0 else Dataset.counter(first)
+        return Dataset.zip((numbers, self))
+
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements of the datasets that a function makes, one dataset after the other."""
+        function = UserFunction("flat_map", map_func)
+        return Dataset(mixing.Interleave(self._plan, function, 1, 1, False))
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: Any = None,
+        block_length: Any = None,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements of the datasets that a function makes, by blocks from several in turn.
+
+        With `num_parallel_calls` each dataset is read by a thread of its own.
+        """
+        function = UserFunction("interleave", map_func)
+        threads = workers("interleave", num_parallel_calls) not in (None, 1)
+        auto = cycle_length is None or whole("interleave", "cycle_length", cycle_length) == AUTOTUNE
+        cycle = (
+            (os.cpu_count() or 1) if auto else positive("interleave", "cycle_length", cycle_length)
+        )
+        block = 1 if block_length is None else positive("interleave", "block_length", block_length)
+        return Dataset(mixing.Interleave(self._plan, function, cycle, block, threads))
+
+    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
+        """Gives the dataset to a function that returns another: for steps of one's own."""
+        result = transformation_func(self)
+        if not isinstance(result, Dataset):
+            raise at_site(
+                TypeError(
+                    f"apply: `transformation_func` must return a tf.data.Dataset; got "
+                    f"{describe(result)}."
+                )
+            )
+        return result
+
+    # Settings.
+
+    def with_options(self, options: Options, name: str | None = None) -> Dataset:
+        """The same elements, with settings for the whole dataset."""
+        if not isinstance(options, Options):
+            raise at_site(
+                TypeError(f"with_options: give a tf.data.Options; got {describe(options)}.")
+            )
+        return Dataset(ordering.WithOptions(self._plan, Options().merge(options)))
+
+    def options(self) -> Options:
+        """The settings of this dataset and of what it is made from."""
+        return self._plan.options()._freeze()

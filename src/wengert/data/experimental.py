@@ -1,0 +1,225 @@
+"""The names of `tf.data.experimental` that programs use, most of them older forms of methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from wengert.composite.optional import Optional, OptionalSpec
+from wengert.core import nest
+from wengert.core.apply import wrap
+from wengert.core.errors import OutOfRangeError, at_site, invalid
+from wengert.core.missing import missing as _missing
+from wengert.data.batching import common_spec
+from wengert.data.dataset import Dataset
+from wengert.data.elementwise import AssertCardinality
+from wengert.data.options import (
+    AutoShardPolicy,
+    AutotuneAlgorithm,
+    AutotuneOptions,
+    DistributeOptions,
+    ExternalStatePolicy,
+    OptimizationOptions,
+    ServiceOptions,
+    ThreadingOptions,
+)
+from wengert.data.plan import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, whole
+from wengert.data.sources import Tensors
+from wengert.data.structure import blank, normalize
+
+__all__ = [
+    "AUTOTUNE", "AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "Counter",
+    "DistributeOptions", "ExternalStatePolicy", "INFINITE_CARDINALITY", "OptimizationOptions",
+    "Optional", "OptionalSpec", "RandomDataset", "ServiceOptions", "ThreadingOptions",
+    "UNKNOWN_CARDINALITY", "assert_cardinality", "at", "bucket_by_sequence_length", "cardinality",
+    "choose_from_datasets", "copy_to_device", "enable_debug_mode", "enumerate_dataset", "from_list",
+    "get_next_as_optional", "get_single_element", "get_structure", "group_by_window",
+    "ignore_errors", "map_and_batch", "pad_to_cardinality", "parallel_interleave",
+    "prefetch_to_device", "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while",
+    "unbatch", "unique",
+]  # fmt: skip
+
+Step = Callable[[Dataset], Dataset]
+
+Counter = Dataset.counter
+RandomDataset = Dataset.random
+sample_from_datasets = Dataset.sample_from_datasets
+
+
+def choose_from_datasets(
+    datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = False
+) -> Dataset:
+    """Elements of several datasets; the elements of `choice_dataset` say of which."""
+    return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def cardinality(dataset: Dataset) -> Any:
+    """The number of elements of a dataset."""
+    return dataset.cardinality()
+
+
+def assert_cardinality(expected_cardinality: Any) -> Step:
+    """A step for `apply` that says how many elements there are, and checks it."""
+    expected = whole("assert_cardinality", "expected_cardinality", expected_cardinality)
+    return lambda dataset: Dataset(AssertCardinality(dataset._plan, expected))
+
+
+def at(dataset: Dataset, index: Any) -> Any:
+    """The element at a place."""
+    place = whole("at", "index", index)
+    count = dataset._plan.cardinality()
+    if place >= 0 and (count < 0 or place < count):
+        for element in islice(dataset, place, None):
+            return element
+    raise invalid("at", f"there is no element {place}", kind=OutOfRangeError)
+
+
+def from_list(elements: list[Any], name: str | None = None) -> Dataset:
+    """A dataset of the elements of a list."""
+    if not elements:
+        raise at_site(ValueError("from_list: give at least one element."))
+    parts = [Tensors([normalize(e)]) for e in elements]
+    return Dataset(Tensors([p.elements[0] for p in parts], common_spec("from_list", parts)))
+
+
+def get_next_as_optional(iterator: Any) -> Optional:
+    """The next element of an iterator as an optional."""
+    return iterator.get_next_as_optional()
+
+
+def get_single_element(dataset: Dataset) -> Any:
+    """The only element of a dataset."""
+    return dataset.get_single_element()
+
+
+def get_structure(dataset_or_iterator: Any) -> Any:
+    """The spec of the elements."""
+    return dataset_or_iterator.element_spec
+
+
+def prefetch_to_device(device: Any, buffer_size: Any = None) -> Step:
+    """A step for `apply` that makes elements ahead of time; functions move them to the device."""
+    return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
+
+
+def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Step:
+    """A step for `apply` that leaves the elements where they are: functions move them."""
+    return lambda dataset: dataset
+
+
+def enable_debug_mode() -> None:
+    """Accepted: the functions of a dataset are called eagerly as it is."""
+
+
+def enumerate_dataset(start: Any = 0) -> Step:
+    """`Dataset.enumerate` as a step for `apply`."""
+    return lambda dataset: dataset.enumerate(start)
+
+
+def ignore_errors(log_warning: bool = False) -> Step:
+    """`Dataset.ignore_errors` as a step for `apply`."""
+    return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Step:
+    """`Dataset.scan` as a step for `apply`."""
+    return lambda dataset: dataset.scan(initial_state, scan_func)
+
+
+def take_while(predicate: Callable[..., Any]) -> Step:
+    """`Dataset.take_while` as a step for `apply`."""
+    return lambda dataset: dataset.take_while(predicate)
+
+
+def unbatch() -> Step:
+    """`Dataset.unbatch` as a step for `apply`."""
+    return lambda dataset: dataset.unbatch()
+
+
+def unique() -> Step:
+    """`Dataset.unique` as a step for `apply`."""
+    return lambda dataset: dataset.unique()
+
+
+def map_and_batch(
+    map_func: Callable[..., Any],
+    batch_size: Any,
+    num_parallel_batches: Any = None,
+    drop_remainder: bool = False,
+    num_parallel_calls: Any = None,
+) -> Step:
+    """`Dataset.map` and `Dataset.batch` as a step for `apply`."""
+    return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(
+        batch_size, drop_remainder
+    )
+
+
+def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Step:
+    """`Dataset.shuffle` and `Dataset.repeat` as a step for `apply`."""
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def parallel_interleave(
+    map_func: Callable[..., Any],
+    cycle_length: Any,
+    block_length: Any = 1,
+    sloppy: bool = False,
+    buffer_output_elements: Any = None,
+    prefetch_input_elements: Any = None,
+) -> Step:
+    """`Dataset.interleave` with threads as a step for `apply`."""
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, cycle_length)
+
+
+def group_by_window(
+    key_func: Callable[..., Any],
+    reduce_func: Callable[..., Any],
+    window_size: Any = None,
+    window_size_func: Callable[..., Any] | None = None,
+) -> Step:
+    """`Dataset.group_by_window` as a step for `apply`."""
+    return lambda dataset: dataset.group_by_window(
+        key_func, reduce_func, window_size, window_size_func
+    )
+
+
+def bucket_by_sequence_length(*args: Any, **kwargs: Any) -> Step:
+    """`Dataset.bucket_by_sequence_length` as a step for `apply`."""
+    return lambda dataset: dataset.bucket_by_sequence_length(*args, **kwargs)
+
+
+def pad_to_cardinality(cardinality: Any, mask_key: str = "valid") -> Step:
+    """A step for `apply` that fills up with zeros; `mask_key` says which elements are real."""
+    wanted = whole("pad_to_cardinality", "cardinality", cardinality)
+
+    def padded(dataset: Dataset) -> Dataset:
+        def marked(element: dict[str, Any]) -> dict[str, Any]:
+            return {**element, mask_key: np.True_}
+
+        def zeros(x: Any) -> Any:
+            return wrap(blank(x._array.shape, x._array.dtype))
+
+        count = len(dataset)
+        if count > wanted:
+            raise at_site(
+                ValueError(
+                    f"pad_to_cardinality: there are {count} elements, more than the {wanted} asked."
+                )
+            )
+        filling = nest.map_structure(zeros, normalize(marked(dataset._plan.sample())))
+        rest = Dataset.from_tensors(filling).repeat(wanted - count)
+        return dataset.map(marked).concatenate(rest)
+
+    return padded
+
+
+__getattr__ = _missing(
+    "tf.data.experimental", globals(), hidden=[n for n in globals() if n not in __all__]
+)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,70 @@
+"""Datasets of what stands in files: names of files, and lines of text."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from wengert.core import nest
+from wengert.core.apply import wrap
+from wengert.core.dtypes import string
+from wengert.core.errors import NotFoundError, invalid
+from wengert.core.spec import TensorSpec
+from wengert.core.tensor import Tensor
+from wengert.data.sources import Started
+
+
+def _names(given: Any) -> list[str]:
+    """File names from strings, paths, lists and string tensors."""
+    if isinstance(given, Tensor | np.ndarray):
+        return [os.fsdecode(n) for n in np.asarray(given, object).ravel()]
+    return [os.fsdecode(os.fspath(n)) for n in nest.flatten(given)]
+
+
+def matching(file_pattern: Any) -> list[str]:
+    """The files that match patterns, sorted; an error where there are none."""
+    patterns = _names(file_pattern)
+    found = sorted({name for pattern in patterns for name in glob.glob(pattern)})
+    if not found:
+        raise invalid("list_files", f"no file matches {', '.join(patterns)}")
+    return found
+
+
+def text_lines(filenames: Any, compression_type: str | None) -> Started:
+    """The lines of text files, one file after the other, without their ends."""
+    names = _names(filenames)
+    kind = compression_type or ""
+    if kind not in ("", "GZIP", "ZLIB"):
+        raise invalid(
+            "TextLineDataset", "`compression_type` must be one of '', 'GZIP' and 'ZLIB'", kind
+        )
+    sample = wrap(_scalar(b""))
+    return Started(lambda: _lines(names, kind), TensorSpec([], string), sample)
+
+
+def _scalar(text: bytes) -> np.ndarray:
+    array = np.empty((), object)
+    array[()] = text
+    return array
+
+
+def _lines(names: list[str], kind: str) -> Iterator[Any]:
+    for name in names:
+        with _opened(name, kind) as file:
+            lines = zlib.decompress(file.read()).splitlines() if kind == "ZLIB" else file
+            for line in lines:
+                yield wrap(_scalar(line.removesuffix(b"\n").removesuffix(b"\r")))
+
+
+def _opened(name: str, kind: str) -> IO[bytes]:
+    try:
+        return gzip.open(name) if kind == "GZIP" else open(name, "rb")  # type: ignore[return-value]
+    except FileNotFoundError:
+        pass
+    raise invalid("TextLineDataset", f"there is no file {name}", kind=NotFoundError)

@@ -1,0 +1,249 @@
+"""Steps that make datasets of neighbouring or similar elements, and leave out what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from wengert.core import nest
+from wengert.core.apply import wrap
+from wengert.core.dtypes import DType, int32, int64, string
+from wengert.core.errors import at_site, describe, invalid
+from wengert.core.spec import TensorSpec
+from wengert.core.tensor import Tensor
+from wengert.data.calls import UserFunction
+from wengert.data.mixing import plan_of
+from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
+from wengert.data.sources import Tensors
+from wengert.data.structure import columns, map_spec
+
+
+class Window(Plan):
+    """Datasets of `size` elements that lie `stride` apart, each `shift` after the one before."""
+
+    kind = "_WindowDataset"
+
+    def __init__(
+        self,
+        source: Plan,
+        size: int,
+        shift: int,
+        stride: int,
+        drop_remainder: bool,
+        dataset: Callable[[Plan], Any],
+    ) -> None:
+        super().__init__(source)
+        self._size, self._shift, self._stride = size, shift, stride
+        self._drop = drop_remainder
+        self._dataset = dataset
+
+    def start(self, run: Run) -> Iterator[Any]:
+        reach = (self._size - 1) * self._stride + 1
+        source = self.input.start(run)
+        return _Windows(source, reach, self._shift, self._stride, self._drop, self._nest)
+
+    def _nest(self, elements: list[Any]) -> Any:
+        """One dataset per leaf, in the form of an element."""
+        found = columns(elements)
+        known = self.input.__dict__.get("spec")
+        specs = [None] * len(found) if known is None else nest.flatten(known)
+        plans = [Tensors(list(c), spec) for c, spec in zip(found, specs, strict=True)]
+        return nest.pack_sequence_as(elements[0], [self._dataset(plan) for plan in plans])
+
+    def find_spec(self) -> Any:
+        return map_spec(lambda one: self._dataset(Tensors([], one))._type_spec, self.input.spec)
+
+    def sample(self) -> Any:
+        _ = self.input.spec
+        return self._nest([self.input.sample()] * self._size)
+
+    def cardinality(self) -> int:
+        count = self.input.cardinality()
+        if count < 0:
+            return count
+        if self._drop:
+            spare = count - (self._size - 1) * self._stride - 1
+            return spare // self._shift + 1 if spare >= 0 else 0
+        return -(-count // self._shift)
+
+
+class _Windows(Iterator[Any]):
+    def __init__(
+        self, source: Any, reach: int, shift: int, stride: int, drop: bool, make: Any
+    ) -> None:
+        self._source, self._reach, self._shift = source, reach, shift
+        self._stride, self._drop, self._make = stride, drop, make
+        self._buffer: list[Any] = []
+        self._skip = 0
+
+    def __next__(self) -> Any:
+        while len(self._buffer) < self._reach or self._skip:
+            try:
+                element = next(self._source)
+            except StopIteration:
+                break
+            if self._skip:
+                self._skip -= 1
+            else:
+                self._buffer.append(element)
+        if not self._buffer or (self._drop and len(self._buffer) < self._reach):
+            raise StopIteration
+        window = self._buffer[: self._reach : self._stride]
+        self._skip = max(0, self._shift - len(self._buffer))
+        self._buffer = self._buffer[self._shift :]
+        return self._make(window)
+
+
+class GroupByWindow(Plan):
+    """Collects elements by key; when a window is full, a function makes a dataset of it."""
+
+    kind = "_GroupByWindowDataset"
+
+    def __init__(
+        self,
+        source: Plan,
+        key: UserFunction,
+        reduce: UserFunction,
+        size: UserFunction,
+        dataset: Callable[[Plan], Any],
+    ) -> None:
+        super().__init__(source)
+        self.key, self.reduce, self.size, self._dataset = key, reduce, size, dataset
+
+    def start(self, run: Run) -> Iterator[Any]:
+        return _Grouped(self, self.input.start(run), run)
+
+    @property
+    def settled(self) -> bool:
+        return "spec" in self.__dict__
+
+    def made(self, key: Any, elements: list[Any]) -> Plan:
+        """The dataset that the user makes of one window."""
+        window = self._dataset(Tensors(elements, self.__dict__.get("_known")))
+        return plan_of(self.reduce, self.reduce((key, window)))
+
+    @cached_property
+    def _probed(self) -> Plan:
+        self.__dict__["_known"] = self.input.spec
+        sample = self.input.sample()
+        return self.made(scalar_key(self.key, self.key(sample)), [sample])
+
+    def find_spec(self) -> Any:
+        return self._probed.spec
+
+    def sample(self) -> Any:
+        return self._probed.sample()
+
+    def cardinality(self) -> int:
+        count = self.input.cardinality()
+        return count if count == INFINITE_CARDINALITY else UNKNOWN_CARDINALITY
+
+
+class _Grouped(Iterator[Any]):
+    def __init__(self, plan: GroupByWindow, source: Iterator[Any], run: Run) -> None:
+        self._plan, self._source, self._run = plan, source, run
+        self._groups: dict[int, list[Any]] = {}
+        self._sizes: dict[int, int] = {}
+        self._current: Iterator[Any] = iter(())
+        self._over = False
+
+    def __next__(self) -> Any:
+        while True:
+            try:
+                return next(self._current)
+            except StopIteration:
+                self._current = self._following()
+
+    def _following(self) -> Iterator[Any]:
+        """The next full window; when the elements have run out, what is left, key by key."""
+        while not self._over:
+            try:
+                element = next(self._source)
+            except StopIteration:
+                self._over = True
+                break
+            plan = self._plan
+            key = scalar_key(plan.key, plan.key(element))
+            number = int(key)
+            if number not in self._sizes:
+                self._sizes[number] = _window_size(plan.size, key)
+            group = self._groups.setdefault(number, [])
+            group.append(element)
+            if len(group) == self._sizes[number]:
+                return self._opened(key, self._groups.pop(number))
+        if not self._groups:
+            raise StopIteration
+        number = min(self._groups)
+        return self._opened(number, self._groups.pop(number))
+
+    def _opened(self, key: Any, elements: list[Any]) -> Iterator[Any]:
+        tensor = key if isinstance(key, Tensor) else wrap(np.array(key, np.int64))
+        return self._plan.made(tensor, elements).start(self._run.inner())
+
+
+def scalar_key(function: UserFunction, key: Any) -> Any:
+    """A group's key, checked."""
+    if not isinstance(key, Tensor) or key.dtype is not int64 or key.ndim:
+        raise at_site(
+            ValueError(
+                f"{function.step}: `key_func` must return an int64 scalar; got {describe(key)}."
+            ),
+            function.site,
+        )
+    return key
+
+
+def _window_size(function: UserFunction, key: Any) -> int:
+    size = int(function(key))
+    if size <= 0:
+        raise invalid(function.step, "the window size must be greater than zero", str(size))
+    return size
+
+
+class Unique(Plan):
+    """Each value once, where it first appears."""
+
+    kind = "_UniqueDataset"
+    _dtypes: tuple[DType, ...] = (int32, int64, string)
+
+    def __init__(self, source: Plan) -> None:
+        super().__init__(source)
+        if source.settled:
+            _ = self.spec
+
+    def find_spec(self) -> Any:
+        spec = self.input.spec
+        if not isinstance(spec, TensorSpec):
+            raise invalid("unique", "the elements must be single tensors")
+        if spec.dtype not in self._dtypes:
+            raise at_site(
+                TypeError(
+                    f"unique: the elements must be int32, int64 or string; got {spec.dtype.name}."
+                )
+            )
+        return spec
+
+    def start(self, run: Run) -> Iterator[Any]:
+        _ = self.spec
+        return _New(self.input.start(run))
+
+    def cardinality(self) -> int:
+        return UNKNOWN_CARDINALITY
+
+
+class _New(Iterator[Any]):
+    def __init__(self, source: Iterator[Any]) -> None:
+        self._source = source
+        self._seen: set[Any] = set()
+
+    def __next__(self) -> Any:
+        while True:
+            element = next(self._source)
+            array = element._array
+            value = array.item() if not array.ndim else (array.shape, tuple(array.ravel().tolist()))
+            if value not in self._seen:
+                self._seen.add(value)
+                return element

@@ -1,0 +1,120 @@
+"""Iterators over datasets, as users hold them."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from typing import Any
+
+from wengert.composite.optional import Optional
+from wengert.core import nest
+from wengert.core.errors import OutOfRangeError, at_site, invalid
+from wengert.core.tensor import Tensor
+from wengert.data.plan import Plan, Run
+from wengert.data.types import IteratorSpec
+
+
+class Iterator(ABC):
+    """What `iter(dataset)` gives: a Python iterator that can also be asked by name."""
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    @abstractmethod
+    def __next__(self) -> Any: ...
+
+    @property
+    @abstractmethod
+    def element_spec(self) -> Any:
+        """The spec of the elements."""
+
+    @abstractmethod
+    def get_next(self) -> Any:
+        """The next element; `tf.errors.OutOfRangeError` at the end."""
+
+    @abstractmethod
+    def get_next_as_optional(self) -> Optional:
+        """The next element as an optional, which is empty at the end."""
+
+
+class OwnedIterator(Iterator):
+    """An iteration over one dataset; several threads may share it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._source = plan.start(Run(plan.options()))
+        self._lock = threading.Lock()
+
+    def __next__(self) -> Any:
+        with self._lock:
+            return next(self._source)
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element; `tf.errors.OutOfRangeError` at the end."""
+        try:
+            return self.__next__()
+        except StopIteration:
+            pass
+        raise invalid("get_next", "the dataset has no more elements", kind=OutOfRangeError)
+
+    def get_next_as_optional(self, name: str | None = None) -> Optional:
+        """The next element as an optional, which is empty at the end."""
+        try:
+            return _Coming(self._plan, self.__next__(), True)
+        except StopIteration:
+            return _Coming(self._plan, None, False)
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of the elements."""
+        return self._plan.spec
+
+    @property
+    def _type_spec(self) -> IteratorSpec:
+        return IteratorSpec(self.element_spec)
+
+
+class _Coming(Optional):
+    """An optional from an iterator, whose spec is worked out when it is asked for."""
+
+    def __init__(self, plan: Plan, value: Any, full: bool) -> None:
+        self._plan, self._value, self._full = plan, value, full
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "_element_spec":
+            raise AttributeError(f"Optional has no attribute {name!r}.")
+        self._element_spec = self._plan.spec
+        return self._element_spec
+
+
+class NumpyIterator:
+    """The elements of a dataset as NumPy values."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._iterator = iter(dataset)
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return nest.map_structure(_to_numpy, next(self._iterator))
+
+    def next(self) -> Any:
+        """The next element."""
+        return next(self)
+
+
+def _to_numpy(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.numpy()
+    if value is None:
+        return None
+    convert = getattr(value, "_numpy", None) or getattr(value, "numpy", None)
+    if convert is None:
+        raise at_site(
+            TypeError(
+                f"as_numpy_iterator: a {type(value).__name__} is not a NumPy value. "
+                f"Iterate over the dataset itself."
+            )
+        )
+    return convert()

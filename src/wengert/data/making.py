@@ -1,0 +1,147 @@
+"""The ways to make a dataset from something else: the static methods of `tf.data.Dataset`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.convert import to_tensor
+from wengert.core.errors import at_site, describe, invalid
+from wengert.data import choosing, files, mixing, sources
+from wengert.data.generator import Generator, signature
+from wengert.data.plan import Plan, whole
+
+if TYPE_CHECKING:
+    from wengert.data.dataset import Dataset
+
+
+def _dataset(plan: Plan) -> Dataset:
+    from wengert.data.dataset import Dataset
+
+    return Dataset(plan)
+
+
+class Making:
+    """The static methods of `tf.data.Dataset`."""
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+        """The whole value as the only element."""
+        return _dataset(sources.one_element(tensors))
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+        """The rows of a tensor, or of tensors in tuples and dicts, one element each."""
+        return _dataset(sources.Slices(tensors))
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What a Python generator function yields, which must fit `output_signature`.
+
+        The function is called with `args`, as NumPy values, at the start of every iteration.
+        """
+        if not callable(generator):
+            raise at_site(
+                TypeError(
+                    f"from_generator: `generator` must be callable; got {describe(generator)}. "
+                    f"Wrap an iterable in a function: lambda: iterable."
+                )
+            )
+        spec = signature(output_signature, output_types, output_shapes)
+        given = tuple(to_tensor(a) for a in args or ())
+        return _dataset(Generator(generator, given, spec))
+
+    @staticmethod
+    def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Dataset:
+        """Whole numbers: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
+        if not 1 <= len(args) <= 3:
+            raise at_site(ValueError(f"range: give one to three numbers; got {len(args)}."))
+        numbers = [whole("range", "args", a) for a in args]
+        start, stop, step = ([0, *numbers, 1] if len(args) == 1 else [*numbers, 1])[:3]
+        if step == 0:
+            raise invalid("range", "`step` must not be zero")
+        return _dataset(sources.Range(start, stop, step, dtypes.as_dtype(output_type)))
+
+    @staticmethod
+    def counter(
+        start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None
+    ) -> Dataset:
+        """Whole numbers from `start` in steps, without end."""
+        first, by = whole("counter", "start", start), whole("counter", "step", step)
+        return _dataset(sources.Range(first, None, by, dtypes.as_dtype(dtype)))
+
+    @staticmethod
+    def random(
+        seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+    ) -> Dataset:
+        """Random int64 numbers from 0 to 2**32 - 1, without end."""
+        return _dataset(sources.Random(seed, bool(rerandomize_each_iteration)))
+
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+        """Datasets side by side: `zip(a, b)`, or `zip((a, b))`, or any nest of datasets."""
+        if args and datasets is not None:
+            raise at_site(TypeError("zip: give `datasets` or arguments, but not both."))
+        if not args and datasets is None:
+            raise at_site(TypeError("zip: give at least one dataset."))
+        nested = datasets if not args else args[0] if len(args) == 1 else args
+        return _dataset(mixing.Zip(*mixing.flatten_plans("zip", nested)))
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = True
+    ) -> Dataset:
+        """Elements of several datasets; the elements of `choice_dataset` say of which."""
+        name = "choose_from_datasets"
+        plans = _several(name, datasets)
+        _, (choices,) = mixing.flatten_plans(name, (choice_dataset,))
+        return _dataset(choosing.Choose(name, choices, plans, stop_on_empty_dataset))
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets: Any,
+        weights: Any = None,
+        seed: Any = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> Dataset:
+        """Elements of several datasets, chosen at random with the given weights."""
+        name = "sample_from_datasets"
+        plans = _several(name, datasets)
+        chances = getattr(weights, "_plan", None)
+        if chances is None:
+            chances = np.ones(len(plans)) if weights is None else np.asarray(weights, np.float64)
+            if chances.shape != (len(plans),):
+                raise at_site(
+                    ValueError(
+                        f"{name}: there are {len(plans)} datasets; got `weights` of shape "
+                        f"{chances.shape}."
+                    )
+                )
+        again = bool(rerandomize_each_iteration)
+        return _dataset(choosing.Sample(chances, plans, seed, stop_on_empty_dataset, again))
+
+    @staticmethod
+    def list_files(
+        file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
+    ) -> Dataset:
+        """The names of the files that match a pattern, in random order unless `shuffle=False`."""
+        found = sources.Slices(files.matching(file_pattern))
+        dataset = _dataset(found)
+        return dataset if shuffle is False else dataset.shuffle(max(1, len(dataset)), seed)
+
+
+def _several(name: str, datasets: Any) -> list[Plan]:
+    if not datasets:
+        raise at_site(ValueError(f"{name}: give at least one dataset."))
+    return mixing.flatten_plans(name, tuple(datasets))[1]

@@ -1,0 +1,212 @@
+"""Threads: calling the user's function on several elements at once, and prefetching.
+
+Threads hold no reference to the iterator that started them. When it is dropped they are told to
+stop, and whatever an element costs, at most a few elements are made in vain.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from queue import SimpleQueue
+from time import perf_counter
+from typing import Any
+
+from wengert.core import nest
+from wengert.core.tensor import Tensor
+from wengert.data.options import Options
+from wengert.data.plan import AUTOTUNE, Plan, Run
+from wengert.data.rows import Rows
+
+# A call shorter than this is done sooner than another thread is woken for it.
+_WORTH_A_THREAD = 1e-3
+# What `prefetch(AUTOTUNE)` holds: up to this many elements and, above two, this many bytes.
+_MOST, _MOST_BYTES = 16, 64 << 20
+
+
+class ParallelMap(Iterator[Any]):
+    """Calls a function in several threads, once two calls in a row were worth it."""
+
+    def __init__(
+        self,
+        source: Iterator[Any],
+        function: Any,
+        draws: Iterator[Any],
+        most: int | None,
+        ordered: bool,
+        options: Options,
+    ) -> None:
+        self._source: Iterator[Any] | None = source
+        self._function, self._draws, self._ordered = function, draws, ordered
+        found = max(2, os.cpu_count() or 1) if most in (None, AUTOTUNE) else most
+        self._most: int = min(found or 1, options.threading.private_threadpool_size or 1 << 30)
+        self._pool: ThreadPoolExecutor | None = None
+        self._slow = 0
+        self._waiting: deque[Future[Any]] = deque()
+
+    def __next__(self) -> Any:
+        if self._pool is None:
+            return self._inline()
+        self._fill(self._pool)
+        if not self._waiting:
+            raise StopIteration
+        if not self._ordered:
+            # Whoever is done first goes first.
+            wait(self._waiting, return_when=FIRST_COMPLETED)
+            self._waiting = deque(sorted(self._waiting, key=lambda f: not f.done()))
+        result = self._waiting[0].exception()
+        done = self._waiting.popleft()
+        if result is not None:
+            raise result
+        return done.result()
+
+    def _inline(self) -> Any:
+        assert self._source is not None
+        element, draws = next(self._source), next(self._draws)
+        started = perf_counter()
+        result = self._function(element, draws)
+        self._slow = self._slow + 1 if perf_counter() - started > _WORTH_A_THREAD else 0
+        if self._slow == 2 and self._most > 1:
+            self._pool = ThreadPoolExecutor(self._most, "wengert-map")
+        return result
+
+    def _fill(self, pool: ThreadPoolExecutor) -> None:
+        while self._source is not None and len(self._waiting) < self._most:
+            try:
+                element = next(self._source)
+            except StopIteration:
+                self._source = None
+            except Exception as error:
+                failed: Future[Any] = Future()
+                failed.set_exception(error)
+                self._waiting.append(failed)
+            else:
+                self._waiting.append(pool.submit(self._function, element, next(self._draws)))
+
+    def __del__(self) -> None:
+        pool = self.__dict__.get("_pool")
+        if pool is not None:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Prefetch(Plan):
+    """Makes elements in a background thread, some ahead of the reader."""
+
+    kind = "_PrefetchDataset"
+
+    def __init__(self, source: Plan, size: int) -> None:
+        super().__init__(source)
+        self._size = size
+
+    def start(self, run: Run) -> Iterator[Any]:
+        if self._size == 0:
+            return self.input.start(run)
+        return Prefetched(self.input.start(run), self._size)
+
+    def rows(self) -> Rows | None:
+        return self.input.rows()
+
+
+class Prefetched(Iterator[Any]):
+    """The reader's end: a queue of elements, and one of free places for the thread to fill.
+
+    Places are given back in bundles, since waking a thread costs more than many an element.
+    """
+
+    def __init__(self, source: Iterator[Any], size: int) -> None:
+        self._source: Iterator[Any] | None = source
+        self._size = size
+        self._process = os.getpid()
+        self._ready: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+        self._places: SimpleQueue[int] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._freed = 0
+
+    def __next__(self) -> Any:
+        if self._thread is None:
+            self._begin()
+        if self._process != os.getpid():
+            raise RuntimeError(
+                "prefetch: this iterator belongs to the parent process, and so does its thread. "
+                "Make a new iterator after the fork."
+            )
+        what, value = self._ready.get()
+        if what == "end":
+            self._ready.put(("end", None))
+            raise StopIteration
+        self._give_back(value)
+        if what == "error":
+            raise value
+        return value
+
+    def _begin(self) -> None:
+        source, self._source = self._source, None
+        bundle = 2 if self._size == AUTOTUNE else self._size
+        self._places.put(bundle)
+        self._thread = threading.Thread(
+            target=_produce,
+            args=(source, self._ready, self._places),
+            name="wengert-prefetch",
+            daemon=True,
+        )
+        _running[self._thread] = self._places
+        self._thread.start()
+
+    def _give_back(self, value: Any) -> None:
+        if self._size == AUTOTUNE:
+            self._size = max(2, min(_MOST, _MOST_BYTES // max(1, _bytes(value))))
+            self._freed += self._size - 2
+        self._freed += 1
+        if self._freed >= (self._size + 1) // 2:
+            self._places.put(self._freed)
+            self._freed = 0
+
+    def __del__(self) -> None:
+        places = self.__dict__.get("_places")
+        if places is not None:
+            places.put(0)
+
+
+_running: weakref.WeakKeyDictionary[threading.Thread, SimpleQueue[int]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def _produce(source: Any, ready: SimpleQueue[Any], places: SimpleQueue[int]) -> None:
+    """The thread: fills as many places as there are, and ends when told 0 places."""
+    free = 0
+    while True:
+        while not places.empty() or free == 0:
+            found = places.get()
+            if found == 0:
+                return
+            free += found
+        try:
+            item = ("value", next(source))
+        except StopIteration:
+            ready.put(("end", None))
+            return
+        except BaseException as error:
+            item = ("error", error)
+        ready.put(item)
+        free -= 1
+        del item
+
+
+def _bytes(value: Any) -> int:
+    return sum(x._array.nbytes for x in nest.flatten(value) if isinstance(x, Tensor))
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Threads that still run when the program ends stop before Python takes itself apart."""
+    found = list(_running.items())
+    for _, places in found:
+        places.put(0)
+    for thread, _ in found:
+        thread.join(1.0)

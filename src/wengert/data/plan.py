@@ -1,0 +1,122 @@
+"""Plans: what the steps of a dataset are made of, without the public names.
+
+A plan knows its inputs, the spec and number of its elements, and how to start an iteration. It
+holds no state of an iteration: that is in the iterators it starts, and in a `Run`, which the
+steps of one iteration share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+from wengert.core import sites
+from wengert.core.errors import at_site, describe, invalid
+from wengert.core.tensor import Value
+from wengert.data.options import Options
+from wengert.data.rows import RowIterator, Rows
+
+AUTOTUNE = -1
+INFINITE_CARDINALITY = -1
+UNKNOWN_CARDINALITY = -2
+
+
+class Run:
+    """One iteration over a dataset: its options, and how often each user function was called."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.calls: dict[Any, count[int]] = {}
+
+    def inner(self) -> Run:
+        """For a dataset that is made during this iteration."""
+        return Run(self.options)
+
+
+class Plan:
+    """One step. Subclasses say how it starts, and what differs from its first input."""
+
+    kind = "Dataset"
+
+    def __init__(self, *inputs: Plan) -> None:
+        self.inputs = inputs
+        self.site = sites.caller()
+
+    @property
+    def input(self) -> Plan:
+        return self.inputs[0]
+
+    def start(self, run: Run) -> Iterator[Any]:
+        """A new iteration. The iterator goes on after an error, and pulls only when asked."""
+        rows = self.rows()
+        assert rows is not None, f"{type(self).__name__} must start itself"
+        return RowIterator(rows)
+
+    def rows(self) -> Rows | None:
+        """The elements as rows of arrays, where they are that."""
+        return None
+
+    @cached_property
+    def spec(self) -> Any:
+        """The spec of the elements."""
+        return self.find_spec()
+
+    def find_spec(self) -> Any:
+        return self.input.spec
+
+    @property
+    def settled(self) -> bool:
+        """Whether the spec is known, or can be had without calling the user's functions."""
+        return "spec" in self.__dict__ or all(i.settled for i in self.inputs)
+
+    def sample(self) -> Any:
+        """An element that fits the spec; nothing is lost by looking at it."""
+        return self.input.sample()
+
+    def cardinality(self) -> int:
+        """The number of elements, or one of the two constants."""
+        return self.input.cardinality()
+
+    def options(self) -> Options:
+        """The options of the inputs; where they differ, a later input wins."""
+        merged = Options()
+        for one in self.inputs:
+            merged = merged.merge(one.options())
+        return merged
+
+
+def whole(name: str, argument: str, value: Any) -> int:
+    """A whole number from a Python number, NumPy scalar or tensor."""
+    if isinstance(value, Value):
+        value = value.numpy()
+    try:
+        return value.__index__()
+    except (AttributeError, TypeError):
+        kind = ValueError if value is None else TypeError
+        raise at_site(
+            kind(f"{name}: `{argument}` must be a whole number; got {describe(value)}.")
+        ) from None
+
+
+def positive(name: str, argument: str, value: Any) -> int:
+    """A whole number above zero."""
+    found = whole(name, argument, value)
+    if found <= 0:
+        raise invalid(name, f"`{argument}` must be greater than zero", str(found))
+    return found
+
+
+def workers(name: str, num_parallel_calls: Any) -> int | None:
+    """How many calls may run at once: `None` for one, `AUTOTUNE` for as many as seem good."""
+    if num_parallel_calls is None:
+        return None
+    found = whole(name, "num_parallel_calls", num_parallel_calls)
+    if found < 1 and found != AUTOTUNE:
+        raise invalid(
+            name,
+            "`num_parallel_calls` must be greater than zero, or tf.data.AUTOTUNE",
+            str(found),
+        )
+    return found

@@ -1,0 +1,221 @@
+"""Which engine runs a graph: by estimated work, never by the clock, so always the same.
+
+Small graphs are faster on NumPy for ever. A graph with much work is compiled when the same shapes
+come a second time, or at once when the work is worth a compilation by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core import dtypes
+from wengert.core.context import State, using
+from wengert.core.dims import moved
+from wengert.core.op import Spec
+from wengert.engines import host, xla
+from wengert.engines.trips import most_turns
+from wengert.graph.ir import Graph, Node
+from wengert.graph.passes import has_effects, optimised
+
+# Microseconds on the host: of a kernel call, per byte moved, per multiplication and addition.
+_CALL = 1.5
+_BYTE = 1 / 6000
+_FLOP = 1 / 30000
+# Where compiled code gains enough to pay for its call, and for its compilation at once.
+_SMALL = 400.0
+_LARGE = 300_000.0
+_COMPILE = 20_000.0
+_UNKNOWN_TURNS = 16
+
+# Python in the middle of a graph: compiled only when the user demands it.
+_CALLS_BACK = ("host_call", "flush", "reload")
+
+_forced: list[str | None] = [None]
+
+
+class engine:
+    """Forces the engine for a block: `with wengert.engine("host"): …` or `"xla"`."""
+
+    def __init__(self, name: str | None) -> None:
+        if name not in ("host", "xla", None):
+            raise ValueError(f"engine: choose 'host' or 'xla' (None for a choice); got {name!r}.")
+        self.name = name
+        self.before: str | None = None
+
+    def __enter__(self) -> engine:
+        self.before, _forced[0] = _forced[0], self.name
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _forced[0] = self.before
+
+
+def forced() -> str | None:
+    """The engine that the user demands here, if any."""
+    return _forced[0]
+
+
+def runs_only_on_host(graph: Graph) -> Node | None:
+    """The first node that XLA cannot run, if there is one."""
+    found = graph.cache.get("host_only", graph)
+    if found is graph:
+        found = None
+        for node in optimised(graph).walk():
+            lowers = node.op.lower is not None or node.op.name in xla.LOWERINGS
+            if not lowers or node.op.name in _CALLS_BACK:
+                found = node
+                break
+        graph.cache["host_only"] = found
+    return found
+
+
+def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
+    """Whether this call of a graph is to be compiled."""
+    shapes = tuple([a.shape for a in arrays])
+    seen = graph.cache.setdefault("choices", {})
+    choice = seen.get(shapes)
+    if choice is None:
+        if len(seen) > 1000:
+            seen.clear()
+        choice = seen[shapes] = _Choice(graph, arrays)
+    choice.calls += 1
+    return choice.compiled()
+
+
+class _Choice:
+    """What was found out for one set of closed shapes."""
+
+    __slots__ = ("calls", "work")
+
+    def __init__(self, graph: Graph, arrays: list[Any]) -> None:
+        self.calls = 0
+        self.work = 0.0 if runs_only_on_host(graph) is not None else _scaled(graph, arrays)
+
+    def compiled(self) -> bool:
+        if self.work < _SMALL:
+            return False
+        return self.calls > 1 or self.work > _LARGE
+
+
+def _scaled(graph: Graph, arrays: list[Any]) -> float:
+    """The work for these shapes: worked out for the first, in proportion to the data after it."""
+    volume = sum(a.size for a in arrays) or 1
+    first = graph.cache.get("work")
+    if first is None:
+        first = graph.cache["work"] = (work(graph, arrays), volume)
+        return first[0]
+    estimate = first[0] * volume / first[1]
+    if _SMALL / 4 < estimate < _SMALL * 4 or estimate > _LARGE / 4:
+        return work(graph, arrays)
+    return estimate
+
+
+def work(graph: Graph, arrays: list[Any]) -> float:
+    """Microseconds that the host would take, by a model of its kernels."""
+    graph = optimised(graph)
+    specs: dict[int, Spec] = {v: Spec(c.shape, dtypes.of(c)) for v, c in graph.constants.items()}
+    known: dict[int, Any] = dict(graph.constants)
+    for v, a in zip(graph.all_inputs(), arrays, strict=True):
+        specs[v] = Spec(tuple(a.shape), graph.specs[v].dtype)
+    with using(State()):
+        return sum(_node_work(graph, node, specs, known) for node in graph.nodes)
+
+
+def _node_work(
+    graph: Graph, node: Node, specs: dict[int, Spec], known: dict[int, Any]
+) -> float:
+    given = [specs[v] for v in node.inputs]
+    try:
+        made = _results(graph, node, given, specs)
+    except Exception:  # a shape that depends on data: what was known while tracing must do
+        made = [graph.specs[v] for v in node.outputs]
+    specs.update(zip(node.outputs, made, strict=True))
+    inner = _inner_work(node, given, known)
+    if inner is not None:
+        return inner
+    moved_bytes = sum(_bytes(s) for s in (*given, *made))
+    return _CALL + moved_bytes * _BYTE + _flops(node, given, made) * _FLOP
+
+
+def _results(graph: Graph, node: Node, given: list[Spec], specs: dict[int, Spec]) -> list[Spec]:
+    if node.op.name in host.RUNNERS or node.op.infer is None:
+        return [graph.specs[v] for v in node.outputs]
+    attrs = node.attrs
+    if node.open:
+        attrs = {k: moved(a, lambda leaf: _size(leaf, specs)) for k, a in attrs.items()}
+    found = node.op.infer(*given, **attrs)
+    return [found] if node.op.outputs == 1 else list(found)
+
+
+def _size(leaf: Any, specs: dict[int, Spec]) -> Any:
+    _, value, place = leaf.args
+    shape = specs[value].shape
+    if leaf.kind != "size" or shape is None or shape[place] is None:
+        raise ValueError("unknown")
+    return shape[place]
+
+
+def _inner_work(node: Node, given: list[Spec], known: dict[int, Any]) -> float | None:
+    name = node.op.name
+    if name == "loop":
+        turns = most_turns(node, [known.get(v, s) for v, s in zip(node.inputs, given, strict=True)])
+        turns = _UNKNOWN_TURNS if turns is None else turns
+        body = _inner(node.attrs["body"], [given[1], *given[2:]])
+        test = 0.0 if node.attrs["test"] is None else len(node.attrs["test"].nodes) * _CALL
+        return turns * (body + test)
+    if name == "switch":
+        return max(_inner(b, given[1:]) for b in node.attrs["branches"])
+    if name == "call":
+        return _inner(node.attrs["graph"], given)
+    if name == "batched":
+        axes = node.attrs["axes"]
+        rows = [Spec(s.shape[1:] if s.shape else s.shape, s.dtype) if a == 0 else s
+                for s, a in zip(given, axes, strict=True)]  # fmt: skip
+        sizes = [s.shape[0] for s, a in zip(given, axes, strict=True) if a == 0 and s.shape]
+        return (sizes[0] or 1 if sizes else 1) * _inner(node.attrs["graph"], rows)
+    return None
+
+
+class _Shaped:
+    def __init__(self, spec: Spec) -> None:
+        self.shape = tuple(1 if d is None else d for d in spec.shape or ())
+        self.size = 1
+
+
+def _inner(graph: Graph, given: list[Spec]) -> float:
+    rows = [_Shaped(s) for s in given]
+    missing = len(graph.all_inputs()) - len(rows)
+    rows += [_Shaped(graph.specs[v]) for v in graph.all_inputs()[len(rows) :]] if missing else []
+    return work(graph, rows[: len(graph.all_inputs())])
+
+
+def _count(spec: Spec) -> int:
+    total = 1
+    for d in spec.shape or ():
+        total *= 1 if d is None else d
+    return total
+
+
+def _bytes(spec: Spec) -> int:
+    return _count(spec) * spec.dtype.size
+
+
+def _flops(node: Node, given: list[Spec], made: list[Spec]) -> float:
+    name = node.op.name
+    if "matmul" in name or name in ("einsum", "tensordot"):
+        inner = given[0].shape
+        return 2.0 * _count(made[0]) * (inner[-1] or 1 if inner else 1)
+    if name.startswith("conv"):
+        return 2.0 * _count(made[0]) * _count(given[1]) / max(1, (given[1].shape or (1,))[-1] or 1)
+    if name in _SLOW:
+        return 20.0 * _count(made[0])
+    return float(_count(made[0])) if made else 0.0
+
+
+_SLOW = frozenset({"exp", "log", "tanh", "sigmoid", "erf", "sin", "cos", "pow", "softplus", "gelu",
+                   "softmax", "log_softmax", "random_normal", "random_uniform"})  # fmt: skip
+
+
+def effects(graph: Graph) -> bool:
+    """Whether running the graph does more than compute."""
+    return any(has_effects(n) for n in graph.nodes)

@@ -1,0 +1,183 @@
+"""The host engine: runs a graph with NumPy kernels.
+
+A graph becomes one Python function with a line per node, so that a step costs little more than
+its kernels: values are local variables, dropped after their last use. It starts at once and can
+do everything: strings, shapes that depend on data, Python callbacks.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dims, dtypes
+from wengert.core.apply import explain_failure
+from wengert.core.context import State, using
+from wengert.core.dims import Dim
+from wengert.core.errors import OpError, at_site
+from wengert.core.op import Spec
+from wengert.graph.ir import Graph, Node
+from wengert.graph.passes import optimised
+
+# How a node that holds graphs is run; the file of each kind fills in its own.
+RUNNERS: dict[str, Callable[[Graph, Node], Callable[..., Any]]] = {}
+_FILE = "<wengert host graph>"
+
+
+def run(graph: Graph, arrays: list[Any]) -> list[Any]:
+    """The values of all outputs for the values of all inputs."""
+    with np.errstate(all="ignore"):
+        return prepared(graph)(*arrays)
+
+
+def prepared(graph: Graph) -> Callable[..., list[Any]]:
+    """The Python function of a graph, made once."""
+    found = graph.cache.get("host")
+    if found is None:
+        found = graph.cache["host"] = _compile(optimised(graph))
+    return found
+
+
+def _compile(graph: Graph) -> Callable[..., list[Any]]:
+    space: dict[str, Any] = {"__name__": "wengert.engines.host_graph", "asarray": _array}
+    lines = [f"def run({', '.join(f'v{v}' for v in graph.all_inputs())}):"]
+    for value, array in graph.constants.items():
+        space[f"v{value}"] = array
+    last = _last_uses(graph)
+    for k, node in enumerate(graph.nodes):
+        lines.append(f"    {_call(graph, node, k, space)}{_drops(last[k])}")
+    lines.append(f"    return [{', '.join(f'v{v}' for v in graph.all_outputs())}]")
+    exec(_code("\n".join(lines)), space)
+    return _guarded(space["run"], graph)
+
+
+def _code(text: str) -> CodeType:
+    return compile(text, _FILE, "exec")
+
+
+def _last_uses(graph: Graph) -> list[list[int]]:
+    """Per node, the values that nobody needs after it."""
+    final = set(graph.all_outputs()) | set(graph.constants)
+    seen: set[int] = set(final)
+    last: list[list[int]] = [[] for _ in graph.nodes]
+    for k in range(len(graph.nodes) - 1, -1, -1):
+        node = graph.nodes[k]
+        for value in dict.fromkeys((*node.reads(), *node.outputs)):
+            if value not in seen:
+                seen.add(value)
+                last[k].append(value)
+    return last
+
+
+def _drops(values: list[int]) -> str:
+    return f"; del {', '.join(f'v{v}' for v in values)}" if values else ""
+
+
+def _call(graph: Graph, node: Node, k: int, space: dict[str, Any]) -> str:
+    """The line of one node: `v7 = k3(v5, v6, axis=a3_axis)`."""
+    given = [f"v{v}" for v in node.inputs]
+    runner = RUNNERS.get(node.op.name)
+    if runner is not None:
+        space[f"k{k}"] = runner(graph, node)
+        if node.open:
+            space[f"r{k}"] = resolver(node)
+            given.insert(0, f"r{k}({', '.join(_leaf_values(node))})")
+    else:
+        space[f"k{k}"] = node.op.kernel
+        if node.open:
+            space[f"r{k}"] = resolver(node)
+            given.append(f"**r{k}({', '.join(_leaf_values(node))})")
+        else:
+            for name, attr in node.attrs.items():
+                space[f"a{k}_{name}"] = attr
+                given.append(f"{name}=a{k}_{name}")
+    call = f"k{k}({', '.join(given)})"
+    outs = ", ".join(f"v{v}" for v in node.outputs)
+    if not outs:
+        return call
+    if node.op.outputs != 1 or runner is not None:
+        return f"{outs}, = {call}"
+    # NumPy gives numbers instead of arrays of rank 0.
+    shape = graph.specs[node.outputs[0]].shape
+    return f"{outs} = asarray({call})" if not shape else f"{outs} = {call}"
+
+
+def _array(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, np.generic) else x
+
+
+def _leaf_values(node: Node) -> list[str]:
+    return [f"v{v}" for v in node.reads()[len(node.inputs) :]]
+
+
+def resolver(node: Node) -> Callable[..., dict[str, Any]]:
+    """A function from the arrays that a node's attributes refer to, to plain attributes."""
+    values = node.reads()[len(node.inputs) :]
+
+    def attributes(*arrays: Any) -> dict[str, Any]:
+        env = dict(zip(values, arrays, strict=True))
+        return {k: dims.moved(a, lambda leaf: known(leaf, env)) for k, a in node.attrs.items()}
+
+    return attributes
+
+
+def known(leaf: Dim, env: dict[int, Any]) -> int:
+    """The number that a leaf stands for, given the arrays."""
+    _, value, place = leaf.args
+    array = env[value]
+    return array.shape[place] if leaf.kind == "size" else int(array.reshape(-1)[place])
+
+
+def _guarded(function: Callable[..., list[Any]], graph: Graph) -> Callable[..., list[Any]]:
+    """Runs the function so that an error names the user's line."""
+
+    def guarded(*arrays: Any) -> list[Any]:
+        try:
+            return function(*arrays)
+        except Exception as error:
+            raise _explained(error, graph) from (error.__cause__ or None)
+
+    guarded.plain = function  # type: ignore[attr-defined]  # for callers that guard themselves
+    return guarded
+
+
+def _explained(error: Exception, graph: Graph) -> Exception:
+    node = _failed(error, graph)
+    if node is None or getattr(error, "_placed", False):
+        return error
+    if hasattr(error, "site") or isinstance(error, OpError):
+        found = error
+        notes = getattr(found, "__notes__", [])
+        notes[:] = [n for n in notes if not n.startswith("  --> ")]
+        at_site(found, node.site)
+    else:
+        found = _by_rule(error, node)
+    found._placed = True  # type: ignore[attr-defined]  # outer graphs leave it as it is
+    return found
+
+
+def _failed(error: Exception, graph: Graph) -> Node | None:
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_filename == _FILE:
+            return graph.nodes[line - 2] if 0 <= line - 2 < len(graph.nodes) else None
+    return None
+
+
+def _by_rule(error: Exception, node: Node) -> Exception:
+    """The message that the same operation gives eagerly: from its shape rule, if that objects."""
+    tb = error.__traceback__
+    while tb is not None and tb.tb_frame.f_code.co_filename != _FILE:
+        tb = tb.tb_next
+    found = {} if tb is None else tb.tb_frame.f_locals | tb.tb_frame.f_globals
+    arrays = [found.get(f"v{v}") for v in node.inputs]
+    specs = [Spec(a.shape, dtypes.of(a)) for a in arrays if isinstance(a, np.ndarray)]
+    attrs = node.attrs
+    if node.open:
+        env = {v: found.get(f"v{v}") for v in node.reads()}
+        attrs = {k: dims.moved(a, lambda leaf: known(leaf, env)) for k, a in attrs.items()}
+    with using(State((), None, node.site)):
+        return explain_failure(node.op, specs, attrs, error, node.site)

@@ -1,0 +1,97 @@
+"""How often a loop can turn, where its condition is a comparison with a number known by now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.graph.ir import Graph, Node
+from wengert.graph.passes import optimised
+
+
+def most_turns(node: Node, given: Any) -> int | None:
+    """An upper bound of the turns of a loop, given its inputs (NumPy arrays where known)."""
+    bounds = []
+    count = given[0]
+    if isinstance(count, np.ndarray) and int(count) >= 0:
+        bounds.append(int(count))
+    if node.attrs["test"] is not None:
+        bounds.extend(_by_test(node, given))
+    return min(bounds) if bounds else None
+
+
+def _by_test(node: Node, given: Any) -> list[int]:
+    test, body = optimised(node.attrs["test"]), optimised(node.attrs["body"])
+    found = []
+    for part in _conjuncts(test, test.outputs[0]):
+        turns = _turns(node, test, body, part, given)
+        if turns is not None:
+            found.append(max(turns, 0))
+    return found
+
+
+def _conjuncts(test: Graph, value: int) -> list[Node]:
+    """The comparisons that must all hold."""
+    maker = test.maker(value)
+    if maker is None:
+        return []
+    if maker.op.name == "logical_and":
+        return [n for v in maker.inputs for n in _conjuncts(test, v)]
+    return [maker] if maker.op.name in _ORDERS else []
+
+
+_ORDERS = {"less": (1, 0), "less_equal": (1, 1), "greater": (-1, 0), "greater_equal": (-1, 1)}
+
+
+def _turns(node: Node, test: Graph, body: Graph, part: Node, given: Any) -> int | None:
+    """Turns until `i < limit` fails, for a state `i` that grows by a constant each turn."""
+    sign, equal = _ORDERS[part.op.name]
+    for k, (i, limit) in enumerate((part.inputs, part.inputs[::-1])):
+        direction = sign if k == 0 else -sign
+        place = _place(test, i)
+        if place is None or not 0 <= place <= node.attrs["states"]:
+            continue
+        start = given[1 + place]
+        end = _known(node, test, limit, given)
+        step = _step(body, place)
+        if end is None or step is None or not isinstance(start, np.ndarray) or start.ndim:
+            continue
+        if start.dtype.kind not in "iu" or step * direction <= 0:
+            continue
+        span = (end - int(start)) * direction + equal
+        return -(-span // abs(step))
+    return None
+
+
+def _place(graph: Graph, value: int) -> int | None:
+    return graph.inputs.index(value) if value in graph.inputs else None
+
+
+def _known(node: Node, test: Graph, value: int, given: Any) -> int | None:
+    """A limit that is a constant, or an invariant that is known."""
+    array = test.constants.get(value)
+    if array is None:
+        place = _place(test, value)
+        if place is None or place <= node.attrs["states"]:
+            return None
+        array = given[1 + place]
+    if not isinstance(array, np.ndarray) or array.ndim or array.dtype.kind not in "iu":
+        return None
+    return int(array)
+
+
+def _step(body: Graph, place: int) -> int | None:
+    """By how much a state grows each turn, if by a constant."""
+    if place == 0:
+        return 1
+    maker = body.maker(body.outputs[place - 1])
+    if maker is None or maker.op.name not in ("add", "subtract"):
+        return None
+    x, y = maker.inputs
+    for i, c in ((x, y), (y, x))[: 2 if maker.op.name == "add" else 1]:
+        array = body.constants.get(c)
+        if i == body.inputs[place] and array is not None and not array.ndim:
+            if array.dtype.kind in "iu":
+                return int(array) if maker.op.name == "add" else -int(array)
+    return None

@@ -1,0 +1,307 @@
+"""The XLA engine: lowers a graph through JAX to one executable for each set of closed shapes.
+
+Shape arithmetic is worked out while lowering, so what is left is free of unknown sizes. What can
+fail ends in one flag; new values of variables are chosen by it, so a failed step changes nothing.
+Executables are kept by content: equal graphs share them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dims
+from wengert.core.errors import FailedPreconditionError, UnimplementedError, at_site, invalid
+from wengert.core.lazy import jax, lax
+from wengert.core.lowering import NotFixed, gathering
+from wengert.core.shapes import size
+from wengert.engines.host import known
+from wengert.graph.fingerprint import fingerprint
+from wengert.graph.ir import SMALL, Graph, Node
+from wengert.graph.passes import optimised
+
+# How a node that holds graphs is lowered; the file of each kind fills in its own.
+LOWERINGS: dict[str, Callable[..., Any]] = {}
+MOST = 256
+
+_cache: OrderedDict[Any, Executable] = OrderedDict()
+_lock = threading.Lock()
+_owner: int | None = None
+
+
+class Lowering:
+    """One lowering under way: the room for stacks of unknown length, by loop.
+
+    `wanted` gathers (number of rows wanted, loop, room that there is).
+    """
+
+    def __init__(self, room: dict[int, int]) -> None:
+        self.room = room
+        self.wanted: list[tuple[Any, int, int]] = []
+
+
+def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
+    """The outputs of a graph for JAX arrays (or known NumPy arrays) as inputs."""
+    graph = optimised(graph)
+    env: dict[int, Any] = dict(graph.constants)
+    env.update(zip(graph.all_inputs(), arrays, strict=True))
+    for node in graph.nodes:
+        given = [env[v] for v in node.inputs]
+        try:
+            results = _lower_node(graph, node, given, env, low)
+        except Exception as error:
+            if not getattr(error, "_placed", False):
+                error._placed = True  # type: ignore[attr-defined]  # outer nodes leave it
+                error.add_note(f"  in {node.op.name}, while compiling")
+                at_site(error, node.site)
+            raise
+        env.update(zip(node.outputs, results, strict=True))
+    return [env[v] for v in graph.all_outputs()]
+
+
+def _lower_node(
+    graph: Graph, node: Node, given: list[Any], env: dict[int, Any], low: Lowering
+) -> Any:
+    attrs = node.attrs
+    if node.open:
+        attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in attrs.items()}
+    special = LOWERINGS.get(node.op.name)
+    if special is not None:
+        return special(graph, node, given, attrs, low)
+    if node.op.name in ("shape", "size"):
+        like = given[0] if isinstance(given[0], np.ndarray) else _Sized(given[0].shape)
+        return (np.asarray(node.op.kernel(like, **attrs)),)
+    known_now = all(isinstance(x, np.ndarray) for x in given) and node.op.name not in _AS_ROWS
+    if known_now and _is_small(graph, node):
+        with np.errstate(all="ignore"):
+            found = node.op.kernel(*given, **attrs)
+        return tuple(np.asarray(x) for x in ((found,) if node.op.outputs == 1 else found))
+    if node.op.lower is None:
+        raise cannot(node, "it has no form in XLA (data-dependent shapes, strings)")
+    found = node.op.lower(*given, **attrs)
+    return (found,) if node.op.outputs == 1 else found
+
+
+# On the host these make lists of rows, which XLA does not know.
+_AS_ROWS = ("new_rows", "write_row", "put_row")
+
+
+class _Sized:
+    """Answers for the shape of a JAX array."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+        self.size = int(np.prod(shape, dtype=np.int64))
+
+
+def _is_small(graph: Graph, node: Node) -> bool:
+    if not node.inputs or node.op.effect:
+        return False
+    return all((size(graph.specs[v].shape) or 0) <= SMALL for v in node.outputs)
+
+
+def _number(leaf: Any, env: dict[int, Any]) -> int:
+    _, value, place = leaf.args
+    if leaf.kind == "size":
+        return env[value].shape[place]
+    if not isinstance(env[value], np.ndarray):
+        raise NotFixed("a shape or index depends on the values of tensors")
+    return known(leaf, env)
+
+
+def cannot(node: Node, why: str) -> Exception:
+    """The error for a node that XLA cannot run."""
+    text = f"{node.op.name}: XLA cannot run this operation: {why}. Leave out jit_compile=True, or "
+    return at_site(UnimplementedError(None, None, text + "move it out of the function."), node.site)
+
+
+class Executable:
+    """A compiled graph for one set of shapes."""
+
+    def __init__(self, graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> None:
+        self.room: dict[int, int] = {}
+        self.graph = _bare(graph)
+        self.donate = donate
+        self.given = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
+        self.wide = any(a.dtype.itemsize >= 8 and a.dtype.kind in "iufc" for a in arrays)
+        self.hoisted = [v for v, c in optimised(graph).constants.items() if c.size > SMALL]
+        self.flagged = False
+        self.wants: list[tuple[int, int]] = []
+        self._compile()
+
+    def _compile(self) -> None:
+        graph, hoisted = optimised(self.graph), self.hoisted
+        outputs = len(graph.outputs)
+        written = graph.written()
+        starts = {v: k for k, v in enumerate(graph.all_inputs())}
+
+        def program(*given: Any) -> Any:
+            low = Lowering(self.room)
+            count = len(starts)
+            lifted = graph.copy()
+            lifted.cache["optimised"] = lifted
+            lifted.constants = {v: c for v, c in graph.constants.items() if v not in hoisted}
+            lifted.inputs = [*lifted.inputs]
+            env_extra = dict(zip(hoisted, given[count:], strict=True))
+            with gathering() as checks:
+                found = _with_extra(lifted, given[:count], env_extra, low)
+            results = found[:outputs]
+            news = found[outputs:]
+            flags = [anywhere(c) for c in checks]
+            self.flagged = bool(flags)
+            self.wants = [(key, room) for _, key, room in low.wanted]
+            if not flags and not low.wanted:
+                return (*results, *news)
+            bad = either(flags + [w > np.int32(room) for w, _, room in low.wanted])
+            kept = []
+            for held, new in zip(written, news, strict=True):
+                start = starts.get(held.initial) if held.initial is not None else None
+                kept.append(new if start is None else lax.select(bad, given[start], new))
+            return (*results, *kept, either(flags), *[w for w, _, _ in low.wanted])
+
+        with jax.enable_x64(True):
+            jitted = jax.jit(program, donate_argnums=self.donate)
+            extra = [graph.constants[v] for v in hoisted]
+            self.run = jitted.lower(*self.given, *extra).compile()
+            self.extra = extra
+
+
+def _bare(graph: Graph) -> Graph:
+    """The graph without its variables and captures, which a kept executable must not keep alive."""
+    new = optimised(graph).copy()
+    new.parent = None
+    new.captures = {k: (None, v) for k, (_, v) in new.captures.items()}
+    for held in new.held.values():
+        held.variable = None  # type: ignore[assignment]  # only the values matter here
+    new.cache["optimised"] = new
+    return new
+
+
+def _with_extra(graph: Graph, given: Any, extra: dict[int, Any], low: Lowering) -> list[Any]:
+    if not extra:
+        return lower_graph(graph, given, low)
+    graph.captures = {**graph.captures, **{("hoisted", v): (None, v) for v in extra}}
+    order = {v: x for v, x in zip(_plain_inputs(graph, extra), given, strict=True)} | extra
+    return lower_graph(graph, [order[v] for v in graph.all_inputs()], low)
+
+
+def _plain_inputs(graph: Graph, extra: dict[int, Any]) -> list[int]:
+    return [v for v in graph.all_inputs() if v not in extra]
+
+
+def anywhere(flag: Any) -> Any:
+    flag = flag if hasattr(flag, "ndim") else np.asarray(flag)
+    return lax.reduce_or(flag, tuple(range(flag.ndim))) if flag.ndim else flag
+
+
+def either(flags: list[Any]) -> Any:
+    found: Any = np.zeros((), bool)
+    for flag in flags:
+        found = lax.bitwise_or(found, flag)
+    return found
+
+
+def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Executable:
+    """The executable for a graph and the shapes of these arrays, compiled at first need."""
+    key = (tuple([(a.shape, a.dtype.num) for a in arrays]), donate)
+    mine = graph.cache.setdefault("xla", {})
+    found = mine.get(key)
+    if found is not None and _owner == os.getpid():
+        return found
+    content = (fingerprint(graph), key)
+    with _lock:
+        found = _cache.get(content)
+    if found is None or _owner != os.getpid():
+        _check_process()
+        found = Executable(graph, arrays, donate)
+        with _lock:
+            _cache[content] = found
+            while len(_cache) > MOST:
+                _cache.popitem(last=False)
+    if len(mine) >= MOST:
+        mine.clear()
+    mine[key] = found
+    return found
+
+
+def _check_process() -> None:
+    global _owner
+    if _owner is None:
+        _owner = os.getpid()
+    elif _owner != os.getpid():
+        raise at_site(
+            FailedPreconditionError(
+                None,
+                None,
+                "compiled functions: this process was forked from one that used XLA, which does "
+                "not survive a fork. Start worker processes with the `spawn` method.",
+            )
+        )
+
+
+def run(graph: Graph, arrays: list[Any], donate: tuple[int, ...] = ()) -> tuple[list[Any], bool]:
+    """Runs a graph on arrays; the results, and whether a check failed.
+
+    When a stack of unknown length overflows, the step is compiled with room enough and run again;
+    the variables are as they were, since the flag kept them.
+    """
+    found = executable(graph, arrays, donate)
+    while True:
+        if found.wide:
+            with jax.enable_x64(True):
+                results = found.run(*arrays, *found.extra)
+        else:
+            results = found.run(*arrays, *found.extra)
+        if not found.flagged and not found.wants:
+            return results, False
+        ends = len(results) - 1 - len(found.wants)
+        wanted = [int(w) for w in results[ends + 1 :]]
+        failed = bool(results[ends])
+        results = results[:ends]
+        if failed:
+            return results, True
+        grown = [(k, w) for w, (k, room) in zip(wanted, found.wants, strict=True) if w > room]
+        if not grown:
+            return results, False
+        for key, rows in grown:
+            found.room[key] = max(found.room.get(key, 0), 1 << (rows - 1).bit_length())
+        found._compile()
+        arrays = _again(graph, arrays, results)
+
+
+LEAST = 64
+
+
+def _again(graph: Graph, arrays: list[Any], results: Any) -> list[Any]:
+    """The inputs for a second run: donated variables come back among the results, unchanged."""
+    arrays = list(arrays)
+    places = {v: k for k, v in enumerate(graph.all_inputs())}
+    kept = results[len(graph.outputs) :]
+    for held, value in zip(optimised(graph).written(), kept, strict=True):
+        if held.initial is not None:
+            arrays[places[held.initial]] = value
+    return arrays
+
+
+def cannot_fix(graph: Graph, error: NotFixed) -> Exception:
+    """The error for a shape that depends on data, under `jit_compile=True`."""
+    found = invalid(
+        graph.name,
+        f"XLA needs fixed shapes: {error}",
+        help="Leave out jit_compile=True, or fix the size.",
+        kind=UnimplementedError,
+    )
+    found.__notes__ = list(getattr(error, "__notes__", []))
+    return found
+
+
+def check_lowers(graph: Graph) -> None:
+    """Raises for the first node that XLA cannot run."""
+    for node in graph.walk():
+        if node.op.lower is None and node.op.name not in LOWERINGS:
+            raise cannot(node, "it has no form in XLA (data-dependent shapes, strings)")

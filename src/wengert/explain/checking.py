@@ -1,0 +1,122 @@
+"""Looking for NaN and infinity: `tf.debugging.enable_check_numerics` and `explain.nan`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.core import nest, sites
+from wengert.core.context import add_listener, get_state, remove_listener
+from wengert.core.errors import InvalidArgumentError, at_site, coded
+from wengert.core.tensor import Value
+from wengert.core.variable import Variable
+from wengert.explain.numerics import Numerics, finite
+from wengert.explain.record import Explanation
+from wengert.explain.watching import History, watching
+from wengert.tape.gradient_tape import GradientTape
+
+# What only moves numbers about; TensorFlow lets them pass too.
+_MOVES = frozenset([
+    "concat", "expand_dims", "gather", "identity", "maximum", "minimum", "read_variable",
+    "reshape", "slice_grad", "squeeze", "stack", "strided_slice", "transpose", "unstack",
+])  # fmt: skip
+
+
+class Checker:
+    """A listener that raises at the first operation whose result is not finite."""
+
+    def __init__(self) -> None:
+        self._numerics = Numerics()
+
+    def follows(self, values: Any) -> bool:
+        return False
+
+    def record2(self, op: Any, x: Any, y: Any, out: Any, site: Any) -> None:
+        self.record(op, (x, y), (out,), {}, site)
+
+    def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
+        ids, outs = tuple([x._id for x in inputs]), tuple([o._id for o in outputs])
+        state = get_state()
+        backward = state is not None and state.site is not None
+        bad = self._numerics.check(op, inputs, outputs, ids, outs, site, backward)
+        if bad is None or op.name in _MOVES:
+            return
+        numerics, self._numerics = self._numerics, Numerics()
+        number = next(o._id for o in outputs if not finite(o._array))
+        found = numerics.explain(number, f"the result of {op.name}")
+        if found is not None:
+            raise _error(bad, found)
+
+
+def _error(bad: Any, found: Explanation) -> Exception:
+    error = InvalidArgumentError(
+        None,
+        None,
+        f"check_numerics: {found.cause}; the inputs are {' and '.join(bad.ranges)}. {found.remedy}",
+    )
+    error = coded(at_site(error, bad.site), found.code)
+    error.explanation = found
+    return error
+
+
+def _present() -> list[Any]:
+    state = get_state()
+    return [x for x in (state.listeners if state else ()) if isinstance(x, Checker)]
+
+
+def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
+    """Raises `InvalidArgumentError` at the first operation whose result has NaN or infinity.
+
+    Forward and backward, in this thread, until `disable_check_numerics`. The limits are accepted
+    for compatibility; the message names the user's line whatever they are.
+    """
+    if not _present():
+        add_listener(Checker())
+
+
+def disable_check_numerics() -> None:
+    """Ends what `enable_check_numerics` began; harmless if it did not."""
+    for checker in _present():
+        remove_listener(checker)
+
+
+def nan(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation | None:
+    """Runs `f` and explains the first NaN or infinity it meets, forward or backward.
+
+    Where `f` computes no gradients itself, those of its floating results with respect to its
+    floating arguments and the variables it reads are computed too. `None` if all is finite.
+    """
+    seen = History()
+    asked = sites.caller(0)
+    with watching(seen), GradientTape(persistent=True) as tape:
+        tensors = [x for x in nest.flatten((args, kwargs)) if isinstance(x, Value)]
+        tape.watch([x for x in tensors if x.dtype.is_differentiable])
+        results = [y for y in nest.flatten(f(*args, **kwargs)) if isinstance(y, Value)]
+        with tape.stop_recording():
+            found = _first(seen, results, "the result", asked)
+            if found is not None:
+                return found
+            sources = [*tensors, *tape.watched_variables()]
+            targets = [y for y in results if y.dtype.is_differentiable]
+            sources = [s for s in sources if s.dtype.is_differentiable]
+            if not targets or not sources:
+                return None
+            grads = tape.gradient(targets, sources, unconnected_gradients="zero")
+            for source, g in zip(sources, grads, strict=True):
+                name = (
+                    f"variable `{source.name}`" if isinstance(source, Variable) else "an argument"
+                )
+                found = _first(seen, [g], f"the gradient of {name}", asked)
+                if found is not None:
+                    return found
+    return None
+
+
+def _first(seen: History, values: list[Any], what: str, asked: Any) -> Explanation | None:
+    """The explanation for the first of these values that is not finite."""
+    assert seen.numerics is not None, "made with numerics"
+    for v in values:
+        value = getattr(v, "values", v)
+        if not finite(value._array):
+            return seen.numerics.explain(value._id, what, asked)
+    return None

@@ -1,0 +1,163 @@
+"""All detectors at once: what `wengert doctor` and the pytest option switch on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from traceback import walk_tb
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from wengert.core import nest, sites
+from wengert.core.tensor import Value
+from wengert.explain import findings
+from wengert.explain.codes import CODES
+from wengert.explain.findings import Findings
+from wengert.explain.memory import memory_report, size
+from wengert.explain.numerics import finite, site_key
+from wengert.explain.places import known, place
+from wengert.explain.record import Explanation, Report, reason
+from wengert.explain.watching import History, watching
+from wengert.tape import history
+from wengert.tape.gradient_tape import GradientTape
+
+LARGE = 1 << 20  # bytes that are worth a word
+
+
+@dataclass
+class Kept:
+    """The persistent tapes of one line: how often one was asked, and how much one kept."""
+
+    site: Any
+    asked: int = 0
+    bytes: int = 0
+
+
+class Tapes:
+    """Has an eye on persistent tapes."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Any, Kept] = {}
+        self._counts: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+
+    def asked(self, tape: Any) -> None:
+        """Notes that a tape is asked for a gradient."""
+        if not tape._persistent or not tape._events:
+            return
+        count = self._counts[tape] = self._counts.get(tape, 0) + 1
+        site = tape._events[0][2]
+        kept = self._kept.setdefault(site_key(site), Kept(site))
+        kept.asked = max(kept.asked, count)
+        if count == 1:
+            kept.bytes = max(kept.bytes, memory_report(tape).bytes)
+
+    def wasteful(self) -> list[Explanation]:
+        """Lines whose tapes are persistent, asked once, and large."""
+        return [
+            reason(
+                "WG411",
+                f"the tape is asked once, but persistent=True makes it keep {size(kept.bytes)} "
+                f"until it is dropped",
+                *known(place(kept.site, "opened here")),
+                remedy="Leave persistent=True out, or `del` the tape when it has been asked.",
+                certain=False,
+            )
+            for kept in self._kept.values()
+            if kept.asked == 1 and kept.bytes >= LARGE
+        ]
+
+
+class Doctor:
+    """What a block did wrong, as far as it can be told."""
+
+    def __init__(self) -> None:
+        self.findings = Findings(History())
+        self.tapes = Tapes()
+
+    def examine(self, error: BaseException) -> None:
+        """Takes in what an error that ended the program says."""
+        self.findings.add(examine(error))
+
+    def report(self) -> Report:
+        """The findings so far."""
+        return Report([*self.findings.all(), *self.tapes.wasteful()], "Nothing found.")
+
+
+@contextmanager
+def doctor() -> Iterator[Doctor]:
+    """Runs a block with all detectors on.
+
+    >>> with wengert.explain.doctor() as found:
+    ...     train()
+    >>> print(found.report())
+    """
+    self = Doctor()
+    before, always = findings.begin(self.findings), history.Hooks.always
+    history.Hooks.always = True
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(watching(self.findings.history))
+            stack.enter_context(_looking_at_gradients(self))
+            yield self
+    except BaseException as error:
+        self.examine(error)
+        raise
+    finally:
+        findings.begin(before)
+        history.Hooks.always = always
+
+
+def examine(error: BaseException) -> list[Explanation]:
+    """What an error that carries a code says, as an explanation."""
+    code = getattr(error, "code", None)
+    if not isinstance(code, str) or code not in CODES:
+        return []
+    made = getattr(error, "explanation", None)
+    if made is not None:
+        return [made]
+    text = str(error)
+    cause, _, remedy = text.partition(". ")
+    places = [place(getattr(error, "site", None) or _last_line(error), "raised here")]
+    places += [place(s, "first here") for s in getattr(error, "related", ())]
+    return [reason(code, cause.rstrip("."), *known(*places), remedy=remedy)]
+
+
+def _last_line(error: BaseException) -> Any:
+    """The user's last line on the way to an error."""
+    found = None
+    for frame, _ in walk_tb(error.__traceback__):
+        if sites.find(frame) is not None and sites.USER[frame.f_code.co_filename]:
+            found = frame.f_code, frame.f_lasti
+    return found
+
+
+@contextmanager
+def _looking_at_gradients(self: Doctor) -> Iterator[None]:
+    """Has an eye on what tapes answer, for as long as the block runs."""
+    old = GradientTape.gradient
+    GradientTape.gradient = _checked(old, self)  # type: ignore[method-assign]  # stands in
+    try:
+        yield
+    finally:
+        GradientTape.gradient = old  # type: ignore[method-assign]  # and goes again
+
+
+def _checked(old: Callable[..., Any], doctor: Doctor) -> Any:
+    @wraps(old)
+    def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+        asked = sites.caller(0)
+        doctor.tapes.asked(self)
+        answer = old(self, target, sources, *args, **kwargs)
+        found, numerics = doctor.findings, doctor.findings.history.numerics
+        for what, values in (("the target", target), ("a gradient", answer)):
+            for value in nest.flatten(values):
+                tensor = getattr(value, "values", value)
+                if isinstance(tensor, Value) and not finite(tensor._array):
+                    reason = numerics.explain(tensor._id, what, asked)
+                    found.add([reason] if reason is not None else [])
+                    return answer
+        return answer
+
+    return gradient

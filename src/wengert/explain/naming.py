@@ -1,0 +1,97 @@
+"""What the user calls things: the Python names of tensors, variables and tapes near a call.
+
+Looks only into the frames that are on the stack when an explanation is made, and keeps none.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType, ModuleType
+from typing import Any
+
+from wengert.core.errors import describe
+from wengert.core.sites import USER, find
+from wengert.core.tensor import Tensor, Value
+from wengert.core.variable import Variable
+
+_FRAMES = 6
+_ATTRIBUTES = 200
+
+
+class Names:
+    """Names of values as the user's frames know them, innermost first."""
+
+    def __init__(self, depth: int = 1) -> None:
+        self._found: dict[int, str] = {}
+        self._tensors: dict[int, Any] = {}
+        self._by_name: dict[str, Any] = {}
+        for frame in _user_frames(sys._getframe(depth)):
+            self._read(frame.f_locals)
+            if frame.f_locals is not frame.f_globals:
+                self._read(frame.f_globals)
+
+    def _read(self, names: dict[str, Any]) -> None:
+        for name, value in list(names.items()):
+            if name.startswith("_") or isinstance(value, ModuleType | type):
+                continue
+            self._by_name.setdefault(name, value)
+            self._note(name, value)
+            if isinstance(value, list | tuple) and len(value) <= _ATTRIBUTES:
+                for i, item in enumerate(value):
+                    self._note(f"{name}[{i}]", item)
+            elif not isinstance(value, Value):
+                for key, item in list(getattr(value, "__dict__", {}).items())[:_ATTRIBUTES]:
+                    self._note(f"{name}.{key}", item)
+
+    def _note(self, name: str, value: Any) -> None:
+        value = getattr(value, "handle", value) if not isinstance(value, Value) else value
+        self._found.setdefault(id(value), name)
+        if isinstance(value, Value):
+            self._tensors.setdefault(value._id, value)
+
+    def python(self, value: Any) -> str | None:
+        """The Python name of an object, without quotes."""
+        return self._found.get(id(value))
+
+    def of(self, value: Any) -> str:
+        """A word for a tensor or variable in a sentence."""
+        name = self.python(value)
+        if isinstance(value, Variable) and (name is None or value._name != "Variable"):
+            return f"variable `{value.name}`"
+        return f"`{name}`" if name else f"a {describe(value)} tensor"
+
+    def tape(self, tape: Any) -> str:
+        """A tape in a line of code."""
+        return self.python(tape) or "tape"
+
+    def code(self, value: Any) -> str:
+        """A tensor or variable in a line of code."""
+        return self.python(value) or "x"
+
+    def value(self, name: str) -> Any:
+        """What a name stands for near the call."""
+        return self._by_name.get(name)
+
+    def tensor(self, number: int) -> Any:
+        """The tensor or variable of this id, if some frame holds it."""
+        return self._tensors.get(number)
+
+    def site(self, number: int) -> Any:
+        """Where the tensor of this id was made, if some frame holds it."""
+        found = self._tensors.get(number)
+        return found._site if isinstance(found, Tensor) else None
+
+    def others(self, kind: type) -> list[tuple[str, Any]]:
+        """All named objects of a type."""
+        return [(n, v) for n, v in self._by_name.items() if isinstance(v, kind)]
+
+
+def _user_frames(frame: FrameType | None) -> list[FrameType]:
+    found: list[FrameType] = []
+    while frame is not None and len(found) < _FRAMES:
+        if find(frame) is None:
+            break
+        if USER[frame.f_code.co_filename]:
+            found.append(frame)
+        frame = frame.f_back
+    return found

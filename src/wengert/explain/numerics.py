@@ -1,0 +1,202 @@
+"""Where NaN and infinity come from: the first operation that made one of finite numbers, and why.
+
+`Numerics` looks at the results of operations as they happen and remembers those that are not
+finite, each with what it was made of; from any of them it goes back to the beginning.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.explain.places import known, place
+from wengert.explain.record import Explanation, reason
+from wengert.explain.verdicts import Verdict, at_pole, verdict
+
+_MOST = 10_000
+
+
+class Bad(NamedTuple):
+    """An operation whose result is not finite."""
+
+    name: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    site: Any
+    backward: bool
+    verdict: Verdict | None  # none where an input was not finite already
+    cancels: bool  # whether 0 met infinity here
+    ranges: tuple[str, ...]
+
+
+class Numerics:
+    """The operations whose results were not finite."""
+
+    def __init__(self) -> None:
+        self._bad: dict[int, Bad | None] = {}
+        self._names: dict[Any, str] = {}  # by site: the last operation there
+        self._poles: dict[Any, tuple[str, int, str]] = {}  # by site: name, result, where
+        self._from: dict[int, int] = {}  # what was made of the result of an operation at a pole
+        self._where: dict[int, Any] = {}
+
+    def check(
+        self, op: Any, inputs: Any, outputs: Any, ids: tuple[int, ...], outs: tuple[int, ...],
+        site: Any, backward: bool,
+    ) -> Bad | None:  # fmt: skip
+        """Looks at one operation; answers it if its result is not finite."""
+        if not backward:
+            self._remember(op, inputs, ids, outs, site)
+        if all(finite(o._array) for o in outputs) or len(self._bad) > _MOST:
+            return None
+        given = [
+            i for x, i in zip(inputs, ids, strict=True) if i in self._bad or not finite(x._array)
+        ]
+        for i in given:
+            self._bad.setdefault(i, None)
+        arrays = [x._array for x in inputs]
+        why = None if given else verdict(op.name, arrays, [o._array for o in outputs])
+        bad = Bad(
+            op.name, ids, outs, site, backward, why, _cancels(op.name, arrays),
+            tuple(extent(a) for a in arrays),
+        )  # fmt: skip
+        for o in outputs:
+            if not finite(o._array):
+                self._bad[o._id] = bad
+        return bad
+
+    def _remember(self, op: Any, inputs: Any, ids: Any, outs: Any, site: Any) -> None:
+        """Notes operations at a pole, and where `where` later chooses between their results."""
+        if len(self._names) > _MOST:
+            self._names, self._poles, self._from, self._where = {}, {}, {}, {}
+        self._names[site_key(site)] = op.name
+        pole = at_pole(op.name, [x._array for x in inputs])
+        if pole:
+            self._poles[site_key(site)] = op.name, outs[0], pole
+            self._from[outs[0]] = outs[0]
+        for i in ids if self._from else ():
+            origin = self._from.get(i)
+            if origin is not None and op.name == "where":
+                self._where[origin] = site
+            elif origin is not None:
+                self._from.update(dict.fromkeys(outs, origin))
+
+    def trace(self, number: int) -> tuple[Bad | None, bool]:
+        """The beginning of a value that is not finite, and whether 0 met infinity on the way."""
+        cancels = False
+        seen: set[int] = set()
+        bad = self._bad.get(number)
+        while bad is not None and number not in seen:
+            seen.add(number)
+            cancels = cancels or bad.cancels
+            before = next((i for i in bad.inputs if i in self._bad), None)
+            if before is None:
+                return bad, cancels
+            inner = self._bad[before]
+            if inner is None:
+                return bad, cancels
+            number, bad = before, inner
+        return bad, cancels
+
+    def explain(self, number: int, what: str, asked: Any = None) -> Explanation | None:
+        """Why the tensor of this id is not finite."""
+        origin, cancels = self.trace(number)
+        if origin is None:
+            return None
+        if origin.verdict is None:
+            return self._given(origin, what, asked)
+        first = self._bad.get(number)
+        masked = first is not None and first.backward and self._where.get(origin.outputs[0])
+        if origin.backward or masked:
+            return self._backward(origin, cancels or bool(masked), what, asked)
+        code, cause, remedy = origin.verdict
+        return reason(
+            code,
+            f"{cause}; so {what} is not finite",
+            *known(place(origin.site, _label(origin)), place(asked, "noticed here")),
+            remedy=remedy,
+            details=_details(origin),
+        )
+
+    def _given(self, origin: Bad, what: str, asked: Any) -> Explanation:
+        return reason(
+            "WG509",
+            f"a value given to {origin.name} was not finite already; so {what} is not finite",
+            *known(place(origin.site, _label(origin)), place(asked, "noticed here")),
+            remedy="Look at the data or the initial values, e.g. with tf.debugging.check_numerics.",
+            details=_details(origin),
+        )
+
+    def _backward(self, origin: Bad, cancels: bool, what: str, asked: Any) -> Explanation:
+        key = site_key(origin.site)
+        name, result, pole = self._poles.get(key, (self._names.get(key, origin.name), 0, ""))
+        chosen = self._where.get(result)
+        places = known(
+            place(origin.site, f"the derivative of {name} here: {_label(origin)}"),
+            place(chosen, "chosen between here"),
+            place(asked, "noticed here"),
+        )
+        end = f"so {what} is not finite"
+        code, cause, remedy = origin.verdict or ("WG508", "the result is undefined", "")
+        if cancels and chosen is not None:
+            code = "WG505"
+            cause = (
+                f"{name} has an infinite derivative {pole}, on the side that `where` did not "
+                f"choose, and 0 times infinity is NaN; {end}"
+            )
+            remedy = "Choose its argument too: `tf.where(ok, f(tf.where(ok, x, 1.0)), other)`."
+        elif pole or code not in ("WG503", "WG506"):
+            code = "WG507"
+            cause = f"the derivative of {name} is infinite {pole or 'at this point'}; {end}"
+            remedy = "Keep away from that point, e.g. by adding a small number before it."
+        else:
+            cause = f"in the gradient of {name}, {cause}; {end}"
+        return reason(code, cause, *places, remedy=remedy, details=_details(origin))
+
+
+def site_key(site: Any) -> Any:
+    """A call site as a key; hashing a code object would cost more than an operation."""
+    return None if site is None else (id(site[0]), site[1])
+
+
+def _label(bad: Bad) -> str:
+    return f"{bad.name} of {' and '.join(bad.ranges)}"
+
+
+def _details(bad: Bad) -> dict[str, Any]:
+    return {"operation": bad.name, "backward": bad.backward, "inputs": list(bad.ranges)}
+
+
+def finite(array: Any) -> bool:
+    """Whether all numbers of an array are finite; what is no float is."""
+    if not isinstance(array, np.ndarray) or array.dtype.num not in dtypes.INEXACT:
+        return True
+    return bool(np.isfinite(array).all())
+
+
+def _cancels(name: str, arrays: list[Any]) -> bool:
+    """Whether 0 meets infinity: as a factor, or as 0 divided by 0."""
+    floats = [a for a in arrays if isinstance(a, np.ndarray) and a.dtype.num in dtypes.INEXACT]
+    if len(floats) != 2:
+        return False
+    a, b = floats
+    if name == "divide":
+        return bool(((a == 0) & (b == 0)).any())
+    return any((x == 0).any() and not np.isfinite(y).all() for x, y in ((a, b), (b, a)))
+
+
+def extent(array: Any) -> str:
+    """The range of an array in words: `float32[3] in [-1, 2.5]`."""
+    if not isinstance(array, np.ndarray):
+        return "a tensor of a function"
+    kind = f"{dtypes.of(array).name}[{','.join(map(str, array.shape))}]"
+    if not array.size or array.dtype.kind not in "fiuV":
+        return kind
+    wide = array.astype(np.float64)
+    good = wide[np.isfinite(wide)]
+    text = f"{kind} in [{good.min():.6g}, {good.max():.6g}]" if good.size else kind
+    for word, test in (("NaN", np.isnan), ("infinity", np.isinf)):
+        count = int(test(wide).sum())
+        text += f", {count} × {word}" if count else ""
+    return text

@@ -1,0 +1,57 @@
+"""What Wengert says by itself, and what it only says when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from wengert.core.errors import at_site
+from wengert.tape.history import Hooks
+
+_CHOICES = ("warn", "off", "error")
+
+
+class NoGradientWarning(UserWarning):
+    """A gradient is `None`, and this is why."""
+
+
+class Settings:
+    """`none_gradients`: what `tape.gradient` does about a `None` it returns.
+
+    `"warn"` (the default) warns once for each line that asks, `"off"` says nothing, `"error"`
+    raises the explanation.
+    """
+
+    def __init__(self) -> None:
+        self._none_gradients = "warn"
+
+    @property
+    def none_gradients(self) -> str:
+        return self._none_gradients
+
+    @none_gradients.setter
+    def none_gradients(self, value: str) -> None:
+        if value not in _CHOICES:
+            raise at_site(
+                ValueError(
+                    f"settings.none_gradients: 'warn', 'off' or 'error' was expected; got {value!r}."
+                )
+            )
+        self._none_gradients = value
+        Hooks.always = value == "error"
+
+    @contextmanager
+    def using(self, **values: Any) -> Iterator[Settings]:
+        """Other settings for a block."""
+        old = {name: getattr(self, name) for name in values}
+        try:
+            for name, value in values.items():
+                setattr(self, name, value)
+            yield self
+        finally:
+            for name, value in old.items():
+                setattr(self, name, value)
+
+
+settings = Settings()

@@ -1,0 +1,247 @@
+"""Reading the user's source: what an expression was made from, name by name.
+
+A slice backwards through assignments finds what records cannot show, such as a `.numpy()` between
+two operations. It follows names, not values, so what it finds is likely and never certain.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from wengert.core.sites import Site
+
+_LEAVES = {"numpy", "item", "tolist"}
+_NUMBERS = {"float", "int", "bool"}
+_ARRAYS = {"array", "asarray", "float32", "float64", "ascontiguousarray"}
+_ASSIGNS = {"assign", "assign_add", "assign_sub"}
+_STARTERS = {"Thread", "submit", "map", "to_thread", "run_in_executor"}
+_MOST = 300
+
+
+class Found(NamedTuple):
+    """A suspicious expression: what kind of cut it is, where, and how it is written."""
+
+    kind: str
+    site: Site
+    text: str
+
+
+def tree(file: str) -> ast.Module | None:
+    """The syntax tree of a file, or `None` where Python no longer has its text."""
+    return _parsed("".join(linecache.getlines(file)))
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text) if text else None
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _scope(module: ast.Module, line: int) -> Any:
+    """The innermost function around a line, or the module."""
+    best: Any = module
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _holds(node, line):
+            best = node
+    return best
+
+
+def _holds(node: Any, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _expression(scope: Any, site: Site) -> ast.expr | None:
+    """The expression at a place: the one with its columns, or the widest on its line."""
+    found = [
+        n
+        for n in ast.walk(scope)
+        if isinstance(n, ast.expr) and n.lineno == site.line and n.col_offset == site.column
+    ]
+    exact = [n for n in found if n.end_col_offset == site.end_column]
+    return max(exact or found, key=lambda n: n.end_col_offset or 0, default=None)
+
+
+class Slice:
+    """The expressions that a value was made from, nearest first."""
+
+    def __init__(self, site: Site) -> None:
+        self._file = site.file
+        self._module = tree(site.file)
+        self.names: list[tuple[str, Any]] = []  # met on the way, each with its scope
+        self._seen: set[Any] = set()
+        self.found: list[Found] = []
+        if self._module is not None:
+            scope = _scope(self._module, site.line)
+            start = _expression(scope, site)
+            if start is not None:
+                self._follow(start, scope)
+
+    def _follow(self, expr: ast.AST, scope: Any) -> None:
+        queue = [(expr, scope)]
+        for node, where in queue:
+            if node in self._seen or len(self._seen) > _MOST:
+                continue
+            self._seen.add(node)
+            self.found += [f for f in map(self._judge, ast.walk(node)) if f is not None]
+            for inner in ast.walk(node):
+                queue += self._origins(inner, where)
+
+    def _origins(self, node: ast.AST, scope: Any) -> list[tuple[ast.AST, Any]]:
+        if isinstance(node, ast.Name):
+            if (node.id, scope) not in self.names:
+                self.names.append((node.id, scope))
+            return self._assignments(node.id, scope)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return [
+                (r.value, f)
+                for f in self._functions(node.func.id)
+                for r in ast.walk(f)
+                if isinstance(r, ast.Return) and r.value is not None
+            ]
+        return []
+
+    def _functions(self, name: str) -> list[Any]:
+        assert self._module is not None, "a slice begins with a tree"
+        return [
+            n for n in ast.walk(self._module) if isinstance(n, ast.FunctionDef) and n.name == name
+        ]
+
+    def _assignments(self, name: str, scope: Any) -> list[tuple[ast.AST, Any]]:
+        found: list[tuple[ast.AST, Any]] = []
+        for node in _own(scope):
+            if isinstance(node, ast.Assign) and any(_binds(t, name) for t in node.targets):
+                found.append((node.value, scope))
+            elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.For):
+                value = node.iter if isinstance(node, ast.For) else node.value
+                if _binds(node.target, name) and value is not None:
+                    found.append((value, scope))
+            elif isinstance(node, ast.Call) and _is_assign(node, name):
+                self.found.append(self._as("assign", node))
+                found += [(a, scope) for a in node.args]
+        if not found and scope is not self._module:
+            return self._assignments(name, self._module)
+        return found
+
+    def _judge(self, node: ast.AST) -> Found | None:
+        if not isinstance(node, ast.Call):
+            return None
+        f = node.func
+        if isinstance(f, ast.Attribute) and f.attr in _LEAVES and not node.keywords:
+            return self._as("left", node)
+        if isinstance(f, ast.Attribute) and f.attr == "Variable" and node.args:
+            return self._as("assign", node)
+        module = getattr(getattr(f, "value", None), "id", "")
+        if isinstance(f, ast.Attribute) and module in ("np", "numpy") and f.attr in _ARRAYS:
+            return self._as("left", node)
+        if isinstance(f, ast.Name) and f.id in _NUMBERS:
+            return self._as("left", node)
+        return None
+
+    def _as(self, kind: str, node: Any) -> Found:
+        return Found(kind, _site(self._file, node), ast.unparse(node))
+
+    def mentions(self, name: str | None) -> bool:
+        """Whether the slice meets this name."""
+        return name is not None and any(n == name.partition(".")[0] for n, _ in self.names)
+
+
+def _own(scope: Any) -> Iterator[ast.AST]:
+    """The nodes of a scope without those of functions inside it."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from _own(child)
+
+
+def _binds(target: ast.AST, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(target))
+
+
+def _is_assign(node: ast.Call, name: str) -> bool:
+    f = node.func
+    return (
+        isinstance(f, ast.Attribute)
+        and f.attr in _ASSIGNS
+        and isinstance(f.value, ast.Name)
+        and f.value.id == name
+    )
+
+
+def made(file: str, name: str, line: int) -> Site | None:
+    """Where a name that is seen at a line got its value, or an attribute such as `self.w`."""
+    module = tree(file)
+    if module is None:
+        return None
+    scope = _scope(module, line)
+    if "." in name:
+        found = [v for v in map(_bound_attribute(name), ast.walk(module)) if v is not None]
+    else:
+        find = _bound_name(name)
+        found = [v for v in map(find, _own(scope)) if v is not None]
+        found = found or [v for v in map(find, _own(module)) if v is not None]
+    before = [v for v in found if v.lineno < line] or found
+    return _site(file, before[-1]) if before else None
+
+
+def _bound_name(name: str) -> Callable[[ast.AST], ast.expr | None]:
+    def value(node: ast.AST) -> ast.expr | None:
+        for target, given in _pairs(node):
+            if isinstance(target, ast.Name) and target.id == name:
+                return given
+        return None
+
+    return value
+
+
+def _bound_attribute(name: str) -> Callable[[ast.AST], ast.expr | None]:
+    last = name.rpartition(".")[2]
+
+    def value(node: ast.AST) -> ast.expr | None:
+        for target, given in _pairs(node):
+            if isinstance(target, ast.Attribute) and target.attr == last:
+                return given
+        return None
+
+    return value
+
+
+def _pairs(node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """What an assignment binds to what; `a, b = 1, 2` piece by piece."""
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        yield node.target, node.value
+    for target in node.targets if isinstance(node, ast.Assign) else ():
+        assert isinstance(node, ast.Assign), "only assignments have several targets"
+        inner, outer = getattr(target, "elts", ()), getattr(node.value, "elts", ())
+        if inner and len(inner) == len(outer):
+            yield from zip(inner, outer, strict=True)
+        else:
+            yield target, node.value
+
+
+def _site(file: str, node: Any) -> Site:
+    end = node.end_col_offset if node.end_lineno == node.lineno else None
+    return Site(file, node.lineno, "", node.col_offset, end)
+
+
+def runs_in_a_thread(site: Site) -> Site | None:
+    """Where the function around a place is handed to a thread, if the file does so."""
+    module = tree(site.file)
+    scope = None if module is None else _scope(module, site.line)
+    if module is None or isinstance(scope, ast.Module):
+        return None
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and _called(node) in _STARTERS:
+            given = [*node.args, *(k.value for k in node.keywords)]
+            if any(isinstance(a, ast.Name) and a.id == getattr(scope, "name", "") for a in given):
+                return _site(site.file, node)
+    return None
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -1,0 +1,190 @@
+"""What tapes ask this room: reasons for missing gradients, grouped, warned of or raised."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import replace
+from typing import Any
+
+from wengert.core import sites
+from wengert.core.context import outside, using
+from wengert.core.errors import at_site, coded, describe
+from wengert.core.variable import Variable
+from wengert.explain import findings
+from wengert.explain.gradients import Case
+from wengert.explain.memory import memory_report
+from wengert.explain.naming import Names
+from wengert.explain.paths import makers, search
+from wengert.explain.record import Explanation, Report
+from wengert.explain.settings import NoGradientWarning, settings
+from wengert.tape import history
+from wengert.tape.arguments import UnconnectedGradients
+
+
+def explain(tape: Any, targets: list[Any], sources: list[Any]) -> Report:
+    """The reasons for those of the sources that get no gradient, grouped by cause."""
+    evidence = tape._evidence
+    if tape._used is None:
+        evidence = history.take(tape)
+    else:
+        history.Hooks.always = True  # whoever asks once will ask again
+    if evidence is None:
+        raise coded(
+            RuntimeError(
+                f"explain: the tape was used at {sites.locate(tape._used)} and has let go of "
+                f"what it knew. Call explain before gradient, or make the tape with "
+                f"persistent=True."
+            ),
+            "WG401",
+            tape._used,
+        )
+    missing = [s for s in sources if not _connected(tape, evidence, targets, s)]
+    return Report(
+        reasons(tape, evidence, targets, missing, sites.caller(1), Names(2)),
+        f"A gradient reaches {'the source' if len(sources) == 1 else 'all sources'}.",
+    )
+
+
+def _connected(tape: Any, evidence: history.Evidence, targets: list[Any], source: Any) -> bool:
+    """Whether a gradient reaches the source."""
+    if tape._used is None:
+        with using(outside()):
+            seeds = [None] * len(targets)
+            return tape._differentiate(targets, seeds, [source], release=False)[0] is not None
+    if source._id in evidence.missing or not source.dtype.is_differentiable:
+        return False
+    made = makers(s for s in evidence.steps if s.outputs[0] > _last_reset(evidence))
+    passed = search(made, [t._id for t in targets], source._id, _closed)
+    return passed.edges is not None and not passed.broken
+
+
+def _last_reset(evidence: history.Evidence) -> int:
+    return max((e.clock for e in evidence.events if e.kind == history.RESET), default=0)
+
+
+def _closed(step: history.Step, k: int) -> str:
+    return "" if step.passes[k] else "cut"
+
+
+def reasons(
+    tape: Any, evidence: Any, targets: list[Any], missing: list[Any], asked: Any, names: Names,
+    before: bool | None = None,
+) -> list[Explanation]:  # fmt: skip
+    """One explanation for each cause, naming all sources that share it."""
+    past = findings.history()
+    steps = makers(_all_steps(evidence, past))
+    found = [
+        e
+        for s in missing
+        for e in Case(
+            tape, evidence, targets, s, names, asked, steps,
+            complete=past is not None and past.complete, before=before,
+        ).explain()
+    ]  # fmt: skip
+    return grouped(found)
+
+
+def _all_steps(evidence: Any, past: Any) -> list[history.Step]:
+    """What is known to have happened: what the tape noted, and what else was written down."""
+    if past is None:
+        return list(evidence.steps)
+    steps = list(past.steps(evidence))
+    seen = {o for s in steps for o in s.outputs}
+    return steps + [s for s in evidence.steps if seen.isdisjoint(s.outputs)]
+
+
+def grouped(found: list[Explanation]) -> list[Explanation]:
+    """Explanations with the same code at the same place as one."""
+    groups: dict[Any, list[Explanation]] = {}
+    for e in found:
+        broke = e.sites[0].site if e.code not in _ABOUT_SOURCES and e.sites else None
+        groups.setdefault((e.code, broke), []).append(e)
+    return [_merged(group) for group in groups.values()]
+
+
+_ABOUT_SOURCES = ("WG101", "WG103", "WG104", "WG118", "WG120")
+
+
+def _merged(group: list[Explanation]) -> Explanation:
+    first, names = group[0], [e.details.pop("source") for e in group]
+    cause = first.cause
+    if len(group) > 1:
+        listed = names[1:] if first.code in _ABOUT_SOURCES else names
+        cause += f"; {'likewise' if listed is not names else 'the sources are'} {_list(listed)}"
+    return replace(
+        first,
+        cause=cause,
+        details={**first.details, "sources": [n.replace("`", "") for n in names]},
+        certain=all(e.certain for e in group),
+    )
+
+
+def _list(words: list[str]) -> str:
+    """`a`, `b` and 3 more."""
+    shown = words[:4] if len(words) > 5 else words
+    rest = [f"{len(words) - 4} more"] if len(words) > 5 else []
+    *most, last = [*shown, *rest]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def unconnected(
+    tape: Any, targets: list[Any], missing: list[Any], mode: UnconnectedGradients, asked: Any
+) -> None:
+    """Says why `gradient` found no gradient for some sources (called by tapes)."""
+    well = history.went_well(asked)
+    history.after(asked, False)
+    raising = mode is UnconnectedGradients.ERROR or settings.none_gradients == "error"
+    collecting = findings.collecting()
+    if settings.none_gradients == "off" and not raising and not collecting:
+        return
+    evidence = tape._evidence
+    if evidence is None:
+        evidence = history.take(tape)
+    found = reasons(tape, evidence, targets, missing, asked, Names(2), before=well)
+    if collecting:
+        findings.add(found)
+    if raising:
+        raise _error(found[0], missing[0])
+    if not collecting:
+        _warn(found)
+
+
+def _error(e: Explanation, source: Any) -> Exception:
+    name = f" ({source.name})" if isinstance(source, Variable) else ""
+    likely = "" if e.certain else "probably, "
+    error = ValueError(
+        f"gradient: the target does not depend on the source {describe(source)}{name}: {likely}"
+        f"{e.cause}. {e.remedy}"
+    )
+    where = e.sites[0].site if e.sites else None
+    error = coded(at_site(error, where), e.code)
+    error.explanation = e
+    return error
+
+
+def _warn(found: list[Explanation]) -> None:
+    """One warning for the line that asked."""
+    first = found[0]
+    more = f" (and {len(found) - 1} more causes)" if len(found) > 1 else ""
+    frame: Any = sys._getframe(1)
+    while frame is not None and not _is_user(frame):
+        frame = frame.f_back
+    message = f"gradient: None. {first.summary}{more}. {first.remedy} Ask tape.explain for more."
+    if frame is None:
+        warnings.warn(message, NoGradientWarning, stacklevel=2)
+        return
+    warnings.warn_explicit(
+        NoGradientWarning(message),
+        None,  # type: ignore[arg-type]  # the message is an instance, which says its class
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )
+
+
+def _is_user(frame: Any) -> bool:
+    return sites.find(frame) is not None and sites.USER[frame.f_code.co_filename]
+
+
+__all__ = ["explain", "memory_report", "unconnected"]

@@ -1,0 +1,265 @@
+"""Writing down everything that happens: operations, values that leave the tensors, assignments.
+
+On only under the doctor and inside `explain.nan`, since it costs as much as the operations. It is
+a listener like a tape, in every thread; what is not an operation is seen by standing in for the
+methods of tensors and variables for as long as it runs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from threading import get_ident
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core import dtypes, sites
+from wengert.core.context import add_listener, get_state, remove_listener
+from wengert.core.tensor import Tensor, Value, new_id
+from wengert.core.variable import Variable
+from wengert.explain import source
+from wengert.explain.numerics import Numerics
+from wengert.explain.places import exact
+from wengert.ops import array_methods
+from wengert.tape import history
+from wengert.tape.history import Step
+
+MOST = 200_000
+_SAMPLE = 64
+
+
+class Left(NamedTuple):
+    """A value that left the tensors."""
+
+    clock: int
+    tensor: int
+    site: Any
+    sample: np.ndarray
+
+
+class History:
+    """What happened, oldest first, up to a bound."""
+
+    def __init__(self, numerics: bool = True) -> None:
+        self._rows: deque[Any] = deque(maxlen=MOST)
+        self._count = 0
+        self._left: deque[Left] = deque(maxlen=MOST // 20)
+        self._assigned: deque[Step] = deque(maxlen=MOST // 20)
+        self._given: dict[int, tuple[Any, np.ndarray, int]] = {}  # constants: site, sample, clock
+        self._made: set[int] = set()
+        self.numerics = Numerics() if numerics else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was forgotten."""
+        return self._count <= MOST
+
+    # As a listener.
+
+    def follows(self, values: Any) -> bool:
+        return True
+
+    def record2(self, op: Any, x: Any, y: Any, out: Any, site: Any) -> None:
+        self.record(op, (x, y), (out,), {}, site)
+
+    def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
+        ids = tuple([self._id_of(x, site) for x in inputs])
+        outs = tuple([o._id for o in outputs])
+        whole = bool(outs) and outputs[0]._array.dtype.num not in dtypes.INEXACT
+        self._made.update(outs)
+        self._count += 1
+        self._rows.append((op, ids, outs, site, get_ident(), whole))
+        if self.numerics is not None:
+            state = get_state()
+            backward = state is not None and state.site is not None
+            self.numerics.check(op, inputs, outputs, ids, outs, site, backward)
+
+    def _id_of(self, x: Any, site: Any) -> int:
+        """The id of an input; constants are noted, and Python numbers get an id for each use."""
+        if x._id in self._made or type(x) is not Tensor:
+            return x._id
+        if x._site is None and not x._array.ndim:
+            number = -new_id()
+            self._given[number] = site, _sample(x._array), -number
+            return number
+        if x._id not in self._given:
+            self._given[x._id] = x._site, _sample(x._array), x._id
+        return x._id
+
+    # What is not an operation.
+
+    def left(self, value: Any) -> None:
+        """Notes that the value of a tensor is taken out."""
+        if isinstance(value._array, np.ndarray):
+            site = sites.caller(1)
+            self._left.append(Left(new_id(), value._id, site, _sample(value._array)))
+
+    def assigned(self, variable: Any, value: Any) -> None:
+        """Notes that a variable gets a tensor's value."""
+        if isinstance(value, Value):
+            site = sites.caller(1)
+            step = Step(
+                "", (value._id,), (variable._id,), (False,), site, False, get_ident(), "assign"
+            )
+            self._assigned.append(step._replace(name=str(new_id())))
+
+    # What tapes are told.
+
+    def steps(self, evidence: history.Evidence) -> Iterator[Step]:
+        """Everything as steps, with the ways that values took outside the operations."""
+        for op, ids, outs, site, thread, whole in self._rows:
+            cut = history.passes(op, len(ids))
+            yield Step(op.name, ids, outs, cut, site, whole and op.gradient is not None, thread)
+        for step in self._assigned:
+            moment = int(step.name)
+            if _open(evidence, moment):
+                yield step._replace(name=_text(step.site))
+        yield from self._ways_back()
+
+    def _ways_back(self) -> Iterator[Step]:
+        """Values that left and came back as constants."""
+        gone = list(self._left)
+        for number, (site, sample, moment) in self._given.items():
+            for one in reversed(gone):
+                if one.clock < moment and (_same(one.sample, sample) or _leads(one.site, site)):
+                    yield Step(
+                        _text(one.site), (one.tensor,), (number,), (False,), one.site, False,
+                        get_ident(), "left",
+                    )  # fmt: skip
+                    break
+
+
+def _open(evidence: history.Evidence, moment: int) -> bool:
+    from wengert.explain import clock
+
+    return clock.when(evidence, moment)[0] == clock.RECORDING
+
+
+def _sample(array: Any) -> np.ndarray:
+    """A few elements and the size, to know a value again by."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fc":
+        return np.zeros(0)
+    flat = array.reshape(-1)
+    return np.append(flat[:_SAMPLE].astype(np.complex128), array.size)
+
+
+def _same(left: np.ndarray, given: np.ndarray) -> bool:
+    """Whether a constant is the value that left, and not just a common number."""
+    if left.size != given.size or left.size < 2 or not np.array_equal(left, given):
+        return False
+    numbers = np.real(given[:-1])
+    common = np.abs(numbers) <= 100
+    return not (common & (numbers == np.round(numbers * 4) / 4)).all()
+
+
+def _leads(start: Any, end: Any) -> bool:
+    """Whether the source text leads from the place where a value left to a constant."""
+    if start is None or end is None:
+        return False
+    a, b = sites.locate(start), sites.locate(end)
+    if a is None or b is None or a.file != b.file:
+        return False
+    if a.line == b.line:
+        return start[0] is end[0]
+    return any(f.kind == "left" and f.site.line == a.line for f in _slice(b).found)
+
+
+def _slice(site: sites.Site) -> source.Slice:
+    return source.Slice(site)
+
+
+def _text(site: Any) -> str:
+    """The expression at a place, as it is written."""
+    where = exact(site)
+    if where is None or where.column is None:
+        return "numpy()"
+    text = where.text
+    return text[where.column : where.end_column] if where.end_column else text.strip()
+
+
+_LEAVING = ("numpy", "__array__", "__float__", "__int__", "__complex__", "__index__")
+_ASSIGNING = ("assign", "assign_add", "assign_sub")
+
+
+@contextmanager
+def watching(seen: History) -> Iterator[History]:
+    """Writes down what happens in a block, in this thread and those it starts."""
+    undo: list[Callable[[], None]] = []
+    add_listener(seen)
+    try:
+        _stand_in(seen, undo)
+        yield seen
+    finally:
+        remove_listener(seen)
+        for put_back in reversed(undo):
+            put_back()
+
+
+def _stand_in(seen: History, undo: list[Callable[[], None]]) -> None:
+    for owner in (Value, Variable):
+        for name in _LEAVING:
+            if name in vars(owner):
+                _replace(owner, name, _leaving(vars(owner)[name], seen), undo)
+    for name in ("item", "tolist"):
+        old = array_methods._METHODS[name]
+        array_methods._METHODS[name] = _leaving(old, seen)
+        undo.append(lambda name=name, old=old: array_methods._METHODS.update({name: old}))
+    for name in _ASSIGNING:
+        _replace(Variable, name, _assigning(vars(Variable)[name], seen), undo)
+    _replace(Variable, "__init__", _making(Variable.__init__, seen), undo)
+    _replace(threading.Thread, "start", _starting(threading.Thread.start, seen), undo)
+
+
+def _replace(owner: Any, name: str, new: Any, undo: list[Callable[[], None]]) -> None:
+    old = vars(owner)[name]
+    setattr(owner, name, new)
+    undo.append(lambda: setattr(owner, name, old))
+
+
+def _leaving(old: Any, seen: History) -> Any:
+    @wraps(old)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        seen.left(self)
+        return old(self, *args, **kwargs)
+
+    return method
+
+
+def _assigning(old: Any, seen: History) -> Any:
+    @wraps(old)
+    def method(self: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+        seen.assigned(self, value)
+        return old(self, value, *args, **kwargs)
+
+    return method
+
+
+def _making(old: Any, seen: History) -> Any:
+    @wraps(old)
+    def method(self: Any, initial_value: Any = None, *args: Any, **kwargs: Any) -> None:
+        old(self, initial_value, *args, **kwargs)
+        seen.assigned(self, initial_value)
+
+    return method
+
+
+def _starting(old: Any, seen: History) -> Any:
+    @wraps(old)
+    def start(self: Any) -> None:
+        run = self.run
+
+        def listened() -> None:
+            add_listener(seen)
+            try:
+                run()
+            finally:
+                remove_listener(seen)
+
+        self.run = listened
+        old(self)
+
+    return start

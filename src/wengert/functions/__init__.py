@@ -1,0 +1,1 @@
+"""Traced functions: signatures, traces, gradients of graphs, and control flow as operations."""

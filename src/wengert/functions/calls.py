@@ -1,0 +1,138 @@
+"""Calls of finished graphs: recorded as one entry on the tapes that follow them.
+
+A followed call runs the forward graph and keeps what the backward graph reads. When somebody
+follows the backward call too, it is the joint graph, a graph like any other: order n is the same
+rule again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.core.apply import wrap
+from wengert.core.context import get_state
+from wengert.core.dtypes import INEXACT
+from wengert.core.op import Joint, Op
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.variable import Variable
+from wengert.functions.replay import replay
+from wengert.functions.vjp import Vjp, vjp
+from wengert.graph.ir import Graph, building
+from wengert.tape import backward
+
+Run = Callable[[Graph, list[Any]], list[Any]]
+
+
+def followers(values: list[Any]) -> list[Any]:
+    """The listeners here that follow any of these values."""
+    state = get_state()
+    if state is None or not state.listeners:
+        return []
+    return [x for x in state.listeners if x.follows(values)]
+
+
+def wanted_inputs(listeners: list[Any], inputs: list[Any]) -> tuple[bool, ...]:
+    """Which inputs need a gradient."""
+    return tuple(
+        [
+            x._array.dtype.num in INEXACT and any(one.follows((x,)) for one in listeners)
+            for x in inputs
+        ]
+    )
+
+
+def call(graph: Graph, inputs: list[Any], run: Run, site: Any) -> list[Any]:
+    """Runs a graph on tensors and variables; the tensors of all its outputs.
+
+    `run` takes a graph and tensors and gives tensors, on an engine or as a node of another graph.
+    """
+    listeners = followers(inputs)
+    if not listeners:
+        return run(graph, inputs)
+    wanted = wanted_inputs(listeners, inputs)
+    if not any(wanted):
+        return run(graph, inputs)
+    rule = vjp(graph, wanted)
+    if not rule.active:
+        return run(graph, inputs)
+    plain = [x._snapshot() if isinstance(x, Variable) else x for x in inputs]
+    found = run(rule.forward, plain)
+    count = len(graph.all_outputs())
+    outs, extra = found[:count], found[count:]
+    record(graph, rule, inputs, plain, outs, extra, listeners, run, site)
+    return outs
+
+
+def record(
+    graph: Graph,
+    rule: Vjp,
+    inputs: list[Any],
+    plain: list[Any],
+    outs: list[Any],
+    extra: list[Any],
+    listeners: list[Any],
+    run: Run,
+    site: Any,
+) -> None:
+    """Tells the tapes of a call: its active outputs, and how to pull gradients through it."""
+    kept = [plain[k] if is_input else extra[k] for is_input, k in rule.kept]
+    shown = tuple([outs[k] for k in rule.active])
+
+    def gradients(g: Any) -> list[Any]:
+        seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        if followers([*plain, *seeds]):
+            found = call(rule.joint, [*plain, *seeds], _here(run), site)
+        else:
+            found = _here(run)(rule.backward, [*kept, *seeds])
+        result: list[Any] = [None] * len(inputs)
+        for k, gk in zip(rule.found, found, strict=True):
+            result[k] = gk
+        return result
+
+    op = gradient_op(graph.name, gradients, len(shown))
+    for one in listeners:
+        one.record(op, tuple(inputs), shown, {}, site)
+
+
+def _here(run: Run) -> Run:
+    """How to run a graph when the gradient is asked for: inside a trace it is inlined."""
+    return inline if building() is not None else run
+
+
+def inline(graph: Graph, inputs: list[Any]) -> list[Any]:
+    """The outputs of a graph without variables, its nodes added to the one being built."""
+    return replay(graph, inputs, _no_variables)
+
+
+def _no_variables(variable: Any, value: Any) -> Any:
+    return value
+
+
+def gradient_op(name: str, gradients: Callable[..., Any], outputs: int) -> Op:
+    """An operation, used once on tapes, whose gradient is a function."""
+    return Op(
+        name,
+        "*inputs",
+        kernel=_never,
+        infer=_never,
+        lower=None,
+        grad=Joint(gradients),
+        outputs=1 if outputs == 1 else None,
+        holomorphic=False,
+        register=False,
+    )
+
+
+def _never(*args: Any, **attrs: Any) -> Any:
+    raise AssertionError("a recorded call is never applied")
+
+
+def as_tensors(arrays: Any, site: Any) -> list[Any]:
+    """Tensors that own the results of an engine."""
+    return [wrap(a, site) for a in arrays]
+
+
+def is_symbolic(x: Any) -> bool:
+    """Whether a tensor belongs to a trace."""
+    return isinstance(x, SymbolicTensor)

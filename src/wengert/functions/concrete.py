@@ -1,0 +1,180 @@
+"""`ConcreteFunction`: a function for one signature, as `get_concrete_function` gives it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, describe
+from wengert.core.sites import caller
+from wengert.core.spec import TensorSpec
+from wengert.core.tensor import Value
+from wengert.core.variable import Variable
+from wengert.functions.signature import rebuild
+from wengert.functions.trace import Slot, Trace
+
+
+class ConcreteFunction:
+    """A traced function for one signature; it never traces again."""
+
+    def __init__(self, name: str, trace: Trace, pairs: Any, named: Any) -> None:
+        self._name = name
+        self._trace = trace
+        self._pairs = pairs
+        self._named = named
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        site = caller(0)
+        leaves = self._arguments(args, kwargs)
+        return self._trace.call(leaves, site)
+
+    def _arguments(self, args: Any, kwargs: Any) -> list[Any]:
+        """The tensors among the arguments, given for all parameters or for the tensors alone."""
+        names = [n for n, _ in self._pairs] + list(self._named)
+        given = dict(zip(names, args, strict=False)) | kwargs
+        old = dict([*self._pairs, *self._named.items()])
+        unknown = [k for k in kwargs if k not in old]
+        if len(args) > len(names) or unknown:
+            raise at_site(
+                TypeError(
+                    f"{self._name}: the parameters are {', '.join(names)}; got "
+                    f"{len(args)} arguments{f' and {unknown[0]!r}' if unknown else ''}."
+                )
+            )
+        leaves: list[Any] = []
+        specs = iter(self._trace.specs)
+        for name in names:
+            if not _has_tensors(old[name]):
+                continue
+            if name not in given:
+                raise at_site(TypeError(f"{self._name}: argument `{name}` is missing."))
+            _collect(self._name, name, given[name], old[name], specs, leaves)
+        return leaves
+
+    @property
+    def name(self) -> str:
+        return f"__inference_{self._name}_{self._trace.graph.start}"
+
+    @property
+    def graph(self) -> Any:
+        return self._trace.graph
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The tensors that stand for the arguments."""
+        return [self._trace.graph.tensor(v) for v in self._trace.graph.inputs]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The tensors that stand for the results."""
+        return [self._trace.graph.tensor(v) for v in self._trace.graph.outputs]
+
+    @property
+    def structured_input_signature(self) -> tuple[Any, Any]:
+        specs = iter(self._trace.specs)
+
+        def leaf(x: Any, path: str) -> Any:
+            spec = next(specs)
+            return TensorSpec(spec.shape, spec.dtype, spec.name or path)
+
+        args = tuple([rebuild(v, leaf, n) for n, v in self._pairs])
+        return args, {k: rebuild(v, leaf, k) for k, v in self._named.items()}
+
+    @property
+    def structured_outputs(self) -> Any:
+        tensors = self.outputs
+        return rebuild(
+            self._trace.skeleton,
+            lambda slot, _: TensorSpec(tensors[slot.number].shape, tensors[slot.number].dtype),
+            "",
+            Slot,
+        )
+
+    @property
+    def output_shapes(self) -> Any:
+        return rebuild(
+            self._trace.skeleton, lambda slot, _: self.outputs[slot.number].shape, "", Slot
+        )
+
+    @property
+    def output_dtypes(self) -> Any:
+        return rebuild(
+            self._trace.skeleton, lambda slot, _: self.outputs[slot.number].dtype, "", Slot
+        )
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        found = {v._id: v for v in (*self._trace.reads, *self._trace.writes)}
+        return tuple(v for _, v in sorted(found.items()))
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        return [*[s for s in self._trace.sources if isinstance(s, Value)], *self.variables]
+
+    def export(self, path: Any) -> None:
+        """Writes the function to a folder from which it loads without this Python code."""
+        from wengert.functions.export import export
+
+        export(self, path)
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        return described(self._name, self._trace)
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {described(self._name, self._trace)}"
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {described(self._name, self._trace, brief=True)}>"
+
+
+def _has_tensors(value: Any) -> bool:
+    found: list[Any] = []
+    rebuild(value, lambda x, _: found.append(x))
+    return bool(found)
+
+
+def _collect(name: str, path: str, value: Any, old: Any, specs: Any, leaves: list[Any]) -> None:
+    """Matches an argument with the one that was traced, tensor by tensor."""
+    wanted: list[Any] = []
+    rebuild(old, lambda x, _: wanted.append(x))
+    if len(wanted) == 1 and not isinstance(value, list | tuple | dict):
+        found = [value]
+    else:
+        found = []
+        rebuild(value, lambda x, _: found.append(x))
+        if len(found) != len(wanted):
+            found = [value]
+    if len(found) != len(wanted):
+        raise at_site(
+            TypeError(f"{name}: argument `{path}` has another structure than the one traced.")
+        )
+    for x in found:
+        spec = next(specs)
+        tensor = x if isinstance(x, Value) else operand(x, None, spec.dtype)
+        if isinstance(tensor, Variable):
+            tensor = tensor.read_value()
+        if not spec.is_compatible_with(tensor):
+            raise at_site(
+                TypeError(
+                    f"{name}: argument `{path}` must be {describe(spec)}, as traced; got "
+                    f"{describe(tensor)}. Ask get_concrete_function for this signature."
+                )
+            )
+        leaves.append(tensor)
+
+
+def described(name: str, trace: Trace, brief: bool = False) -> str:
+    """A signature for people."""
+    given = ", ".join(
+        f"{trace.graph.labels.get(v, f'arg{k}')}: {describe(trace.graph.specs[v])}"
+        for k, v in enumerate(trace.graph.inputs)
+    )
+    results = [describe(trace.graph.specs[v]) for v in trace.graph.outputs]
+    text = f"{name}({given}) -> {', '.join(results) or 'None'}"
+    return text if brief else text + "".join(
+        f"\n  {v.name}: {describe(v)} (variable)" for v in trace.reads
+    )

@@ -1,0 +1,139 @@
+"""Runs finished graphs on an engine, with the variables as a transaction.
+
+The variables of a call are locked in the order of their ids, taken, and get their new values when
+all has gone well; a failed call leaves every one as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from wengert.core.apply import wrap
+from wengert.core.errors import InternalError, at_site
+from wengert.core.variable import TAKEN, Variable
+from wengert.engines import choice, control, host, undo, xla
+from wengert.graph.ir import Graph
+
+assert control, "the engines know calls, branches and loops from there"
+
+
+def use_xla(graph: Graph, arrays: list[Any], jit: bool | None) -> bool:
+    """Whether XLA runs this call."""
+    if jit:
+        xla.check_lowers(graph)
+        return True
+    wish = choice.forced()
+    if wish is not None:
+        return wish == "xla" and choice.runs_only_on_host(graph) is None
+    return not graph.cache.get("not_fixed") and choice.chooses_xla(graph, arrays)
+
+
+def execute(graph: Graph, arrays: list[Any], jit: bool | None) -> list[Any]:
+    """The arrays of all outputs of a graph that changes no variables."""
+    if use_xla(graph, arrays, jit):
+        try:
+            results, failed = xla.run(graph, arrays)
+        except xla.NotFixed as error:
+            _not_fixed(graph, error, jit)
+        else:
+            return _failed(graph, arrays) if failed else results
+    with undo.logging():
+        return host.run(graph, arrays)
+
+
+def _not_fixed(graph: Graph, error: xla.NotFixed, jit: bool | None) -> None:
+    if jit:
+        raise xla.cannot_fix(graph, error) from None
+    graph.cache["not_fixed"] = True
+
+
+def _failed(graph: Graph, arrays: list[Any]) -> list[Any]:
+    """Lets the host engine say what went wrong in compiled code."""
+    host.run(graph, [np.asarray(a) for a in arrays])
+    raise at_site(
+        InternalError(
+            None, None, f"{graph.name}: a check failed in compiled code but not on the host."
+        ),
+        graph.site,
+    )
+
+
+def run_tensors(jit: bool | None, site: Any) -> Any:
+    """A function that runs graphs on tensors, as `calls.call` wants it."""
+
+    def run(graph: Graph, inputs: list[Any]) -> list[Any]:
+        arrays = [x._array for x in inputs]
+        return [wrap(np.asarray(a), site) for a in execute(graph, arrays, jit)]
+
+    return run
+
+
+@contextmanager
+def holding(variables: list[Variable]) -> Iterator[None]:
+    """Locks variables, lowest id first, so that two calls never wait for each other."""
+    taken = []
+    try:
+        for v in sorted(variables, key=lambda v: v._id):
+            v._lock.acquire()
+            taken.append(v)
+        yield
+    finally:
+        for v in reversed(taken):
+            v._lock.release()
+
+
+def execute_step(graph: Graph, plain: list[Any], jit: bool | None) -> list[Any]:
+    """Runs a graph whose variables change; `plain` are the inputs before the variables.
+
+    The variables must be held. Returns the arrays of the explicit outputs.
+    """
+    reads = [h.variable for h in graph.read_variables()]
+    writes = [h.variable for h in graph.written()]
+    arrays = [*plain, *[v._host if v._host is not None else v._device for v in reads]]
+    count = len(graph.outputs)
+    if use_xla(graph, arrays, jit):
+        try:
+            return _compiled_step(graph, plain, reads, writes)
+        except xla.NotFixed as error:
+            _not_fixed(graph, error, jit)
+    with undo.logging():
+        results = host.run(graph, [*plain, *[v._array for v in reads]])
+    for variable, new in zip(writes, results[count:], strict=True):
+        variable._array = new
+    return results[:count]
+
+
+def _compiled_step(
+    graph: Graph, plain: list[Any], reads: list[Variable], writes: list[Variable]
+) -> list[Any]:
+    start = len(plain)
+    changed = {id(v) for v in writes}
+    donate = tuple(start + k for k, v in enumerate(reads) if id(v) in changed)
+    given = [v._device if v._device is not None else v._host for v in reads]
+    before = [(v, v._host, v._device) for v in writes]
+    for v in writes:
+        # A view of the buffer would keep it from being used again.
+        v._host, v._device = None, TAKEN
+    try:
+        results, failed = xla.run(graph, [*plain, *given], donate)
+    except BaseException:
+        for v, host_copy, device_copy in before:
+            v._host, v._device = host_copy, device_copy
+        raise
+    count = len(graph.outputs)
+    if failed:
+        fresh = {h.variable._id: new for h, new in zip(graph.written(), results[count:], strict=True)
+                 if h.initial is not None}  # fmt: skip
+        for v, host_copy, device_copy in before:
+            if v._id in fresh:
+                v._place(fresh[v._id])
+            else:
+                v._host, v._device = host_copy, device_copy
+        return _failed(graph, [*plain, *[v._array for v in reads]])
+    for variable, new in zip(writes, results[count:], strict=True):
+        variable._place(new)
+    return results[:count]

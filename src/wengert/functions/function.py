@@ -1,0 +1,541 @@
+"""`tf.function`: traces a Python function once for each signature and runs the graphs.
+
+Traces live in a bounded store. Those of a method live with its instance and die with it; making a
+`Function` is cheap, and everything is worked out at the first call.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import time
+import types
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from wengert.core.context import get_state
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, describe
+from wengert.core.sites import caller, locate
+from wengert.core.spec import TensorSpec
+from wengert.core.tensor import Tensor
+from wengert.core.variable import Variable
+from wengert.functions import general, tracing_state
+from wengert.functions.concrete import ConcreteFunction, described
+from wengert.functions.signature import encode, rebuild, spec_of
+from wengert.functions.trace import Trace, trace
+
+MOST_TRACES = 512
+
+
+class Store:
+    """The traces of one function, or of one method of one instance."""
+
+    def __init__(self) -> None:
+        self.traces: OrderedDict[Any, Trace] = OrderedDict()
+        self.lock = threading.RLock()
+        self.count = 0
+        self.made_variables = False
+        self.started = False
+        self.ledger: list[Any] = []
+
+    def keep(self, key: Any, found: Trace) -> None:
+        """Adds a trace; the one not used for longest gives way."""
+        self.traces[key] = found
+        while len(self.traces) > MOST_TRACES:
+            self.traces.popitem(last=False)
+
+
+class Options:
+    """What was said when the function was made."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        input_signature: Any,
+        autograph: bool,
+        jit_compile: bool | None,
+        reduce_retracing: bool,
+        max_traces: int | None,
+    ) -> None:
+        self.function = function
+        self.name = name
+        self.input_signature = input_signature
+        self.autograph = autograph
+        self.jit = jit_compile
+        self.reduce_retracing = reduce_retracing
+        self.max_traces = max_traces
+        self.positional: list[str] | None = None
+        self.signature: Any = None
+        self.simple = False
+
+    def learn(self) -> None:
+        """Reads the Python signature, once."""
+        try:
+            self.signature = inspect.signature(self.function)
+        except (TypeError, ValueError):
+            self.signature = inspect.Signature(
+                [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)]
+            )
+        parameters = list(self.signature.parameters.values())
+        self.positional = [
+            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        self.simple = len(self.positional) == len(parameters)
+
+
+class Function:
+    """A Python function that is traced and run as a graph; made by `tf.function`."""
+
+    __slots__ = (
+        "__dict__", "__weakref__", "_instance", "_instances", "_options", "_store",
+    )  # fmt: skip
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._store = Store()
+        self._instance: Any = None
+        self._instances: dict[int, tuple[Any, Store]] = {}
+        for attribute in functools.WRAPPER_ASSIGNMENTS:
+            if hasattr(options.function, attribute):
+                setattr(self, attribute, getattr(options.function, attribute))
+
+    # Calling.
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if tracing_state.EAGERLY[0]:
+            return self.python_function(*args, **kwargs)
+        options = self._options
+        if options.input_signature is not None:
+            return self._call_by_signature(args, kwargs)
+        leaves: list[Any] = []
+        if not kwargs and options.simple and len(args) == len(self._names()):
+            key: Any = tuple([encode(a, leaves) for a in args])
+        else:
+            pairs, named = self._bound(args, kwargs)
+            key = (
+                *[encode(v, leaves) for _, v in pairs],
+                *[(k, encode(v, leaves)) for k, v in named.items()],
+            )
+        found = self._store.traces.get(key)
+        if found is None or not found.belongs_here():
+            found = self._find(key, args, kwargs, caller(0))
+        state = get_state()
+        return found.call(leaves, caller(0) if state is None or state.site is None else state.site)
+
+    def _names(self) -> list[str]:
+        """The positional parameters that a caller gives."""
+        options = self._options
+        if options.positional is None:
+            options.learn()
+        names: Any = options.positional
+        return names[1:] if self._instance is not None else names
+
+    def _bound(self, args: Any, kwargs: Any) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+        """Arguments by the parameters of the Python function, with defaults filled in."""
+        options = self._options
+        if options.signature is None:
+            options.learn()
+        given = args if self._instance is None else (self._instance, *args)
+        try:
+            bound = options.signature.bind(*given, **kwargs)
+        except TypeError as error:
+            raise at_site(TypeError(f"{options.name}: {error}.")) from None
+        bound.apply_defaults()
+        pairs: list[tuple[str, Any]] = []
+        named: dict[str, Any] = {}
+        for name, parameter in options.signature.parameters.items():
+            value = bound.arguments[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                pairs.extend((f"{name}[{i}]", v) for i, v in enumerate(value))
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                named.update(sorted(value.items()))
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                named[name] = value
+            else:
+                pairs.append((name, value))
+        return (pairs if self._instance is None else pairs[1:]), named
+
+    def _find(self, key: Any, args: Any, kwargs: Any, site: Any) -> Trace:
+        """The trace for a signature met for the first time."""
+        pairs, named = self._bound(args, kwargs)
+        if self._options.reduce_retracing:
+            return general.find(self, key, pairs, named, site)
+        return self._trace(key, pairs, named, spec_of, site)
+
+    def _trace(self, key: Any, pairs: Any, named: Any, specs: Any, site: Any) -> Trace:
+        store, options = self._store, self._options
+        with store.lock:
+            found = store.traces.get(key)
+            if found is not None and found.belongs_here():
+                return found
+            self._check_count(pairs, named, site)
+            started = time.perf_counter()
+            with tracing_state.entering(self._options, site):
+                found = self._run_trace(pairs, named, specs, site)
+            store.keep(key, found)
+            store.started = True
+            note = tracing_state.Note(
+                site, key, list(found.specs), time.perf_counter() - started, pairs, named
+            )
+            store.ledger = [*store.ledger[-31:], note]
+            if tracing_state.after_trace is not None:
+                tracing_state.after_trace(self, found, note)
+            del options
+            return found
+
+    def _run_trace(self, pairs: Any, named: Any, specs: Any, site: Any) -> Trace:
+        store, options = self._store, self._options
+        creating: list[Variable] | None = None if store.started else []
+        function = self._converted()
+        found = trace(
+            options.name, function, pairs, named, specs, creating, options.jit, site
+        )
+        store.count += 1
+        if creating:
+            # Whether it creates them on every call, only a second look can tell.
+            store.made_variables = True
+            kept = found.created
+            found = trace(options.name, function, pairs, named, specs, None, options.jit, site)
+            found.created = kept
+        return found
+
+    def _converted(self) -> Callable[..., Any]:
+        function = self.python_function
+        if not self._options.autograph:
+            return function
+        return tracing_state.convert(function)
+
+    def _check_count(self, pairs: Any, named: Any, site: Any) -> None:
+        most = self._options.max_traces
+        if most is not None and self._store.count >= most:
+            raise at_site(
+                tracing_state.too_many(self._options.name, most, self._store.ledger, pairs, named),
+                site,
+            )
+
+    # By a fixed signature.
+
+    def _call_by_signature(self, args: Any, kwargs: Any) -> Any:
+        site = caller(1)
+        pairs, named = self._bound(args, kwargs)
+        new_pairs, new_named = self._fit(pairs, named)
+        leaves: list[Any] = []
+        key = (
+            "signature",
+            *[encode(v, leaves) for _, v in new_pairs if not _is_tensor_nest(v)],
+        )
+        leaves.clear()
+        for _, v in new_pairs:
+            encode(v, leaves)
+        for v in new_named.values():
+            encode(v, leaves)
+        found = self._store.traces.get(key)
+        if found is None or not found.belongs_here():
+            flat = iter(self._flat_signature())
+            found = self._trace(key, new_pairs, new_named, lambda x: next(flat), site)
+        return found.call(leaves, site)
+
+    def _flat_signature(self) -> list[Any]:
+        flat: list[Any] = []
+        rebuild(self._options.input_signature, lambda spec, _: flat.append(spec))
+        return flat
+
+    def _fit(self, pairs: Any, named: Any) -> tuple[Any, Any]:
+        """The arguments as tensors that fit the signature, or an error that says which does not."""
+        signature = self._options.input_signature
+        given = [*pairs, *named.items()]
+        if len(given) != len(signature):
+            given = [p for p in given if not self._is_default(p)][: len(given)]
+        if len(given) < len(signature):
+            raise at_site(
+                TypeError(
+                    f"{self._options.name}: `input_signature` has {len(signature)} entries; got "
+                    f"{len(given)} arguments."
+                )
+            )
+        extra = given[len(signature) :]
+        if extra and not all(self._is_default(p) for p in extra):
+            raise at_site(
+                TypeError(
+                    f"{self._options.name}: `input_signature` has {len(signature)} entries; got "
+                    f"{len(given)} arguments."
+                )
+            )
+        fitted = {
+            name: _fitted(self._options.name, name, value, spec)
+            for (name, value), spec in zip(given, signature, strict=False)
+        } | dict(extra)
+        return (
+            [(n, fitted.get(n, v)) for n, v in pairs],
+            {n: fitted.get(n, v) for n, v in named.items()},
+        )
+
+    def _is_default(self, pair: Any) -> bool:
+        parameter = self._options.signature.parameters.get(pair[0])
+        return parameter is not None and parameter.default is pair[1]
+
+    # As a method.
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None or self._instance is not None:
+            return self
+        entry = self._instances.get(id(instance))
+        if entry is None or entry[0]() is not instance:
+            entry = self._adopt(instance)
+        bound = object.__new__(type(self))
+        bound._options = self._options
+        bound._store = entry[1]
+        bound._instance = instance
+        bound._instances = self._instances
+        return bound
+
+    def _adopt(self, instance: Any) -> tuple[Any, Store]:
+        number = id(instance)
+        instances = self._instances
+        try:
+            ref: Any = weakref.ref(instance, lambda _: instances.pop(number, None))
+        except TypeError:  # slots without a place for weak references: kept for good
+            ref = lambda: instance
+        entry = instances[number] = (ref, Store())
+        return entry
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Function)
+            and self._store is other._store
+            and self._instance is other._instance
+        )
+
+    def __hash__(self) -> int:
+        return id(self._store)
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return Function(self._options)
+
+    def __reduce__(self) -> Any:
+        raise at_site(
+            TypeError(f"{self._options.name}: traced functions do not pickle. Pickle the module.")
+        )
+
+    # What is asked of it.
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The Python function itself."""
+        function = self._options.function
+        return function if self._instance is None else types.MethodType(function, self._instance)
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        return self.python_function
+
+    @property
+    def name(self) -> str:
+        return self._options.name
+
+    @property
+    def input_signature(self) -> Any:
+        return self._options.input_signature
+
+    @property
+    def function_spec(self) -> Any:
+        if self._options.signature is None:
+            self._options.learn()
+        return self._options.signature
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the Python function has been traced."""
+        return self._store.count
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The function for one signature, given by tensors, Python values or `TensorSpec`s."""
+        site = caller(1)
+        leaves: list[Any] = []
+        if self._options.input_signature is not None:
+            pairs, named = self._signature_arguments(args, kwargs)
+            flat = iter(self._flat_signature())
+            return ConcreteFunction(
+                self._options.name,
+                self._trace(("signature",), pairs, named, lambda x: next(flat), site),
+                pairs,
+                named,
+            )
+        pairs, named = self._bound(args, kwargs)
+        key = (
+            *[encode(v, leaves) for _, v in pairs],
+            *[(k, encode(v, leaves)) for k, v in named.items()],
+        )
+        found = self._store.traces.get(key)
+        if found is None or not found.belongs_here():
+            found = self._trace(key, pairs, named, spec_of, site)
+        return ConcreteFunction(self._options.name, found, pairs, named)
+
+    def _signature_arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        if args or kwargs:
+            return self._fit(*self._bound(args, kwargs))
+        self._names()
+        names = [*self._names()]
+        specs = list(self._options.input_signature)
+        while len(names) < len(specs):
+            names.append(f"args[{len(names)}]")
+        pairs = list(zip(names, specs, strict=False))
+        rest = self._options.signature.parameters
+        for name in names[len(specs) :]:
+            pairs.append((name, rest[name].default))
+        return pairs, {}
+
+    def _get_concrete_function_garbage_collected(self, *args: Any, **kwargs: Any) -> Any:
+        return self.get_concrete_function(*args, **kwargs)
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures traced so far, for people."""
+        return "\n\n".join(
+            described(self._options.name, t) for t in self._store.traces.values()
+        )
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return [
+            ConcreteFunction(self._options.name, t, [], {}) for t in self._store.traces.values()
+        ]
+
+    def coverage(self) -> Any:
+        """Which engine runs what, and why; and whether Python control flow was converted."""
+        from wengert.functions.coverage import Coverage
+
+        return Coverage(self)
+
+    def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Callable[..., str]:
+        """A function of `stage` that gives the compiler's view of the traced function."""
+        from wengert.functions.coverage import compiler_text
+
+        concrete = self.get_concrete_function(*args, **kwargs)
+        return lambda stage="hlo", device_name=None, **rest: compiler_text(concrete, stage)
+
+    def __repr__(self) -> str:
+        where = locate(caller_of(self._options.function))
+        return f"<tf.function {self._options.name}{f' at {where}' if where else ''}>"
+
+
+def caller_of(function: Any) -> Any:
+    """The first line of a Python function as a site."""
+    code = getattr(function, "__code__", None)
+    return None if code is None else (code, 0)
+
+
+def _is_tensor_nest(value: Any) -> bool:
+    leaves: list[Any] = []
+    encode(value, leaves)
+    return bool(leaves)
+
+
+def _fitted(name: str, path: str, value: Any, spec: Any) -> Any:
+    """An argument converted to what the signature says of it."""
+    if isinstance(spec, TensorSpec):
+        return _fit_tensor(name, path, value, spec)
+    if isinstance(spec, list | tuple) and isinstance(value, list | tuple):
+        if len(spec) == len(value):
+            items = [
+                _fitted(name, f"{path}[{i}]", v, s)
+                for i, (v, s) in enumerate(zip(value, spec, strict=True))
+            ]
+            kind: Any = type(spec)
+            return kind(*items) if hasattr(spec, "_fields") else kind(items)
+    elif isinstance(spec, dict) and isinstance(value, dict) and set(spec) == set(value):
+        return {k: _fitted(name, f"{path}[{k!r}]", value[k], spec[k]) for k in spec}
+    elif hasattr(spec, "is_compatible_with") and spec.is_compatible_with(value):
+        return value
+    elif spec is None or spec == value:
+        return value
+    raise at_site(
+        TypeError(
+            f"{name}: argument `{path}` does not have the structure of `input_signature`; got "
+            f"{describe(value)} for {describe(spec)}."
+        )
+    )
+
+
+def _fit_tensor(name: str, path: str, value: Any, spec: TensorSpec) -> Any:
+    if isinstance(value, TensorSpec):
+        found: Any = value
+    else:
+        try:
+            found = value if type(value) is Tensor else operand(value, None, spec.dtype)
+        except (TypeError, ValueError):
+            found = None
+    if found is None or not spec.is_compatible_with(found):
+        raise at_site(
+            TypeError(
+                f"{name}: argument `{path}` does not fit its `input_signature`; got "
+                f"{describe(value)} for {describe(spec)}. Convert it, or widen the signature."
+            )
+        )
+    return found.read_value() if isinstance(found, Variable) else found
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    max_traces: int | None = None,
+) -> Any:
+    """Compiles a function into graphs, one for each signature of its arguments.
+
+    >>> @tf.function
+    ... def area(r):
+    ...     return 3.0 * r ** 2
+    >>> area(tf.constant(2.0)).numpy()
+    12.0
+
+    The Python code runs once per signature, on tensors without values; after that the graph runs,
+    on NumPy or compiled through XLA, whichever suits the work. `jit_compile=True` demands XLA.
+    `input_signature` fixes the signature, with `None` for sizes that vary. `max_traces` makes a
+    further trace an error that says what differed.
+    """
+    if experimental_relax_shapes:
+        reduce_retracing = True
+    if experimental_compile is not None and jit_compile is None:
+        jit_compile = experimental_compile
+    checked = _checked_signature(input_signature)
+
+    def decorate(inner: Callable[..., Any]) -> Function:
+        inner = inner.python_function if isinstance(inner, Function) else inner
+        if not callable(inner):
+            raise at_site(TypeError(f"function: a callable was expected; got {describe(inner)}."))
+        name = getattr(inner, "__name__", None) or _name(inner)
+        made = Options(
+            inner, name, checked, autograph, jit_compile, reduce_retracing, max_traces
+        )
+        return Function(made)
+
+    return decorate if func is None else decorate(func)
+
+
+def _name(inner: Any) -> str:
+    if isinstance(inner, functools.partial):
+        return getattr(inner.func, "__name__", type(inner.func).__name__)
+    return type(inner).__name__
+
+
+def _checked_signature(signature: Any) -> Any:
+    if signature is None:
+        return None
+    if not isinstance(signature, list | tuple):
+        raise at_site(
+            TypeError(
+                f"function: `input_signature` must be a list or tuple; got {describe(signature)}."
+            )
+        )
+    return tuple(signature)

@@ -1,0 +1,262 @@
+"""`py_function` and `numpy_function`: Python called from inside a running graph, in program order.
+
+Before a call, variables get the values they have so far in the graph; after it they are read
+again, for Python may have changed them. `py_function` is differentiable: the call keeps an eager
+tape, and its gradient is a call that asks the tape.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, nest
+from wengert.core.apply import wrap
+from wengert.core.context import State, get_state, using
+from wengert.core.convert import operand
+from wengert.core.dtypes import INEXACT
+from wengert.core.errors import InvalidArgumentError, OpError, at_site, describe
+from wengert.core.op import Spec
+from wengert.core.sites import caller
+from wengert.core.spec import TensorSpec
+from wengert.functions.calls import followers, gradient_op
+from wengert.functions.replay import REPLAYS
+from wengert.graph.ir import building
+from wengert.ops.nodes import FLUSH, HOST_CALL, RELOAD
+from wengert.tape import backward
+from wengert.tape.gradient_tape import GradientTape
+
+
+class PyCall:
+    """A Python function to be called from a graph, with the dtypes of its results."""
+
+    def __init__(self, function: Callable[..., Any], out: Any, name: str, arrays: bool) -> None:
+        self.function = function
+        self.single = not isinstance(out, list | tuple)
+        self.specs = [_spec(o) for o in ([out] if self.single else out)]
+        self.name = name
+        self.arrays = arrays
+
+    def run(self, *given: Any) -> list[Any]:
+        """Calls Python on arrays; the results as tensors of the promised dtypes."""
+        tensors = [wrap(np.asarray(a)) for a in given]
+        with using(State()):
+            return self.answer(self.function(*(self._shown(tensors))))
+
+    def _shown(self, tensors: list[Any]) -> list[Any]:
+        return [t.numpy() for t in tensors] if self.arrays else tensors
+
+    def answer(self, found: Any) -> list[Any]:
+        """What Python returned, checked."""
+        results = [found] if self.single else list(found if isinstance(found, list | tuple) else [found])
+        if not self.specs or (len(self.specs) == 1 and results == [None]):
+            results = [] if not self.specs else results
+        if len(results) != len(self.specs):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"{self.name}: Python must return {len(self.specs)} values, as `Tout` says; got "
+                f"{len(results)}.",
+            )
+        return [self._one(x, s, k) for k, (x, s) in enumerate(zip(results, self.specs, strict=True))]
+
+    def _one(self, x: Any, spec: TensorSpec, k: int) -> Any:
+        found = operand(0 if x is None else x, None, spec.dtype)
+        if found.dtype is not spec.dtype or not spec.shape.is_compatible_with(found.shape):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"{self.name}: result {k} must be {describe(spec)}, as `Tout` says; got "
+                f"{describe(found)}.",
+            )
+        return found
+
+
+def _spec(out: Any) -> TensorSpec:
+    if isinstance(out, TensorSpec):
+        return out
+    return TensorSpec(None, dtypes.as_dtype(out))
+
+
+def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: Any = None) -> Any:
+    """Calls Python on tensors that have values, inside a function too; gradients pass through it.
+
+    `Tout` gives the dtypes of the results (or `TensorSpec`s), a list for several.
+    """
+    return _call(PyCall(func, Tout, "py_function", False), inp)
+
+
+def numpy_function(
+    func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: Any = None
+) -> Any:
+    """Calls Python on NumPy arrays, inside a function too; no gradient passes through it."""
+    return _call(PyCall(func, Tout, "numpy_function", True), inp)
+
+
+def _call(call: PyCall, inp: Any) -> Any:
+    if not callable(call.function):
+        raise at_site(TypeError(f"{call.name}: a function was expected; got {call.function!r}."))
+    inputs = [operand(x) for x in nest.flatten(inp if inp is not None else [])]
+    if building() is None:
+        outs = _eagerly(call, inputs)
+    else:
+        outs = emit_call(call, inputs)
+    return outs[0] if call.single else outs
+
+
+def _eagerly(call: PyCall, inputs: list[Any]) -> list[Any]:
+    shown = [x.numpy() for x in inputs] if call.arrays else inputs
+    try:
+        return call.answer(call.function(*shown))
+    except OpError as error:
+        raise error if hasattr(error, "site") else at_site(error) from None
+
+
+def emit_call(call: PyCall, inputs: list[Any]) -> list[Any]:
+    """Adds a call to the graph being built; on tapes it has a gradient if Python gave one."""
+    here: Any = building()
+    state: Any = get_state()
+    site = state.site or caller(1)
+    _flush(here, site)
+    listeners = [] if call.arrays else followers(inputs)
+    floats = [x._array.dtype.num in INEXACT for x in inputs]
+    follow = bool(listeners) and any(floats)
+    function = _taped(call) if follow else lambda *arrays: [x._array for x in call.run(*arrays)]
+    specs = [Spec(s.shape._dims, s.dtype) for s in call.specs]
+    extra = [Spec((), dtypes.int64)] if follow else []
+    attrs = {"function": function, "name": call.name, "call": call}
+    values = tuple([here.value_of(x) for x in inputs])
+    made = [here.tensor(v, site) for v in here.emit(HOST_CALL, values, attrs, specs + extra, site)]
+    _reload(here, site)
+    if not follow:
+        return made
+    outs, token = made[:-1], made[-1]
+    shown = [o for o in outs if o._array.dtype.num in INEXACT]
+    if not shown:
+        return outs
+
+    def gradients(g: Any) -> list[Any]:
+        seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        return _pull(call, inputs, floats, outs, token, seeds)
+
+    op = gradient_op(call.name, gradients, len(shown))
+    for one in listeners:
+        one.record(op, tuple(inputs), tuple(shown), {}, site)
+    return outs
+
+
+# Tapes of calls whose gradient may be asked for, oldest first.
+_tapes: OrderedDict[int, Any] = OrderedDict()
+_lock = threading.Lock()
+_tokens = itertools.count(1)
+_MOST_TAPES = 4096
+
+
+def _taped(call: PyCall) -> Callable[..., list[Any]]:
+    def run(*arrays: Any) -> list[Any]:
+        tensors, outs, tape = _record(call, arrays)
+        token = next(_tokens)
+        with _lock:
+            _tapes[token] = (tensors, outs, tape)
+            while len(_tapes) > _MOST_TAPES:
+                _tapes.popitem(last=False)
+        return [*[x._array for x in outs], np.asarray(token)]
+
+    return run
+
+
+def _record(call: PyCall, arrays: Any) -> tuple[list[Any], list[Any], Any]:
+    tensors = [wrap(np.asarray(a)) for a in arrays]
+    with using(State()), GradientTape(persistent=True) as tape:
+        tape.watch([t for t in tensors if t.dtype.is_differentiable])
+        outs = call.answer(call.function(*tensors))
+    return tensors, outs, tape
+
+
+def _pull(
+    call: PyCall, inputs: list[Any], floats: list[bool], outs: list[Any], token: Any, seeds: Any
+) -> list[Any]:
+    """The gradients of the inputs, by a call of Python that asks the tape of the first call."""
+    wanted = [k for k, f in enumerate(floats) if f]
+    shown = [k for k, o in enumerate(outs) if o._array.dtype.num in INEXACT]
+    out = [TensorSpec(inputs[k].shape, inputs[k].dtype) for k in wanted]
+    again = bool(followers([*inputs, *seeds]))
+
+    def pull(*given: Any) -> Any:
+        xs, gs = list(given[: len(inputs)]), given[len(inputs) : len(inputs) + len(seeds)]
+        kept = None if again else _tapes.get(int(given[-1]))
+        if kept is not None:
+            tensors, results, tape = kept
+        else:
+            tensors, results = xs, None
+            with GradientTape(persistent=True) as tape:
+                tape.watch([t for t in tensors if t.dtype.is_differentiable])
+                results = call.answer(call.function(*tensors))
+        targets = [results[k] for k in shown]
+        found = tape.gradient(targets, [tensors[k] for k in wanted], list(gs), "zero")
+        return [backward.dense(g) for g in found]
+
+    back = PyCall(pull, out, f"{call.name} gradient", False)
+    given = [*inputs, *seeds] if again else [*inputs, *seeds, token]
+    found = emit_call(back, given)
+    answer: list[Any] = [None] * len(inputs)
+    for k, g in zip(wanted, found, strict=True):
+        answer[k] = g
+    return answer
+
+
+def _flush(here: Any, site: Any) -> None:
+    """Lets Python see the values that variables have so far."""
+    graph = here
+    held = [h for h in graph.held.values() if h.written]
+    if held:
+        variables = tuple([h.variable for h in held])
+        values = tuple([h.current for h in held])
+        graph.emit(FLUSH, values, {"variables": variables}, [], site)
+
+
+def _reload(here: Any, site: Any) -> None:
+    """Reads variables again after Python may have changed them."""
+    for held in here.held.values():
+        (value,) = here.emit(
+            RELOAD, (), {"variable": held.variable}, [here.specs[held.current]], site
+        ) if held.current is not None else (None,)
+        held.current = value
+
+
+def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
+    call = attrs.get("call")
+    if call is None:  # a print
+        here: Any = building()
+        if here is None:
+            return attrs["function"](*[x._array for x in given])
+        values = tuple([here.value_of(x) for x in given])
+        here.emit(HOST_CALL, values, dict(attrs), [], node.site)
+        return ()
+    outs = emit_call(call, given)
+    token = [wrap(np.zeros((), np.int64))] if len(node.outputs) > len(outs) else []
+    return [*outs, *token]
+
+
+def _replay_flush(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
+    return ()  # the call that follows flushes the graph it is in now
+
+
+def _replay_reload(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
+    here: Any = building()
+    return (here.snapshot(attrs["variable"]),)
+
+
+REPLAYS["host_call"] = _replay
+REPLAYS["flush"] = _replay_flush
+REPLAYS["reload"] = _replay_reload
+
+
+
+
+__all__ = ["numpy_function", "py_function"]

@@ -1,0 +1,131 @@
+"""Graphs inside graphs: tracing branches and bodies, and closing them over what they use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from wengert.core.context import State, get_state, using
+from wengert.core.op import Spec
+from wengert.functions.trace import CHECK, take_apart
+from wengert.graph.ir import Graph, Outer, building
+from wengert.graph.verify import verify
+
+
+class Inner(NamedTuple):
+    """A traced branch or body: its graph, and the structure of its result."""
+
+    graph: Graph
+    skeleton: Any
+
+
+def trace_inner(
+    name: str, function: Callable[..., Any], specs: list[Spec], turn: bool = False
+) -> Inner:
+    """Traces a function of tensors as a graph inside the one being built.
+
+    With `turn`, the first parameter is the number of the turn, which the function does not see.
+    """
+    graph = Graph(name, building())
+    with using(State((), graph)):
+        params = [graph.parameter(s) for s in specs]
+        if turn:
+            graph.turn = params[0]
+        skeleton, tensors = take_apart(name, function(*(params[1:] if turn else params)))
+        values = [graph.value_of(x) for x in tensors]
+    graph.outputs = values
+    return Inner(graph, skeleton)
+
+
+def make_graph(name: str, specs: list[Spec], function: Callable[..., list[Any]]) -> Graph:
+    """A graph that stands alone: all that the function uses comes by its parameters."""
+    graph = Graph(name)
+    with using(State((), graph)):
+        found = function(*[graph.parameter(s) for s in specs])
+        values = [graph.value_of(x) for x in found]
+    graph.seal(values)
+    graph.end_replays()
+    graph.settle_captures()
+    assert not graph.captures, f"{name} must not use anything from outside"
+    assert not graph.held, f"{name} must not use variables"
+    return finished(graph)
+
+
+def finished(graph: Graph) -> Graph:
+    """A graph as it is, verified under test."""
+    if CHECK[0]:
+        verify(graph)
+    return graph
+
+
+class Closed(NamedTuple):
+    """Graphs over a common list of inputs, and the tensors that these inputs are here."""
+
+    graphs: list[Graph]
+    tensors: list[Any]
+    variables: list[Any]
+
+
+def close(graphs: list[Graph], carried: list[Any]) -> Closed:
+    """Turns what inner graphs use from outside into inputs, the same for all of them.
+
+    The inputs of each are its explicit ones, the `carried` variables, then everything else. The
+    values of carried variables are outputs too, after the explicit ones.
+    """
+    here: Any = building()
+    sources: dict[Any, Any] = {}
+    read: dict[int, Any] = {}
+    for graph in graphs:
+        sources.update({k: s for k, (s, _) in graph.captures.items()})
+        read.update({i: h.variable for i, h in graph.held.items()})
+    chosen = {v._id for v in carried}
+    fixed = [v for i, v in read.items() if i not in chosen]
+    tensors = [_outside(s) for s in sources.values()] + [snapshot(here, v) for v in fixed]
+    specs = [here.specs[here.value_of(x)] for x in tensors]
+    keys = [*sources, *[("variable", v._id) for v in fixed]]
+    return Closed([_closed(g, keys, specs, carried) for g in graphs], tensors, fixed)
+
+
+def _outside(source: Any) -> Any:
+    return source.tensor() if isinstance(source, Outer) else source
+
+
+def snapshot(here: Graph, variable: Any) -> Any:
+    """The present value of a variable, under its id, seen by the tapes that watch variables."""
+    state = get_state()
+    for one in state.listeners if state is not None else ():
+        one.follows((variable,))
+    return here.snapshot(variable)
+
+
+def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Any]) -> Graph:
+    outputs = list(graph.outputs)
+    new = graph.copy()
+    new.parent = None
+    inputs = list(graph.inputs)
+    for v in carried:
+        held = graph.held.get(v._id)
+        start = None if held is None else held.initial
+        if start is None:
+            start = new.add_input(Spec(v.shape._dims, v.dtype))
+        inputs.append(start)
+        current = None if held is None else held.current
+        outputs.append(start if current is None else current)
+    for key, spec in zip(keys, specs, strict=True):
+        if key[0] == "variable":
+            held = graph.held.get(key[1])
+            value = None if held is None else held.initial
+        else:
+            value = graph.captures[key][1] if key in graph.captures else None
+        inputs.append(new.add_input(spec) if value is None else value)
+    known = {i: h.initial for i, h in graph.held.items() if h.initial is not None}
+    new.variables = {i: (graph.held[i].variable, v) for i, v in known.items()}
+    new.inputs, new.captures, new.held = inputs, {}, {}
+    new.seal(outputs)
+    return finished(new)
+
+
+def written(graphs: list[Graph]) -> list[Any]:
+    """The variables that inner graphs give new values, lowest id first."""
+    found = {i: h.variable for g in graphs for i, h in g.held.items() if h.written}
+    return [v for _, v in sorted(found.items())]

@@ -1,0 +1,85 @@
+"""Runs the nodes of a finished graph again, through `apply`, in whatever is being built now.
+
+That is how a call inside a trace is inlined and how the gradient of a graph is found: replayed
+under a tape, with the user's own call sites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.core import dims
+from wengert.core.apply import apply, wrap
+from wengert.core.context import State, _state, get_state
+from wengert.core.dims import Dim
+from wengert.core.symbolic import SymbolicTensor, as_number
+from wengert.graph.ir import Graph, Node
+from wengert.tape.custom import CUSTOM, tell
+
+# How nodes that are more than an operation are run again; each kind fills in its own.
+REPLAYS: dict[str, Callable[..., Any]] = {}
+
+
+def replay(graph: Graph, inputs: list[Any], assigned: Callable[[Any, Any], Any]) -> list[Any]:
+    """The values of all outputs for tensors as inputs.
+
+    `assigned(variable, value)` is told of assignments and gives the tensor that later reads see.
+    """
+    outer = get_state() or State()
+    env: dict[int, Any] = {v: wrap(c) for v, c in graph.constants.items()}
+    env.update(zip(graph.all_inputs(), inputs, strict=True))
+    if outer.graph is not None:
+        outer.graph.replays.append((graph, env))
+    state = State(outer.listeners, outer.graph, None)
+    token = _state.set(state)
+    try:
+        for node in graph.nodes:
+            state.site = node.site or outer.site
+            _run(node, env, assigned)
+            _state.set(state)
+    finally:
+        _state.reset(token)
+    return [env[v] for v in graph.all_outputs()]
+
+
+def _run(node: Node, env: dict[int, Any], assigned: Callable[[Any, Any], Any]) -> None:
+    given = [env[v] for v in node.inputs]
+    attrs = node.attrs
+    if node.open:
+        attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in attrs.items()}
+    if node.op.name == "assigned":
+        results: Any = (assigned(attrs["variable"], given[0]),)
+    elif node.op is CUSTOM:
+        results = _custom(node, given, attrs)
+    elif node.op.name in REPLAYS:
+        results = REPLAYS[node.op.name](node, given, attrs)
+    else:
+        found = apply(node.op, *given, **attrs)
+        results = (found,) if node.op.outputs == 1 else found
+    env.update(zip(node.outputs, results, strict=True))
+
+
+def _custom(node: Node, given: list[Any], attrs: dict[str, Any]) -> Any:
+    """Results with a user's gradient: the rule stays with them."""
+    count, rule = attrs["count"], attrs["rule"]
+    flat, inputs = given[:count], tuple(given[count:])
+    outs = apply(CUSTOM, *given, count=count, rule=rule)
+    tell(rule, flat, inputs, outs, node.site)
+    return outs
+
+
+def _number(leaf: Dim, env: dict[int, Any]) -> Any:
+    """An unknown number of the old graph in terms of the new one."""
+    _, value, place = leaf.args
+    tensor = env[value]
+    if leaf.kind == "size":
+        return tensor._array.shape[place]
+    if isinstance(tensor, SymbolicTensor):
+        found = as_number(tensor)
+        return _flat(found)[place]
+    return int(tensor._array.reshape(-1)[place])
+
+
+def _flat(value: Any) -> list[Any]:
+    return [x for v in value for x in _flat(v)] if isinstance(value, tuple) else [value]

@@ -1,0 +1,227 @@
+"""What identifies a trace: tensors by dtype and shape, Python values by value, objects by identity.
+
+`encode` turns arguments into a hashable key and the list of their tensors; `rebuild` puts other
+tensors in their places. Containers, named tuples, dataclasses and attrs classes are walked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import wrap
+from wengert.core.convert import to_array
+from wengert.core.dtypes import DType
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.shapes import TensorShape
+from wengert.core.spec import TensorSpec, TypeSpec
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Tensor, Value
+from wengert.core.variable import Variable
+
+_BY_VALUE = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), DType, TensorShape)
+
+
+class Same:
+    """A key that stands for one object as long as that lives."""
+
+    __slots__ = ("number", "ref", "strong")
+
+    def __init__(self, value: Any) -> None:
+        self.number = id(value)
+        self.strong: Any = None
+        try:
+            self.ref: Any = weakref.ref(value)
+        except TypeError:
+            self.strong = value
+            self.ref = lambda: self.strong
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Same) or self.number != other.number:
+            return False
+        mine = self.ref()
+        return mine is not None and mine is other.ref()
+
+    def __repr__(self) -> str:
+        value = self.ref()
+        return "a dead object" if value is None else f"<{type(value).__name__}>"
+
+
+def encode(value: Any, leaves: list[Any]) -> Any:
+    """The key of a value; its tensors are appended to `leaves`."""
+    kind = type(value)
+    if kind is Tensor:
+        leaves.append(value)
+        array = value._array
+        return array.dtype.num, array.shape
+    walker = _WALKERS.get(kind)
+    if walker is None:
+        walker = _walker(value, kind)
+    return walker(value, leaves)
+
+
+def _walker(value: Any, kind: type) -> Callable[[Any, list[Any]], Any]:
+    for test, walker in _KINDS:
+        if test(value, kind):
+            if len(_WALKERS) > 1000:
+                _WALKERS.clear()
+            if walker is not _object:
+                _WALKERS[kind] = walker
+            return walker
+    return _object
+
+
+def _number(value: Any, leaves: list[Any]) -> Any:
+    # 1, 1.0 and True are equal but not the same; nor are 0.0 and -0.0.
+    return type(value), repr(value) if type(value) in (float, complex) else value
+
+
+def _symbolic(value: Any, leaves: list[Any]) -> Any:
+    leaves.append(value)
+    return value.dtype.np.num, value._graph.specs[value._value].shape
+
+
+def _tensor(value: Any, leaves: list[Any]) -> Any:
+    leaves.append(value)
+    return value._array.dtype.num, value._array.shape
+
+
+def _array(value: Any, leaves: list[Any]) -> Any:
+    return encode(wrap(to_array(value)), leaves)
+
+
+def _spec(value: Any, leaves: list[Any]) -> Any:
+    leaves.append(value)
+    return value.dtype.np.num, value.shape._dims
+
+
+def _list(value: Any, leaves: list[Any]) -> Any:
+    return (type(value), *[encode(v, leaves) for v in value])
+
+
+def _mapping(value: Any, leaves: list[Any]) -> Any:
+    return (type(value), *[(k, encode(v, leaves)) for k, v in value.items()])
+
+
+def _fields(value: Any, leaves: list[Any]) -> Any:
+    return (type(value), *[encode(v, leaves) for v in _members(value).values()])
+
+
+def _slices(value: Any, leaves: list[Any]) -> Any:
+    parts = (value.values, value.indices, value._dense_shape)
+    return (IndexedSlices, *[encode(p, leaves) for p in parts])
+
+
+def _composite(value: Any, leaves: list[Any]) -> Any:
+    parts, rest = value.__tf_flatten__()
+    return (type(value), rest, *[encode(p, leaves) for p in parts])
+
+
+def _variable(value: Any, leaves: list[Any]) -> Any:
+    return Variable, Same(value)
+
+
+def _object(value: Any, leaves: list[Any]) -> Any:
+    return Same(value)
+
+
+def _members(value: Any) -> dict[str, Any]:
+    if dataclasses.is_dataclass(value):
+        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    return {a.name: getattr(value, a.name) for a in type(value).__attrs_attrs__}
+
+
+def _is_fields(value: Any, kind: type) -> bool:
+    if isinstance(value, type):
+        return False
+    return dataclasses.is_dataclass(kind) or hasattr(kind, "__attrs_attrs__")
+
+
+_WALKERS: dict[type, Callable[[Any, list[Any]], Any]] = {}
+_KINDS: list[tuple[Callable[[Any, type], bool], Callable[[Any, list[Any]], Any]]] = [
+    (lambda v, k: k in _BY_VALUE, _number),
+    (lambda v, k: k is SymbolicTensor, _symbolic),
+    (lambda v, k: isinstance(v, Variable), _variable),
+    (lambda v, k: isinstance(v, Tensor), _tensor),
+    (lambda v, k: isinstance(v, np.ndarray | np.generic), _array),
+    (lambda v, k: isinstance(v, TensorSpec), _spec),
+    (lambda v, k: isinstance(v, IndexedSlices), _slices),
+    (lambda v, k: hasattr(k, "__tf_flatten__") and not isinstance(v, type), _composite),
+    (lambda v, k: isinstance(v, list | tuple), _list),
+    (lambda v, k: isinstance(v, Mapping), _mapping),
+    (_is_fields, _fields),
+    (lambda v, k: isinstance(v, TypeSpec), lambda v, leaves: (type(v), v)),
+    (lambda v, k: True, _object),
+]
+
+
+_TENSORS = (Value, np.ndarray, np.generic, TensorSpec)
+
+
+def rebuild(
+    value: Any,
+    leaf: Callable[[Any, str], Any],
+    path: str = "",
+    kinds: Any = _TENSORS,
+    other: Callable[[Any], Any] | None = None,
+) -> Any:
+    """The same structure with each tensor (instance of `kinds`) replaced by `leaf(tensor, path)`.
+
+    Variables stay what they are; what else is no container goes through `other`.
+    """
+
+    def walk(value: Any, path: str) -> Any:
+        if isinstance(value, kinds) and not isinstance(value, Variable):
+            return leaf(value, path)
+        if isinstance(value, IndexedSlices):
+            parts = (value.values, value.indices, value._dense_shape)
+            return IndexedSlices(*[None if p is None else walk(p, path) for p in parts])
+        if hasattr(type(value), "__tf_flatten__") and not isinstance(value, type):
+            parts, rest = value.__tf_flatten__()
+            return type(value).__tf_unflatten__(rest, [walk(p, path) for p in parts])
+        if isinstance(value, list | tuple):
+            new = [walk(v, f"{path}[{i}]") for i, v in enumerate(value)]
+            kind: Any = type(value)
+            return kind(*new) if hasattr(value, "_fields") else kind(new)
+        if isinstance(value, Mapping):
+            return _like(value, {k: walk(v, f"{path}[{k!r}]") for k, v in value.items()})
+        if _is_fields(value, type(value)):
+            found = {k: walk(v, f"{path}.{k}") for k, v in _members(value).items()}
+            return _with_fields(value, found)
+        return value if other is None else other(value)
+
+    return walk(value, path)
+
+
+def _like(value: Any, pairs: dict[Any, Any]) -> Any:
+    kind = type(value)
+    if kind is dict:
+        return pairs
+    if hasattr(value, "default_factory"):
+        return kind(value.default_factory, pairs)
+    return kind(pairs) if kind.__name__ != "mappingproxy" else pairs
+
+
+def _with_fields(value: Any, fields: dict[str, Any]) -> Any:
+    """A copy of a dataclass or attrs object with other members, without running its constructor."""
+    new = object.__new__(type(value))
+    if hasattr(value, "__dict__"):
+        new.__dict__.update(value.__dict__)
+    for name, member in fields.items():
+        object.__setattr__(new, name, member)
+    return new
+
+
+def spec_of(leaf: Any) -> TensorSpec:
+    """What a tensor argument looks like."""
+    if isinstance(leaf, TensorSpec):
+        return leaf
+    return TensorSpec(leaf.shape, dtypes.as_dtype(leaf.dtype))

@@ -1,0 +1,296 @@
+"""One trace of a function: its graph, what it captured, how its results are put together."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import wrap
+from wengert.core.context import State, get_state, using
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, describe
+from wengert.core.op import Spec
+from wengert.core.sites import locate
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Value
+from wengert.core.variable import Variable
+from wengert.engines import host
+from wengert.functions import calls, execute
+from wengert.functions.replay import replay
+from wengert.functions.signature import rebuild, spec_of
+from wengert.graph.ir import Draw, Graph, Outer, building
+from wengert.graph.verify import verify
+from wengert.ops.seeds import draw
+
+# Tests verify every graph that is built.
+CHECK = [False]
+
+
+class Slot:
+    """The place of a tensor in the structure of a result."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Trace:
+    """A traced function for one signature."""
+
+    def __init__(self, graph: Graph, skeleton: Any, jit: bool | None, site: Any) -> None:
+        self.graph = graph
+        self.skeleton = skeleton
+        self.jit = jit
+        self.site = site
+        self.created: list[Variable] = []
+        self.specs: list[Any] = []
+        sources = [source for source, _ in graph.captures.values()]
+        self.sources = sources
+        self.reads = [h.variable for h in graph.read_variables()]
+        self.writes = [h.variable for h in graph.written()]
+        self.outer = next((weakref.ref(s.graph) for s in sources if isinstance(s, Outer)), None)
+        self.plain = not sources and not self.reads and not self.writes
+        self.single = type(skeleton) is Slot
+        self.pure = not any(isinstance(s, Draw) for s in sources)
+
+    def belongs_here(self) -> bool:
+        """Whether the trace can be used now: one that uses values of an outer trace, only there."""
+        if self.outer is None:
+            return True
+        outer, here = self.outer(), building()
+        return outer is not None and here is not None and here.is_inside(outer)
+
+    def call(self, leaves: list[Any], site: Any) -> Any:
+        """Runs the trace on tensors, eagerly or inside another trace."""
+        state = get_state()
+        if state is not None and state.graph is not None:
+            return self._inline(leaves, state.graph)
+        if state is None and self.plain:
+            arrays = execute.execute(self.graph, [x._array for x in leaves], self.jit)
+            outs = [wrap(np.asarray(a), site) for a in arrays]
+            return outs[0] if self.single else self.pack(outs)
+        inputs = [*leaves, *[_given(s) for s in self.sources]]
+        if self.writes:
+            with execute.holding([*self.reads, *self.writes]):
+                outs = self._step(inputs, site)
+        else:
+            with execute.holding(self.reads):
+                now = [v._snapshot() for v in self.reads]
+            outs = self._reading(inputs, now, site)
+        return self.pack(outs)
+
+    def _reading(self, inputs: list[Any], now: list[Any], site: Any) -> list[Any]:
+        run = execute.run_tensors(self.jit, site)
+        full = [*inputs, *self.reads]
+        if not calls.followers(full):
+            return run(self.graph, [*inputs, *now])
+        return calls.call(self.graph, full, run, site)
+
+    def _step(self, inputs: list[Any], site: Any) -> list[Any]:
+        full = [*inputs, *self.reads]
+        if not calls.followers(full):
+            arrays = execute.execute_step(self.graph, [x._array for x in inputs], self.jit)
+            return [wrap(np.asarray(a), site) for a in arrays]
+        outs = calls.call(self.graph, full, execute.run_tensors(self.jit, site), site)
+        count = len(self.graph.outputs)
+        for variable, new in zip(self.writes, outs[count:], strict=True):
+            variable._array = new._array
+        return outs[:count]
+
+    def _inline(self, leaves: list[Any], here: Graph) -> Any:
+        """Adds the nodes of this trace to the graph being built."""
+        inputs = list(leaves)
+        for source in self.sources:
+            if isinstance(source, Draw):
+                inputs.append(here.draw(source.kind, source.seed))
+            elif isinstance(source, Outer):
+                inputs.append(source.tensor())
+            else:
+                inputs.append(source)
+        state = get_state()
+        for v in self.reads:
+            for one in state.listeners if state is not None else ():
+                one.follows((v,))
+            inputs.append(here.snapshot(v))
+
+        def assigned(variable: Variable, value: Any) -> Any:
+            variable.assign(value)
+            return here.snapshot(variable)
+
+        outs = replay(self.graph, inputs, assigned)
+        return self.pack(outs[: len(self.graph.outputs)])
+
+    def pack(self, outs: list[Any]) -> Any:
+        """The results in the structure that the function returned."""
+        return outs[0] if self.single else put_together(self.skeleton, outs)
+
+
+def _given(source: Any) -> Any:
+    if isinstance(source, Draw):
+        return wrap(draw(source.kind, source.seed))
+    return source
+
+
+def trace(
+    name: str,
+    function: Callable[..., Any],
+    args: Any,
+    kwargs: Any,
+    specs: Callable[[Any], Any],
+    creating: list[Variable] | None,
+    jit: bool | None,
+    site: Any,
+) -> Trace:
+    """Runs a Python function once on tensors without values, and keeps what it did.
+
+    `specs` says what is known of each tensor argument; `creating` collects variables that the
+    function creates, or is `None` if it must not.
+    """
+    graph = Graph(name, building(), site)
+    feeds: dict[int, Any] = {}
+    graph.on_create = _creator(graph, feeds, creating)
+    known: list[Any] = []
+
+    def leaf(x: Any, path: str) -> Any:
+        spec = specs(x)
+        known.append(spec)
+        label = path.removeprefix(".").split("[")[0] if path else ""
+        tensor = graph.parameter(Spec(spec.shape._dims, spec.dtype), None, spec.name or label)
+        if isinstance(x, Value) and not isinstance(x, SymbolicTensor):
+            feeds[tensor._value] = x._array
+        return tensor
+
+    with using(State((), graph)):
+        new_args, new_kwargs = rebuild_arguments(args, kwargs, leaf)
+        result = function(*new_args, **new_kwargs)
+        skeleton, values = _results(name, graph, result)
+    graph.seal(values)
+    graph.end_replays()
+    if CHECK[0]:
+        verify(graph)
+    found = Trace(graph, skeleton, jit, site)
+    found.specs = known
+    found.created = list(creating or ())
+    return found
+
+
+def rebuild_arguments(args: Any, kwargs: Any, leaf: Any) -> tuple[Any, Any]:
+    """Positional and keyword arguments with their tensors replaced; paths name the parameters."""
+    new_args = [rebuild(value, leaf, name) for name, value in args]
+    return new_args, {k: rebuild(v, leaf, k) for k, v in kwargs.items()}
+
+
+def _results(name: str, graph: Graph, result: Any) -> tuple[Any, list[int]]:
+    skeleton, tensors = take_apart(name, result)
+    return skeleton, [graph.value_of(x) for x in tensors]
+
+
+def take_apart(name: str, result: Any) -> tuple[Any, list[Any]]:
+    """The tensors of a result (numbers become tensors), and its structure with slots for them."""
+    tensors: list[Any] = []
+
+    def slot(x: Any) -> Slot:
+        tensors.append(x)
+        return Slot(len(tensors) - 1)
+
+    def tensor(x: Any, path: str) -> Any:
+        return slot(operand(x))
+
+    def other(value: Any) -> Any:
+        if isinstance(value, Variable):
+            return slot(value.read_value())
+        if value is None:
+            return value
+        if isinstance(value, bool | int | float | complex | str | bytes):
+            return slot(operand(value))
+        if hasattr(value, "__tf_tensor__"):
+            return slot(value.__tf_tensor__())
+        raise at_site(
+            TypeError(
+                f"function {name!r}: it must return tensors, numbers, None or nests of them; got "
+                f"{describe(value)}."
+            )
+        )
+
+    return rebuild(result, tensor, "", _ARRAYS, other), tensors
+
+
+_ARRAYS = (Value, np.ndarray, np.generic)
+
+
+def put_together(skeleton: Any, tensors: list[Any]) -> Any:
+    """A result from its structure and its tensors."""
+    if type(skeleton) is Slot:
+        return tensors[skeleton.number]
+    return rebuild(skeleton, lambda slot, _: tensors[slot.number], "", Slot)
+
+
+def _creator(
+    graph: Graph, feeds: dict[int, Any], creating: list[Variable] | None
+) -> Callable[[Variable, Any], Any]:
+    def create(variable: Variable, initial: Any) -> Any:
+        if creating is None:
+            raise at_site(
+                ValueError(
+                    f"function {graph.name!r}: it creates a variable on a call that is not its "
+                    f"first. Create variables outside, or once: keep them and test whether they "
+                    f"are there."
+                )
+            )
+        if callable(initial) and not isinstance(initial, Value):
+            with using(State()):
+                initial = initial()
+        creating.append(variable)
+        return _evaluated(graph, feeds, initial)
+
+    return create
+
+
+def _evaluated(graph: Graph, feeds: dict[int, Any], initial: Any) -> Any:
+    """The value that a tensor of the trace has for the arguments of this first call."""
+    with using(State()):
+        if not isinstance(initial, SymbolicTensor):
+            return initial
+    inputs = graph.all_inputs()
+    arrays = []
+    for value in inputs:
+        held = next((h for h in graph.held.values() if h.initial == value), None)
+        source = next((s for s, v in graph.captures.values() if v == value), None)
+        if value in feeds:
+            arrays.append(feeds[value])
+        elif held is not None:
+            arrays.append(held.variable._host if held.variable._host is not None else None)
+        elif source is not None and not isinstance(source, Outer):
+            arrays.append(_given(source)._array)
+        else:
+            arrays.append(None)
+    part = graph.copy()
+    part.held = {i: h.copy() for i, h in graph.held.items()}
+    for h in part.held.values():
+        h.written = False
+    part.seal([part.value_of_known(initial)])
+    try:
+        return wrap(np.asarray(host.run(part, arrays)[0]))
+    except Exception:
+        raise at_site(
+            ValueError(
+                f"Variable: its initial value depends on the arguments of the traced function, "
+                f"made at {locate(initial._site)}, and cannot be computed now. Give a fixed value "
+                f"or a function that makes one."
+            )
+        ) from None
+
+
+def spec_for(x: Any) -> Any:
+    """The usual answer to what is known of an argument: its dtype and shape."""
+    return spec_of(x)
+
+
+def is_float(x: Any) -> bool:
+    """Whether a tensor can have a gradient."""
+    return x.dtype.np.num in dtypes.INEXACT

@@ -1,0 +1,194 @@
+"""The gradient of a graph: its replay under a tape, cut into a forward and a backward graph.
+
+`joint` computes the gradients from the inputs and the gradients of the outputs. `forward` is the
+graph itself, with the values that `backward` needs as extra outputs; nothing else is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wengert.core import dtypes
+from wengert.core.context import State, using
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.op import Spec
+from wengert.core.symbolic import symbolic
+from wengert.functions.replay import replay
+from wengert.graph.ir import Graph, Node
+from wengert.graph.passes import has_effects
+from wengert.tape.backward import dense
+from wengert.tape.gradient_tape import GradientTape
+
+
+class Vjp(NamedTuple):
+    """The gradient of a graph for one choice of inputs.
+
+    `active` numbers the outputs that get a gradient, `found` the inputs that have one; `kept` says
+    where each extra input of `backward` comes from: (True, k) is input k, (False, k) is extra
+    output k of `forward`.
+    """
+
+    joint: Graph
+    forward: Graph
+    backward: Graph
+    active: tuple[int, ...]
+    found: tuple[int, ...]
+    kept: tuple[tuple[bool, int], ...]
+
+
+def vjp(graph: Graph, wanted: tuple[bool, ...]) -> Vjp:
+    """The gradient of a graph with respect to the wanted inputs, made once."""
+    key = ("vjp", wanted)
+    found = graph.cache.get(key)
+    if found is None:
+        found = graph.cache[key] = _build(graph, wanted)
+    return found
+
+
+def _build(graph: Graph, wanted: tuple[bool, ...]) -> Vjp:
+    joint = Graph(f"{graph.name}_gradient")
+    joint.site = graph.site
+    with using(State((), joint)):
+        params = [
+            joint.parameter(graph.specs[v], graph.sites.get(v), graph.labels.get(v, ""))
+            for v in graph.all_inputs()
+        ]
+        places = {v: k for k, v in enumerate(graph.all_inputs())}
+        starts = {
+            i: params[places[h.initial]] for i, h in graph.held.items() if h.initial is not None
+        }
+        # A rule of the user's may read variables by name; they are inputs here.
+        variables = {i: h.variable for i, h in graph.held.items() if h.initial is not None}
+        for i, (variable, value) in graph.variables.items():
+            starts[i], variables[i] = params[places[value]], variable
+        for i, variable in variables.items():
+            joint.hold(variable).current = starts[i]._value
+
+        def assigned(variable: Any, value: Any) -> Any:
+            # Later reads count towards the variable, as they do eagerly.
+            start = starts.get(variable._id)
+            new = symbolic(joint, _spec(value), None, joint.value_of(value))
+            new._id = new._id if start is None else start._id
+            return new
+
+        sources = [p for p, want in zip(params, wanted, strict=True) if want]
+        with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+            for p in sources:
+                tape._root(p)
+            outs = replay(graph, params, assigned)
+        active = tuple(
+            k
+            for k, o in enumerate(outs[: len(graph.outputs)])
+            if o._id in tape._tracked and o._array.dtype.num in dtypes.INEXACT
+        )
+        seeds = [joint.parameter(joint_spec(joint, outs[k]), None, f"g{k}") for k in active]
+        targets = [outs[k] for k in active]
+        grads = tape._differentiate(targets, seeds, sources, release=False) if active else []
+    joint.end_replays()
+    which = [k for k, want in enumerate(wanted) if want]
+    found = tuple(k for k, g in zip(which, grads, strict=False) if g is not None)
+    with using(State((), joint)):
+        values = [joint.value_of(dense(g)) for g in grads if g is not None]
+    ends = [joint.value_of(o) for o in outs]
+    joint.settle_captures()
+    assert not joint.captures, f"{joint.name} must not use anything from outside"
+    assert not joint.held, f"{joint.name} must not use variables"
+    return _cut(graph, joint, len(params), ends, values, active, found)
+
+
+def _spec(x: Any) -> Spec:
+    return Spec(x.shape._dims, x.dtype)
+
+
+def joint_spec(joint: Graph, x: Any) -> Spec:
+    """What is known of a tensor's shape and dtype."""
+    return joint.specs[joint.value_of(x)]
+
+
+def _cut(
+    graph: Graph,
+    joint: Graph,
+    count: int,
+    ends: list[int],
+    values: list[int],
+    active: tuple[int, ...],
+    found: tuple[int, ...],
+) -> Vjp:
+    params, seeds = joint.inputs[:count], joint.inputs[count:]
+    joint.seal(values)
+    nodes = joint.nodes
+    ahead = _needed(nodes, ends, effects=True, avoid=set(seeds))
+    behind = [n for n in _needed_nodes(nodes, values) if id(n) not in ahead]
+    # All that does not wait for gradients: what a user's rule closes over may be needed again.
+    late = _late(nodes, set(seeds))
+    front = [n for n in nodes if id(n) in ahead or late.isdisjoint(n.outputs)]
+    made = {v for n in behind for v in n.outputs} | set(seeds) | set(joint.constants)
+    needed = dict.fromkeys(v for n in behind for v in n.reads())
+    needed |= dict.fromkeys(values)
+    residuals = [v for v in needed if v not in made]
+    places = {v: k for k, v in enumerate(params)}
+    extra = [v for v in residuals if v not in places]
+    kept = tuple(
+        (True, places[v]) if v in places else (False, extra.index(v)) for v in residuals
+    )
+    forward = _part(joint, graph.name, front, params, [*ends, *extra])
+    backward = _part(joint, f"{graph.name}_backward", behind, [*residuals, *seeds], values)
+    joint.nodes = [n for n in nodes if id(n) in _ids(_needed_nodes(nodes, values))]
+    return Vjp(joint, forward, backward, active, found, kept)
+
+
+def _late(nodes: list[Node], start: set[int]) -> set[int]:
+    """The values that depend on `start`."""
+    late = set(start)
+    for node in nodes:
+        if not late.isdisjoint(node.reads()):
+            late.update(node.outputs)
+    return late
+
+
+def _ids(nodes: list[Node]) -> set[int]:
+    return {id(n) for n in nodes}
+
+
+def _needed_nodes(nodes: list[Node], values: list[int]) -> list[Node]:
+    needed = set(values)
+    found = []
+    for node in reversed(nodes):
+        if not needed.isdisjoint(node.outputs):
+            needed.update(node.reads())
+            found.append(node)
+    found.reverse()
+    return found
+
+
+def _needed(nodes: list[Node], values: list[int], effects: bool, avoid: set[int]) -> set[int]:
+    """The nodes (by identity) that values need, and all effects that do not depend on `avoid`."""
+    late = _late(nodes, avoid)
+    needed = set(values)
+    found: set[int] = set()
+    for node in reversed(nodes):
+        wanted = not needed.isdisjoint(node.outputs)
+        early = late.isdisjoint(node.outputs) and late.isdisjoint(node.reads())
+        if wanted or (effects and early and has_effects(node)):
+            needed.update(node.reads())
+            found.add(id(node))
+    return found
+
+
+def _part(
+    joint: Graph, name: str, nodes: list[Node], inputs: list[int], outputs: list[int]
+) -> Graph:
+    part = Graph(name)
+    part.site = joint.site
+    part.nodes, part.inputs, part.outputs = nodes, list(inputs), list(outputs)
+    part.specs, part.constants = joint.specs, dict(joint.constants)
+    part.labels, part.sites = joint.labels, joint.sites
+    part.origin, part.origins = joint.origin, joint.origins
+    read = {v for n in nodes for v in n.reads()} | set(outputs)
+    part.constants = {v: c for v, c in part.constants.items() if v in read}
+    return part
+
+
+def is_sparse(g: Any) -> bool:
+    """Whether a gradient names only rows."""
+    return isinstance(g, IndexedSlices)

@@ -1,0 +1,197 @@
+"""The devices of this machine under TensorFlow's names, and which of them are in use.
+
+The CPU is always there. JAX is asked for others, but only when a program asks, and only where a
+plugin for an accelerator is installed, since JAX takes a second to load.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from wengert.core.errors import at_site, describe
+
+_KINDS = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "metal": "GPU", "tpu": "TPU"}
+_NAME = re.compile(r"(?:.*[/:])?(CPU|GPU|TPU):(\d+)", re.IGNORECASE)
+
+
+class PhysicalDevice(NamedTuple):
+    """A device of this machine."""
+
+    name: str
+    device_type: str
+
+
+class LogicalDevice(NamedTuple):
+    """A device as programs address it."""
+
+    name: str
+    device_type: str
+
+
+class LogicalDeviceConfiguration(NamedTuple):
+    """One of the logical devices that a physical one is shown as; limits are not enforced."""
+
+    memory_limit: int | None = None
+    experimental_priority: int | None = None
+    experimental_device_ordinal: int | None = None
+
+
+_CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+_hidden: set[PhysicalDevice] = set()
+_logical: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = {}
+_growth: dict[PhysicalDevice, bool] = {}
+
+
+@functools.cache
+def _accelerators() -> dict[PhysicalDevice, Any]:
+    """JAX's devices other than CPUs, under their names here."""
+    if "jax" not in sys.modules and not (find_spec("jax_plugins") or find_spec("libtpu")):
+        return {}
+    try:
+        import jax
+
+        devices = jax.local_devices()
+    except (ImportError, RuntimeError):  # no JAX, or a driver that does not answer
+        return {}
+    found: dict[PhysicalDevice, Any] = {}
+    for device in devices:
+        kind = _KINDS.get(device.platform.lower())
+        if kind is not None:
+            number = sum(d.device_type == kind for d in found)
+            found[PhysicalDevice(f"/physical_device:{kind}:{number}", kind)] = device
+    return found
+
+
+def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices of this machine, of one type (`"CPU"`, `"GPU"`, `"TPU"`) or all."""
+    if device_type == "CPU":
+        return [_CPU]
+    found = [_CPU, *_accelerators()]
+    return [d for d in found if device_type in (None, d.device_type)]
+
+
+def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices in use."""
+    return [d for d in list_physical_devices(device_type) if d not in _hidden]
+
+
+def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
+    """Chooses the devices in use, of one type or all; `([], "GPU")` leaves GPUs alone.
+
+    Compiled functions run on the first accelerator that is left, or on the CPU, which is always
+    in use.
+    """
+    several = isinstance(devices, list | tuple) and not isinstance(devices, PhysicalDevice)
+    chosen = list(devices) if several else [devices]
+    known = list_physical_devices(device_type)
+    for device in chosen:
+        if device not in known:
+            raise at_site(
+                ValueError(f"set_visible_devices: there is no device {describe(device)}.")
+            )
+    _hidden.difference_update(known)
+    _hidden.update(d for d in known if d not in chosen and d != _CPU)
+    _place()
+
+
+def _place() -> None:
+    """Tells JAX where to compute, where there is a choice."""
+    found = _accelerators()
+    if not found:
+        return
+    import jax
+
+    left = [device for d, device in found.items() if d not in _hidden]
+    target = left[0] if left else jax.local_devices(backend="cpu")[0]
+    jax.config.update("jax_default_device", target)
+
+
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """The devices in use, under the names by which programs address them."""
+    found: list[LogicalDevice] = []
+    for device in get_visible_devices(device_type):
+        for _ in _logical.get(device, [None]):
+            number = sum(d.device_type == device.device_type for d in found)
+            name = f"/device:{device.device_type}:{number}"
+            found.append(LogicalDevice(name, device.device_type))
+    return found
+
+
+def _known(name: str, device: Any) -> PhysicalDevice:
+    if device not in list_physical_devices():
+        raise at_site(ValueError(f"{name}: there is no device {describe(device)}."))
+    return device
+
+
+def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfiguration] | None:
+    """How a device is shown, or `None` if that was not said."""
+    return _logical.get(_known("get_logical_device_configuration", device))
+
+
+def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
+    """Shows a device as several; work is not spread over them."""
+    _logical[_known("set_logical_device_configuration", device)] = list(logical_devices)
+
+
+def set_memory_growth(device: Any, enable: bool) -> None:
+    """Accepted for accelerators; JAX decides when it starts (`XLA_PYTHON_CLIENT_PREALLOCATE`)."""
+    if _known("set_memory_growth", device) == _CPU:
+        raise at_site(ValueError("set_memory_growth: the memory of the CPU always grows."))
+    _growth[device] = bool(enable)
+
+
+def get_memory_growth(device: Any) -> bool:
+    """What `set_memory_growth` was told; `KeyError` for the CPU."""
+    if _known("get_memory_growth", device) == _CPU:
+        raise at_site(KeyError(device))
+    return _growth.get(device, False)
+
+
+def get_device_details(device: Any) -> dict[str, Any]:
+    """The model and, of NVIDIA's, the compute capability of an accelerator; nothing of a CPU."""
+    if not isinstance(device, PhysicalDevice):
+        raise at_site(
+            ValueError(f"get_device_details: a physical device is needed; got {describe(device)}.")
+        )
+    found = _accelerators().get(device)
+    if found is None:
+        return {}
+    details: dict[str, Any] = {"device_name": found.device_kind}
+    capability = getattr(found, "compute_capability", None)
+    if capability is not None:
+        details["compute_capability"] = tuple(int(n) for n in str(capability).split("."))
+    return details
+
+
+def _addressed(name: str, device: str) -> PhysicalDevice:
+    """The device of a name such as `"GPU:0"`."""
+    found = _NAME.fullmatch(device)
+    if found is None:
+        raise at_site(
+            ValueError(f'{name}: a device is named like "GPU:0"; got {describe(device)}.')
+        )
+    wanted = PhysicalDevice(f"/physical_device:{found[1].upper()}:{found[2]}", found[1].upper())
+    if wanted not in list_physical_devices():
+        raise at_site(ValueError(f"{name}: there is no device {device}."))
+    return wanted
+
+
+def get_memory_info(device: str) -> dict[str, int]:
+    """The bytes in use on an accelerator, now and at most; 0 for the CPU."""
+    found = _accelerators().get(_addressed("get_memory_info", device))
+    stats = (found.memory_stats() if found is not None else None) or {}
+    return {"current": stats.get("bytes_in_use", 0), "peak": stats.get("peak_bytes_in_use", 0)}
+
+
+def get_memory_usage(device: str) -> int:
+    """The bytes in use on an accelerator; 0 for the CPU."""
+    return get_memory_info(device)["current"]
+
+
+def reset_memory_stats(device: str) -> None:
+    """Accepted; JAX keeps the peak from the start of the program."""
+    _addressed("reset_memory_stats", device)

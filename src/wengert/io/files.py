@@ -1,0 +1,112 @@
+"""Files as tensors: reading, writing and finding them in a program, traced or not.
+
+A traced function touches the files each time it runs, in order with its other effects.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.op import Op, Spec
+from wengert.io.paths import local, reporting
+
+_STRING = dtypes.nums("s")
+
+
+def _single(name: str, what: str, x: np.ndarray) -> bytes:
+    if x.ndim:
+        raise invalid(name, f"`{what}` must be one string", Spec(x.shape, dtypes.string))
+    found: Any = x[()]
+    return found
+
+
+def _read(filename: np.ndarray) -> np.ndarray:
+    path = local("read_file", _single("read_file", "filename", filename))
+    out = np.empty((), object)
+    with reporting("read_file", path), open(path, "rb") as file:
+        out[()] = file.read()
+    return out
+
+
+READ_FILE = Op(
+    "read_file",
+    "filename",
+    kernel=_read,
+    infer=lambda filename: Spec((), dtypes.string),
+    lower=None,
+    grad=None,
+    accepts=_STRING,
+    effect=True,
+    register=False,
+)
+
+
+def read_file(filename: Any, name: Any = None) -> Any:
+    """The whole content of a file, as a string tensor."""
+    return apply(READ_FILE, operand(filename, dtypes.string))
+
+
+def _write(filename: np.ndarray, contents: np.ndarray) -> np.ndarray:
+    path = local("write_file", _single("write_file", "filename", filename))
+    data = _single("write_file", "contents", contents)
+    with reporting("write_file", path):
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+    return np.asarray(True)
+
+
+WRITE_FILE = Op(
+    "write_file",
+    "filename contents",
+    kernel=_write,
+    infer=lambda filename, contents: Spec((), dtypes.bool_),
+    lower=None,
+    grad=None,
+    accepts=_STRING,
+    effect=True,
+    register=False,
+)
+
+
+def write_file(filename: Any, contents: Any, name: Any = None) -> None:
+    """Writes a string to a file, and makes the folders around it where they are missing."""
+    apply(WRITE_FILE, operand(filename, dtypes.string), operand(contents, dtypes.string))
+
+
+def _match(pattern: np.ndarray) -> np.ndarray:
+    if pattern.ndim > 1:
+        given = Spec(pattern.shape, dtypes.string)
+        raise invalid("matching_files", "`pattern` must be one string or a list", given)
+    found: list[str] = []
+    for one in pattern.reshape(-1):
+        found += glob.glob(local("matching_files", one), include_hidden=True)
+    out = np.empty(len(found), object)
+    out[:] = [os.fsencode(path) for path in sorted(found)]
+    return out
+
+
+MATCHING_FILES = Op(
+    "matching_files",
+    "pattern",
+    kernel=_match,
+    infer=lambda pattern: Spec((None,), dtypes.string),
+    lower=None,
+    grad=None,
+    accepts=_STRING,
+    effect=True,
+    register=False,
+)
+
+
+def matching_files(pattern: Any, name: Any = None) -> Any:
+    """The paths that match one pattern or several, sorted, as a string tensor."""
+    return apply(MATCHING_FILES, operand(pattern, dtypes.string))

@@ -1,0 +1,92 @@
+"""`ExponentialMovingAverage`: a slowly following copy of each variable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core.errors import at_site, describe
+from wengert.core.variable import Variable
+
+
+class ExponentialMovingAverage:
+    """Keeps averages of variables: `average -= (1 - decay) * (average - variable)` at each `apply`.
+
+    With `num_updates`, the decay is at most `(1 + num_updates) / (10 + num_updates)`, so that early
+    averages follow faster.
+
+    >>> w = tf.Variable(1.0)
+    >>> ema = tf.train.ExponentialMovingAverage(decay=0.9)
+    >>> ema.apply([w])
+    >>> _ = w.assign(2.0)
+    >>> ema.apply([w])
+    >>> ema.average(w).numpy()
+    np.float32(1.1)
+    """
+
+    def __init__(
+        self,
+        decay: Any,
+        num_updates: Any = None,
+        zero_debias: bool = False,
+        name: str = "ExponentialMovingAverage",
+    ) -> None:
+        self._decay = decay
+        self._num_updates = num_updates
+        self._zero_debias = (
+            zero_debias  # for averages of tensors, which there are not in TensorFlow 2
+        )
+        self._name = name
+        self._averages: dict[Any, Variable] = {}
+
+    @property
+    def name(self) -> str:
+        """The name, with which those of the averages end."""
+        return self._name
+
+    def apply(self, var_list: Any = None) -> None:
+        """Moves the average of each variable towards its value; the first time, makes it."""
+        variables = list(var_list or ())
+        for v in variables:
+            if not isinstance(v, Variable):
+                raise at_site(
+                    TypeError(
+                        f"ExponentialMovingAverage: variables are averaged; got {describe(v)}."
+                    )
+                )
+            if not v.dtype.is_floating:
+                raise at_site(
+                    TypeError(
+                        f"ExponentialMovingAverage: the variables must be of a float type; got "
+                        f"{describe(v)}."
+                    )
+                )
+        for v in variables:
+            self._move(v)
+
+    def _move(self, v: Variable) -> None:
+        from wengert.ops.cast import cast
+        from wengert.ops.select import minimum
+
+        average = self._averages.get(v.ref())
+        if average is None:
+            name = f"{v.name.partition(':')[0]}/{self._name}"
+            average = self._averages[v.ref()] = Variable(v, trainable=False, name=name)
+        decay = cast(self._decay, v.dtype)
+        if self._num_updates is not None:
+            count = cast(self._num_updates, v.dtype)
+            decay = minimum(decay, (count + 1) / (count + 10))
+        average.assign_sub((average - v) * (1 - decay))
+
+    def average(self, var: Any) -> Variable | None:
+        """The variable that holds the average of `var`, or `None` if there is none."""
+        return self._averages.get(var.ref())
+
+    def average_name(self, var: Any) -> str:
+        """The name under which the average of `var` is, or would be, kept."""
+        found = self.average(var)
+        full = var.name.partition(":")[0] + f"/{self._name}" if found is None else found.name
+        return full.partition(":")[0]
+
+    def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Variable]:
+        """The variables by the names of their averages."""
+        return {self.average_name(v): v for v in moving_avg_variables or ()}

@@ -1,0 +1,55 @@
+"""Nodes that hold graphs: calls, branches and loops. How they are run is the engines' business.
+
+`loop` is the one loop: it carries a state, reads invariants, reads a row of each input stack and
+writes a row of each output stack per turn, by a condition or a given number of turns, forwards or
+backwards. `while_loop`, `scan` and `map_fn` are loops, and so is the gradient of a loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core.op import Op
+
+
+def _no_rule(*args: Any, **attrs: Any) -> Any:
+    raise AssertionError("a node that holds graphs is run by an engine")
+
+
+def _node(name: str, effect: bool = False) -> Op:
+    return Op(
+        name,
+        "*inputs",
+        kernel=_no_rule,
+        infer=_no_rule,
+        lower=None,
+        grad=None,
+        outputs=None,
+        effect=effect,
+        register=False,
+    )
+
+
+# call(inputs...; graph, jit): runs a graph; `jit` demands the compiled engine.
+CALL = _node("call")
+
+# switch(index, inputs...; branches): runs one of several graphs; the last one for a bad index.
+SWITCH = _node("switch")
+
+# loop(count, turn, state..., invariants..., stacks...; test, body, states, invariants, rows,
+#      reverse, bound): see above. `count` is -1 where only the test decides. The test and the body
+# take (turn, state..., invariants...) and the body also one row of each stack; it gives the new
+# state, then `rows` rows. Results: the number of turns, the last state, the stacks.
+LOOP = _node("loop")
+
+# batched(inputs...; graph, axes): runs a graph for each row of the inputs whose axis is 0.
+BATCHED = _node("batched")
+
+# host_call(inputs...; function, specs, name): calls Python with arrays, in program order.
+HOST_CALL = _node("host_call", effect=True)
+
+# flush(values...; variables): gives variables their values so far, before Python looks at them.
+FLUSH = _node("flush", effect=True)
+
+# reload(; variable): the value of a variable after Python may have changed it.
+RELOAD = _node("reload", effect=True)

@@ -1,0 +1,167 @@
+"""Updates of variables inside a graph: each makes a new value by operations.
+
+The methods of `Variable` come here while a graph is being built; eagerly they work in place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.context import get_state
+from wengert.core.convert import Hooks, operand
+from wengert.core.errors import at_site, invalid
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.op import Op, Spec
+from wengert.core.shapes import TensorShape
+from wengert.core.variable import Variable
+from wengert.ops.dims import expand_dims
+from wengert.ops.scatter import (
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+    tensor_scatter_nd_update,
+)
+
+# Marks where a variable gets a value, so that a replay of the graph sees reads after it.
+ASSIGNED = Op(
+    "assigned",
+    "x",
+    kernel=lambda x, variable: x,
+    infer=lambda x, variable: x,
+    lower=lambda x, variable: x,
+    grad=None,
+    effect=False,
+    register=False,
+)
+
+
+def _write(variable: Variable, method: str, value: Any) -> None:
+    from wengert.core.symbolic import symbolic
+
+    state: Any = get_state()
+    graph = state.graph
+    x = operand(value, variable.dtype)
+    spec = graph.specs[graph.value_of(x)]
+    if not variable.shape.is_compatible_with(spec.shape):
+        raise invalid(
+            method,
+            f"the value's shape {TensorShape(spec.shape)} does not fit shape {variable.shape} of "
+            f"variable {variable.name!r}",
+            help="Reshape the value.",
+        )
+    site = state.site or _caller()
+    (new,) = graph.emit(
+        ASSIGNED, (graph.value_of(x),), {"variable": variable}, [Spec(spec.shape, spec.dtype)], site
+    )
+    graph.write(variable, symbolic(graph, graph.specs[new], site, new))
+
+
+def _caller() -> Any:
+    from wengert.core.sites import caller
+
+    return caller(1)
+
+
+def update(variable: Variable, method: str, *given: Any) -> None:
+    """Records one update of a variable in the graph being built."""
+    if isinstance(given[0], IndexedSlices) and not method.startswith(("scatter", "batch_scatter")):
+        raise at_site(
+            TypeError(f"{method}: IndexedSlices are written with scatter_update and its kin.")
+        )
+    state: Any = get_state()
+    now = state.graph.tensor(state.graph.read(variable)) if method != "assign" else None
+    _write(variable, method, _UPDATES[method](now, *given))
+
+
+def _delta(now: Any, value: Any) -> Any:
+    x = operand(value, now.dtype)
+    if not now.shape.is_compatible_with(x.shape):
+        raise invalid(
+            "assign_add", f"the value's shape {x.shape} does not fit the variable's {now.shape}"
+        )
+    return x
+
+
+def _rows(change: Any) -> Any:
+    """An update of whole rows, by an update at index tuples."""
+
+    def scatter(now: Any, delta: Any) -> Any:
+        indices = operand(delta.indices)
+        return change(now, expand_dims(indices, -1), operand(delta.values, now.dtype))
+
+    return scatter
+
+
+def _by_product(now: Any, indices: Any, values: Any) -> Any:
+    """Rows multiplied one after the other, where they are named once."""
+    from wengert.ops.gather import gather_nd
+
+    return tensor_scatter_nd_update(now, indices, gather_nd(now, indices) * values)
+
+
+def _by_quotient(now: Any, indices: Any, values: Any) -> Any:
+    from wengert.ops.gather import gather_nd
+
+    return tensor_scatter_nd_update(now, indices, gather_nd(now, indices) / values)
+
+
+def _batches(now: Any, delta: Any) -> Any:
+    from wengert.ops.joining import stack
+
+    rows = operand(delta.indices)
+    sizes = rows._array.shape
+    grid = np.indices(sizes)[:-1] if all(type(d) is int for d in sizes) else None
+    if grid is None:
+        raise invalid("batch_scatter_update", "in a function the shape must be known", rows)
+    parts = [operand(g.astype(rows.dtype.np)) for g in grid]
+    return tensor_scatter_nd_update(
+        now, stack([*parts, rows], -1), operand(delta.values, now.dtype)
+    )
+
+
+def _slice(now: Any, index: Any, value: Any, ufunc: Any) -> Any:
+    """Writes a part: a mask of the part chooses between old and new."""
+    from wengert.ops.create import ones_like
+    from wengert.ops.select import where
+    from wengert.ops.shaping import broadcast_to
+    from wengert.ops.slicing import SLICE_GRAD, STRIDED_SLICE, normalise
+
+    plain = normalise(index)
+    old = apply(STRIDED_SLICE, now, index=plain)
+    new = operand(value, now.dtype)
+    if ufunc is np.add:
+        new = old + new
+    elif ufunc is np.subtract:
+        new = old - new
+    new = broadcast_to(new, old._array.shape)
+    shape = now._array.shape
+    spread = apply(SLICE_GRAD, new, index=plain, shape=shape)
+    touched = apply(SLICE_GRAD, ones_like(old, dtypes.bool_), index=plain, shape=shape)
+    return where(touched, spread, now)
+
+
+_UPDATES: dict[str, Any] = {
+    "assign": lambda now, value: value,
+    "assign_add": lambda now, delta: now + _delta(now, delta),
+    "assign_sub": lambda now, delta: now - _delta(now, delta),
+    "assign_slice": _slice,
+    "batch_scatter_update": _batches,
+    "scatter_nd_add": tensor_scatter_nd_add,
+    "scatter_nd_sub": tensor_scatter_nd_sub,
+    "scatter_nd_max": tensor_scatter_nd_max,
+    "scatter_nd_min": tensor_scatter_nd_min,
+    "scatter_nd_update": tensor_scatter_nd_update,
+    "scatter_add": _rows(tensor_scatter_nd_add),
+    "scatter_sub": _rows(tensor_scatter_nd_sub),
+    "scatter_max": _rows(tensor_scatter_nd_max),
+    "scatter_min": _rows(tensor_scatter_nd_min),
+    "scatter_update": _rows(tensor_scatter_nd_update),
+    "scatter_mul": _rows(_by_product),
+    "scatter_div": _rows(_by_quotient),
+}
+Hooks.update = update

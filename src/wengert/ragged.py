@@ -1,0 +1,15 @@
+"""The names of `tf.ragged`."""
+
+from wengert.composite.ragged_joining import stack
+from wengert.composite.ragged_make import (
+    boolean_mask,
+    constant,
+    range,
+    row_splits_to_segment_ids,
+    segment_ids_to_row_splits,
+    stack_dynamic_partitions,
+)  # fmt: skip
+from wengert.composite.ragged_map import map_flat_values
+from wengert.core.missing import missing as _missing
+
+__getattr__ = _missing("tf.ragged", globals())

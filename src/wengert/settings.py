@@ -1,0 +1,144 @@
+"""Settings of TensorFlow's runtime: kept and told again; those that Wengert has obey them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from wengert.core.errors import at_site, describe
+
+_values: dict[str, Any] = {
+    "deterministic": False,
+    "device_policy": "silent",
+    "inter_op": 0,
+    "intra_op": 0,
+    "jit": "",
+    "soft_placement": True,
+    "synchronous": True,
+    "tensor_float_32": True,
+}
+_OPTIONS = {
+    "arithmetic_optimization", "auto_mixed_precision", "auto_parallel", "constant_folding",
+    "debug_stripper", "dependency_optimization", "disable_meta_optimizer", "disable_model_pruning",
+    "function_optimization", "implementation_selector", "layout_optimizer", "loop_optimization",
+    "min_graph_nodes", "pin_to_host_optimization", "remapping", "scoped_allocator_optimization",
+    "shape_optimization",
+}  # fmt: skip
+_options: dict[str, Any] = {"disable_model_pruning": False, "disable_meta_optimizer": False}
+_POLICIES = ("silent", "silent_for_int32", "warn", "explicit")
+
+
+def enable_op_determinism() -> None:
+    """Accepted; the same program gives the same numbers as it is."""
+    _values["deterministic"] = True
+
+
+def is_op_determinism_enabled() -> bool:
+    """Whether `enable_op_determinism` was called."""
+    return _values["deterministic"]
+
+
+def get_inter_op_parallelism_threads() -> int:
+    """What `set_inter_op_parallelism_threads` was told; 0 leaves it to the system."""
+    return _values["inter_op"]
+
+
+def set_inter_op_parallelism_threads(num_threads: int) -> None:
+    """Accepted; operations run one after the other."""
+    _values["inter_op"] = int(num_threads)
+
+
+def get_intra_op_parallelism_threads() -> int:
+    """What `set_intra_op_parallelism_threads` was told; 0 leaves it to the system."""
+    return _values["intra_op"]
+
+
+def set_intra_op_parallelism_threads(num_threads: int) -> None:
+    """Accepted; NumPy's and XLA's libraries choose their threads when they start."""
+    _values["intra_op"] = int(num_threads)
+
+
+def get_jit() -> str:
+    """`"autoclustering"` if `set_jit` asked for it, else nothing."""
+    return _values["jit"]
+
+
+def set_jit(enabled: bool | str) -> None:
+    """Accepted; which functions are compiled is Wengert's own choice, or `jit_compile`'s."""
+    if isinstance(enabled, bool):
+        _values["jit"] = "autoclustering" if enabled else ""
+    elif enabled in ("autoclustering", ""):
+        _values["jit"] = enabled
+
+
+def get_experimental_options() -> dict[str, Any]:
+    """The options of TensorFlow's graph optimizer that were set."""
+    return dict(_options)
+
+
+def set_experimental_options(options: dict[str, Any]) -> None:
+    """Accepted; Wengert's graph passes have no options. Unknown names are left out."""
+    _options.update({k: v for k, v in options.items() if k in _OPTIONS})
+
+
+def get_soft_device_placement() -> bool:
+    """Whether operations may run on another device than they name."""
+    return _values["soft_placement"]
+
+
+def set_soft_device_placement(enabled: bool) -> None:
+    """Accepted; operations run where there is a way to run them."""
+    _values["soft_placement"] = bool(enabled)
+
+
+def get_synchronous_execution() -> bool:
+    """Whether operations are waited for."""
+    return _values["synchronous"]
+
+
+def set_synchronous_execution(enable: bool | None) -> None:
+    """Accepted; eager operations are done when they return."""
+    _values["synchronous"] = enable is None or bool(enable)
+
+
+def get_device_policy() -> str:
+    """What happens when a tensor is on another device than its operation."""
+    return _values["device_policy"]
+
+
+def set_device_policy(device_policy: str | None) -> None:
+    """Accepted; tensors are moved silently."""
+    chosen = "silent" if device_policy is None else device_policy
+    if chosen not in _POLICIES:
+        raise at_site(
+            ValueError(
+                f"set_device_policy: choose one of {', '.join(_POLICIES)}; got "
+                f"{describe(device_policy)}."
+            )
+        )
+    _values["device_policy"] = chosen
+
+
+def tensor_float_32_execution_enabled() -> bool:
+    """Whether matrix products of float32 may round their factors on GPUs that are faster so."""
+    return _values["tensor_float_32"]
+
+
+def enable_tensor_float_32_execution(enabled: bool) -> None:
+    """Says whether matrix products of float32 may round their factors on GPUs.
+
+    It is JAX's setting `jax_default_matmul_precision`; functions that are compiled already stay.
+    """
+    _values["tensor_float_32"] = bool(enabled)
+    precision = None if enabled else "highest"
+    if "jax" in sys.modules:
+        sys.modules["jax"].config.update("jax_default_matmul_precision", precision)
+    elif precision is None:
+        os.environ.pop("JAX_DEFAULT_MATMUL_PRECISION", None)
+    else:
+        os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = precision
+
+
+def accept() -> None:
+    """Accepted; there is nothing to set."""

@@ -1,0 +1,148 @@
+"""What a tape remembers so that a gradient that is `None` can be explained.
+
+Events (opened, closed, watched, ...) and cuts (operations that no gradient passes) are noted as
+they happen, each with its moment on the id clock; both are rare. What an ordinary entry says is
+copied, without its tensors, only when an explanation may be wanted: `gradient` does so the first
+time it is called from a line, before it frees its entries. The explaining itself is done
+elsewhere; `Hooks.explainer` names the module, so that it is imported when first needed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from wengert.core import dtypes
+from wengert.core.sites import RawSite
+from wengert.core.tensor import Tensor
+from wengert.tape.arguments import UnconnectedGradients
+
+OPENED, CLOSED, STOPPED, RESUMED, RESET, WATCHED = range(6)
+MOST = 10_000  # call sites remembered, and steps kept of what a tape forgot
+
+
+class Event(NamedTuple):
+    """Something that happened to a tape at a moment of the id clock; `about` is a tensor's id."""
+
+    clock: int
+    kind: int
+    site: RawSite | None
+    about: int = 0
+
+
+class Step(NamedTuple):
+    """An operation, by name and by the ids of its tensors, so that it keeps nothing alive.
+
+    `passes` says for each input whether gradients may; `whole` that the result is not a float.
+    `kind` is empty for an operation, or says how else a value was carried from input to output.
+    """
+
+    name: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    passes: tuple[bool, ...]
+    site: RawSite | None
+    whole: bool = False
+    thread: int = 0  # 0 for what the tape itself noted
+    kind: str = ""
+
+
+class Evidence(NamedTuple):
+    """What a tape knew at one moment."""
+
+    events: tuple[Event, ...]
+    steps: tuple[Step, ...]
+    tracked: frozenset[int]
+    roots: frozenset[int]
+    thread: int
+    watches_variables: bool
+    sites: dict[int, RawSite]
+    missing: frozenset[int] = frozenset()  # the sources that got no gradient
+
+
+class Hooks:
+    """Who explains; named by the root package, since this room is below it."""
+
+    explainer = ""
+    always = False  # whether evidence is taken at every call
+
+    @classmethod
+    def module(cls) -> Any:
+        return import_module(cls.explainer)
+
+
+# Lines from which `gradient` was called: True where all was well, False where it was explained.
+# The code object is kept beside, so that its number is not given to another.
+SEEN: dict[tuple[int, int], tuple[bool, Any]] = {}
+
+
+def cut(op: Any, inputs: Any, outputs: Any, site: RawSite | None) -> Step:
+    """An operation on watched tensors that no gradient passes."""
+    ids = tuple([x._id for x in inputs])
+    whole = op.gradient is not None and outputs[0]._array.dtype.num not in dtypes.INEXACT
+    return Step(op.name, ids, tuple([o._id for o in outputs]), (False,) * len(ids), site, whole)
+
+
+def passes(op: Any, count: int) -> tuple[bool, ...]:
+    """For each input whether the operation has a gradient with respect to it."""
+    if op.joint is not None:
+        return (True,) * count
+    if op.gradient is None:
+        return (False,) * count
+    return tuple([r is not None for r in op.rules])
+
+
+def take(tape: Any) -> Evidence:
+    """A copy of what the tape knows, without the tensors."""
+    found: dict[int, RawSite] = {}
+    steps = [_step(entry, found) for entry in tape._entries]
+    return Evidence(
+        tuple([Event(*e) for e in tape._events]),
+        (*tape._past, *tape._cuts, *steps),
+        frozenset(tape._tracked),
+        frozenset(tape._roots),
+        tape._thread,
+        tape._watch_accessed,
+        found,
+    )
+
+
+def _step(entry: Any, found: dict[int, RawSite]) -> Step:
+    if len(entry) == 10:
+        op, _, i, j, out_id, x, y, _, _, site = entry
+        ids, outs, kept = (i, j), (out_id,), (x, y)
+    else:
+        op, _, ids, outs, kept, _, _, _, site, *_ = entry
+        outs = outs if isinstance(outs, tuple) else (outs,)
+    for x in kept or ():
+        if isinstance(x, Tensor) and x._site is not None:
+            found[x._id] = x._site
+    return Step(op.name, ids, outs, passes(op, len(ids)), site)
+
+
+def forget(tape: Any) -> None:
+    """Keeps the steps of a tape that is about to be reset, up to a bound."""
+    tape._past = take(tape).steps[-MOST:]
+
+
+def before(tape: Any, site: RawSite | None, mode: UnconnectedGradients) -> Evidence | None:
+    """Evidence for a call that may have to be explained; taken while there still is some."""
+    if mode is UnconnectedGradients.ZERO:
+        return None
+    if site is None or (id(site[0]), site[1]) not in SEEN or mode is UnconnectedGradients.ERROR:
+        return take(tape)
+    return take(tape) if Hooks.always else None
+
+
+def went_well(site: RawSite | None) -> bool | None:
+    """How the last call from this line ended; `None` if there was none."""
+    found = None if site is None else SEEN.get((id(site[0]), site[1]))
+    return None if found is None else found[0]
+
+
+def after(site: RawSite | None, well: bool) -> None:
+    """Notes how a call from this line ended."""
+    if len(SEEN) >= MOST:
+        SEEN.clear()
+    if site is not None:
+        SEEN[id(site[0]), site[1]] = well, site[0]

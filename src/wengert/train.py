@@ -1,0 +1,21 @@
+"""The names of `tf.train`: checkpoints, and averages of variables."""
+
+from types import SimpleNamespace as _Namespace
+
+from wengert.checkpoint.checkpoint import Checkpoint, CheckpointOptions
+from wengert.checkpoint.manager import CheckpointManager
+from wengert.checkpoint.python_state import PythonState as _PythonState
+from wengert.checkpoint.reader import list_variables, load_checkpoint, load_variable
+from wengert.checkpoint.state import (
+    CheckpointState,
+    checkpoints_iterator,
+    get_checkpoint_state,
+    latest_checkpoint,
+)
+from wengert.checkpoint.view import TrackableView
+from wengert.core.missing import missing as _missing
+from wengert.moving_average import ExponentialMovingAverage
+
+experimental = _Namespace(PythonState=_PythonState)
+
+__getattr__ = _missing("tf.train", globals())

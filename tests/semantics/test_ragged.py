@@ -1,0 +1,36 @@
+"""Ragged tensors: `ragged.txt` says what TensorFlow answers to each expression."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.semantics.api import tf
+from tests.semantics.tables import answer_to, gradient, rows
+
+C, RT = tf.ragged.constant, tf.RaggedTensor
+NAMES = {
+    "tf": tf,
+    "np": np,
+    "C": C,
+    "R": tf.ragged,
+    "RT": RT,
+    "RP": tf.experimental.RowPartition,
+    "grad": gradient,
+    "rt": C([[1.0, 2.0], [], [3.0]]),
+    "r2": C([[1.0, 2.0], [3.0]]),
+    "r3": C([[[1.0], [2.0, 3.0]], [[4.0]]]),
+    "r4": C([[[1.0], [2.0, 3.0]], [], [[4.0, 5.0, 6.0], []]]),
+    "rm": C([[3.0, 1.0, 2.0], [], [5.0]]),
+    "ri": C([[1, 2], [], [3]]),
+    "rb": C([[True, False], [], [True]]),
+    "rs": C([["a"], ["bb", "ccc"]]),
+    "rin": RT.from_row_splits(tf.reshape(tf.range(6.0), [3, 2]), [0, 1, 3]),
+    "ru": RT.from_uniform_row_length([1.0, 2.0, 3.0, 4.0], 2),
+    "d": tf.constant([[1.0, 2.0], [3.0, 4.0]]),
+}
+
+
+@pytest.mark.parametrize(("expression", "answer"), [*rows("ragged.txt")])
+def test_answers(expression: str, answer: str) -> None:
+    assert answer_to(expression, NAMES, answer) == answer
