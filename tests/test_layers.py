@@ -30,6 +30,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 def room(parts: tuple[str, ...]) -> str:
     """The room of a module given by its dotted parts below the package."""
+    if parts[:1] == ("__main__.py",):
+        return "cli"
     return parts[0] if parts and parts[0] in ROOMS else "top"
 
 

@@ -13,8 +13,8 @@ from wengert.core.missing import LATER
 
 MODULES = (
     "autodiff", "bitwise", "config", "debugging", "dtypes", "experimental", "image", "io",
-    "io.gfile", "linalg", "math", "math.special", "nn", "random", "signal", "strings", "summary",
-    "train",
+    "io.gfile", "linalg", "math", "math.special", "nn", "ragged", "random", "sets",
+    "signal", "sparse", "strings", "summary", "train",
 )  # fmt: skip
 PLACES = ("tf", *(f"tf.{name}" for name in MODULES))
 
@@ -56,8 +56,11 @@ def test_an_unknown_name_is_answered_with_the_full_name(place: str) -> None:
         ("tf.math", "logsigmoid", "tf.math.log_sigmoid"),
         ("tf.math.special", "bessel_j00", "tf.math.special.bessel_j0"),
         ("tf.nn", "conv2", "tf.nn.conv2d"),
+        ("tf.ragged", "constnat", "tf.ragged.constant"),
         ("tf.random", "norml", "tf.random.normal"),
+        ("tf.sets", "intersect", "tf.sets.intersection"),
         ("tf.signal", "rffts", "tf.signal.rfft"),
+        ("tf.sparse", "to_dens", "tf.sparse.to_dense"),
         ("tf.strings", "regex_replaces", "tf.strings.regex_replace"),
         ("tf.summary", "scalars", "tf.summary.scalar"),
         ("tf.train", "CheckPoint", "tf.train.Checkpoint"),

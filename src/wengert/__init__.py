@@ -43,7 +43,9 @@ from wengert.ops import updates as _updates  # lets variables change inside func
 from wengert.tape.gradient_tape import GradientTape, UnconnectedGradients
 from wengert.tape.history import Hooks as _TapeHooks
 
-_TapeHooks.explainer = "wengert.explain.unconnected"  # imported when a gradient is None
+# Imported when a gradient is None, or a function is traced again and again.
+_TapeHooks.explainer = "wengert.explain.unconnected"
+_TapeHooks.retraces = "wengert.explain.retraces"
 
 newaxis = None
 half, double = float16, float64
@@ -57,6 +59,7 @@ _PLACES = _read(
         "composite.values": "type_spec_from_value",
         "core.indexed_slices": "IndexedSlicesSpec",
         "engines.choice": "engine",
+        "functions.batched": "vectorized_map",
         "functions.control": "case cond switch_case while_loop",
         "functions.function": "function",
         "functions.functional": "foldl foldr map_fn scan",

@@ -5,6 +5,7 @@ from types import SimpleNamespace as _Namespace
 from wengert import hardware as _hardware
 from wengert import settings as _settings
 from wengert.core.missing import missing as _missing
+from wengert.functions.tracing_state import functions_run_eagerly, run_functions_eagerly
 from wengert.hardware import (
     LogicalDevice,
     LogicalDeviceConfiguration,

@@ -39,7 +39,10 @@ class TensorArray:
         return self._with(items)
 
     def read(self, i: Any) -> Any:
-        return self.items[int(i)]
+        # A side that is not chosen may read anything.
+        if -len(self.items) <= int(i) < len(self.items):
+            return self.items[int(i)]
+        return tf.zeros([d or 0 for d in self.element_shape], self.dtype)
 
     def size(self) -> Any:
         return tf.constant(len(self.items))

@@ -22,7 +22,7 @@ Z, W = cplx(2, 3, 3) + 3 * np.eye(3), cplx(2, 3, 2, seed=1)
 
 def definite(x: Any) -> Any:
     """A positive definite matrix made of any matrix."""
-    return tf.matmul(x, x, adjoint_b=True) + tf.constant(np.eye(x.shape[-2]), x.dtype)
+    return tf.matmul(x, x, adjoint_b=True) + tf.eye(tf.shape(x)[-2], dtype=x.dtype)
 
 
 def np_definite(x: np.ndarray) -> np.ndarray:
@@ -36,7 +36,7 @@ def _product(q: Any, r: Any) -> Any:
 def _svd_parts(x: Any, **options: Any) -> Any:
     """What the singular vectors say without their free phases."""
     s, u, v = la.svd(x, **options)
-    k = s.shape[-1]
+    k = tf.shape(s)[-1]
     return (
         s,
         tf.abs(u[..., :k]),

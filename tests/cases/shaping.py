@@ -15,12 +15,15 @@ def complex_normal(*shape: int) -> np.ndarray:
     return normal(*shape) + 1j * normal(*shape, seed=1)
 
 
+HELD = tf.Variable([0.5, -1.0])
+
 CASES = [
     Case("identity", lambda x: tf.identity(x), (normal(2, 3),), lambda x: x, dtypes=ALL),
     Case("identity_n", lambda x, i: tf.identity_n([x, i]), (normal(2), whole(3)),
          lambda x, i: [x, i]),
     Case("stop_gradient", lambda x: tf.stop_gradient(x), (normal(2),), lambda x: x, order=0),
-    Case("read_variable", lambda x: tf.Variable(x).read_value(), (normal(2),), lambda x: x, order=0),
+    Case("read_variable", lambda x: x + tf.cast(HELD.read_value(), x.dtype), (normal(2),),
+         lambda x: x + np.array([0.5, -1.0])),
     Case("reshape", lambda x: tf.reshape(x, [3, -1]), (normal(2, 6),), lambda x: x.reshape(3, 4),
          dtypes=ALL),
     Case("reshape_empty", lambda x: tf.reshape(x, [0, 5]), (normal(0, 3),), lambda x: x.reshape(0, 5)),
@@ -50,8 +53,9 @@ CASES = [
          lambda x, y: np.stack([x, y], 1), dtypes=ALL),
     Case("stack_last", lambda x, y: tf.stack([x, y], -1), (normal(2), normal(2, seed=1)),
          lambda x, y: np.stack([x, y], -1)),
-    Case("unstack", lambda x: tf.unstack(x, axis=1), (normal(2, 3),), lambda x: list(x.T)),
-    Case("unstack_part", lambda x: tf.unstack(x)[1] * 2.0, (normal(2, 3),), lambda x: x[1] * 2),
+    Case("unstack", lambda x: tf.unstack(x, axis=1), (normal(2, 3),), lambda x: list(x.T),
+         needs_sizes="how many tensors come of it is decided while tracing"),
+    Case("unstack_part", lambda x: tf.unstack(x, 2)[1] * 2.0, (normal(2, 3),), lambda x: x[1] * 2),
     Case("concat", lambda x, y: tf.concat([x, y], -1), (normal(2, 3), normal(2, 1, seed=1)),
          lambda x, y: np.concatenate([x, y], 1), dtypes=ALL),
     Case("concat_empty", lambda x, y: tf.concat([x, y], 0), (normal(0, 3), normal(2, 3)),

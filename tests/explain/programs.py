@@ -20,14 +20,15 @@ def examined(text: str, file: str = "program.py") -> Report:
     """What the detectors say about a program; an error that ends it is theirs too."""
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, Any] = {"__name__": "__main__", "__file__": file}
-    try:
-        with doctor() as found:
+    with doctor() as found:
+        try:
             exec(compile(text, file, "exec", dont_inherit=True), names)
-    except Exception as error:
-        if not hasattr(error, "code"):
-            raise
-    finally:
-        linecache.cache.pop(file, None)
+        except Exception as error:
+            if not hasattr(error, "code"):
+                raise
+            found.examine(error)
+        finally:
+            linecache.cache.pop(file, None)
     return found.report()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.autograph import primitives, trees, values
-from wengert.autograph.learning import Growing, Learn, inside, retrying, was_meant
+from wengert.autograph.learning import Growing, Learn, Owner, inside, retrying, was_meant
 from wengert.autograph.lists import TracedList, is_array
 from wengert.autograph.state import Cells, State
 from wengert.autograph.undefined import EMPTY, UNSET, Undefined
@@ -38,7 +38,18 @@ def unless(site: Construct, cells: Cells, rest: Any) -> None:
     if stop is False:
         rest()
     elif stop is not True:
-        choose_branch(site, cells, _negated(stop), rest, lambda: _up(site, cells))
+        before = [cells.get(f) for f in site.flags]
+
+        def go_on() -> None:
+            for f in site.flags:
+                cells.set(f, False)
+            rest()
+
+        choose_branch(site, cells, _negated(stop), go_on, lambda: _up(site, cells), skips=True)
+        changed = {s.base for s in site.symbols}
+        for f, v in zip(site.flags, before, strict=True):
+            if f not in changed:
+                cells.set(f, v)
 
 
 def _up(site: Construct, cells: Cells) -> None:
@@ -76,20 +87,25 @@ def choose_branch(
     then: Any,
     otherwise: Any,
     lenient: frozenset[int] = frozenset(),
+    skips: bool = False,
 ) -> None:
     """Traces both branches on the state of the function and joins what they made of it.
 
-    `lenient` are the numbers of symbols whose `None` zeros may stand in for.
+    `lenient` are the numbers of symbols whose `None` zeros may stand in for; `skips` says that
+    the second branch is where a jump has happened.
     """
     site.met = True
     state = State(site, cells)
     key = ("if", *map(trees.form, state.before))
-    retrying(site.learned, key, lambda hints: _both(state, condition, then, otherwise, hints, lenient))
+    sides = then, otherwise
+
+    def attempt(hints: Any, owner: Owner) -> None:
+        _both(state, condition, sides, hints, Joint(state, lenient, skips, owner))
+
+    retrying(site.learned, key, attempt)
 
 
-def _both(
-    state: State, condition: Any, then: Any, otherwise: Any, hints: Any, lenient: frozenset[int]
-) -> None:
+def _both(state: State, condition: Any, sides: Any, hints: Any, joint: Joint) -> None:
     started = [_grown(v, hints.get(k)) for k, v in enumerate(state.before)]
     recipes: list[Recipe] = []
 
@@ -101,12 +117,11 @@ def _both(
         return traced
 
     def join(left: Any, right: Any) -> Any:
-        joint = Joint(state, started, lenient)
         recipes.extend(joint.states(left, right))
         return joint.left, joint.right
 
     try:
-        chosen = primitives.conditional(condition, side(then), side(otherwise), join)
+        chosen = primitives.conditional(condition, *map(side, sides), join)
     except BaseException:
         state.restore()
         raise
@@ -135,23 +150,42 @@ def _run(run: Any, state: State) -> Any:
 class Joint:
     """Two states of the same places on their way to become one."""
 
-    def __init__(self, state: Any, started: list[Any], lenient: frozenset[int]) -> None:
+    def __init__(
+        self, state: Any, lenient: frozenset[int], skips: bool, owner: Owner | None = None
+    ) -> None:
         self.state = state
-        self.started = started
+        self.owner = owner or Owner()
         self.lenient = lenient
+        self.skips = skips
         self.left: list[Any] = []
         self.right: list[Any] = []
         self.hints: dict[Any, Any] = {}
+        self.wanted: tuple[Any, Any] = (None, None)
 
     def states(self, left: Any, right: Any) -> list[Recipe]:
         if isinstance(left, Dead) or isinstance(right, Dead):
             return self._one_side(left, right)
+        self.wanted = self._wanted(left), self._wanted(right)
+        if self.skips:
+            site = self.state.site
+            found = [site.targets[f] for f in site.flags]
+            self.wanted = self.wanted[0], frozenset().union(*found)
         found = [
             self._symbol(k, a, b) for k, (a, b) in enumerate(zip(left, right, strict=True))
         ]
         if self.hints:
-            raise Learn(self.hints)
+            raise Learn(self.owner, self.hints)
         return found
+
+    def _wanted(self, values: list[Any]) -> frozenset[str] | None:
+        """The names that are read where a side has jumped to; `None` where it has not."""
+        targets = self.state.site.targets
+        up = [
+            targets[s.base]
+            for s, v in zip(self.state.symbols, values, strict=True)
+            if v is True and s.base in targets
+        ]
+        return frozenset().union(*up) if up else None
 
     def _one_side(self, left: Any, right: Any) -> list[Recipe]:
         """A branch that raises hands nothing on: the state is that of the other."""
@@ -176,22 +210,31 @@ class Joint:
         if a is b:
             return _same(a)
         if not symbol.steps and symbol.base not in site.live:
-            name = f"`{symbol}`"
-            return _same(Undefined(f"{name} belongs to one branch of the `if` at line {site.line}."))
-        free = symbol.base == site.result or k in self.lenient
-        if free:
-            missing = (EMPTY, UNSET, None) if k in self.lenient else (EMPTY, UNSET)
-            blank_a, blank_b = (any(x is m for m in missing) for x in (a, b))
-            if blank_a or blank_b:
-                return self._standing_in(a, b, blank_a)
+            return _same(Undefined(f"`{symbol}` belongs to the `if` at line {site.line}.", True))
+        blank = [self._is_blank(k, v, w) for v, w in zip((a, b), self.wanted, strict=True)]
+        if any(blank):
+            return self._standing_in(a, b, *blank)
         name = "the returned value" if symbol.base == site.result else f"`{symbol}`"
         return self.values(name, k, a, b, before)
 
-    def _standing_in(self, a: Any, b: Any, blank_left: bool) -> Recipe:
-        given = b if blank_left else a
-        if not trees.can_stand_in(given):
+    def _is_blank(self, k: int, value: Any, wanted: frozenset[str] | None) -> bool:
+        """Whether zeros may take the place of a value, because nobody will ask for it."""
+        symbol, site = self.state.symbols[k], self.state.site
+        if symbol.base == site.result:
+            return value is UNSET
+        if symbol.base in site.targets:
+            return False
+        if isinstance(value, Undefined) and value.dead:
+            return True
+        if wanted is not None and not symbol.steps and symbol.base not in wanted:
+            return True
+        return k in self.lenient and (value is None or value is EMPTY)
+
+    def _standing_in(self, a: Any, b: Any, left: bool, right: bool) -> Recipe:
+        given = b if left else a
+        if left and right or not trees.can_stand_in(given):
             return _same(given)
-        return self._filled(given, blank_left)
+        return self._filled(given, left)
 
     def _filled(self, value: Any, blank_left: bool) -> Recipe:
         if isinstance(value, list | tuple | dict):
@@ -314,6 +357,6 @@ def shown(value: Any) -> str:
 
 def join_values(name: str, a: Any, b: Any) -> tuple[list[Any], list[Any], Recipe]:
     """The tensors to choose from, and the value they make, for two results of an expression."""
-    joint = Joint(None, [], frozenset())
+    joint = Joint(None, frozenset(), False)
     recipe = joint.values(name, -1, a, b, None)
     return joint.left, joint.right, recipe

@@ -43,7 +43,8 @@ def _rows(x: Any) -> Source:
 def len_(x: Any) -> Any:
     """The length; a tensor where it is known only when the function runs."""
     if isinstance(x, TracedList):
-        return x.length()
+        known = x.known_length()
+        return x.length() if known is None else known
     if isinstance(x, SymbolicTensor) and (x.shape.rank is None or x.shape.rank > 0):
         known = None if x.shape.rank is None else x.shape.as_list()[0]
         return shape(x)[0] if known is None else known

@@ -127,8 +127,7 @@ def tree(f: FunctionType, node: Any, unit: Unit, given: list[str]) -> ast.Module
         inner = b.at(node, _class(owner, inner))
     elif "__class__" in f.__code__.co_freevars:
         free.append("__class__")
-    module = ast.Module([b.function(node, unit.names.prefix, free, [inner])], [])
-    return ast.fix_missing_locations(module)
+    return ast.Module([b.function(node, unit.names.prefix, free, [inner])], [])
 
 
 def _bare(args: ast.arguments) -> ast.arguments:

@@ -229,7 +229,9 @@ class Expressions:
 
 def _filling(kind: str, line: int) -> Construct:
     # `found` is the name of the list in the operator.
-    return Construct(kind, line, (Symbol("found"),), (), frozenset({"found"}), frozenset({"found"}))
+    name = Symbol("found")
+    alive = frozenset({"found"})
+    return Construct(kind, line, (name,), frozenset({name}), live=alive, after=alive)
 
 
 def _binds(nodes: list[Any]) -> bool:

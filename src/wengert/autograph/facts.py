@@ -54,13 +54,12 @@ class Facts:
 
     def effects(self, statements: Sequence[ast.AST]) -> Effects:
         """The effects of statements or expressions, each worked out once."""
-        found = Effects()
-        for node in statements:
-            one = self._effects.get(id(node))
-            if one is None:
-                one = self._effects[id(node)] = effects(node)
-            found.add(one)
-        return found
+        if len(statements) == 1:
+            found = self._effects.get(id(statements[0]))
+            if found is None:
+                found = self._effects[id(statements[0])] = effects(statements[0], self._effects)
+            return found
+        return effects(statements, self._effects)
 
     def jumps(self, *statements: ast.AST) -> set[str]:
         """The kinds of jumps that lead out of the statements."""

@@ -33,6 +33,7 @@ class Forms:
         self._made: dict[Any, str] = {}
         self._flags: set[str] = set()
         self._seen: set[str] = set()
+        self._locals = facts.locals | facts.nonlocals | facts.globals
         self._loops: list[Any] = []
 
     # What the plain form asks for. Each answers with the number of a function in the bundle.
@@ -102,7 +103,7 @@ class Forms:
     def _define(self, kind: str, ref: Any, args: list[str], body: list[Any]) -> str:
         """Adds a function to the bundle; what it assigns belongs to the user's function."""
         name = self.unit.fresh(kind, ref)
-        stored = effects(body).stores - set(args)
+        stored = {n for node in body for n in _stored(node)} - set(args)
         outer = sorted(stored - self.facts.globals)
         declared = sorted(stored & self.facts.globals)
         head: list[Any] = []
@@ -121,7 +122,8 @@ class Forms:
 
     def _site(
         self, ref: Any, kind: str, symbols: Iterable[Symbol] = (), live: Iterable[str] = (),
-        flags: Sequence[str] = (), after: Iterable[str] = (),
+        flags: Sequence[str] = (), after: Iterable[str] = (), loop: Any = None,
+        appended: Iterable[Symbol] = (),
     ) -> Any:  # fmt: skip
         """A construct of the user's code, as `sites[number]`."""
         symbols = tuple(symbols)
@@ -133,22 +135,34 @@ class Forms:
                 kind,
                 ref.lineno,
                 symbols,
+                frozenset(appended),
                 tuple(flags),
                 frozenset(live),
                 frozenset(after),
+                self._targets(loop),
                 self.names.result,
             )
         )
         return b.item(ref, b.load(ref, self.names.sites), number)
 
     def _flag(self, kind: str, loop: Any = None) -> str:
-        if kind == "return":
-            name = self.names.returned
-        else:
-            name = f"{self.names.prefix}{kind}_{loop.lineno}_{loop.col_offset}"
+        name = self._flag_name(kind, loop)
         self._flags.add(name)
         self._use(name)
         return name
+
+    def _flag_name(self, kind: str, loop: Any) -> str:
+        if kind == "return":
+            return self.names.returned
+        return f"{self.names.prefix}{kind}_{loop.lineno}_{loop.col_offset}"
+
+    def _targets(self, left: Any) -> dict[str, frozenset[str]]:
+        """Where each jump leads from here, and out of a loop just left, by what is read there."""
+        found = {self.names.returned: frozenset[str]()}
+        for loop in (*self._loops[-1:], *([left] if left else [])):
+            found[self._flag_name("break", loop)] = frozenset(self.facts.live_after[id(loop)])
+            found[self._flag_name("continue", loop)] = frozenset(self.facts.live_head[id(loop)])
+        return found
 
     def _flags_of(self, jumps: Iterable[str]) -> list[str]:
         loop = self._loops[-1] if self._loops else None
@@ -251,6 +265,8 @@ class Forms:
         ref = rest[0]
         flags = self._flags_of(jumps)
         live = self._live(self._end_of(rest), rest)
+        # Where the rest is skipped, it is what the jump leads to that reads on.
+        live = live.union(*[self._targets(None)[f] for f in flags])
         site = self._site(ref, "rest", self._changes(rest), live, flags)
         tail = b.load(ref, self._tail(node, rest))
         cells = b.load(ref, self.names.cells)
@@ -289,7 +305,8 @@ class Forms:
         live = self.facts.live_head[id(node)] | after | {*stops, self.names.result}
         ref = node.test if isinstance(node, ast.While) else node.iter
         kind = "while" if isinstance(node, ast.While) else "for"
-        return self._site(ref, kind, symbols, live, stops, after)
+        appended = self.facts.effects(node.body).appended
+        return self._site(ref, kind, symbols, live, stops, after, appended=appended)
 
     @property
     def _flag_stem(self) -> str:
@@ -322,7 +339,8 @@ class Forms:
         if not stops:
             return [b.do(ref, b.call(ref, name))]
         live = self._live(self.facts.live_after[id(node)], node.orelse)
-        site = self._site(ref, "rest", self._changes(node.orelse), live, stops)
+        live = live.union(*[self._targets(node)[f] for f in stops])
+        site = self._site(ref, "rest", self._changes(node.orelse), live, stops, loop=node)
         cells = b.load(ref, self.names.cells)
         return [b.do(ref, self._op(ref, "unless", site, cells, b.load(ref, name)))]
 

@@ -21,11 +21,16 @@ _MOST_TRIES = 20
 _MOST_KEPT = 64
 
 
+class Owner:
+    """The attempt that a lesson is for; others let it pass."""
+
+
 class Learn(BaseException):
     """Gives up a trace; not an `Exception`, since user code must not catch it."""
 
-    def __init__(self, hints: dict[Any, Any]) -> None:
+    def __init__(self, owner: Owner, hints: dict[Any, Any]) -> None:
         super().__init__()
+        self.owner = owner
         self.hints = hints
 
 
@@ -64,16 +69,23 @@ class Growing:
 
 
 @dataclass(frozen=True)
+class AsList:
+    """A list that the body reads, or fills only sometimes: it begins as what it is."""
+
+
+@dataclass(frozen=True)
 class Rotated:
     """A condition with effects: it is asked at the end of each turn, as often as Python would."""
 
 
-def retrying(learned: dict[Any, Any], key: Any, run: Callable[[dict[Any, Any]], None]) -> None:
-    """Runs `run(hints)` until it needs to learn nothing more."""
-    hints = learned.get(key, {})
-    if hints:
+Hints = dict[Any, Any]
+
+
+def retrying(learned: dict[Any, Any], key: Any, run: Callable[[Hints, Owner], None]) -> None:
+    """Runs `run(hints, owner)` until it needs to learn nothing more."""
+    if key in learned:
         try:
-            run(hints)
+            run(learned[key], Owner())
         except (Learn, Exception):
             # What another trace learned does not hold here.
             del learned[key]
@@ -86,12 +98,15 @@ def retrying(learned: dict[Any, Any], key: Any, run: Callable[[dict[Any, Any]], 
         learned[key] = hints
 
 
-def _learning(run: Callable[[dict[Any, Any]], None]) -> dict[Any, Any]:
-    hints: dict[Any, Any] = {}
+def _learning(run: Callable[[Hints, Owner], None]) -> Hints:
+    hints: Hints = {}
     for _ in range(_MOST_TRIES):
+        owner = Owner()
         try:
-            run(hints)
+            run(hints, owner)
         except Learn as found:
+            if found.owner is not owner:
+                raise
             new = {k: v for k, v in found.hints.items() if k not in hints or hints[k] != v}
             assert new, f"nothing new is learned from {found.hints}"
             hints = hints | new

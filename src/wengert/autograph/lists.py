@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -35,6 +36,13 @@ class TracedList:
         self.arrays = arrays
 
     @classmethod
+    def of_stacks(cls, element: Any, stacks: list[Any]) -> TracedList:
+        """A list whose elements are the rows of tensors."""
+        empty = cls.start(element, [])
+        pairs = zip(empty.arrays, stacks, strict=True)
+        return cls(element, [a.unstack(x) for a, x in pairs])
+
+    @classmethod
     def start(cls, element: Any, values: list[Any]) -> TracedList:
         """A growing list that begins with the elements of a Python list."""
         made = _array_type()
@@ -53,6 +61,11 @@ class TracedList:
         """The number of elements, as a tensor."""
         return self.arrays[0].size()
 
+    def known_length(self) -> int | None:
+        """The number of elements, where the trace knows it."""
+        shape = self.arrays[0].stack().shape
+        return None if shape.rank is None else shape.as_list()[0]
+
     def append(self, value: Any) -> None:
         """Adds an element at the end."""
         self._write(self.length(), value)
@@ -63,10 +76,10 @@ class TracedList:
             self.append(value)
 
     def _write(self, place: Any, value: Any) -> None:
-        leaves = self._leaves(value)
+        leaves = self.leaves(value)
         self.arrays = [a.write(place, x) for a, x in zip(self.arrays, leaves, strict=True)]
 
-    def _leaves(self, value: Any) -> list[Any]:
+    def leaves(self, value: Any) -> list[Any]:
         """An element as tensors of the right kinds."""
         specs = nest.flatten(self.element)
         try:
@@ -152,3 +165,41 @@ class TracedList:
 
 def _shown(value: Any) -> str:
     return ", ".join(describe(x) for x in nest.flatten(value))
+
+
+class FillingList:
+    """A list in the body of a counted loop that only appends to it.
+
+    What a turn appends becomes rows of the loop. Anything else that is done with the list needs
+    its elements, and so gives up this guess.
+    """
+
+    __slots__ = ("_give_up", "items")
+
+    def __init__(self, give_up: Callable[[], BaseException]) -> None:
+        self.items: list[Any] = []
+        self._give_up = give_up
+
+    def append(self, value: Any) -> None:
+        """Adds an element at the end."""
+        self.items.append(value)
+
+    def extend(self, values: Any) -> None:
+        """Adds elements at the end."""
+        self.items.extend(values)
+
+    def __iadd__(self, values: Any) -> FillingList:
+        self.items.extend(values)
+        return self
+
+    def used(self, *args: Any, **kwargs: Any) -> Any:
+        """Anything that needs the elements."""
+        raise self._give_up()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__tf_tensor__":
+            raise AttributeError(name)
+        raise self._give_up()
+
+    __getitem__ = __setitem__ = __delitem__ = __len__ = __bool__ = __iter__ = used
+    __contains__ = __add__ = __mul__ = __radd__ = __reversed__ = used

@@ -13,7 +13,15 @@ import numpy as np
 
 from wengert.autograph import primitives, trees
 from wengert.autograph.branches import choose_branch, if_, stopped
-from wengert.autograph.learning import FirstTurn, Learn, Rotated, inside, retrying
+from wengert.autograph.learning import (
+    FirstTurn,
+    Hints,
+    Learn,
+    Owner,
+    Rotated,
+    inside,
+    retrying,
+)
 from wengert.autograph.logic import and_, not_
 from wengert.autograph.names import Symbol
 from wengert.autograph.options import OPTIONS, LoopOptions, collecting
@@ -30,7 +38,6 @@ RESUME = object()
 # A Python loop whose `break` hangs on a tensor must be unrolled to its end.
 _MOST_UNROLLED = 10_000
 ROTATED = "rotated"
-Hints = dict[Any, Any]
 
 
 def while_(site: Construct, cells: Cells, t: Any, test: Any, body: Any) -> None:
@@ -57,7 +64,7 @@ def for_(site: Construct, cells: Cells, rows: Any, body: Any) -> None:
     """Runs a `for` loop over a source of ours, or over anything that Python can."""
     if isinstance(rows, Source):
         loop = _For(site, cells, rows, body)
-        if not isinstance(loop.count, int) or loop.count > 0:
+        if not isinstance(loop.turns, int) or loop.turns > 0:
             loop.run()
         return
     guarded = 0
@@ -97,21 +104,29 @@ class _GraphLoop:
         self.cells = cells
         site.met = True
 
+    def counted(self) -> bool:
+        """Whether the number of turns is fixed before the first."""
+        return False
+
+    def count(self) -> Any:
+        """The most turns there can be, or `None`."""
+        return None
+
+    def stacks(self) -> list[Any]:
+        """The tensors of which each turn gets a row."""
+        return []
+
     def own(self, hints: Hints) -> list[Any]:
         """The state that is the loop's own, at its start."""
-        raise NotImplementedError
+        return []
 
-    def goes_on(self, own: list[Any], hints: Hints) -> Any:
+    def goes_on(self, own: list[Any]) -> Any:
         """Whether there is another turn."""
         raise NotImplementedError
 
-    def turn(self, own: list[Any], hints: Hints) -> list[Any]:
+    def turn(self, i: Any, own: list[Any], rows: list[Any]) -> list[Any]:
         """Makes a turn and returns the loop's own state after it."""
         raise NotImplementedError
-
-    def limit(self) -> Any:
-        """The most turns there can be, or `None`."""
-        return None
 
     def first(self) -> Any:
         """Whether there is a first turn: a truth value or a tensor."""
@@ -127,92 +142,89 @@ class _GraphLoop:
     def _key(self, *more: Any) -> Any:
         return (self.kind, *more, *map(trees.form, State(self.site, self.cells).before))
 
-    def _attempt(self, hints: Hints) -> None:
-        peeled = frozenset(k for k, h in hints.items() if isinstance(h, FirstTurn))
+    def _attempt(self, hints: Hints, owner: Owner) -> None:
+        peeled = frozenset(k[0] for k, h in hints.items() if isinstance(h, FirstTurn))
         if not peeled:
-            self._trace(hints)
+            self._trace(hints, owner)
             return
-        names = [str(self.site.symbols[k]) for k in sorted(peeled)]
-        self._check_turn(names, "is None")
+        self._check_turn([str(self.site.symbols[k]) for k in sorted(peeled)], "is None")
         self.peel(peeled)
         retrying(self.site.learned, self._key("rest"), self._trace)
 
-    def _trace(self, hints: Hints) -> None:
+    def _trace(self, hints: Hints, owner: Owner) -> None:
         """Traces the loop on a guess of what its state is."""
         state = State(self.site, self.cells)
-        slots = Slots(state, hints)
+        slots = Slots(state, hints, owner, self.counted())
         try:
-            self._traced(state, slots, hints)
+            self._traced(state, slots)
         except BaseException as error:
             state.restore()
             # A number that took the wrong dtype may be the cause: try the body on the number.
             if isinstance(error, Exception) and slots.has_numbers:
-                self._loosely(state, hints)
+                self._loosely(state, Slots(state, hints, owner, self.counted(), loose=True))
             raise
 
-    def _loosely(self, state: State, hints: Hints) -> None:
+    def _loosely(self, state: State, slots: Slots) -> None:
         """Learns what the body makes of numbers that stay numbers; says nothing if it fails."""
         try:
-            self._traced(state, Slots(state, hints, loose=True), hints)
+            self._traced(state, slots)
         except Exception:
             pass
         finally:
             state.restore()
 
-    def _traced(self, state: State, slots: Slots, hints: Hints) -> None:
-        own = self.own(hints)
-        count = len(own)
-        options = hints.get(OPTIONS) or LoopOptions()
+    def _traced(self, state: State, slots: Slots) -> None:
+        own = self.own(slots.hints)
+        n = len(own)
+        options = slots.hints.get(OPTIONS) or LoopOptions()
 
-        def test(*flat: Any) -> Any:
-            given = slots.values(flat[count:])
+        def test(i: Any, flat: list[Any]) -> Any:
+            given = slots.values(flat[n:])
             state.write(given)
             with inside():
-                answer = self.goes_on(list(flat[:count]), hints)
-            self._must_be_pure(state, given, hints)
+                answer = self.goes_on(flat[:n])
+            self._must_be_pure(state, given, slots)
             return primitives.truth(answer)
 
-        def body(*flat: Any) -> Any:
-            state.write(slots.values(flat[count:]))
-            with inside(), collecting(options, slots, flat[count:]):
-                mine = self.turn(list(flat[:count]), hints)
-            return [*mine, *slots.outcome(state.read())]
+        def body(i: Any, flat: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
+            state.write(slots.values(flat[n:]))
+            with inside(), collecting(options, slots, flat[n:]):
+                mine = self.turn(i, flat[:n], rows)
+            states, made = slots.outcome(state.read())
+            return [*mine, *states], made
 
-        self._check_turn([s for s in slots.standing_in if s in self.site.after], "has no value")
-        found = primitives.loop(
-            test,
-            body,
-            [*own, *slots.start],
-            [x.shape for x in own] + slots.shapes(),
-            options.given(self.limit()),
+        self._check_turn(slots.standing_in, "has no value")
+        start, shapes = [*own, *slots.start], [x.shape for x in own] + slots.shapes()
+        asked = None if self.counted() and options.maximum_iterations is None else test
+        plan = primitives.Plan(
+            asked, body, start, shapes, options.most(self.count()), self.stacks()
         )
-        self._settle(state, slots, found[count:])
+        found, stacks = primitives.loop(plan)
+        new = slots.final(found[n:], stacks)
+        state.write([trees.put_back(old, v) for old, v in zip(state.before, new, strict=True)])
 
-    def _must_be_pure(self, state: State, given: list[Any], hints: Hints) -> None:
+    def _must_be_pure(self, state: State, given: list[Any], slots: Slots) -> None:
         """A condition that changes something must run as often as Python would run it."""
-        if ROTATED in hints:
+        if ROTATED in slots.hints:
             return
         now = get_state()
         graph = None if now is None else now.graph
         changed = any(a is not b for a, b in zip(given, state.read(), strict=True))
         if changed or any(n.op.effect for n in (() if graph is None else graph.nodes)):
-            raise Learn({ROTATED: Rotated()})
+            raise Learn(slots.owner, {ROTATED: Rotated()})
 
     def _check_turn(self, names: list[str], what: str) -> None:
         """Checks that there is a turn, which some names need to get a value."""
         names = [n for n in names if n in self.site.after]
-        if not names or self.first() is True:
+        first = self.first() if names else True
+        if first is True:
             return
         shown = " and ".join(f"`{n}`" for n in names)
         primitives.check(
-            self.first(),
+            first,
             f"{self.site.kind}: {shown} {what} before the loop at line {self.site.line}, is used "
             f"after it, and the loop made no turn. Give it a value before the loop.",
         )
-
-    def _settle(self, state: State, slots: Slots, found: list[Any]) -> None:
-        values = slots.values(found)
-        state.write([trees.put_back(old, v) for old, v in zip(state.before, values, strict=True)])
 
 
 class _While(_GraphLoop):
@@ -225,20 +237,15 @@ class _While(_GraphLoop):
         self.body = body
         self.peeled = False
 
-    def _rotated(self, hints: Hints) -> bool:
-        return self.peeled or ROTATED in hints
-
     def own(self, hints: Hints) -> list[Any]:
-        return [self.t] if self._rotated(hints) else []
+        return [self.t] if self.peeled or ROTATED in hints else []
 
-    def goes_on(self, own: list[Any], hints: Hints) -> Any:
+    def goes_on(self, own: list[Any]) -> Any:
         return own[0] if own else _again(self.site, self.cells, self.test)
 
-    def turn(self, own: list[Any], hints: Hints) -> list[Any]:
+    def turn(self, i: Any, own: list[Any], rows: list[Any]) -> list[Any]:
         self.body()
-        if not own:
-            return []
-        return [primitives.truth(_again(self.site, self.cells, self.test))]
+        return [primitives.truth(_again(self.site, self.cells, self.test))] if own else []
 
     def first(self) -> Any:
         return self.t
@@ -255,7 +262,7 @@ class _While(_GraphLoop):
         )
 
         def turn() -> None:
-            self.cells.set(name, self.turn([self.t], {})[0])
+            self.cells.set(name, self.turn(0, [self.t], [])[0])
 
         choose_branch(site, self.cells, self.t, turn, _nothing, numbers)
         self.t = primitives.truth(self.cells.get(name))
@@ -267,38 +274,39 @@ class _For(_GraphLoop):
     def __init__(self, site: Construct, cells: Cells, rows: Source, body: Any) -> None:
         super().__init__(site, cells)
         self.rows = rows
-        self.count = rows.count()
+        self.turns = rows.count()
         self.body = body
-        self.start = 0
 
-    def own(self, hints: Hints) -> list[Any]:
-        return [wrap(np.array(self.start, np.int32))]
+    def counted(self) -> bool:
+        return not self.site.flags
 
-    def goes_on(self, own: list[Any], hints: Hints) -> Any:
-        more = own[0] < self.count
+    def count(self) -> Any:
+        return self.turns
+
+    def stacks(self) -> list[Any]:
+        return self.rows.stacks()
+
+    def goes_on(self, own: list[Any]) -> Any:
         stop = stopped(self.site, self.cells)
-        return more if stop is False else more & not_(stop)
+        return wrap(np.asarray(True)) if stop is False else not_(stop)
 
-    def turn(self, own: list[Any], hints: Hints) -> list[Any]:
-        self.body(self.rows.item(own[0]))
-        return [own[0] + 1]
-
-    def limit(self) -> Any:
-        return self.count - self.start
+    def turn(self, i: Any, own: list[Any], rows: list[Any]) -> list[Any]:
+        self.body(self.rows.item(i, rows))
+        return []
 
     def first(self) -> Any:
-        return self.count > 0
+        return self.turns > 0
 
     def peel(self, numbers: frozenset[int]) -> None:
         first = self.first()
         if first is True:
-            self.body(self.rows.item(0))
+            self.body(self.rows.first())
         else:
             site = replace(self.site, learned={})
-            choose_branch(
-                site, self.cells, first, lambda: self.body(self.rows.item(0)), _nothing, numbers
-            )
-        self.start = 1
+            run = lambda: self.body(self.rows.first())
+            choose_branch(site, self.cells, first, run, _nothing, numbers)
+        self.rows = self.rows.rest()
+        self.turns = self.rows.count()
 
 
 def comprehend(

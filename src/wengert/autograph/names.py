@@ -61,14 +61,16 @@ def _key(node: ast.AST) -> tuple[str, Any] | None:
 class Effects:
     """What a piece of code reads, writes and may jump to."""
 
-    __slots__ = ("assigned", "calls", "captured", "jumps", "mutated", "reads", "shared", "stores")
+    __slots__ = ("appended", "assigned", "calls", "captured", "jumps", "mutated", "memo", "reads", "shared", "stores")
 
-    def __init__(self) -> None:
+    def __init__(self, memo: dict[int, Effects] | None = None) -> None:
+        self.memo = memo
         self.reads: set[str] = set()
         self.stores: set[str] = set()
         # Paths that are given a value, and containers that are changed in place.
         self.assigned: set[Symbol] = set()
         self.mutated: set[Symbol] = set()
+        self.appended: set[Symbol] = set()
         # Names that inner functions see, and those that they change by `nonlocal`.
         self.captured: set[str] = set()
         self.shared: set[str] = set()
@@ -80,15 +82,19 @@ class Effects:
         self.stores |= other.stores
         self.assigned |= other.assigned
         self.mutated |= other.mutated
+        self.appended |= other.appended
         self.captured |= other.captured
         self.shared |= other.shared
         self.jumps |= other.jumps
         self.calls = self.calls or other.calls
 
 
-def effects(nodes: ast.AST | Iterable[ast.AST | None] | None) -> Effects:
-    """The effects of code, with those of the blocks inside it."""
-    found = Effects()
+Memo = dict[int, Effects]
+
+
+def effects(nodes: ast.AST | Iterable[ast.AST | None] | None, memo: Memo | None = None) -> Effects:
+    """The effects of code, with those of the blocks inside it; `memo` keeps those of statements."""
+    found = Effects(memo)
     if isinstance(nodes, ast.AST):
         _visit(nodes, found)
     else:
@@ -99,16 +105,29 @@ def effects(nodes: ast.AST | Iterable[ast.AST | None] | None) -> Effects:
 
 
 def _visit(node: ast.AST, found: Effects) -> None:
-    handler = _HANDLERS.get(type(node))
-    if handler is not None:
-        handler(node, found)
+    if isinstance(node, ast.stmt) and found.memo is not None:
+        one = found.memo.get(id(node))
+        if one is None:
+            one = found.memo[id(node)] = Effects(found.memo)
+            _HANDLERS.get(type(node), _inside)(node, one)
+        found.add(one)
     else:
-        _inside(node, found)
+        _HANDLERS.get(type(node), _inside)(node, found)
 
 
 def _inside(node: ast.AST, found: Effects) -> None:
-    for child in ast.iter_child_nodes(node):
-        _visit(child, found)
+    for name in node._fields:
+        child = getattr(node, name, None)
+        if isinstance(child, ast.AST):
+            if not isinstance(child, _LEAVES):
+                _visit(child, found)
+        elif isinstance(child, list):
+            for one in child:
+                if isinstance(one, ast.AST):
+                    _visit(one, found)
+
+
+_LEAVES = (ast.expr_context, ast.operator, ast.Constant, ast.boolop, ast.unaryop)
 
 
 def _name(node: ast.Name, found: Effects) -> None:
@@ -139,6 +158,8 @@ def _call(node: ast.Call, found: Effects) -> None:
         base = path(node.func.value)
         if base is not None:
             found.mutated.add(base)
+            if node.func.attr in ("append", "extend"):
+                found.appended.add(base)
     _inside(node, found)
 
 
@@ -197,7 +218,7 @@ def declared(body: Any) -> dict[str, set[str]]:
 
 
 def _comprehension(node: Any, found: Effects) -> None:
-    inner = Effects()
+    inner = Effects(found.memo)
     _inside(node, inner)
     bound = effects(g.target for g in node.generators).stores
     walrus = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
@@ -209,7 +230,7 @@ def _comprehension(node: Any, found: Effects) -> None:
 
 
 def _loop(node: Any, found: Effects) -> None:
-    inner = effects(node.body)
+    inner = effects(node.body, found.memo)
     inner.jumps &= {"return"}
     found.add(inner)
     for child in (*node.orelse, *headers(node)):

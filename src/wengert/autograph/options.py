@@ -22,16 +22,11 @@ class LoopOptions:
     swap_memory: bool = False
     maximum_iterations: Any = None
 
-    def given(self, limit: Any) -> dict[str, Any]:
-        """The arguments for a loop that makes `limit` turns at most."""
-        most = limit
-        if self.maximum_iterations is not None:
-            most = self.maximum_iterations if limit is None else _least(limit, self.maximum_iterations)
-        return {
-            "parallel_iterations": self.parallel_iterations,
-            "swap_memory": self.swap_memory,
-            "maximum_iterations": most,
-        }
+    def most(self, count: Any) -> Any:
+        """The most turns of a loop that makes `count` by itself (`None` where that is open)."""
+        if self.maximum_iterations is None:
+            return count
+        return self.maximum_iterations if count is None else _least(count, self.maximum_iterations)
 
 
 def _least(a: Any, b: Any) -> Any:
@@ -84,7 +79,7 @@ def set_loop_options(
             if given is tensor and slot.shape != wanted:
                 learned[slot.path] = Wider(wanted)
     if learned:
-        raise Learn(learned)
+        raise Learn(slots.owner, learned)
 
 
 def _sizes(shape: Any) -> Any:

@@ -1,22 +1,44 @@
-"""The door to branches and loops of the graph, and to checks that fail when it runs."""
+"""The door to branches and loops of the graph, and to checks that fail when it runs.
+
+What is traced here are closures over the state of the user's function. Which tensors come out of a
+branch is known only when both sides have been traced, so tracing and joining are two steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from wengert.core import dtypes
+from wengert.core.apply import apply, wrap
+from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import InvalidArgumentError, at_site, describe
+from wengert.core.op import Spec
+from wengert.core.shapes import as_shape
+from wengert.core.sites import caller
+from wengert.functions.inner import close, snapshot, written
+from wengert.functions.loops import OPEN, TURN, Loop, emit_loop
+from wengert.functions.switch import emit_switch
+from wengert.functions.trace import put_together, take_apart
+from wengert.graph.ir import Graph, building
+from wengert.ops.cast import cast
+from wengert.ops.checks import CHECK
+from wengert.ops.shaping import reshape
 
 Joined = tuple[list[Any], list[Any]]
 
 
+class CheckFailed(InvalidArgumentError, AssertionError):
+    """An `assert` on a tensor does not hold."""
+
+
 def truth(x: Any) -> Any:
     """The truth of a tensor with one element, as a boolean scalar."""
-    from wengert.ops.cast import cast
-    from wengert.ops.shaping import reshape
-
     x = operand(x)
     count = x.shape.num_elements() if x.shape.is_fully_defined() else None
     if count not in (None, 1):
@@ -31,6 +53,15 @@ def truth(x: Any) -> Any:
     return x if x.shape.rank == 0 else reshape(x, [])
 
 
+@contextmanager
+def _here() -> Iterator[Graph]:
+    """The graph being built, with what is added to it at the user's line."""
+    state = get_state()
+    assert state is not None and state.graph is not None, "tensors of a trace have a graph"
+    with using(State(state.listeners, state.graph, state.site or caller(2))):
+        yield state.graph
+
+
 def conditional(
     condition: Any,
     then: Callable[[], Any],
@@ -38,31 +69,142 @@ def conditional(
     join: Callable[[Any, Any], Joined],
 ) -> list[Any]:
     """Traces both branches, asks `join` which tensors of each to choose from, and chooses."""
-    from wengert.functions.control import branches
+    graphs, results = [], []
+    for name, side in (("then", then), ("else", otherwise)):
+        graph = Graph(name, building())
+        with using(State((), graph)):
+            results.append(side())
+        graphs.append(graph)
+    skeleton: Any = None
+    for graph, outs in zip(graphs, join(*results), strict=True):
+        with using(State((), graph)):
+            skeleton, tensors = take_apart("if", outs)
+            graph.outputs = [graph.value_of(x) for x in tensors]
+    with _here():
+        return put_together(skeleton, _switched(condition, graphs[::-1]))
 
-    return branches(condition, then, otherwise, join)
+
+def _switched(condition: Any, graphs: list[Graph]) -> list[Any]:
+    here: Any = building()
+    changed = written(graphs)
+    closed = close(graphs, changed)
+    inputs = [*[snapshot(here, v) for v in changed], *closed.tensors]
+    outs = emit_switch(condition, closed.graphs, inputs)
+    count = len(graphs[0].outputs)
+    for variable, new in zip(changed, outs[count:], strict=True):
+        variable.assign(new)
+    return outs[:count]
 
 
-def loop(
-    test: Callable[..., Any],
-    body: Callable[..., Any],
-    start: list[Any],
-    shapes: list[Any],
-    options: dict[str, Any],
+class Plan(NamedTuple):
+    """A loop to be traced.
+
+    `test(i, state)` says whether there is another turn, or is `None` where only the count does;
+    `body(i, state, rows)` makes one and gives the new state and rows of results.
+    """
+
+    test: Callable[..., Any] | None
+    body: Callable[..., tuple[list[Any], list[Any]]]
+    start: list[Any]
+    shapes: list[Any]
+    count: Any = None
+    stacks: Sequence[Any] = ()
+
+
+def loop(plan: Plan) -> tuple[list[Any], list[Any]]:
+    """A loop of the graph: the state after it, and the rows that its turns gave, stacked."""
+    with _here() as here:
+        skeleton, starts = take_apart("loop", plan.start)
+        specs = _state_specs(here, plan, skeleton, starts)
+        stacks = [operand(x) for x in plan.stacks]
+        rows = [_row(here.specs[here.value_of(x)]) for x in stacks]
+        count = len(specs)
+
+        def body(i: Any, *xs: Any) -> Any:
+            return plan.body(i, put_together(skeleton, list(xs[:count])), list(xs[count:]))
+
+        step, (states, made) = _traced("body", body, [*specs, *rows])
+        graphs = [step]
+        if plan.test is not None:
+            ask = plan.test
+            test, _ = _traced(
+                "test", lambda i, *xs: ask(i, put_together(skeleton, list(xs))), specs
+            )
+            graphs.append(test)
+        everything = _emitted(here, plan, graphs, starts, stacks)
+        return put_together(states, everything), put_together(made, everything)
+
+
+def _traced(name: str, function: Callable[..., Any], specs: list[Spec]) -> tuple[Graph, Any]:
+    graph = Graph(name, building())
+    with using(State((), graph)):
+        turn, *params = [graph.parameter(s) for s in (TURN, *specs)]
+        graph.turn = turn
+        skeleton, tensors = take_apart(name, function(turn, *params))
+        graph.outputs = [graph.value_of(x) for x in tensors]
+    return graph, skeleton
+
+
+def _state_specs(here: Graph, plan: Plan, skeleton: Any, starts: list[Any]) -> list[Spec]:
+    """What is known of the state in every turn."""
+    specs = [here.specs[here.value_of(x)] for x in starts]
+    assert len(plan.shapes) == len(specs), "each part of the state has a shape"
+    return [Spec(as_shape(s), spec.dtype) for s, spec in zip(plan.shapes, specs, strict=True)]
+
+
+def _row(spec: Spec) -> Spec:
+    return Spec(None if spec.shape is None else spec.shape[1:], spec.dtype)
+
+
+def _emitted(
+    here: Graph, plan: Plan, graphs: list[Graph], starts: list[Any], stacks: list[Any]
 ) -> list[Any]:
-    """A loop of the graph over a flat state; `shapes` hold in every turn."""
-    from wengert.functions.control import while_loop
+    """Adds the loop, and gives its last state and its stacks."""
+    n, r = len(starts), len(stacks)
+    made = len(graphs[0].outputs) - n
+    changed = written(graphs)
+    closed = close(graphs, changed)
+    step = closed.graphs[0]
+    turn, rest = step.inputs[0], step.inputs[1:]
+    # A loop takes the rows after everything else, and gives them so.
+    step.inputs = [turn, *rest[:n], *rest[n + r :], *rest[n : n + r]]
+    step.outputs = [*step.outputs[:n], *step.outputs[n + made :], *step.outputs[n : n + made]]
+    test = closed.graphs[1] if plan.test is not None else None
+    if test is not None:
+        test.outputs = test.outputs[:1]
+    states = n + len(changed)
+    count = wrap(np.asarray(OPEN, np.int32)) if plan.count is None else _whole(plan.count)
+    inputs = [*starts, *[snapshot(here, v) for v in changed], *closed.tensors, *stacks]
+    node = Loop(test, step, states, len(closed.tensors), made)
+    found = emit_loop(node, count, wrap(np.zeros((), np.int32)), inputs)
+    for variable, new in zip(changed, found.states[n:], strict=True):
+        variable.assign(new)
+    return [*found.states[:n], *found.stacks]
 
-    return list(while_loop(test, body, start, shape_invariants=shapes, **options))
+
+def _whole(count: Any) -> Any:
+    x = operand(count)
+    return x if x.dtype is dtypes.int32 else cast(x, dtypes.int32)
 
 
 def check(condition: Any, message: str) -> None:
     """Fails when the function runs, unless the condition holds."""
-    from wengert.ops.checks import Assert
-
-    Assert(condition, [message])
+    _fails_unless(condition, CheckFailed(None, None, message))
 
 
 def fail(error: Exception) -> None:
-    """Fails when the function runs and gets here."""
-    check(operand(False), f"{type(error).__name__}: {error}")
+    """Raises the exception when the function runs and gets here."""
+    _fails_unless(wrap(np.asarray(False)), error)
+
+
+def _fails_unless(condition: Any, error: Exception) -> None:
+    site = caller(2)
+
+    def explain() -> None:
+        try:
+            fresh = copy.copy(error)
+        except Exception:
+            fresh = error
+        raise at_site(fresh.with_traceback(None), site)
+
+    apply(CHECK, condition, explain=explain)

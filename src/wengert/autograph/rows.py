@@ -1,4 +1,8 @@
-"""What a loop of the graph runs over: rows of a tensor, numbers of a range, and combinations."""
+"""What a loop of the graph runs over: rows of a tensor, numbers of a range, and combinations.
+
+A source names the tensors whose rows the loop reads (`stacks`), and makes an item of the number
+of the turn and those rows.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,44 @@ from collections.abc import Iterator
 from typing import Any
 
 from wengert.autograph.lists import TracedList
+from wengert.core import dtypes, nest
 from wengert.core.context import get_state
-from wengert.core.convert import operand
+from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
+from wengert.ops.cast import cast
+from wengert.ops.dims import shape as sizes_of
+from wengert.ops.reordering import reverse
+from wengert.ops.select import maximum, minimum
 
 
 class Source:
-    """Something with a number of items, each found by its place."""
+    """Something with a number of items that a loop can take one after the other."""
 
     def count(self) -> Any:
         """The number of items: an int where it is known, else a tensor."""
         raise NotImplementedError
 
-    def item(self, i: Any) -> Any:
-        """The item at a place, which is an int or a tensor."""
+    def width(self) -> int:
+        """The number of stacks."""
+        return 0
+
+    def stacks(self) -> list[Any]:
+        """The tensors of which each turn gets a row."""
+        return []
+
+    def item(self, i: Any, rows: list[Any]) -> Any:
+        """The item of a turn, by its number (an int or a tensor) and its rows."""
         raise NotImplementedError
+
+    def first(self) -> Any:
+        """The first item, outside the loop."""
+        return self.item(0, [x[0] for x in self.stacks()])
+
+    def rest(self) -> Source:
+        """All items but the first."""
+        return _Rest(self)
 
     def __iter__(self) -> Iterator[Any]:
         count = self.count()
@@ -33,7 +58,25 @@ class Source:
                     "Use them directly in a `for` statement."
                 )
             )
-        return (self.item(i) for i in range(count))
+        stacks = self.stacks()
+        return (self.item(i, [x[i] for x in stacks]) for i in range(count))
+
+
+class _Rest(Source):
+    def __init__(self, inner: Source) -> None:
+        self.inner = inner
+
+    def count(self) -> Any:
+        return self.inner.count() - 1
+
+    def width(self) -> int:
+        return self.inner.width()
+
+    def stacks(self) -> list[Any]:
+        return [x[1:] for x in self.inner.stacks()]
+
+    def item(self, i: Any, rows: list[Any]) -> Any:
+        return self.inner.item(i + 1, rows)
 
 
 class Rows(Source):
@@ -47,16 +90,22 @@ class Rows(Source):
         self.tensor = tensor
 
     def count(self) -> Any:
-        shape = self.tensor.shape
-        known = None if shape.rank is None else shape.as_list()[0]
-        if known is not None:
-            return known
-        from wengert.ops.dims import shape as sizes
+        return length(self.tensor)
 
-        return sizes(self.tensor)[0]
+    def width(self) -> int:
+        return 1
 
-    def item(self, i: Any) -> Any:
-        return self.tensor[i]
+    def stacks(self) -> list[Any]:
+        return [self.tensor]
+
+    def item(self, i: Any, rows: list[Any]) -> Any:
+        return rows[0]
+
+
+def length(x: Any) -> Any:
+    """The number of rows of a tensor: an int where it is known, else a tensor."""
+    known = None if x.shape.rank is None else x.shape.as_list()[0]
+    return sizes_of(x)[0] if known is None else known
 
 
 class Elements(Source):
@@ -68,8 +117,14 @@ class Elements(Source):
     def count(self) -> Any:
         return self.list.length()
 
-    def item(self, i: Any) -> Any:
-        return self.list.read(i)
+    def width(self) -> int:
+        return len(self.list.arrays)
+
+    def stacks(self) -> list[Any]:
+        return nest.flatten(self.list.stack())
+
+    def item(self, i: Any, rows: list[Any]) -> Any:
+        return nest.pack_sequence_as(self.list.element, rows)
 
 
 class Numbers(Source):
@@ -77,38 +132,31 @@ class Numbers(Source):
 
     def __init__(self, start: Any, limit: Any, step: Any, dtype: Any = None) -> None:
         tensors = [x for x in (start, limit, step) if isinstance(x, Value)]
-        self.dtype = dtype or (tensors[0].dtype if tensors else None)
+        self.dtype = dtype or (tensors[0].dtype if tensors else dtypes.int32)
         self.start, self.limit, self.step = (_number(x) for x in (start, limit, step))
 
     def count(self) -> Any:
         span = self.start - self.limit
-        from wengert.ops.select import maximum
+        if not isinstance(span, Value) and not isinstance(self.step, Value):
+            return max(int(-(span // self.step)), 0)
+        turns = -(span // self.step)
+        if turns.dtype is not dtypes.int32:
+            turns = cast(turns, dtypes.int32)
+        return maximum(turns, 0)
 
-        if isinstance(span, Value) or isinstance(self.step, Value):
-            turns = -(span // self.step)
-            if not turns.dtype.is_integer:
-                from wengert.ops.cast import cast
-
-                turns = cast(turns, "int32")
-            return maximum(turns, 0)
-        return max(int(-(span // self.step)), 0)
-
-    def item(self, i: Any) -> Any:
+    def item(self, i: Any, rows: list[Any]) -> Any:
         if isinstance(i, int):
-            return operand(self.start + i * self.step, self.dtype)
-        if self.dtype is not None and i.dtype is not self.dtype:
-            from wengert.ops.cast import cast
-
-            i = cast(i, self.dtype)
-        steps = i if isinstance(self.step, int) and self.step == 1 else i * self.step
-        return steps if isinstance(self.start, int) and self.start == 0 else self.start + steps
+            return operand(self.start + i * self.step, None, self.dtype)
+        i = i if i.dtype is self.dtype else cast(i, self.dtype)
+        steps = i if type(self.step) is int and self.step == 1 else i * self.step
+        return steps if type(self.start) is int and self.start == 0 else self.start + steps
 
 
 def _number(x: Any) -> Any:
     """A number, also where a tensor has a value by now."""
     if isinstance(x, Tensor) and not isinstance(x, SymbolicTensor):
         return x._array.item()
-    return operand(x) if isinstance(x, Value) and not isinstance(x, Tensor) else x
+    return to_tensor(x) if isinstance(x, Value) else x
 
 
 class Numbered(Source):
@@ -121,9 +169,15 @@ class Numbered(Source):
     def count(self) -> Any:
         return self.inner.count()
 
-    def item(self, i: Any) -> Any:
-        plain = isinstance(self.start, int) and self.start == 0
-        return (i if plain else i + self.start), self.inner.item(i)
+    def width(self) -> int:
+        return self.inner.width()
+
+    def stacks(self) -> list[Any]:
+        return self.inner.stacks()
+
+    def item(self, i: Any, rows: list[Any]) -> Any:
+        plain = type(self.start) is int and self.start == 0
+        return (i if plain else i + self.start), self.inner.item(i, rows)
 
 
 class Side(Source):
@@ -131,22 +185,33 @@ class Side(Source):
 
     def __init__(self, sources: list[Source]) -> None:
         self.sources = sources
+        self.counts = [s.count() for s in sources]
 
     def count(self) -> Any:
-        from wengert.ops.select import minimum
-
-        counts = [s.count() for s in self.sources]
-        known = [c for c in counts if isinstance(c, int)]
-        open_ = [c for c in counts if not isinstance(c, int)]
-        if not open_:
-            return min(known)
-        least = open_[0]
-        for c in open_[1:] + ([min(known)] if known else []):
-            least = minimum(least, c)
+        known = [c for c in self.counts if isinstance(c, int)]
+        open_ = [c for c in self.counts if not isinstance(c, int)]
+        least = min(known) if known else open_.pop()
+        for c in open_:
+            least = minimum(c, least)
         return least
 
-    def item(self, i: Any) -> Any:
-        return tuple([s.item(i) for s in self.sources])
+    def width(self) -> int:
+        return sum(s.width() for s in self.sources)
+
+    def stacks(self) -> list[Any]:
+        same = len({c if isinstance(c, int) else id(c) for c in self.counts}) == 1
+        found = [x for s in self.sources for x in s.stacks()]
+        if same:
+            return found
+        count = self.count()
+        return [x[:count] for x in found]
+
+    def item(self, i: Any, rows: list[Any]) -> Any:
+        items = []
+        for s in self.sources:
+            items.append(s.item(i, rows[: s.width()]))
+            rows = rows[s.width() :]
+        return tuple(items)
 
 
 class Backwards(Source):
@@ -154,12 +219,19 @@ class Backwards(Source):
 
     def __init__(self, inner: Source) -> None:
         self.inner = inner
+        self.last = inner.count() - 1
 
     def count(self) -> Any:
-        return self.inner.count()
+        return self.last + 1
 
-    def item(self, i: Any) -> Any:
-        return self.inner.item(self.inner.count() - 1 - i)
+    def width(self) -> int:
+        return self.inner.width()
+
+    def stacks(self) -> list[Any]:
+        return [reverse(x, [0]) for x in self.inner.stacks()]
+
+    def item(self, i: Any, rows: list[Any]) -> Any:
+        return self.inner.item(self.last - i, rows)
 
 
 def source(x: Any) -> Any:
@@ -169,5 +241,5 @@ def source(x: Any) -> Any:
     if isinstance(x, Value):
         state = get_state()
         if isinstance(x, SymbolicTensor) or (state is not None and state.graph is not None):
-            return Rows(x)
+            return Rows(to_tensor(x))
     return x

@@ -7,19 +7,32 @@ changes it, which teaches otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert.autograph import trees
-from wengert.autograph.learning import AsTensor, FirstTurn, Growing, Learn, StandIn, Wider
-from wengert.autograph.lists import TracedList, is_array
+from wengert.autograph.learning import (
+    AsList,
+    AsTensor,
+    FirstTurn,
+    Growing,
+    Learn,
+    Owner,
+    StandIn,
+    Wider,
+)
+from wengert.autograph.lists import FillingList, TracedList, is_array
 from wengert.autograph.state import State
 from wengert.autograph.undefined import EMPTY, UNSET, Undefined
+from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, invalid_dtype
 from wengert.core.shapes import TensorShape
+from wengert.ops.dims import shape
+from wengert.ops.joining import concat, stack
+from wengert.ops.shaping import reshape
 
 Path = tuple[int, ...]
 
@@ -39,9 +52,14 @@ class Slot:
 class Slots:
     """A guess of what the state of a loop is."""
 
-    def __init__(self, state: State, hints: dict[Any, Any], loose: bool = False) -> None:
+    def __init__(
+        self, state: State, hints: dict[Any, Any], owner: Owner, counted: bool, loose: bool = False
+    ) -> None:
         self.state = state
         self.hints = hints
+        self.owner = owner
+        # A counted loop can give rows, so lists may be filled by it.
+        self.counted = counted
         self.loose = loose
         self.slots: list[Slot] = []
         self.standing_in: list[str] = []
@@ -61,6 +79,10 @@ class Slots:
             if str(self.state.symbols[path[0]]) != self.state.site.result:
                 self.standing_in.append(self.name(path))
             return self._blank(path, hint.needed)
+        if isinstance(value, FillingList):
+            value.used()
+        if isinstance(value, list | TracedList) and self._fills(path, hint):
+            return _Filled(self, path, value)
         if isinstance(hint, Growing) and isinstance(value, list):
             value = TracedList.start(hint.element, value)
         if isinstance(value, TracedList):
@@ -72,10 +94,15 @@ class Slots:
             shape = hint.shape if isinstance(hint, Wider) else trees.shape_of(value)
             return self.carry(path, value, value, shape)
         if is_array(value):
-            return self.carry(path, value, value, None)
+            return self.carry(path, value, value, _rows_shape(value.element_shape))
         if trees.is_number(value) and (isinstance(hint, AsTensor) or self._assigned(path)):
             return self._number(path, value, hint)
         return _Fixed(self, path, value)
+
+    def _fills(self, path: Path, hint: Any) -> bool:
+        symbol = self.state.symbols[path[0]]
+        wanted = len(path) == 1 and symbol in self.state.site.appended
+        return wanted and self.counted and not isinstance(hint, AsList | Growing)
 
     def _assigned(self, path: Path) -> bool:
         return len(path) == 1 and not self.loose
@@ -118,18 +145,29 @@ class Slots:
         return [TensorShape(s.shape) for s in self.slots]
 
     def values(self, tensors: Sequence[Any]) -> list[Any]:
-        """The state of the user's function for tensors in the slots."""
+        """The state of the user's function in a turn, for tensors in the slots."""
         return [plan.fill(tensors) for plan in self._plans]
 
-    def outcome(self, values: list[Any]) -> list[Any]:
-        """The tensors for the slots after a turn; raises `Learn` where the guess was wrong."""
+    def final(self, tensors: Sequence[Any], stacks: list[Any]) -> list[Any]:
+        """The state of the user's function after the loop."""
+        left = iter(stacks)
+        return [
+            p.final(left) if isinstance(p, _Filled) else p.fill(tensors) for p in self._plans
+        ]
+
+    def outcome(self, values: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The tensors and rows of a turn; raises `Learn` where the guess was wrong."""
         found: dict[int, Any] = {}
+        rows: list[Any] = []
         self.learned = {}
         for plan, value in zip(self._plans, values, strict=True):
-            plan.match(value, found)
+            if isinstance(plan, _Filled):
+                rows += plan.rows(value)
+            else:
+                plan.match(value, found)
         if self.learned:
-            raise Learn(self.learned)
-        return [found[i] for i in range(len(self.slots))]
+            raise Learn(self.owner, self.learned)
+        return [found[i] for i in range(len(self.slots))], rows
 
     # What plans say.
 
@@ -160,7 +198,7 @@ class _Local:
         self.done = False
 
     def fill(self, tensors: Sequence[Any]) -> Any:
-        return Undefined(self.reason) if self.done else EMPTY
+        return Undefined(self.reason, True) if self.done else EMPTY
 
     def match(self, value: Any, found: dict[int, Any]) -> None:
         self.done = True
@@ -312,7 +350,10 @@ class _Grown:
         self.slots = slots
         self.path = path
         self.element = value.element
-        self.inner = [slots.carry((*path, i), a, a, None) for i, a in enumerate(value.arrays)]
+        pairs = zip(value.arrays, nest.flatten(value.element), strict=True)
+        self.inner = [
+            slots.carry((*path, i), a, a, _rows_shape(s.shape)) for i, (a, s) in enumerate(pairs)
+        ]
 
     def fill(self, tensors: Sequence[Any]) -> Any:
         return TracedList(self.element, [p.fill(tensors) for p in self.inner])
@@ -325,6 +366,69 @@ class _Grown:
             raise at_site(ValueError(text))
         for plan, array in zip(self.inner, value.arrays, strict=True):
             plan.match(array, found)
+
+
+class _Filled:
+    """A list that each turn appends to: its new elements are rows of the loop."""
+
+    def __init__(self, slots: Slots, path: Path, value: Any) -> None:
+        self.slots = slots
+        self.path = path
+        self.value = value
+        self.given: FillingList | None = None
+        self.element: Any = None
+        self.each = 0
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        self.given = FillingList(lambda: Learn(self.slots.owner, {self.path: AsList()}))
+        return self.given
+
+    def rows(self, value: Any) -> list[Any]:
+        if value is not self.given:
+            self.slots.learn(self.path, AsList())
+            return []
+        self.each = len(value.items)
+        if not value.items:
+            return []
+        self.element = self._element(value.items)
+        if self.element is None:
+            self.slots.learn(self.path, AsList())
+            return []
+        like = TracedList(self.element, [])
+        columns = zip(*[like.leaves(v) for v in value.items], strict=True)
+        return [c[0] if self.each == 1 else stack(list(c)) for c in columns]
+
+    def _element(self, items: list[Any]) -> Any:
+        if isinstance(self.value, TracedList):
+            return self.value.element
+        examples = [*self.value, *items]
+        return trees.specs(items[0]) if all(map(trees.can_stand_in, examples)) else None
+
+    def final(self, stacks: Iterator[Any]) -> Any:
+        if not self.each:
+            return self.value
+        found = [_flat(next(stacks), self.each) for _ in nest.flatten(self.element)]
+        if isinstance(self.value, TracedList):
+            before = nest.flatten(self.value.stack())
+        elif self.value:
+            like = TracedList(self.element, [])
+            before = [stack(list(c)) for c in zip(*map(like.leaves, self.value), strict=True)]
+        else:
+            return TracedList.of_stacks(self.element, found)
+        joined = [concat(list(pair), 0) for pair in zip(before, found, strict=True)]
+        return TracedList.of_stacks(self.element, joined)
+
+
+def _rows_shape(row: TensorShape) -> Any:
+    """What is known of the shape of an array that grows, by that of its elements."""
+    return None if row.rank is None else (None, *row.as_list())
+
+
+def _flat(x: Any, each: int) -> Any:
+    """Elements of all turns in one row, where a turn gave several."""
+    if each == 1:
+        return x
+    return reshape(x, concat([[-1], shape(x)[2:]], 0))
 
 
 def _is_missing(value: Any) -> bool:

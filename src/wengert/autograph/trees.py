@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.autograph.lists import TracedList, is_array
+from wengert.autograph.lists import FillingList, TracedList, is_array
 from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
 from wengert.core.composite import CompositeTensor, components, rebuilt
@@ -82,6 +82,8 @@ def copied(value: Any) -> Any:
         new = [copied(p) for p in value]
         same = all(a is b for a, b in zip(new, value, strict=True))
         return value if same else with_parts(value, new)
+    if isinstance(value, FillingList):
+        value.used()
     return value.copy() if isinstance(value, TracedList) else value
 
 

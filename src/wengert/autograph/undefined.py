@@ -18,10 +18,12 @@ class UndefinedError(ValueError, UnboundLocalError):
 class Undefined:
     """Stands for the value of a name; every use raises."""
 
-    __slots__ = ("_reason",)
+    __slots__ = ("_reason", "dead")
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, dead: bool = False) -> None:
         self._reason = reason
+        # Nothing reads the name on the path where it has this value, so anything may replace it.
+        self.dead = dead
 
     def fail(self) -> UndefinedError:
         return at_site(UndefinedError(self._reason))

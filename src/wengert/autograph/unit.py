@@ -46,11 +46,15 @@ class Construct:
     kind: str
     line: int
     symbols: tuple[Symbol, ...] = ()
+    # Those of them that the body of a loop appends to.
+    appended: frozenset[Symbol] = frozenset()
     # The flags that stop a loop or guard a rest, by their names.
     flags: tuple[str, ...] = ()
     # Names that are read afterwards; of a loop, also those read by a later turn.
     live: frozenset[str] = frozenset()
     after: frozenset[str] = frozenset()
+    # For each flag that may go up inside: the names that are read where its jump leads.
+    targets: dict[str, frozenset[str]] = field(default_factory=dict)
     # The name that holds the value to be returned.
     result: str = ""
     # What earlier traces learned about the values, by what they started from.
@@ -64,9 +68,13 @@ class Unit:
     def __init__(self, node: ast.AST, free: frozenset[str], scope: dict[str, Any]) -> None:
         self.sites: list[Construct] = []
         self._scope = scope
-        used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        bound = {n.id for n in ast.walk(node) if _binds(n)}
-        self._bound = bound | {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} | free
+        used: set[str] = set()
+        self._bound = set(free)
+        for n in ast.walk(node):
+            if isinstance(n, ast.Name):
+                (used if isinstance(n.ctx, ast.Load) else self._bound).add(n.id)
+            elif isinstance(n, ast.arg):
+                self._bound.add(n.arg)
         prefix = "ag__"
         while any(name.startswith(prefix) for name in used | self._bound):
             prefix = "_" + prefix
@@ -94,6 +102,3 @@ class Unit:
         """Whether a name means the builtin of that name."""
         return name not in self._bound and name not in self._scope and hasattr(builtins, name)
 
-
-def _binds(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)

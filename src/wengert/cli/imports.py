@@ -16,7 +16,6 @@ from types import ModuleType
 from typing import Any
 
 import wengert
-from wengert.core.faces import face
 
 VERSION = "2.21.0"  # of TensorFlow: the one that Wengert's answers are compared with
 
@@ -28,7 +27,6 @@ class TensorFlow(ModuleType):
         super().__init__("tensorflow", wengert.__doc__)
         self.__path__ = []
         self.__version__ = VERSION
-        face(self.__dict__)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -64,9 +62,11 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def resolve(fullname: str) -> ModuleType:
     """The module behind a dotted name below `tensorflow`."""
     parts = fullname.split(".")[1:]
-    if parts[:2] in (["compat", "v2"], ["_api", "v2"]):
+    if parts == ["compat"]:
+        return ModuleType(fullname, "Names by TensorFlow's version; here there is the second.")
+    if parts[:2] == ["compat", "v2"]:
         parts = parts[2:]
-    found: Any = wengert
+    found: Any = wengert if parts else sys.modules["tensorflow"]
     for part in parts:
         try:
             found = getattr(found, part)
@@ -91,7 +91,8 @@ def _as_module(fullname: str, value: Any) -> ModuleType:
 def _missing(fullname: str, why: str) -> ModuleNotFoundError:
     if fullname.startswith("tensorflow.python"):
         why = "`tensorflow.python` is TensorFlow's inside; use the public name under `tf.`."
-    return ModuleNotFoundError(f"No module named {fullname!r}: {why}", name=fullname)
+    # Under its own name Python would take the error for "not a module" and hide the words.
+    return ModuleNotFoundError(f"No module named {fullname!r}: {why}", name="tensorflow")
 
 
 @contextmanager

@@ -1,19 +1,21 @@
 """How plain public functions take sparse and ragged tensors.
 
-A table says which function of this room answers for which operation. When the first composite is
-made, `activate` puts functions that look at their arguments in the place of those in the table,
-and lets the operators of tensors step back before a composite. Programs without composites keep
-the plain ones.
+A table says which function of this room answers for which operation. Programs without composites
+must not pay for the question, so it is asked only from the first composite on: `activate` then
+exchanges the code of the functions in the table, where they stand, for code that looks at the
+arguments. References that a program took before, even `tf.exp` in the very expression that makes
+the first composite, lead to the same function and so to the new code. Operators of tensors step
+back before a composite in the same way.
 """
 
 from __future__ import annotations
 
-import functools
+import inspect
 from collections.abc import Callable
 from importlib import import_module
+from types import FunctionType
 from typing import Any, TypeVar
 
-from wengert.core import faces
 from wengert.core.tensor import Value
 
 
@@ -164,35 +166,49 @@ def register(kind: type[T]) -> type[T]:
 
 
 def activate() -> None:
-    """Puts functions that look for composites in place of the plain ones, once."""
-    if not _ready:
-        _ready.append(True)
-        faces.stand_in(_asking)
-        for symbol in _OPERATORS.split():
-            name = f"__{symbol}__"
-            setattr(Value, name, _yielding(getattr(Value, name)))
+    """Lets the functions in the tables look for composites, once."""
+    if _ready:
+        return
+    _ready.append(True)
+    for key in {key for table in _TABLES.values() for key in table}:
+        module, _, name = key.rpartition(".")
+        _exchange(getattr(import_module(module), name), key)
+    for symbol in _OPERATORS.split():
+        name = f"__{symbol}__"
+        setattr(Value, name, _yielding(getattr(Value, name)))
 
 
-def _asking(function: Any) -> Any:
-    """A public function that hands its arguments over where one is a composite."""
-    key = f"{function.__module__}.{getattr(function, '__qualname__', '')}"
-    if not any(key in table for table in _TABLES.values()):
-        return function
+def _exchange(function: Any, key: str) -> None:
+    """Gives a function code that hands its arguments over where one is a composite."""
+    plain = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    plain.__kwdefaults__ = function.__kwdefaults__
+    function.__signature__ = plain.__signature__ = inspect.signature(function)
 
-    @functools.wraps(function)
-    def ask(*args: Any, **kwargs: Any) -> Any:
+    def ask(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         kind = _composite(args)
         if kind is None and kwargs:
             kind = _composite(kwargs.values())
         place = None if kind is None else _kinds[kind].get(key)
         if place is None:
-            return function(*args, **kwargs)
+            return plain(*args, **kwargs)
         answer = getattr(import_module(place[0]), place[1])
-        if place[1] == function.__name__:
+        if place[1] == plain.__name__:
             return answer(*args, **kwargs)
-        return answer(function, *args, **kwargs)
+        return answer(plain, *args, **kwargs)
 
-    return ask
+    function.__kwdefaults__ = {"_ask": ask}
+    function.__defaults__ = None
+    function.__code__ = _asking.__code__
+
+
+def _asking(*args: Any, _ask: Any, **kwargs: Any) -> Any:
+    return _ask(args, kwargs)
 
 
 def _composite(values: Any) -> type | None:

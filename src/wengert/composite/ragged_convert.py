@@ -7,7 +7,7 @@ from typing import Any
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
-from wengert.composite.values import index_tensor, known
+from wengert.composite.values import index_tensor, known, length
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor as tensor_of
 from wengert.core.errors import at_site, invalid
@@ -107,7 +107,7 @@ def deepened(x: RaggedTensor) -> RaggedTensor:
     """The same tensor with one more inner axis cut into (equal) rows."""
     flat = x.flat_values
     rows = RowPartition.from_uniform_row_length(
-        flat.shape[1], nrows=shape_of(flat)[0], dtype=x._partition.dtype
+        length(flat, 1), nrows=shape_of(flat)[0], dtype=x._partition.dtype
     )
     return x.with_flat_values(ragged(reshape(flat, concat([[-1], shape_of(flat)[2:]], 0)), rows))
 
@@ -153,7 +153,7 @@ def from_tensor(
 
 def _uniform(x: Any, kind: Any) -> RaggedTensor:
     sizes = shape_of(x)
-    rows = RowPartition.from_uniform_row_length(x.shape[1], nrows=sizes[0], dtype=kind)
+    rows = RowPartition.from_uniform_row_length(length(x, 1), nrows=sizes[0], dtype=kind)
     return ragged(reshape(x, concat([(sizes[0] * sizes[1])[None], sizes[2:]], 0)), rows)
 
 

@@ -124,9 +124,13 @@ class _Cuts:
             self.values = reshape(self.values, [-1, *self.values.shape[2:]])
         self.cuts = [c.with_dtype(dtype) for c in self.cuts]
 
+    def count(self, dtype: Any) -> Any:
+        """How many rows stand at the outside, as a tensor."""
+        return self.cuts[0].nrows() if self.cuts else shape_of(self.values, dtype)[0]
+
     def stretch(self, wanted: Any, dtype: Any) -> None:
         """Lets the only outer row stand for `wanted` rows."""
-        self.rows = zeros([wanted], dtype)
+        self.rows = zeros(wanted[None], dtype)
 
     def descend(self, axis: int, single: bool, rows: RowPartition) -> None:
         """Follows the rows of the result one axis inwards; a single row stands for all."""
@@ -157,10 +161,11 @@ def _meet(name: str, x: _Cuts, y: _Cuts, dtype: Any) -> tuple[Any, Any, list[Row
     depth = max(len(x.cuts), len(y.cuts))
     x.deepen(depth, dtype)
     y.deepen(depth, dtype)
-    if x.size != y.size:
-        if 1 not in (x.size, y.size):
-            raise _mismatch(name, x, y)
-        (x if x.size == 1 else y).stretch(max(x.size, y.size), dtype)
+    if x.size != y.size and 1 in (x.size, y.size):
+        short, long = (x, y) if x.size == 1 else (y, x)
+        short.stretch(long.count(dtype), dtype)
+    elif x.size != y.size and None not in (x.size, y.size):
+        raise _mismatch(name, x, y)
     cuts = []
     for axis in range(depth):
         ours, theirs = x.lengths(axis), y.lengths(axis)
@@ -202,16 +207,16 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any
     parts = [condition if isinstance(condition, RaggedTensor) else operand(condition), x, y]
     whole = next(p for p in parts if isinstance(p, RaggedTensor))
     for part in parts:
-        whole = binary(_left, whole, part)
+        whole = binary(left, whole, part)
     chosen = [_along(whole, part) for part in parts]
     return map_flat_values(select.where, *chosen)
 
 
-def _left(a: Any, b: Any) -> Any:
+def left(a: Any, b: Any) -> Any:
     return a
 
 
-def _right(a: Any, b: Any) -> Any:
+def right(a: Any, b: Any) -> Any:
     return b
 
 
@@ -219,4 +224,4 @@ def _along(whole: RaggedTensor, part: Any) -> Any:
     """An operand with the rows of the whole; a scalar goes with any."""
     if not isinstance(part, RaggedTensor) and not operand(part).shape.rank:
         return part
-    return binary(_right, whole, part)
+    return binary(right, whole, part)

@@ -30,8 +30,9 @@ def _expanded(x: Any, place: int) -> Any:
     kind = x._partition.dtype
     if place == 0:
         size = x._partition.static_nrows
-        whole = x.nrows() if size is None else size
-        return ragged(x, RowPartition.from_uniform_row_length(whole, nrows=1, dtype=kind))
+        if size is None:
+            return ragged(x, RowPartition.from_row_lengths(x.nrows()[None], validate=False))
+        return ragged(x, RowPartition.from_uniform_row_length(size, nrows=1, dtype=kind))
     if place == 1:
         return ragged(x, RowPartition.from_uniform_row_length(1, nrows=x.nrows(), dtype=kind))
     return x.with_values(_expanded(x.values, place - 1))

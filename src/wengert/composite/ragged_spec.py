@@ -94,13 +94,9 @@ class RaggedTensorSpec(CompositeSpec):
         if not depth:
             return [TensorSpec(shape, dtype)]
         inner = None if shape.rank is None else [None, *shape[depth + 1 :]]
-        specs = [self._flat_values_spec or TensorSpec(inner, dtype)]
-        rows = None if shape.rank is None else shape[0]
-        for axis in range(1, depth + 1):
-            specs.append(TensorSpec([None if rows is None else rows + 1], splits))
-            size = None if shape.rank is None else shape[axis]
-            rows = None if rows is None or size is None else rows * size
-        return specs
+        rows = None if shape.rank is None or shape[0] is None else shape[0] + 1
+        cuts = [TensorSpec([None if axis else rows], splits) for axis in range(depth)]
+        return [self._flat_values_spec or TensorSpec(inner, dtype), *cuts]
 
     def _to_components(self, value: Any) -> Any:
         if not isinstance(value, RaggedTensor):

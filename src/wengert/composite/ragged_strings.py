@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.composite.ragged_convert import from_tensor
 from wengert.composite.ragged_factories import values_of
-from wengert.composite.ragged_map import _left, _right, binary, map_flat_values
+from wengert.composite.ragged_map import left, right, binary, map_flat_values
 from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition
@@ -65,8 +65,8 @@ def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
     values = [v if isinstance(v, RaggedTensor) else operand(v) for v in inputs]
     whole = next(v for v in values if isinstance(v, RaggedTensor))
     for value in values:
-        whole = binary(_left, whole, value)
-    along = [binary(_right, whole, v) if v.shape.rank else v for v in values]
+        whole = binary(left, whole, value)
+    along = [binary(right, whole, v) if v.shape.rank else v for v in values]
     return map_flat_values(lambda flat: strings.join(flat, separator), along)
 
 

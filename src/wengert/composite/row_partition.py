@@ -16,17 +16,20 @@ from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
+from wengert.core.tensor import Value
 from wengert.ops import create
-from wengert.ops.arithmetic import subtract
+from wengert.ops.arithmetic import multiply, subtract
 from wengert.ops.cast import cast
 from wengert.ops.declare import static_int
 from wengert.ops.dims import shape as shape_of
+from wengert.ops.division import floordiv
 from wengert.ops.gather import gather
 from wengert.ops.joining import concat
 from wengert.ops.positions import searchsorted
 from wengert.ops.reduce import reduce_max
 from wengert.ops.scan import cumsum
 from wengert.ops.segment import unsorted_segment_sum
+from wengert.ops.select import maximum
 
 
 class RowPartition:
@@ -125,10 +128,12 @@ class RowPartition:
         name = "from_uniform_row_length"
         if nvals is None and nrows is None:
             raise invalid(name, "`nvals` or `nrows` must be given")
+        kind = dtypes.as_dtype(dtype or dtype_hint or _own_type(uniform_row_length, nvals, nrows))
+        if isinstance(uniform_row_length, Value) and known(uniform_row_length) is None:
+            return cls(_equal_splits(cast(uniform_row_length, kind), nvals, nrows))
         size = static_int(name, uniform_row_length, "uniform_row_length")
         if size < 0:
             raise invalid(name, f"`uniform_row_length` must not be negative; got {size}")
-        kind = dtypes.as_dtype(dtype or dtype_hint or _own_type(uniform_row_length, nvals, nrows))
         rows = _number_of_rows(size, nvals, nrows, validate)
         splits = create.range(cast(rows + 1, kind)) * size
         return cls(splits, uniform=size)
@@ -231,6 +236,13 @@ def _own_type(*values: Any) -> DType:
 
 def _ends(lengths: Any) -> Any:
     return concat([create.zeros([1], lengths.dtype), cumsum(lengths)], 0)
+
+
+def _equal_splits(size: Any, nvals: Any, nrows: Any) -> Any:
+    """The splits of equal rows whose length is known only when the function runs."""
+    if nrows is None:
+        nrows = floordiv(cast(to_tensor(nvals), size.dtype), maximum(size, 1))
+    return multiply(create.range(cast(to_tensor(nrows), size.dtype) + 1), size)
 
 
 def _number_of_rows(size: int, nvals: Any, nrows: Any, validate: bool) -> Any:

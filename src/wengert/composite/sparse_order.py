@@ -15,6 +15,7 @@ from wengert.ops.arithmetic import multiply
 from wengert.ops.cast import cast
 from wengert.ops.compare import equal, greater, not_equal
 from wengert.ops.create import ones_like, zeros, zeros_like
+from wengert.ops.dims import shape as shape_of
 from wengert.ops.division import floordiv, floormod
 from wengert.ops.gather import gather
 from wengert.ops.indexing import boolean_mask
@@ -45,7 +46,7 @@ def tuples(name: str, places: Any, dense_shape: Any) -> Any:
         columns.append(floordiv(places, stride))
         places = floormod(places, stride)
     if not columns:
-        return zeros([places.shape[0], 0], dtypes.int64)
+        return zeros(concat([shape_of(places), [0]], 0), dtypes.int64)
     return stack(columns, axis=1)
 
 

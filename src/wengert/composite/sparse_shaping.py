@@ -17,13 +17,14 @@ from wengert.ops.cast import cast
 from wengert.ops.compare import greater_equal, less
 from wengert.ops.declare import static, static_int
 from wengert.ops.dims import shape as shape_of
+from wengert.ops.division import floordiv
 from wengert.ops.gather import gather
 from wengert.ops.indexing import boolean_mask
 from wengert.ops.joining import concat as join
 from wengert.ops.joining import stack
 from wengert.ops.logical import logical_and
-from wengert.ops.reduce import reduce_all, reduce_max
-from wengert.ops.select import maximum, minimum
+from wengert.ops.reduce import reduce_all, reduce_max, reduce_prod
+from wengert.ops.select import maximum, minimum, where
 
 
 def reorder(sp_input: Any, name: Any = None) -> SparseTensor:
@@ -51,6 +52,10 @@ def reshape(sp_input: Any, shape: Any, name: Any = None) -> SparseTensor:
     sizes, own = known(wanted), known(x.dense_shape)
     if sizes is not None and own is not None:
         wanted = to_tensor(_resolved(x, own.tolist(), sizes.tolist()), dtypes.int64)
+    else:
+        free = less(wanted, 0)
+        rest = reduce_prod(where(free, create.ones_like(wanted), wanted))
+        wanted = where(free, floordiv(reduce_prod(x.dense_shape), rest), wanted)
     return SparseTensor(tuples("reshape", numbered("reshape", x), wanted), x.values, wanted)
 
 

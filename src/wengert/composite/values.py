@@ -25,10 +25,10 @@ def known(x: Any) -> np.ndarray | None:
     return array if isinstance(array, np.ndarray) else None
 
 
-def length(x: Any) -> Any:
-    """The size of the first axis: a number where it is known, else a tensor of int64."""
-    size = x.shape[0]
-    return shape(x, dtypes.int64)[0] if size is None else size
+def length(x: Any, axis: int = 0) -> Any:
+    """The size of an axis: a number where it is known, else a tensor of int64."""
+    size = x.shape[axis]
+    return shape(x, dtypes.int64)[axis] if size is None else size
 
 
 def int64_tensor(value: Any) -> Any:

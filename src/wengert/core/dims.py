@@ -152,7 +152,7 @@ class Dim:
         return f"{self.kind.split('.')[-1].strip('_')}({', '.join(map(repr, self.args))})"
 
 
-_PLAIN = (int, float, Dim)
+_PLAIN = (int, float, str, Dim)
 _SIGNS = ("+", "-", "*", "//", "%")
 
 

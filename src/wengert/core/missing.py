@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from wengert.core.faces import face
 from wengert.core.remedies import remedy
 
 # What belongs to parts of TensorFlow that are still to come.
 LATER = {
     "tf.Graph",  "tf.autograph",   "tf.distribute",
       "tf.keras",  "tf.saved_model",
-      "tf.vectorized_map",
+      
 }  # fmt: skip
 
 
@@ -26,8 +25,6 @@ def missing(
     `homes` are the modules where a name that is not here may live, likeliest first; `hidden` are
     names that are here but not for users.
     """
-    if isinstance(names, dict):
-        face(names)
 
     def __getattr__(name: str) -> Any:
         if name.startswith("__"):

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from wengert.core.faces import face, present
 from wengert.core.missing import missing
 
 
@@ -29,7 +28,6 @@ def lazily(
     prefix: str, places: dict[str, tuple[str, str]], names: dict[str, Any], **options: Any
 ) -> Callable[[str], Any]:
     """A module `__getattr__` that imports what the table names, and says what is missing."""
-    face(names)
     unknown = missing(prefix, ChainMap[str, Any](names, places), **options)
 
     def __getattr__(name: str) -> Any:
@@ -37,7 +35,7 @@ def lazily(
         if place is None:
             return unknown(name)
         module = import_module(place[0])
-        value = present(getattr(module, place[1])) if place[1] != "*" else module
+        value = getattr(module, place[1]) if place[1] != "*" else module
         names[name] = value
         return value
 

@@ -82,6 +82,19 @@ def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
     return choice.compiled()
 
 
+def is_closed(graph: Graph) -> bool:
+    """Whether the shapes of all inputs are known."""
+    shapes = [graph.specs[v].shape for v in graph.all_inputs()]
+    return not any(s is None or None in s for s in shapes)
+
+
+def stays_on_host(graph: Graph) -> bool:
+    """Whether a graph of closed shapes is so small that the host always runs it."""
+    if runs_only_on_host(graph) is not None:
+        return True
+    return work(graph, [_Shaped(graph.specs[v]) for v in graph.all_inputs()]) < _SMALL
+
+
 class _Choice:
     """What was found out for one set of closed shapes."""
 

@@ -25,6 +25,8 @@ from wengert.graph.passes import optimised
 
 # How a node that holds graphs is run; the file of each kind fills in its own.
 RUNNERS: dict[str, Callable[[Graph, Node], Callable[..., Any]]] = {}
+# Kernels for special cases, by operation: a function from input specs to a kernel or `None`.
+SHORTER: dict[str, Callable[..., Callable[..., Any] | None]] = {}
 _FILE = "<wengert host graph>"
 
 
@@ -87,7 +89,7 @@ def _call(graph: Graph, node: Node, k: int, space: dict[str, Any]) -> str:
             space[f"r{k}"] = resolver(node)
             given.insert(0, f"r{k}({', '.join(_leaf_values(node))})")
     else:
-        space[f"k{k}"] = node.op.kernel
+        space[f"k{k}"] = _chosen_kernel(graph, node)
         if node.open:
             space[f"r{k}"] = resolver(node)
             given.append(f"**r{k}({', '.join(_leaf_values(node))})")
@@ -108,6 +110,15 @@ def _call(graph: Graph, node: Node, k: int, space: dict[str, Any]) -> str:
 
 def _array(x: Any) -> Any:
     return np.asarray(x) if isinstance(x, np.generic) else x
+
+
+def _chosen_kernel(graph: Graph, node: Node) -> Callable[..., Any]:
+    """The kernel, or a shorter one that these very shapes and dtypes allow."""
+    shorter = SHORTER.get(node.op.name)
+    found = None
+    if shorter is not None and not node.open:
+        found = shorter([graph.specs[v] for v in node.inputs], **node.attrs)
+    return node.op.kernel if found is None else found
 
 
 def _leaf_values(node: Node) -> list[str]:

@@ -134,6 +134,18 @@ class Executable:
         self.wants: list[tuple[int, int]] = []
         self._compile()
 
+    @property
+    def settled(self) -> bool:
+        """Whether it never asks for more room."""
+        return not self.wants
+
+    def call(self, arrays: list[Any]) -> Any:
+        """Runs the executable, in 64-bit mode where 64-bit arrays come in."""
+        if self.wide:
+            with jax.enable_x64(True):
+                return self.run(*arrays, *self.extra)
+        return self.run(*arrays, *self.extra)
+
     def _compile(self) -> None:
         graph, hoisted = optimised(self.graph), self.hoisted
         outputs = len(graph.outputs)
@@ -252,11 +264,7 @@ def run(graph: Graph, arrays: list[Any], donate: tuple[int, ...] = ()) -> tuple[
     """
     found = executable(graph, arrays, donate)
     while True:
-        if found.wide:
-            with jax.enable_x64(True):
-                results = found.run(*arrays, *found.extra)
-        else:
-            results = found.run(*arrays, *found.extra)
+        results = found.call(arrays)
         if not found.flagged and not found.wants:
             return results, False
         ends = len(results) - 1 - len(found.wants)

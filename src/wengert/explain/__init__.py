@@ -9,16 +9,19 @@ from wengert.explain.codes import CODES
 from wengert.explain.examining import doctor
 from wengert.explain.memory import MemoryReport
 from wengert.explain.record import Explanation, Place, Report
+from wengert.explain.retraces import Ledger, retraces
 from wengert.explain.settings import NoGradientWarning, settings
 
 __all__ = [
     "CODES",
     "Explanation",
+    "Ledger",
     "MemoryReport",
     "NoGradientWarning",
     "Place",
     "Report",
     "doctor",
     "nan",
+    "retraces",
     "settings",
 ]

@@ -6,6 +6,7 @@ Looks only into the frames that are on the stack when an explanation is made, an
 from __future__ import annotations
 
 import sys
+from inspect import CO_OPTIMIZED
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -15,6 +16,7 @@ from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 
 _FRAMES = 6
+_SOLE = 4  # references to a frame's copy: the frame's, two of functions here, the question's own
 _ATTRIBUTES = 200
 
 
@@ -26,9 +28,11 @@ class Names:
         self._tensors: dict[int, Any] = {}
         self._by_name: dict[str, Any] = {}
         for frame in _user_frames(sys._getframe(depth)):
-            self._read(frame.f_locals)
-            if frame.f_locals is not frame.f_globals:
+            names = frame.f_locals
+            self._read(names)
+            if names is not frame.f_globals:
                 self._read(frame.f_globals)
+            _let_go(frame, names)
 
     def _read(self, names: dict[str, Any]) -> None:
         for name, value in list(names.items()):
@@ -84,6 +88,17 @@ class Names:
     def others(self, kind: type) -> list[tuple[str, Any]]:
         """All named objects of a type."""
         return [(n, v) for n, v in self._by_name.items() if isinstance(v, kind)]
+
+
+def _let_go(frame: FrameType, names: dict[str, Any]) -> None:
+    """Empties Python's copy of a function's variables, which would keep tensors alive.
+
+    Before Python 3.13 a frame holds on to the copy that it once made. Where somebody else holds
+    it too (the result of `locals()`), it is left as it is.
+    """
+    copied = sys.version_info < (3, 13) and frame.f_code.co_flags & CO_OPTIMIZED
+    if copied and sys.getrefcount(names) <= _SOLE:
+        names.clear()
 
 
 def _user_frames(frame: FrameType | None) -> list[FrameType]:

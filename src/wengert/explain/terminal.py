@@ -55,7 +55,7 @@ def paint(line: Line) -> str:
 
 def level(explanation: Explanation) -> str:
     """How grave it is: what raised is an error, the rest a warning."""
-    return "error" if explanation.code.startswith(("WG40", "WG8")) else "warning"
+    return "error" if explanation.code.startswith(("WG207", "WG40", "WG8")) else "warning"
 
 
 def lines(explanation: Explanation) -> Iterator[Line]:

@@ -166,7 +166,8 @@ def _error(e: Explanation, source: Any) -> Exception:
 def _warn(found: list[Explanation]) -> None:
     """One warning for the line that asked."""
     first = found[0]
-    more = f" (and {len(found) - 1} more causes)" if len(found) > 1 else ""
+    count = len(found) - 1
+    more = f" (and {count} more cause{'s' if count > 1 else ''})" if count else ""
     frame: Any = sys._getframe(1)
     while frame is not None and not _is_user(frame):
         frame = frame.f_back

@@ -16,7 +16,7 @@ from wengert.core.apply import wrap
 from wengert.core.errors import InternalError, at_site
 from wengert.core.variable import TAKEN, Variable
 from wengert.engines import choice, control, host, undo, xla
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Draw, Graph
 
 assert control, "the engines know calls, branches and loops from there"
 
@@ -70,6 +70,104 @@ def run_tensors(jit: bool | None, site: Any) -> Any:
         return [wrap(np.asarray(a), site) for a in execute(graph, arrays, jit)]
 
     return run
+
+
+def quick_call(trace: Any) -> Any:
+    """A lean way to run a trace again and again when nobody listens, once its engine is settled.
+
+    It gives the arrays of the explicit outputs, or `None` where the full way is needed: another
+    engine, an error to be explained. The result is `None` itself as long as nothing is settled.
+    """
+    graph: Graph = trace.graph
+    if not choice.is_closed(graph) or any(isinstance(s, Draw) for s in trace.sources):
+        return _never
+    if choice.effects(graph):
+        return _never
+    if not trace.jit and choice.stays_on_host(graph):
+        return _on_host(trace, graph)
+    compiled = [e for e in graph.cache.get("xla", {}).values() if e.settled]
+    return _on_xla(trace, graph, compiled[-1]) if compiled else None
+
+
+def _never(leaves: list[Any]) -> None:
+    return None
+
+
+def _locks(trace: Any) -> list[Any]:
+    variables = {v._id: v for v in (*trace.reads, *trace.writes)}
+    return [v._lock for _, v in sorted(variables.items())]
+
+
+def _on_host(trace: Any, graph: Graph) -> Any:
+    run = host.prepared(graph).plain  # type: ignore[attr-defined]  # set beside it
+    fixed = [s._array for s in trace.sources]
+    reads, writes, locks = trace.reads, trace.writes, _locks(trace)
+    count = len(graph.outputs)
+    forced = choice._forced
+
+    def simple(leaves: list[Any]) -> Any:
+        if forced[0] is not None:
+            return None
+        try:
+            return run(*[x._array for x in leaves], *fixed)
+        except Exception:
+            return None
+
+    def step(leaves: list[Any]) -> Any:
+        if forced[0] is not None:
+            return None
+        for lock in locks:
+            lock.acquire()
+        try:
+            results = run(*[x._array for x in leaves], *fixed, *[v._array for v in reads])
+            for variable, new in zip(writes, results[count:], strict=True):
+                variable._array = new
+            return results[:count]
+        except Exception:
+            return None
+        finally:
+            for lock in locks:
+                lock.release()
+
+    return step if reads or writes else simple
+
+
+def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
+    fixed = [s._array for s in trace.sources]
+    reads, writes, locks = trace.reads, trace.writes, _locks(trace)
+    count = len(graph.outputs)
+    forced = choice._forced
+    kept = [h.initial is not None for h in graph.written()]
+
+    def step(leaves: list[Any]) -> Any:
+        if forced[0] == "host":
+            return None
+        for lock in locks:
+            lock.acquire()
+        before = None
+        try:
+            given = [v._device if v._device is not None else v._host for v in reads]
+            before = [(v, v._host, v._device) for v in writes]
+            for v in writes:
+                v._host, v._device = None, TAKEN
+            results = compiled.call([*[x._array for x in leaves], *fixed, *given])
+            failed = compiled.flagged and bool(results[-1])
+            for (v, old, old_device), new, restored in zip(
+                before, results[count : count + len(writes)], kept, strict=True
+            ):
+                if failed and not restored:
+                    v._host, v._device = old, old_device
+                else:
+                    v._device = new
+            before = None
+            return None if failed else [np.asarray(a) for a in results[:count]]
+        finally:
+            for v, old, old_device in before or ():
+                v._host, v._device = old, old_device
+            for lock in locks:
+                lock.release()
+
+    return step
 
 
 @contextmanager

@@ -23,9 +23,9 @@ from wengert.core.sites import caller, locate
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
-from wengert.functions import general, tracing_state
+from wengert.functions import general, ledger, tracing_state
 from wengert.functions.concrete import ConcreteFunction, described
-from wengert.functions.signature import encode, rebuild, spec_of
+from wengert.functions.signature import Same, encode, is_dead, rebuild, spec_of
 from wengert.functions.trace import Trace, trace
 
 MOST_TRACES = 512
@@ -40,10 +40,13 @@ class Store:
         self.count = 0
         self.made_variables = False
         self.started = False
-        self.ledger: list[Any] = []
+        self.wide = general.Wide()
+        self.notes: list[ledger.Note] = []
 
     def keep(self, key: Any, found: Trace) -> None:
-        """Adds a trace; the one not used for longest gives way."""
+        """Adds a trace; those of dead objects go, and the oldest gives way."""
+        for old in [k for k in self.traces if is_dead(k)]:
+            del self.traces[old]
         self.traces[key] = found
         while len(self.traces) > MOST_TRACES:
             self.traces.popitem(last=False)
@@ -69,6 +72,7 @@ class Options:
         self.jit = jit_compile
         self.reduce_retracing = reduce_retracing
         self.max_traces = max_traces
+        self.counter = ledger.counter(function)
         self.positional: list[str] | None = None
         self.signature: Any = None
         self.simple = False
@@ -110,6 +114,7 @@ class Function:
         if tracing_state.EAGERLY[0]:
             return self.python_function(*args, **kwargs)
         options = self._options
+        options.counter.calls += 1
         if options.input_signature is not None:
             return self._call_by_signature(args, kwargs)
         leaves: list[Any] = []
@@ -163,9 +168,7 @@ class Function:
     def _find(self, key: Any, args: Any, kwargs: Any, site: Any) -> Trace:
         """The trace for a signature met for the first time."""
         pairs, named = self._bound(args, kwargs)
-        if self._options.reduce_retracing:
-            return general.find(self, key, pairs, named, site)
-        return self._trace(key, pairs, named, spec_of, site)
+        return general.find(self, key, pairs, named, site)
 
     def _trace(self, key: Any, pairs: Any, named: Any, specs: Any, site: Any) -> Trace:
         store, options = self._store, self._options
@@ -178,14 +181,14 @@ class Function:
             with tracing_state.entering(self._options, site):
                 found = self._run_trace(pairs, named, specs, site)
             store.keep(key, found)
+            store.wide.note(pairs, named, found)
             store.started = True
-            note = tracing_state.Note(
-                site, key, list(found.specs), time.perf_counter() - started, pairs, named
-            )
-            store.ledger = [*store.ledger[-31:], note]
-            if tracing_state.after_trace is not None:
-                tracing_state.after_trace(self, found, note)
-            del options
+            taken = time.perf_counter() - started
+            found.given = given = ledger.spelled(pairs, named)
+            note = ledger.Note(site, given, taken, options.counter.calls)
+            store.notes = [*store.notes[1 - ledger.MOST :], note]
+            if options.counter.often():
+                ledger.tell_often(self, note)
             return found
 
     def _run_trace(self, pairs: Any, named: Any, specs: Any, site: Any) -> Trace:
@@ -199,9 +202,12 @@ class Function:
         if creating:
             # Whether it creates them on every call, only a second look can tell.
             store.made_variables = True
-            kept = found.created
-            found = trace(options.name, function, pairs, named, specs, None, options.jit, site)
+            kept, again = found.created, iter(found.specs)
+            found = trace(
+                options.name, function, pairs, named, lambda x: next(again), None, options.jit, site
+            )
             found.created = kept
+            store.count += 1
         return found
 
     def _converted(self) -> Callable[..., Any]:
@@ -212,11 +218,9 @@ class Function:
 
     def _check_count(self, pairs: Any, named: Any, site: Any) -> None:
         most = self._options.max_traces
-        if most is not None and self._store.count >= most:
-            raise at_site(
-                tracing_state.too_many(self._options.name, most, self._store.ledger, pairs, named),
-                site,
-            )
+        if most is not None and self._store.count - self._store.made_variables >= most:
+            given = ledger.spelled(pairs, named)
+            raise ledger.too_many(self._options.name, most, self._store.notes, given, site)
 
     # By a fixed signature.
 
@@ -313,6 +317,13 @@ class Function:
 
     def __hash__(self) -> int:
         return id(self._store)
+
+    def __trace_key__(self) -> Any:
+        """As an argument of another function, a method is known by its instance."""
+        return Same(self) if self._instance is None else (Same(self._options), Same(self._instance))
+
+    def __copy__(self) -> Function:
+        return Function(self._options)
 
     def __deepcopy__(self, memo: Any) -> Function:
         return Function(self._options)

@@ -1,49 +1,96 @@
-"""`reduce_retracing`: sizes that vary from call to call become unknown."""
+"""Traces with unknown sizes: found again for all arguments that they cover.
+
+One that was asked for by a `TensorSpec` serves later calls, and with `reduce_retracing` sizes that
+vary from call to call become unknown.
+"""
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
-from wengert.core import shapes
+from wengert.core import dtypes, shapes
 from wengert.core.spec import TensorSpec
-from wengert.functions.signature import encode, spec_of
+from wengert.functions.signature import encode, rebuild, spec_of
+
+_MOST = 512
+
+
+class Wide:
+    """The wide traces of one function, by their arguments without shapes, narrowest first."""
+
+    def __init__(self) -> None:
+        self.traces: dict[Any, list[tuple[list[TensorSpec], Any]]] = {}
+        self.joined: dict[Any, list[TensorSpec]] = {}
+
+    def covering(self, pattern: Any, specs: list[TensorSpec]) -> Any:
+        """A trace that takes tensors like these."""
+        for known, ref in self.traces.get(pattern, ()):
+            trace = ref()
+            if trace is not None and trace.belongs_here() and all(map(_covers, known, specs)):
+                return trace
+        return None
+
+    def note(self, pairs: Any, named: Any, trace: Any) -> None:
+        """Remembers a trace if it takes more than one set of shapes."""
+        known = list(trace.specs)
+        if not any(map(_unknowns, known)):
+            return
+        pattern = _pattern(pairs, named)[1]
+        if len(self.traces) >= _MOST:
+            self.traces.clear()
+        found = [e for e in self.traces.get(pattern, ()) if e[1]() is not None]
+        found.append((known, weakref.ref(trace)))
+        self.traces[pattern] = sorted(found, key=lambda e: sum(map(_unknowns, e[0])))
+
+    def join(self, pattern: Any, specs: list[TensorSpec]) -> list[TensorSpec]:
+        """The shapes met so far as one, with unknown sizes where they differ."""
+        before = self.joined.get(pattern)
+        if len(self.joined) >= _MOST:
+            self.joined.clear()
+        found = specs if before is None else [*map(_joined, before, specs)]
+        self.joined[pattern] = found
+        return found
 
 
 def find(function: Any, key: Any, pairs: Any, named: Any, site: Any) -> Any:
-    """A trace that fits these arguments, one with unknown sizes if shapes have varied."""
-    leaves, pattern = _pattern(pairs, named)
-    specs = [spec_of(x) for x in leaves]
-    seen = function._store.__dict__.setdefault("general", {})
-    known = seen.get(pattern)
-    if known is None:
-        found = function._trace(key, pairs, named, spec_of, site)
-        seen[pattern] = (specs, found)
+    """The trace for a signature met for the first time: one that covers it, or a new one."""
+    store = function._store
+    specs, pattern = _pattern(pairs, named)
+    found = store.wide.covering(pattern, specs)
+    if found is not None:
+        store.keep(key, found)
         return found
-    joined = [_joined(a, b) for a, b in zip(known[0], specs, strict=True)]
-    if joined == known[0] and known[1].belongs_here():
-        function._store.keep(key, known[1])
-        return known[1]
-    flat = iter(joined)
-    found = function._trace(key, pairs, named, lambda x: next(flat), site)
-    seen[pattern] = (joined, found)
-    return found
+    if function._options.reduce_retracing:
+        specs = store.wide.join(pattern, specs)
+    flat = iter(specs)
+    return function._trace(key, pairs, named, lambda x: next(flat), site)
 
 
-def _joined(a: Any, b: Any) -> TensorSpec:
+def _pattern(pairs: Any, named: Any) -> tuple[list[TensorSpec], Any]:
+    """What the tensors look like, and a key of everything but their shapes."""
+    specs: list[TensorSpec] = []
+
+    def shapeless(x: Any, path: str) -> TensorSpec:
+        specs.append(spec_of(x))
+        return TensorSpec(None, dtypes.as_dtype(x.dtype))
+
+    wide = [(name, rebuild(value, shapeless)) for name, value in [*pairs, *named.items()]]
+    return specs, tuple([(name, encode(value, [])) for name, value in wide])
+
+
+def _covers(wide: TensorSpec, spec: TensorSpec) -> bool:
+    """Whether every tensor like `spec` is also like `wide`."""
+    a, b = wide.shape._dims, spec.shape._dims
+    if a is None or b is None:
+        return a is None
+    return len(a) == len(b) and all(m is None or m == n for m, n in zip(a, b, strict=True))
+
+
+def _unknowns(spec: TensorSpec) -> int:
+    dims = spec.shape._dims
+    return 100 if dims is None else sum(d is None for d in dims)
+
+
+def _joined(a: TensorSpec, b: TensorSpec) -> TensorSpec:
     return TensorSpec(shapes.join(a.shape._dims, b.shape._dims), a.dtype, a.name)
-
-
-def _pattern(pairs: Any, named: Any) -> tuple[list[Any], Any]:
-    """The tensors, and a key of everything but their sizes."""
-    leaves: list[Any] = []
-    key = (*[encode(v, leaves) for _, v in pairs], *[(k, encode(v, leaves)) for k, v in named.items()])
-    ranks = tuple((x.dtype.np.num, None if x.shape.rank is None else x.shape.rank) for x in leaves)
-    return leaves, (ranks, _without_shapes(key))
-
-
-def _without_shapes(key: Any) -> Any:
-    if isinstance(key, tuple):
-        if len(key) == 2 and type(key[0]) is int and (key[1] is None or isinstance(key[1], tuple)):
-            return key[0]
-        return tuple(_without_shapes(k) for k in key)
-    return key

@@ -120,6 +120,12 @@ def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Any]
         inputs.append(new.add_input(spec) if value is None else value)
     known = {i: h.initial for i, h in graph.held.items() if h.initial is not None}
     new.variables = {i: (graph.held[i].variable, v) for i, v in known.items()}
+    # What a user's rule inside closes over in the outer graph is an input here.
+    outer: dict[Graph, dict[int, int]] = {}
+    for source, value in graph.captures.values():
+        if isinstance(source, Outer):
+            outer.setdefault(source.graph.origin, {})[source.value] = value
+    new.origins = [*graph.origins, *outer.items()]
     new.inputs, new.captures, new.held = inputs, {}, {}
     new.seal(outputs)
     return finished(new)

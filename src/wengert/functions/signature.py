@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import weakref
 from collections.abc import Callable, Mapping
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -24,16 +25,18 @@ from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 
-_BY_VALUE = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), DType, TensorShape)
+_BY_VALUE = (
+    bool, int, float, complex, str, bytes, range, type(None), type(Ellipsis), DType, TensorShape,
+)  # fmt: skip
 
 
 class Same:
-    """A key that stands for one object as long as that lives."""
+    """A key that stands for one object, and those it says it equals, as long as it lives."""
 
     __slots__ = ("number", "ref", "strong")
 
     def __init__(self, value: Any) -> None:
-        self.number = id(value)
+        self.number = _hash(value)
         self.strong: Any = None
         try:
             self.ref: Any = weakref.ref(value)
@@ -47,12 +50,35 @@ class Same:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Same) or self.number != other.number:
             return False
-        mine = self.ref()
-        return mine is not None and mine is other.ref()
+        mine, theirs = self.ref(), other.ref()
+        if mine is theirs:
+            return mine is not None
+        return type(mine) is type(theirs) and _has_equality(type(mine)) and (mine == theirs) is True
 
     def __repr__(self) -> str:
         value = self.ref()
         return "a dead object" if value is None else f"<{type(value).__name__}>"
+
+
+def _has_equality(kind: type) -> bool:
+    return kind.__eq__ is not object.__eq__ and kind.__hash__ not in (None, object.__hash__)
+
+
+def _hash(value: Any) -> int:
+    """The hash of a value that has an equality of its own, else its identity."""
+    if not _has_equality(type(value)):
+        return id(value)
+    try:
+        return hash(value)
+    except TypeError:
+        return id(value)
+
+
+def is_dead(key: Any) -> bool:
+    """Whether a key stands for an object that is gone, so that it never fits again."""
+    if isinstance(key, Same):
+        return key.ref() is None
+    return isinstance(key, tuple) and any(map(is_dead, key))
 
 
 def encode(value: Any, leaves: list[Any]) -> Any:
@@ -108,7 +134,23 @@ def _list(value: Any, leaves: list[Any]) -> Any:
 
 
 def _mapping(value: Any, leaves: list[Any]) -> Any:
-    return (type(value), *[(k, encode(v, leaves)) for k, v in value.items()])
+    return (type(value), *[(k, encode(value[k], leaves)) for k in in_order(value)])
+
+
+def in_order(mapping: Any) -> list[Any]:
+    """The keys of a mapping, sorted where they can be: the order of insertion does not matter."""
+    try:
+        return sorted(mapping)
+    except TypeError:
+        return list(mapping)
+
+
+def _set(value: Any, leaves: list[Any]) -> Any:
+    return type(value), frozenset(value)
+
+
+def _slice(value: Any, leaves: list[Any]) -> Any:
+    return (slice, *[encode(v, leaves) for v in (value.start, value.stop, value.step)])
 
 
 def _fields(value: Any, leaves: list[Any]) -> Any:
@@ -127,6 +169,15 @@ def _composite(value: Any, leaves: list[Any]) -> Any:
 
 def _variable(value: Any, leaves: list[Any]) -> Any:
     return Variable, Same(value)
+
+
+def _method(value: Any, leaves: list[Any]) -> Any:
+    # A bound method is made anew at every look.
+    return MethodType, Same(value.__func__), Same(value.__self__)
+
+
+def _keyed(value: Any, leaves: list[Any]) -> Any:
+    return value.__trace_key__()
 
 
 def _object(value: Any, leaves: list[Any]) -> Any:
@@ -157,6 +208,10 @@ _KINDS: list[tuple[Callable[[Any, type], bool], Callable[[Any, list[Any]], Any]]
     (lambda v, k: hasattr(k, "__tf_flatten__") and not isinstance(v, type), _composite),
     (lambda v, k: isinstance(v, list | tuple), _list),
     (lambda v, k: isinstance(v, Mapping), _mapping),
+    (lambda v, k: isinstance(v, set | frozenset), _set),
+    (lambda v, k: k is slice, _slice),
+    (lambda v, k: k is MethodType, _method),
+    (lambda v, k: hasattr(k, "__trace_key__"), _keyed),
     (_is_fields, _fields),
     (lambda v, k: isinstance(v, TypeSpec), lambda v, leaves: (type(v), v)),
     (lambda v, k: True, _object),
@@ -192,7 +247,8 @@ def rebuild(
             kind: Any = type(value)
             return kind(*new) if hasattr(value, "_fields") else kind(new)
         if isinstance(value, Mapping):
-            return _like(value, {k: walk(v, f"{path}[{k!r}]") for k, v in value.items()})
+            found = {k: walk(value[k], f"{path}[{k!r}]") for k in in_order(value)}
+            return _like(value, {k: found[k] for k in value})
         if _is_fields(value, type(value)):
             found = {k: walk(v, f"{path}.{k}") for k, v in _members(value).items()}
             return _with_fields(value, found)

@@ -49,6 +49,7 @@ class Trace:
         self.site = site
         self.created: list[Variable] = []
         self.specs: list[Any] = []
+        self.given: dict[str, Any] = {}  # the arguments of the first call, in words
         sources = [source for source, _ in graph.captures.values()]
         self.sources = sources
         self.reads = [h.variable for h in graph.read_variables()]
@@ -56,7 +57,7 @@ class Trace:
         self.outer = next((weakref.ref(s.graph) for s in sources if isinstance(s, Outer)), None)
         self.plain = not sources and not self.reads and not self.writes
         self.single = type(skeleton) is Slot
-        self.pure = not any(isinstance(s, Draw) for s in sources)
+        self._quick: Any = None
 
     def belongs_here(self) -> bool:
         """Whether the trace can be used now: one that uses values of an outer trace, only there."""
@@ -70,10 +71,15 @@ class Trace:
         state = get_state()
         if state is not None and state.graph is not None:
             return self._inline(leaves, state.graph)
-        if state is None and self.plain:
-            arrays = execute.execute(self.graph, [x._array for x in leaves], self.jit)
-            outs = [wrap(np.asarray(a), site) for a in arrays]
-            return outs[0] if self.single else self.pack(outs)
+        if state is None:
+            quick = self._quick
+            if quick is None:
+                quick = self._quick = execute.quick_call(self)
+            arrays = None if quick is None else quick(leaves)
+            if arrays is not None:
+                if self.single:
+                    return wrap(arrays[0], site)
+                return self.pack([wrap(a, site) for a in arrays])
         inputs = [*leaves, *[_given(s) for s in self.sources]]
         if self.writes:
             with execute.holding([*self.reads, *self.writes]):
@@ -122,8 +128,23 @@ class Trace:
             variable.assign(value)
             return here.snapshot(variable)
 
+        if self.jit and not here.root().jit:
+            return self._call_node(inputs)
         outs = replay(self.graph, inputs, assigned)
         return self.pack(outs[: len(self.graph.outputs)])
+
+    def _call_node(self, inputs: list[Any]) -> Any:
+        """A call whose compilation was demanded, inside a graph that is not compiled as a whole."""
+        from wengert.functions.call_nodes import emit_call
+
+        closed = self.graph.cache.get("closed")
+        if closed is None:
+            closed = self.graph.cache["closed"] = self.graph.closed()
+        outs = emit_call(closed, inputs, jit=True, recompute=False)
+        count = len(self.graph.outputs)
+        for variable, new in zip(self.writes, outs[count:], strict=True):
+            variable.assign(new)
+        return self.pack(outs[:count])
 
     def pack(self, outs: list[Any]) -> Any:
         """The results in the structure that the function returned."""
@@ -152,6 +173,7 @@ def trace(
     function creates, or is `None` if it must not.
     """
     graph = Graph(name, building(), site)
+    graph.jit = bool(jit)
     feeds: dict[int, Any] = {}
     graph.on_create = _creator(graph, feeds, creating)
     known: list[Any] = []

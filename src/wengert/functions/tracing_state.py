@@ -1,4 +1,4 @@
-"""What tracing shares across functions: running eagerly, recursion, conversion, the ledger."""
+"""What tracing shares across functions: running eagerly, recursion, conversion."""
 
 from __future__ import annotations
 
@@ -6,27 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site
 
 EAGERLY = [False]
-# Set by `explain`: called with (function, trace, note) after every trace.
-after_trace: Callable[..., None] | None = None
-
 _DEEPEST = 100
 _depth: ContextVar[int] = ContextVar("wengert_trace_depth", default=0)
-
-
-class Note(NamedTuple):
-    """One line of a function's ledger of traces."""
-
-    site: Any
-    key: Any
-    specs: list[Any]
-    seconds: float
-    pairs: Any
-    named: Any
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
@@ -65,25 +51,3 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
     if not callable(rewrite):
         return function
     return rewrite(function)[0]
-
-
-def too_many(name: str, most: int, ledger: list[Note], pairs: Any, named: Any) -> Exception:
-    """The error for one trace more than allowed, with what differed."""
-    changes = difference(ledger[-1], pairs, named) if ledger else []
-    text = "; ".join(changes) or "the kinds of the arguments differ"
-    return RuntimeError(
-        f"function {name!r}: it may be traced {most} times (`max_traces`), and this call needs "
-        f"another trace: {text}. Pass tensors instead of Python values that vary, or fix "
-        f"`input_signature` with None for sizes that vary."
-    )
-
-
-def difference(note: Note, pairs: Any, named: Any) -> list[str]:
-    """Which arguments differ from those of an earlier trace."""
-    old = dict([*note.pairs, *note.named.items()])
-    found = []
-    for path, value in [*pairs, *named.items()]:
-        before = old.get(path)
-        if describe(before) != describe(value):
-            found.append(f"`{path}` was {describe(before)}, now {describe(value)}")
-    return found

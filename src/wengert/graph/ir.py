@@ -32,6 +32,10 @@ _frame = sys._getframe
 SMALL = 4096
 
 
+# What depends only on a shape that is known is known too.
+_FILLS = {"zeros_like": 0, "ones_like": 1}
+
+
 class Node:
     """One operation of a graph. `open` says that attributes hold unknown numbers."""
 
@@ -126,6 +130,7 @@ class Graph:
         self.replays: list[tuple[Graph, dict[int, Any]]] = []  # graphs run again in this one
         self.origin: Graph = self  # what it is a copy of
         self.origins: list[tuple[Graph, dict[int, int]]] = []  # and its values in earlier graphs
+        self.jit = False  # whether it is to be compiled as a whole
         self.on_create: Any = None  # what to do when a variable is created, set by functions
         self._constants: dict[Any, int] = {}
         self._sizes: dict[int, tuple[Any, ...]] = {}
@@ -266,6 +271,13 @@ class Graph:
             here = here.parent
         return None
 
+    def root(self) -> Graph:
+        """The outermost graph that this one is being built in."""
+        graph: Graph = self
+        while graph.parent is not None:
+            graph = graph.parent
+        return graph
+
     def is_inside(self, other: Graph) -> bool:
         """Whether this graph is being built within another."""
         graph: Graph | None = self
@@ -398,6 +410,8 @@ class Graph:
                     given = {k: dims.opened(v) for k, v in attrs.items()}
                     break
         found = op.infer(*specs, **given)
+        if op.name in _FILLS and (shapes.size(found.shape) or SMALL + 1) <= SMALL:
+            return wrap(np.full(found.shape, _FILLS[op.name], found.dtype.np), find(_frame(2)))
         if state is None or state.site is None:
             frame = _frame(2)
             code = frame.f_code

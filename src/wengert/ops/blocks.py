@@ -11,15 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
+from wengert.core.dims import is_open, negative
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.ops.declare import static, static_tuple
 from wengert.ops.padding import pad
-from wengert.ops.slicing import STRIDED_SLICE
+from wengert.ops.slicing import STRIDED_SLICE, marked
 
 _FORMATS = ("NHWC", "NCHW")
 
@@ -59,6 +61,14 @@ def _in_from_batch(shape: tuple[int, ...], block: tuple[int, ...]) -> _Plan:
     return _Plan(cut, order, (batch, *large, *rest))
 
 
+def _over(d: int | None, size: int | None) -> int | None:
+    return None if d is None or size is None else d // size
+
+
+def _times(*sizes: int | None) -> int | None:
+    return None if None in sizes else math.prod(sizes)  # type: ignore[arg-type]  # no None
+
+
 def _infer_to_batch(x: Spec, block: tuple[int, ...]) -> Spec:
     if x.shape is None:
         return Spec(None, x.dtype)
@@ -66,15 +76,14 @@ def _infer_to_batch(x: Spec, block: tuple[int, ...]) -> Spec:
     if len(x.shape) <= m:
         raise invalid("space_to_batch", f"{m} block sizes need a rank above {m}", x)
     for axis, (d, b) in enumerate(zip(x.shape[1 : m + 1], block, strict=True), 1):
-        if d is not None and d % b:
+        if None not in (d, b) and d % b:  # type: ignore[operator]  # no None
             raise invalid(
                 "space_to_batch",
                 f"axis {axis} of (padded) size {d} does not divide into blocks of {b}",
                 x,
             )
-    if None in x.shape:
-        return Spec((None,) * len(x.shape), x.dtype)
-    return Spec(_out_to_batch(x.shape, block).joined, x.dtype)  # type: ignore[arg-type]  # no None
+    small = [_over(d, b) for d, b in zip(x.shape[1 : m + 1], block, strict=True)]
+    return Spec((_times(x.shape[0], *block), *small, *x.shape[m + 1 :]), x.dtype)
 
 
 def _infer_from_batch(x: Spec, block: tuple[int, ...]) -> Spec:
@@ -84,15 +93,16 @@ def _infer_from_batch(x: Spec, block: tuple[int, ...]) -> Spec:
         raise invalid(
             "batch_to_space", f"{len(block)} block sizes need a rank above {len(block)}", x
         )
-    if x.shape[0] is not None and x.shape[0] % math.prod(block):
+    whole = _times(*block)
+    if x.shape[0] is not None and whole is not None and x.shape[0] % whole:
         raise invalid(
             "batch_to_space",
-            f"the batch of {x.shape[0]} does not divide by the block of {math.prod(block)}",
+            f"the batch of {x.shape[0]} does not divide by the block of {whole}",
             x,
         )
-    if None in x.shape:
-        return Spec((None,) * len(x.shape), x.dtype)
-    return Spec(_in_from_batch(x.shape, block).joined, x.dtype)  # type: ignore[arg-type]  # no None
+    m = len(block)
+    large = [_times(d, b) for d, b in zip(x.shape[1 : m + 1], block, strict=True)]
+    return Spec((_over(x.shape[0], whole), *large, *x.shape[m + 1 :]), x.dtype)
 
 
 SPACE_TO_BATCH = Op(
@@ -117,14 +127,16 @@ BATCH_TO_SPACE = Op(
 def _pairs(name: str, what: str, value: Any, count: int) -> tuple[tuple[int, int], ...]:
     found = static(name, value)
     good = isinstance(found, tuple) and len(found) == count
-    if not good or any(not isinstance(p, tuple) or len(p) != 2 or min(p) < 0 for p in found):
+    if not good or any(
+        not isinstance(p, tuple) or len(p) != 2 or any(map(negative, p)) for p in found
+    ):
         raise invalid(name, f"`{what}` must be {count} pairs of sizes from 0 on; got {value!r}")
     return found
 
 
 def _block(name: str, value: Any) -> tuple[int, ...]:
     found = static_tuple(name, value, "block_shape")
-    if isinstance(static(name, value), int) or any(b < 1 for b in found):
+    if isinstance(static(name, value), int) or any(type(b) is int and b < 1 for b in found):
         raise invalid(name, f"`block_shape` must be a vector of sizes from 1 on; got {value!r}")
     return found
 
@@ -135,7 +147,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: Any = None
     block = _block("space_to_batch", block_shape)
     around = _pairs("space_to_batch", "paddings", paddings, len(block))
     rest = x._array.ndim - 1 - len(block)
-    if rest >= 0 and any(a or b for a, b in around):
+    if rest >= 0 and any(pair != (0, 0) for pair in around):
         x = pad(x, ((0, 0), *around, *((0, 0),) * rest))
     return apply(SPACE_TO_BATCH, x, block=block)
 
@@ -151,13 +163,13 @@ def batch_to_space(input: Any, block_shape: Any, crops: Any, name: Any = None) -
     block = _block("batch_to_space", block_shape)
     edges = _pairs("batch_to_space", "crops", crops, len(block))
     out = apply(BATCH_TO_SPACE, x, block=block)
-    if not any(a or b for a, b in edges):
+    if all(pair == (0, 0) for pair in edges):
         return out
     sizes = out._array.shape[1 : len(block) + 1]
     for axis, (d, (a, b)) in enumerate(zip(sizes, edges, strict=True), 1):
-        if a + b > d:
+        if not is_open((a, b, d)) and a + b > d:
             raise invalid("batch_to_space", f"`crops` {[a, b]} exceed axis {axis} of size {d}", x)
-    index = [(a, d - b, None) for d, (a, b) in zip(sizes, edges, strict=True)]
+    index = [marked(a, d - b, None) for d, (a, b) in zip(sizes, edges, strict=True)]
     return apply(STRIDED_SLICE, out, index=((None, None, None), *index))
 
 
@@ -165,26 +177,23 @@ def required_space_to_batch_paddings(
     input_shape: Any, block_shape: Any, base_paddings: Any = None, name: Any = None
 ) -> tuple[Any, Any]:
     """The least paddings that make sizes divide into blocks, and the crops that undo the extra."""
-    sizes = np.array(
-        static_tuple("required_space_to_batch_paddings", input_shape, "input_shape"), np.int32
-    )
-    block = np.array(
-        static_tuple("required_space_to_batch_paddings", block_shape, "block_shape"), np.int32
-    )
-    if sizes.shape != block.shape:
-        raise invalid(
-            "required_space_to_batch_paddings", "`input_shape` and `block_shape` differ in length"
-        )
-    base = np.zeros((len(block), 2), np.int32)
+    what = "required_space_to_batch_paddings"
+    sizes = static_tuple(what, input_shape, "input_shape")
+    block = static_tuple(what, block_shape, "block_shape")
+    if len(sizes) != len(block):
+        raise invalid(what, "`input_shape` and `block_shape` differ in length")
+    base = ((0, 0),) * len(block)
     if base_paddings is not None:
-        base = np.array(
-            _pairs("required_space_to_batch_paddings", "base_paddings", base_paddings, len(block)),
-            np.int32,
-        ).reshape(-1, 2)
-    extra = -(sizes + base.sum(1)) % block
-    paddings = np.stack([base[:, 0], base[:, 1] + extra], 1)
-    crops = np.stack([np.zeros_like(extra), extra], 1)
-    return wrap(paddings.astype(np.int32), caller()), wrap(crops.astype(np.int32), caller())
+        base = _pairs(what, "base_paddings", base_paddings, len(block))
+    extra = [-(d + a + b) % n for d, (a, b), n in zip(sizes, base, block, strict=True)]
+    paddings = [(a, b + e) for (a, b), e in zip(base, extra, strict=True)]
+    return _whole(paddings), _whole([(0, e) for e in extra])
+
+
+def _whole(pairs: list[tuple[Any, Any]]) -> Any:
+    if is_open(tuple(pairs)):
+        return operand(pairs, dtypes.int32)
+    return wrap(np.array(pairs, np.int32).reshape(-1, 2), caller())
 
 
 def _to_depth(shape: tuple[int, ...], size: int, last: bool) -> _Plan:
@@ -217,16 +226,12 @@ def _infer_depth(name: str, x: Spec, size: int, last: bool) -> Spec:
     if name == "space_to_depth":
         if any(d is not None and d % size for d in (h, w)):
             raise invalid(name, f"height and width must divide by `block_size` {size}", x)
-        out = [_over(h, size), _over(w, size), None if c is None else c * size**2]
+        out = [_over(h, size), _over(w, size), _times(c, size, size)]
     else:
         if c is not None and c % size**2:
             raise invalid(name, f"the depth must divide by {size**2}, `block_size` squared", x)
-        out = [None if h is None else h * size, None if w is None else w * size, _over(c, size**2)]
+        out = [_times(h, size), _times(w, size), _over(c, size**2)]
     return Spec((n, *out) if last else (n, out[2], *out[:2]), x.dtype)
-
-
-def _over(d: int | None, size: int) -> int | None:
-    return None if d is None else d // size
 
 
 SPACE_TO_DEPTH = Op(

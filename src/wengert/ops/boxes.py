@@ -6,45 +6,92 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply, spec, wrap
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import is_open, known_unequal
 from wengert.core.errors import OutOfRangeError, invalid, invalid_dtype
+from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.declare import static, static_int
+from wengert.ops.sizes import checked, factor, table
 
 
-def _positions(low: Any, high: Any, size: int, count: int) -> Any:
+def _counted(count: int) -> np.ndarray:
+    return np.arange(count)[None]
+
+
+def _positions(low: Any, high: Any, size: Any, count: Any) -> Any:
     """Where a crop of `count` elements reads an axis of `size`, box by box."""
     from wengert.ops.shaping import reshape
 
     low, high = reshape(low, (-1, 1)), reshape(high, (-1, 1))
+    last = factor(size - 1, low.dtype)
     if count == 1:
-        return (low + high) * (0.5 * (size - 1))
+        return (low + high) * (0.5 * last)
     # In this order, so that the last place of a full box is the last element and not beyond it.
-    step = (high - low) * float(size - 1) / float(count - 1)
-    return low * float(size - 1) + step * wrap(np.arange(count, dtype=low.dtype.np)[None])
+    step = (high - low) * last / factor(count - 1, low.dtype)
+    return low * last + step * table(_counted, (1, count), low.dtype, count)
 
 
-def _inside(at: Any, size: int) -> np.ndarray:
-    array = at._array
-    return (array >= 0) & (array <= size - 1)
+def _pixel(at: Any, size: Any) -> Any:
+    """Whole positions as indices within an axis."""
+    from wengert.ops.select import maximum, minimum
+
+    return cast(maximum(minimum(at, factor(size - 1, at.dtype)), 0.0), dtypes.int64)
+
+
+def _seen(at: Any, size: Any) -> Any:
+    """Which positions lie within an axis."""
+    return (at >= 0.0) & (at <= factor(size - 1, at.dtype))
+
+
+def _check_kernel(boxes: np.ndarray, rows: np.ndarray, batch: int) -> np.ndarray:
+    name = "crop_and_resize"
+    if rows.shape != boxes.shape[:1] or boxes.shape[1:] != (4,):
+        raise ValueError("boxes")
+    if not np.isfinite(boxes).all():
+        raise invalid(name, "a box has a corner that is not finite", boxes)
+    if rows.size and not 0 <= rows.min() <= rows.max() < batch:
+        raise invalid(name, f"an index lies outside [0, {batch})", rows, kind=OutOfRangeError)
+    return boxes
+
+
+def _infer_check(boxes: Spec, rows: Spec, batch: Any) -> Spec:
+    name = "crop_and_resize"
+    if known_unequal(boxes.shape, (None, 4)):
+        raise invalid(name, "images of rank 4 and boxes [n, 4] are needed", boxes)
+    if not shapes.compatible(rows.shape, boxes.shape and boxes.shape[:1]):
+        raise invalid(name, "each box needs one index of an image", boxes, rows)
+    return boxes
+
+
+def _lower_check(boxes: Any, rows: Any, batch: int) -> Any:
+    fail_if(lambda: lax.bitwise_not(lax.is_finite(boxes)))
+    fail_if(lambda: (rows < 0) | (rows >= batch))
+    return boxes
+
+
+# Boxes whose numbers, and those of their images, have been looked at.
+CHECKED_BOXES = Op(
+    "checked_boxes",
+    "boxes rows",
+    kernel=_check_kernel,
+    infer=_infer_check,
+    lower=checked(_lower_check, _infer_check),
+    grad=(lambda g: g, None),
+    match=(),
+)
 
 
 def _check_crops(x: Any, boxes: Any, rows: Any) -> None:
     name = "crop_and_resize"
-    if x._array.ndim != 4 or boxes._array.ndim != 2 or boxes._array.shape[1] != 4:
+    if x._array.ndim != 4 or boxes._array.ndim != 2 or known_unequal(boxes._array.shape[1], 4):
         raise invalid(name, "images of rank 4 and boxes [n, 4] are needed", x, boxes)
     if not boxes.dtype.is_floating or not rows.dtype.is_integer:
         raise invalid_dtype(name, "boxes are floating and `box_indices` whole numbers", boxes, rows)
-    if rows._array.shape != boxes._array.shape[:1]:
-        raise invalid(name, "each box needs one index of an image", boxes, rows)
-    if not np.isfinite(boxes._array).all():
-        raise invalid(name, "a box has a corner that is not finite", boxes)
-    batch = x._array.shape[0]
-    if rows._array.size and not 0 <= rows._array.min() <= rows._array.max() < batch:
-        raise invalid(name, f"an index lies outside [0, {batch})", rows, kind=OutOfRangeError)
 
 
 def crops(x: Any, boxes: Any, rows: Any, size: tuple[int, int], method: str, fill: Any) -> Any:
@@ -54,34 +101,34 @@ def crops(x: Any, boxes: Any, rows: Any, size: tuple[int, int], method: str, fil
     from wengert.ops.joining import unstack
     from wengert.ops.select import where
     from wengert.ops.shaping import reshape
+    from wengert.ops.unary import ceil, floor
 
     _check_crops(x, boxes, rows)
     batch, height, width, depth = x._array.shape
-    y1, x1, y2, x2 = unstack(boxes, axis=1)
+    boxes = apply(CHECKED_BOXES, boxes, rows, batch=batch)
+    y1, x1, y2, x2 = unstack(boxes, 4, axis=1)
     down = _positions(y1, y2, height, size[0])
     right = _positions(x1, x2, width, size[1])
-    table = reshape(x, (batch * height * width, depth))
-    start = rows._array.astype(np.int64)[:, None, None] * height
+    pixels = reshape(x, (batch * height * width, depth))
+    start = reshape(cast(rows, dtypes.int64), (-1, 1, 1)) * height
 
-    def read(row: np.ndarray, column: np.ndarray) -> Any:
-        row = row.clip(0, height - 1).astype(np.int64)[:, :, None]
-        column = column.clip(0, width - 1).astype(np.int64)[:, None, :]
-        return gather(table, wrap((start + row) * width + column))
+    def read(row: Any, column: Any) -> Any:
+        places = (start + expand_dims(_pixel(row, height), 2)) * width
+        return gather(pixels, places + expand_dims(_pixel(column, width), 1))
 
     if method == "nearest":
         # TensorFlow rounds halves away from zero; positions inside are never negative.
-        found = read(np.floor(down._array + 0.5), np.floor(right._array + 0.5))
+        found = read(floor(down + 0.5), floor(right + 0.5))
     else:
-        top, left = np.floor(down._array), np.floor(right._array)
-        bottom, end = np.ceil(down._array), np.ceil(right._array)
-        fy = expand_dims(expand_dims(down - wrap(top), 2), 3)
-        fx = expand_dims(expand_dims(right - wrap(left), 1), 3)
+        top, left, bottom, end = floor(down), floor(right), ceil(down), ceil(right)
+        fy = expand_dims(expand_dims(down - top, 2), 3)
+        fx = expand_dims(expand_dims(right - left, 1), 3)
         a, b = read(top, left), read(top, end)
         c, d = read(bottom, left), read(bottom, end)
         upper, lower = a + (b - a) * fx, c + (d - c) * fx
         found = upper + (lower - upper) * fy
-    seen = _inside(down, height)[:, :, None] & _inside(right, width)[:, None, :]
-    return where(wrap(seen[..., None]), found, operand(fill, found.dtype))
+    seen = expand_dims(_seen(down, height), 2) & expand_dims(_seen(right, width), 1)
+    return where(expand_dims(seen, 3), found, operand(fill, found.dtype))
 
 
 def crop_and_resize(
@@ -101,7 +148,9 @@ def crop_and_resize(
             "crop_and_resize", f"`method` must be 'bilinear' or 'nearest'; got {method!r}"
         )
     size = static("crop_and_resize", crop_size)
-    if not isinstance(size, tuple) or len(size) != 2 or min(size) < 1:
+    if not isinstance(size, tuple) or len(size) != 2 or any(
+        not is_open(n) and n < 1 for n in size
+    ):
         raise invalid("crop_and_resize", f"`crop_size` must be two positive numbers; got {size}")
     return crops(cast(x, dtypes.float32), corners, rows, size, method, extrapolation_value)
 
@@ -116,8 +165,13 @@ def _overlaps(box: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def _suppress(
-    boxes: np.ndarray, scores: np.ndarray, most: int, overlap: float, threshold: float
+    boxes: np.ndarray, scores: np.ndarray, overlap: np.ndarray, threshold: np.ndarray, most: int
 ) -> np.ndarray:
+    if not 0.0 <= overlap <= 1.0:
+        rule = f"`iou_threshold` must be within [0, 1]; got {float(overlap):g}"
+        raise invalid("non_max_suppression", rule)
+    if most < 0:
+        raise invalid("non_max_suppression", f"`max_output_size` must not be negative; got {most}")
     corners = boxes.astype(np.float32)
     corners = np.concatenate(
         [np.minimum(corners[:, :2], corners[:, 2:]), np.maximum(corners[:, :2], corners[:, 2:])], 1
@@ -132,7 +186,7 @@ def _suppress(
     return np.array(kept, np.int32)
 
 
-def _infer_suppress(boxes: Spec, scores: Spec, most: int, overlap: float, threshold: float) -> Spec:
+def _infer_suppress(boxes: Spec, scores: Spec, overlap: Spec, threshold: Spec, most: Any) -> Spec:
     bad = boxes.shape is not None and (len(boxes.shape) != 2 or boxes.shape[1] not in (None, 4))
     if bad or (
         boxes.shape is not None and scores.shape is not None
@@ -147,12 +201,13 @@ def _infer_suppress(boxes: Spec, scores: Spec, most: int, overlap: float, thresh
 
 NON_MAX_SUPPRESSION = Op(
     "non_max_suppression",
-    "boxes scores",
-    kernel=_suppress,
+    "boxes scores overlap threshold",
+    kernel=checked(_suppress, _infer_suppress),
     infer=_infer_suppress,
     lower=None,
     grad=None,
     accepts=dtypes.FLOAT,
+    match=(0, 1),
 )
 
 
@@ -166,18 +221,7 @@ def non_max_suppression(
     """
     b = operand(boxes, None, dtypes.float32)
     s = operand(scores, None, b.dtype)
-    overlap = float(iou_threshold)
-    if not 0.0 <= overlap <= 1.0:
-        raise invalid(
-            "non_max_suppression", f"`iou_threshold` must be within [0, 1]; got {overlap}"
-        )
+    overlap = operand(iou_threshold, None, dtypes.float32)
+    threshold = operand(score_threshold, None, dtypes.float32)
     most = static_int("non_max_suppression", max_output_size, "max_output_size")
-    if most < 0:
-        raise invalid("non_max_suppression", f"`max_output_size` must not be negative; got {most}")
-    attrs = {
-        "most": most,
-        "overlap": overlap,
-        "threshold": float(score_threshold),
-    }
-    _infer_suppress(spec(b), spec(s), **attrs)
-    return apply(NON_MAX_SUPPRESSION, b, s, **attrs)
+    return apply(NON_MAX_SUPPRESSION, b, s, overlap, threshold, most=most)

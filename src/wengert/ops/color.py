@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,14 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.convert import operand
+from wengert.core.dims import known_unequal
 from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid
 from wengert.core.tensor import Value
 from wengert.ops.cast import cast, saturate_cast
 from wengert.ops.declare import static_float
 from wengert.ops.resize import rank_of, wrong
+from wengert.ops.sizes import factor
 
 
 class ImageTypeError(InvalidTypeError, AttributeError):
@@ -61,7 +64,7 @@ def as_floats(image: Any) -> Any:
 
 
 def _channels(name: str, x: Any, count: int) -> None:
-    if not x._array.ndim or x._array.shape[-1] != count:
+    if not x._array.ndim or known_unequal(x._array.shape[-1], count):
         raise invalid(name, f"the last axis must hold {count} channels", x)
 
 
@@ -128,7 +131,7 @@ def grayscale_to_rgb(images: Any, name: Any = None) -> Any:
     from wengert.ops.shaping import broadcast_to
 
     x = operand(images)
-    if not x._array.ndim or x._array.shape[-1] != 1:
+    if not x._array.ndim or known_unequal(x._array.shape[-1], 1):
         raise wrong("grayscale_to_rgb", f"the last axis must have size 1; got {describe(x)}")
     return broadcast_to(x, (*x._array.shape[:-1], 3))
 
@@ -140,7 +143,7 @@ def _parts(name: str, images: Any) -> list[Any]:
     _channels(name, x, 3)
     if not x.dtype.is_floating:
         raise invalid(name, "images must be floating", x, help="Use convert_image_dtype.")
-    return unstack(x, axis=-1)
+    return unstack(x, 3, axis=-1)
 
 
 def rgb_to_hsv(images: Any, name: Any = None) -> Any:
@@ -258,7 +261,7 @@ def standardized(x: Any) -> Any:
 
     rank = x._array.ndim
     axes = [rank - 3, rank - 2, rank - 1]
-    pixels = int(np.prod(x._array.shape[-3:]))
+    pixels = factor(math.prod(x._array.shape[-3:]), x.dtype)
     mean = reduce_mean(x, axis=axes, keepdims=True)
     deviation = reduce_std(x, axis=axes, keepdims=True)
     return (x - mean) / maximum(deviation, operand(pixels**-0.5, x.dtype))

@@ -21,8 +21,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, Value
-from wengert.core.variable import Variable
-from wengert.ops.declare import static_int, static_tuple
+from wengert.ops.declare import is_dynamic, static_int, static_tuple
 
 _SMALL = 4096  # elements that a trace makes at once
 _RANGE_TYPES = (
@@ -272,7 +271,7 @@ def range(  # the name is TensorFlow's
 
 
 def _is_open(x: Any) -> bool:
-    return type(x) is Dim or is_symbolic(x) or (isinstance(x, Variable) and not executing_eagerly())
+    return type(x) is Dim or is_dynamic(x)
 
 
 def _scalar(array: np.ndarray, kind: DType) -> Any:

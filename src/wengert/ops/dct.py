@@ -9,10 +9,10 @@ import numpy as np
 
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import Dim, is_open
+from wengert.core.dims import is_open
 from wengert.core.errors import at_site
 from wengert.core.lazy import Lazy, lax
-from wengert.core.op import Op
+from wengert.core.op import Op, Spec
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
 from wengert.ops.power import sqrt
@@ -22,11 +22,14 @@ _scipy_fft: Any = Lazy("scipy.fft")
 
 
 def _dct_kernel(x: np.ndarray, type: int) -> np.ndarray:
+    if type == 1 and x.shape[-1] < 2:
+        raise ValueError("too short")
     return _scipy_fft.dct(x, type).astype(x.dtype, copy=False) if x.size else x.copy()
 
 
 def _lower_dct(x: Any, type: int) -> Any:
     """By the Fourier transform of a longer signal with the symmetry that the type stands for."""
+    _infer_dct(x, type)
     if not x.size:
         return x
     n = x.shape[-1]
@@ -74,11 +77,18 @@ def _dct_grad(g: Any, type: int) -> Any:
     return apply(DCT, g, type=4)
 
 
+def _infer_dct(x: Spec, type: int) -> Spec:
+    if type == 1 and x.shape is not None and x.shape[-1] in (0, 1):
+        rule = f"type 1 needs at least two elements; got {x.shape[-1]}"
+        raise at_site(ValueError(f"dct: {rule}."))
+    return x
+
+
 DCT = Op(
     "dct",
     "x",
     kernel=_dct_kernel,
-    infer=lambda x, type: x,
+    infer=_infer_dct,
     lower=_lower_dct,
     grad=_dct_grad,
     accepts=WIDE_FLOATS,
@@ -94,7 +104,7 @@ def _check_dct(name: str, type: Any, n: Any, axis: Any, norm: Any) -> None:
         raise at_site(ValueError(f"{name}: `norm` must be None or 'ortho'; got {norm!r}."))
     if type == 1 and norm == "ortho":
         raise at_site(ValueError(f"{name}: `norm` 'ortho' does not exist for type 1."))
-    if n is not None and type(n) is not Dim and n < 1:
+    if n is not None and not is_open(n) and n < 1:
         raise at_site(ValueError(f"{name}: `n` must be positive; got {n}."))
 
 
@@ -109,8 +119,6 @@ def dct(
     if n is not None:
         x = fit(x, (n,))
     size = x._array.shape[-1]
-    if type == 1 and size in (0, 1):
-        raise at_site(ValueError(f"dct: type 1 needs at least two elements; got {size}."))
     if norm is None or size == 0 or x._array.dtype.num not in WIDE_FLOATS:
         return apply(DCT, x, type=type)
     unit = sqrt(0.5 / factor(size, x.dtype)) if is_open(size) else math.sqrt(0.5 / size)

@@ -126,6 +126,22 @@ def _narrow(out: Any, half: np.dtype) -> Any:
     return out.astype(half) if out.dtype == np.float32 else out
 
 
+def is_dynamic(value: Any) -> bool:
+    """Whether a tensor has its value only when the function that is being traced runs."""
+    return isinstance(value, SymbolicTensor) or (
+        isinstance(value, Variable) and not executing_eagerly()
+    )
+
+
+def of_length(value: Any, *shape: int) -> Any:
+    """A tensor of numbers, with the shape that it must have where a trace does not know it."""
+    if not is_dynamic(value) or value.shape.is_fully_defined():
+        return value
+    from wengert.ops.cast import ensure_shape
+
+    return ensure_shape(value, shape)
+
+
 def static(name: str, value: Any) -> Any:
     """Axes or sizes as plain Python ints in (nested) tuples; `None` stays `None`."""
     kind = type(value)

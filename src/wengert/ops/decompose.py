@@ -15,6 +15,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import negative
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.lazy import lax, linalg
 from wengert.core.op import Op, Spec
@@ -70,7 +71,7 @@ def gaps(values: Any) -> Any:
     from wengert.ops.create import zeros_like
     from wengert.ops.shaping import reshape
 
-    shape = tuple(values.shape)
+    shape = values._array.shape
     difference = reshape(values, (*shape[:-1], 1, shape[-1])) - reshape(values, (*shape, 1))
     return set_diag(safe_reciprocal(difference), zeros_like(values))
 
@@ -149,8 +150,8 @@ def _qr_grad(g: Any, outs: Any) -> Any:
 
     q, r = outs
     gq, gr = g
-    m, n = r.shape[-2], r.shape[-1]
-    if m > n:
+    m, n = r._array.shape[-2:]
+    if negative(n - m):
         raise invalid(
             "qr", "the gradient of a full decomposition of a tall matrix does not exist", q, r,
             help="Use full_matrices=False.", kind=UnimplementedError,

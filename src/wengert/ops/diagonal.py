@@ -15,6 +15,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
+from wengert.core.dims import known_unequal, larger
 from wengert.core.errors import invalid
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
@@ -164,7 +165,7 @@ def _range(name: str, k: Any, align: str) -> tuple[int, int]:
 
 def _padding(value: Any) -> Any:
     if isinstance(value, Value):
-        value = value._array
+        value = value.__array__()
     return value.item() if isinstance(value, np.ndarray | np.generic) else value
 
 
@@ -173,6 +174,7 @@ def _infer_diag(
 ) -> Spec:
     if x.shape is None:
         return Spec(None, x.dtype)
+    _check_diag(x, lower, upper, rows, cols)
     lead = x.shape[:-1] if lower == upper else x.shape[:-2]
     return Spec((*lead, rows, cols), x.dtype)
 
@@ -188,6 +190,7 @@ def _packed(x: Any, lower: int, upper: int) -> tuple[Any, tuple[int, ...]]:
 def _diag_kernel(
     x: np.ndarray, lower: int, upper: int, rows: int, cols: int, padding: Any, align: str
 ) -> np.ndarray:
+    _check_diag(Spec(x.shape, dtypes.of(x)), lower, upper, rows, cols)
     lay = _layout(rows, cols, lower, upper, align)
     flat, lead = _packed(x, lower, upper)
     out = np.full((*lead, rows, cols), padding, x.dtype)
@@ -234,36 +237,45 @@ def diag(
     lower, upper = _range("diag", k, align)
     x = operand(diagonal)
     rank = 1 if lower == upper else 2
-    if len(x.shape) < rank:
+    if x._array.ndim < rank:
         raise invalid("diag", f"`diagonal` must have rank {rank} or more", x)
-    if rank == 2 and x.shape[-2] != upper - lower + 1:
-        raise invalid("diag", f"`k` asks for {upper - lower + 1} diagonals", x)
     rows = static_int("diag", num_rows, "num_rows")
     cols = static_int("diag", num_cols, "num_cols")
-    rows, cols = _diag_size(x, lower, upper, rows, cols)
+    rows, cols = _diag_size(x._array.shape[-1], lower, upper, rows, cols)
     return apply(
         DIAG, x, lower=lower, upper=upper, rows=rows, cols=cols,
         padding=_padding(padding_value), align=align,
     )  # fmt: skip
 
 
-def _diag_size(x: Any, lower: int, upper: int, rows: int, cols: int) -> tuple[int, int]:
-    """The size of a matrix around diagonals; raises where the wish does not fit them."""
-    longest = x.shape[-1]
-    least_rows, least_cols = longest - min(upper, 0), longest + max(lower, 0)
+def _least_size(longest: Any, lower: int, upper: int) -> tuple[Any, Any]:
+    """The rows and columns that diagonals need."""
+    return longest - min(upper, 0), longest + max(lower, 0)
+
+
+def _diag_size(longest: Any, lower: int, upper: int, rows: Any, cols: Any) -> tuple[Any, Any]:
+    """The size of a matrix around diagonals, as far as it is not given."""
+    least_rows, least_cols = _least_size(longest, lower, upper)
     if rows == -1 and cols == -1:
-        rows = cols = max(least_rows, least_cols)
-    elif rows == -1:
-        rows = least_rows
-    elif cols == -1:
-        cols = least_cols
+        both = larger(least_rows, least_cols)
+        return both, both
+    return least_rows if rows == -1 else rows, least_cols if cols == -1 else cols
+
+
+def _check_diag(x: Spec, lower: int, upper: int, rows: int | None, cols: int | None) -> None:
+    """Refuses a size that does not fit the diagonals."""
+    longest = None if x.shape is None else x.shape[-1]
+    if lower != upper and x.shape and known_unequal(x.shape[-2], upper - lower + 1):
+        raise invalid("diag", f"`k` asks for {upper - lower + 1} diagonals", x)
+    if longest is None or rows is None or cols is None:
+        return
+    least_rows, least_cols = _least_size(longest, lower, upper)
     if rows < least_rows or cols < least_cols or (rows > least_rows and cols > least_cols):
         raise invalid(
             "diag", f"a matrix of {rows} rows and {cols} columns does not fit diagonals "
             f"{lower} to {upper} of length {longest}", x,
             help=f"It needs {least_rows} rows or {least_cols} columns, and no fewer.",
         )  # fmt: skip
-    return rows, cols
 
 
 def _infer_set_diag(x: Spec, d: Spec, lower: int, upper: int, align: str) -> Spec:
@@ -336,7 +348,7 @@ def _infer_band_part(x: Spec, lower: int, upper: int) -> Spec:
     _matrix("band_part", x)
     if x.shape is not None:
         for what, k, d in (("num_lower", lower, x.shape[-2]), ("num_upper", upper, x.shape[-1])):
-            if d is not None and k > d:
+            if d is not None and k is not None and k > d:
                 raise invalid("band_part", f"`{what}` {k} exceeds the size {d} of that axis", x)
     return x
 
@@ -367,7 +379,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: Any = None) -> A
     """Keeps so many diagonals below and above the main one (all, if negative), zeros elsewhere."""
     lower = static_int("band_part", num_lower, "num_lower")
     upper = static_int("band_part", num_upper, "num_upper")
-    return apply(BAND_PART, operand(input), lower=max(lower, -1), upper=max(upper, -1))
+    return apply(BAND_PART, operand(input), lower=larger(lower, -1), upper=larger(upper, -1))
 
 
 def trace(x: Any, name: Any = None) -> Any:
@@ -383,18 +395,18 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 def tensor_diag(diagonal: Any, name: Any = None) -> Any:
     """A tensor of twice the rank that is zero except where both halves of the index agree."""
     x = operand(diagonal)
-    if not len(x.shape):
+    if not x._array.ndim:
         raise invalid("tensor_diag", "rank 1 or more was expected", x)
-    labels = _LETTERS[: len(x.shape)]
+    labels = _LETTERS[: x._array.ndim]
     return apply(EINSUM_ONE, x, equation=f"{labels}->{labels}{labels}", sizes=())
 
 
 def tensor_diag_part(input: Any, name: Any = None) -> Any:
     """The elements whose index has two equal halves; undoes `tensor_diag`."""
     x = operand(input)
-    shape = tuple(x.shape)
+    shape = x._array.shape
     half = len(shape) // 2
-    if len(shape) % 2 or shape[:half] != shape[half:]:
+    if len(shape) % 2 or known_unequal(shape[:half], shape[half:]):
         raise invalid("tensor_diag_part", "the two halves of the shape must be equal", x)
     labels = _LETTERS[:half]
     return apply(EINSUM_ONE, x, equation=f"{labels}{labels}->{labels}", sizes=())

@@ -35,6 +35,7 @@ from wengert.ops.equation import (
     unique,
 )  # fmt: skip
 from wengert.ops.matmul import dot_general
+from wengert.ops.shaping import sum_to
 
 
 def _diagonal(x: np.ndarray, labels: str, write: bool = False) -> np.ndarray:
@@ -170,15 +171,18 @@ def _lower_one(x: Any, equation: str, sizes: Sizes) -> Any:
 def _pull(g: Any, other: Any, place: int, shape: Any, equation: str) -> Any:
     inputs, out = cut(equation)
     theirs = inputs[1 - place]
-    known = label_sizes(f"{out},{theirs}->", (g.shape, other.shape), ())
-    labels, sizes = back(equation, place, shape, known)
-    return apply(EINSUM, g, other, equation=f"{out},{theirs}->{labels}", sizes=sizes)
+    known = label_sizes(f"{out},{theirs}->", (g._array.shape, other._array.shape), ())
+    labels, sizes, unsure = back(equation, place, shape, known)
+    found = apply(EINSUM, g, other, equation=f"{out},{theirs}->{labels}", sizes=sizes)
+    return sum_to(found, shape) if unsure else found
 
 
 def _pull_one(g: Any, x_shape: Any, equation: str) -> Any:
     out = cut(equation)[1]
-    labels, sizes = back(equation, 0, x_shape, dict(zip(out, g.shape, strict=True)))
-    return apply(EINSUM_ONE, g, equation=f"{out}->{labels}", sizes=sizes)
+    known = dict(zip(out, g._array.shape, strict=True))
+    labels, sizes, unsure = back(equation, 0, x_shape, known)
+    found = apply(EINSUM_ONE, g, equation=f"{out}->{labels}", sizes=sizes)
+    return sum_to(found, x_shape) if unsure else found
 
 
 EINSUM = Op(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import invalid
 
 Sizes = tuple[tuple[str, int], ...]
@@ -21,6 +22,8 @@ _FORM = re.compile(r"[a-zA-Z.]*(,[a-zA-Z.]*)*(->[a-zA-Z.]*)?")
 # Labels for axes under an ellipsis, and for axes of size 1 that a gradient puts back.
 DOTS = "0123456789" + "".join(chr(0x3B1 + i) for i in range(54))
 _NEW = "".join(chr(0x401 + i) for i in range(64))
+# What an unknown size counts as when the order of products is chosen.
+_GUESS = 32
 
 
 def cut(equation: str) -> tuple[list[str], str]:
@@ -80,12 +83,14 @@ def label_sizes(equation: str, shapes: Any, sizes: Sizes) -> dict[str, Any]:
                 "einsum", f"`{labels}` names {len(labels)} axes of a tensor of rank {len(shape)}"
             )
         for label, d in zip(labels, shape, strict=True):
-            known = dims.get(label)
+            known, repeats = dims.get(label), label in DOTS
             if d is None or known == d:
                 dims.setdefault(label, d)
-            elif known is None or (known == 1 and label in DOTS):
+            elif known is None or (known == 1 and repeats):
                 dims[label] = d
-            elif d != 1 or label not in DOTS:
+            elif type(known) is Dim:
+                dims[label] = known if d == 1 and repeats else d
+            elif type(d) is not Dim and (d != 1 or not repeats):
                 what = "the ellipsis" if label in DOTS else f"label `{label}`"
                 raise invalid(
                     "einsum", f"{what} stands for sizes {known} and {d} in `{equation}`",
@@ -150,16 +155,21 @@ def _layout(labels: str, batch: str, first: str, second: str, dims: dict[str, in
     return Layout(None if perm == tuple(range(len(perm))) else perm, None if plain else shape, flip)
 
 
-def back(equation: str, place: int, shape: Any, known: dict[str, int]) -> tuple[str, Sizes]:
-    """Labels for the gradient of one input: what to sum, to repeat, or to put back as size 1."""
+def back(equation: str, place: int, shape: Any, known: dict[str, Any]) -> tuple[str, Sizes, bool]:
+    """Labels for the gradient of one input: what to sum, to repeat, or to put back as size 1.
+
+    Where unknown sizes leave open whether an axis was repeated, it is left long, and the last
+    result is true.
+    """
     new = iter(c for c in _NEW if c not in equation)
-    labels, sizes = "", []
+    labels, sizes, unsure = "", [], False
     for c, d in zip(cut(equation)[0][place], shape, strict=True):
-        label = c if known.get(c, d) == d else next(new)
+        label = next(new) if known_unequal(known.get(c, d), d) else c
+        unsure = unsure or (label in DOTS and known.get(c, d) != d)
         labels += label
         if label not in known:
             sizes.append((label, d))
-    return labels, tuple(dict(sizes).items())
+    return labels, tuple(dict(sizes).items()), unsure
 
 
 @functools.lru_cache(maxsize=4096)
@@ -214,5 +224,8 @@ def path(equation: str, shapes: Any, optimize: str) -> list[tuple[int, ...]]:
     letters = dict(zip(labels, string.ascii_letters, strict=False)) | {c: c for c in ",->"}
     plain = "".join(letters[c] for c in equation)
     how = "greedy" if optimize in ("greedy", "eager") else "optimal"
-    blanks = [np.broadcast_to(np.zeros(()), s) for s in shapes]
+    dims = {c: d or _GUESS for c, d in label_sizes(equation, shapes, ()).items()}
+    terms = zip(cut(equation)[0], shapes, strict=True)
+    guessed = [[dims[c] if d is None else d for c, d in zip(t, s, strict=True)] for t, s in terms]
+    blanks = [np.broadcast_to(np.zeros(()), s) for s in guessed]
     return np.einsum_path(plain, *blanks, optimize=how)[0][1:]

@@ -11,12 +11,15 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
+from wengert.core.dims import Dim, formula, is_open, known_unequal, larger, negative
 from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.ops.dct import dct
 from wengert.ops.declare import need_rank, static, static_int
 from wengert.ops.fft import fit, irfft, rfft
+from wengert.ops.power import rsqrt
+from wengert.ops.sizes import factor
 from wengert.ops.windows import hann_window, vorbis_window
 
 
@@ -32,11 +35,11 @@ def _frame_kernel(x: np.ndarray, length: int, step: int) -> np.ndarray:
     return windows[..., : (count - 1) * step + 1 : step, :]
 
 
-def _infer_frame(x: Spec, length: int, step: int) -> Spec:
+def _infer_frame(x: Spec, length: Any, step: Any) -> Spec:
     if x.shape is None:
         return Spec(None, x.dtype)
-    size = x.shape[-1]
-    count = None if size is None else _count(size, length, step)
+    size: Any = x.shape[-1]
+    count = None if None in (size, length, step) else _count(size, length, step)
     return Spec((*x.shape[:-1], count, length), x.dtype)
 
 
@@ -86,11 +89,11 @@ def _fill(flat: np.ndarray, total: int) -> np.ndarray:
     return out
 
 
-def _infer_overlap(x: Spec, step: int) -> Spec:
+def _infer_overlap(x: Spec, step: Any) -> Spec:
     if x.shape is None:
         return Spec(None, x.dtype)
     count, length = x.shape[-2:]
-    total = None if count is None or length is None else _total(count, length, step)
+    total = None if count is None or length is None or step is None else _total(count, length, step)
     return Spec((*x.shape[:-2], total), x.dtype)
 
 
@@ -135,7 +138,7 @@ def frame(
     place = shapes.check_axis("frame", static_int("frame", axis), rank)
     length = static_int("frame", frame_length, "frame_length")
     step = static_int("frame", frame_step, "frame_step")
-    if step < 1 or length < 0:
+    if (not is_open(step) and step < 1) or negative(length):
         raise invalid(
             "frame", f"`frame_length` {length} must not be negative, `frame_step` {step} positive"
         )
@@ -156,8 +159,8 @@ def _padded(x: Any, length: int, step: int, value: Any) -> Any:
     from wengert.ops.shaping import broadcast_to
 
     size = x._array.shape[-1]
-    extra = max(0, length + step * (-(-size // step) - 1) - size)
-    if not extra:
+    extra = larger(0, length + step * (-(-size // step) - 1) - size)
+    if extra == 0:
         return x
     filler = operand(value, x.dtype)
     return concat([x, broadcast_to(filler, (*x._array.shape[:-1], extra))], x._array.ndim - 1)
@@ -172,7 +175,7 @@ def overlap_and_add(signal: Any, frame_step: Any, name: Any = None) -> Any:
         step = static("overlap_and_add", frame_step)
     except TypeError as error:
         raise at_site(ValueError(str(error))) from None
-    if not isinstance(step, int) or step < 1:
+    if not isinstance(step, int | Dim) or (isinstance(step, int) and step < 1):
         raise invalid("overlap_and_add", f"`frame_step` must be a positive number; got {step}")
     return apply(OVERLAP_AND_ADD, x, step=step)
 
@@ -181,6 +184,12 @@ def _fft_length(name: str, length: int, given: Any) -> int:
     """The length asked for, or the next power of two."""
     if given is not None:
         return static_int(name, given, "fft_length")
+    return _enclosing(length)
+
+
+@formula
+def _enclosing(length: int) -> int:
+    """The next power of two."""
     return 1 << max(0, math.ceil(math.log2(length))) if length > 0 else 1
 
 
@@ -219,21 +228,23 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: Any = None)
     x = operand(log_mel_spectrograms)
     need_rank("mfccs_from_log_mel_spectrograms", x, 1)
     bins = x._array.shape[-1]
-    if not bins:
+    if bins == 0:
         raise at_site(ValueError("mfccs_from_log_mel_spectrograms: there are no mel bins."))
+    if is_open(bins):
+        return dct(x, 2) * rsqrt(2.0 * factor(bins, x.dtype))
     return dct(x, 2) * (1.0 / math.sqrt(2.0 * bins))
 
 
-def _mdct_length(length: int) -> int:
-    if length % 4:
+def _mdct_length(length: Any) -> Any:
+    if known_unequal(length % 4, 0):
         raise at_site(ValueError(f"mdct: the frame length must be a multiple of 4; got {length}."))
     return length // 2
 
 
 def _flipped(x: Any) -> Any:
-    from wengert.ops.gather import gather
+    from wengert.ops.reordering import reverse
 
-    return gather(x, np.arange(x._array.shape[-1])[::-1].astype(np.int32), axis=x._array.ndim - 1)
+    return reverse(x, [x._array.ndim - 1])
 
 
 def mdct(
@@ -271,7 +282,7 @@ def inverse_mdct(
     first, second = split(spread, 2, last)
     unfolded = concat([second, -_flipped(second), -_flipped(first), -first], last)
     if norm is None:
-        unfolded = unfolded * (0.5 / half)
+        unfolded = unfolded * (0.5 / factor(half, x.dtype))
     window = (
         wrap(np.asarray(1 / math.sqrt(2), x.dtype.np)) if window_fn is None
         else window_fn(2 * half, dtype=x.dtype)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes, replay
-from wengert.core.apply import wrap
+from wengert.core.apply import apply, wrap
+from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.ops import distributions, philox
@@ -22,6 +27,37 @@ _WIDE = 0xFFFFFFFFFFFFFFFF
 # Blocks set aside for each element drawn, as TensorFlow does: room for rejection samplers.
 _ROOM = 256
 _lock = threading.Lock()
+
+
+def _advance_kernel(state: np.ndarray, count: np.ndarray) -> np.ndarray:
+    return philox.advance(state.view(np.uint64), int(count) * _ROOM).view(np.int64)
+
+
+def _lower_advance(state: Any, count: Any) -> Any:
+    """A sum of 128 bits: the sign of the step fills its upper half."""
+    step = lax.convert_element_type(count, np.int64) * np.int64(_ROOM)
+    wide = lax.bitcast_convert_type(state, np.uint64)
+    low = wide[0] + lax.bitcast_convert_type(step, np.uint64)
+    top = lax.bitcast_convert_type(step >> np.int64(63), np.uint64)
+    carry = lax.convert_element_type(low < wide[0], np.uint64)
+    # A step down borrows where it does not wrap around.
+    high = wide[1] + top + carry
+    parts = [lax.reshape(p, (1,)) for p in (low, high, wide[2])]
+    return lax.bitcast_convert_type(lax.concatenate(parts, 0), np.int64)
+
+
+# The state of a generator after so many numbers.
+ADVANCE = Op(
+    "advance",
+    "state count",
+    kernel=_advance_kernel,
+    infer=lambda state, count: Spec((3,), dtypes.int64),
+    lower=_lower_advance,
+    grad=None,
+    accepts=dtypes.nums("int32", "int64"),
+    match=(),
+    register=False,
+)
 
 
 def create_rng_state(seed: Any, alg: Any) -> Any:
@@ -102,15 +138,15 @@ class Generator:
 
     @property
     def key(self) -> Any:
-        return wrap(np.asarray(self._state_var._array[2]))
+        return self._state_var.value()[2]
 
     def reset(self, state: Any) -> None:
         """Goes to a state."""
-        self._state_var.assign(_state_array(state))
+        self._state_var.assign(state if is_symbolic(state) else _state_array(state))
 
     def reset_from_seed(self, seed: Any) -> None:
         """Goes to the state that `from_seed` would start with."""
-        self._state_var.assign(_first_state(seed))
+        self._state_var.assign(_traced_state(seed) if is_symbolic(seed) else _first_state(seed))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         """Goes to this key and counter."""
@@ -118,18 +154,27 @@ class Generator:
 
     def skip(self, delta: Any) -> Any:
         """Moves on as if `delta` numbers had been drawn; returns the state before."""
-        before = replay.draw(lambda: self._advance(static_int("skip", delta, "delta")))
-        return wrap(before.view(np.int64))
+        before = replay.draw(lambda: self._advance(delta))
+        return before if is_symbolic(before) else wrap(before)
 
-    def _advance(self, count: int) -> np.ndarray:
+    def _advance(self, count: Any) -> Any:
+        """Moves on; the state before, as an array or, in a function, a tensor."""
+        if not executing_eagerly():
+            before = self._state_var.read_value()
+            self._state_var.assign(apply(ADVANCE, before, operand(count, None, dtypes.int64)))
+            return before
         with _lock:
-            before = self._state_var._array.view(np.uint64).copy()
-            self._state_var.assign(philox.advance(before, count * _ROOM).view(np.int64))
+            before = self._state_var._array.copy()
+            after = _advance_kernel(before, static_int("skip", count, "delta"))  # type: ignore[arg-type]  # a number, too
+            self._state_var.assign(after)
         return before
 
-    def _draw(self, shape: tuple[int, ...]) -> Any:
+    def _draw(self, shape: tuple[Any, ...]) -> Any:
         """The state for a call that makes `shape` numbers, new or played again."""
-        return wrap(replay.draw(lambda: self._advance(int(np.prod(shape)))))
+        from wengert.ops.cast import bitcast
+
+        before = replay.draw(lambda: self._advance(math.prod(shape)))
+        return bitcast(before, dtypes.uint64) if is_symbolic(before) else wrap(before.view("u8"))
 
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32,
@@ -198,6 +243,18 @@ class Generator:
         """`count` generators with keys drawn from this one."""
         keys = self.uniform_full_int((static_int("split", count, "count"),), dtypes.int64).numpy()
         return [Generator(state=[0, 0, int(k)], alg=self._alg) for k in keys]
+
+
+def _traced_state(seed: Any) -> Any:
+    """`_first_state` for a seed that is known when the function runs."""
+    from wengert.ops.cast import cast
+    from wengert.ops.joining import concat
+    from wengert.ops.shaping import reshape
+
+    parts = reshape(cast(seed, dtypes.int64), (-1,))[:3]
+    known = seed._array.shape
+    given = 1 if not known else min(known[0], 3)
+    return concat([np.zeros(3 - given, np.int64), parts], 0)
 
 
 def _signed(number: int) -> int:

@@ -7,18 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
+from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
+from wengert.core.dims import known_unequal, negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
-from wengert.ops.create import ones
+from wengert.ops.create import ones_like
 from wengert.ops.declare import static_int
 from wengert.ops.reduce import reduce_max
 from wengert.ops.segment import unsorted_segment_sum
+from wengert.ops.select import maximum
 from wengert.ops.shaping import reshape
 from wengert.ops.sorting import choose_type
 
@@ -41,6 +45,8 @@ def _bincount_kernel(
     *xs: np.ndarray, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
 ) -> np.ndarray:
     x = xs[0]
+    if any(w.shape != x.shape for w in xs[1:]):
+        raise ValueError
     if x.size and x.min() < 0:
         raise invalid("bincount", f"the numbers must not be negative; got {x.min()}")
     w = xs[1] if len(xs) > 1 else None
@@ -57,6 +63,8 @@ def _infer_bincount(
     *xs: Spec, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
 ) -> Spec:
     size = most if least == most else None
+    if len(xs) > 1 and not shapes.compatible(xs[0].shape, xs[1].shape):
+        raise invalid("bincount", "`weights` must have the shape of `arr`", *xs)
     if not rows:
         return Spec((size,), dtype)
     if xs[0].shape is None:
@@ -69,6 +77,7 @@ def _lower_bincount(
 ) -> Any:
     assert least is not None, "bincount: only a count of known length is lowered"
     x = xs[0]
+    fail_if(lambda: x < 0)
     if rows and x.ndim == 2:
         flat = lax.add(
             lax.mul(lax.broadcasted_iota(x.dtype, x.shape, 0), lax.full_like(x, least)), x
@@ -135,12 +144,10 @@ def bincount(
         if binary_output:
             raise invalid("bincount", "`weights` and `binary_output` exclude each other")
         xs.append(operand(weights))
-        if xs[1]._array.shape != x._array.shape:
-            raise invalid("bincount", "`weights` must have the shape of `arr`", *xs)
         dtype = xs[1].dtype
     least = None if minlength is None else static_int("bincount", minlength, "minlength")
     most = None if maxlength is None else static_int("bincount", maxlength, "maxlength")
-    if most is not None and most < 0:
+    if negative(most):
         raise invalid("bincount", f"`maxlength` must not be negative; got {most}")
     return apply(
         BINCOUNT if least is not None and least == most else BINCOUNT_OPEN,
@@ -184,9 +191,9 @@ BINS = Op(
 def _histogram_args(name: str, values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any, int]:
     x = operand(values)
     ends, n = operand(value_range, None, x.dtype), static_int(name, nbins, "nbins")
-    if ends._array.shape != (2,):
+    if known_unequal(ends._array.shape, (2,)):
         raise invalid(name, "`value_range` must be two numbers", ends)
-    if n <= 0:
+    if negative(n - 1):
         raise invalid(name, f"`nbins` must be positive; got {n}")
     return x, ends, n
 
@@ -221,6 +228,8 @@ def _histogram_kernel(x: np.ndarray, ends: np.ndarray, nbins: int, dtype: DType)
 
 
 def _lower_histogram(x: Any, ends: Any, nbins: int, dtype: DType) -> Any:
+    fail_if(lambda: ~(ends[0] < ends[1]))
+    fail_if(lambda: x != x)
     low = lax.broadcast_in_dim(ends[0], x.shape, ())
     away = lax.convert_element_type(lax.sub(lax.max(x, low), low), np.float64)
     wide = lax.convert_element_type(ends, np.float64)
@@ -276,40 +285,64 @@ def confusion_matrix(
     A negative class, or one from `num_classes` on, is an error.
     """
     kind = dtypes.as_dtype(dtype)
-    true = _classes("labels", labels)
-    found = _classes("predictions", predictions)
-    if true._array.shape != found._array.shape:
+    true, found = (_flat(cast(operand(x), dtypes.int64)) for x in (labels, predictions))
+    if known_unequal(true._array.shape, found._array.shape):
         raise invalid("confusion_matrix", "`labels` and `predictions` must agree", true, found)
-    given = num_classes
-    if given is not None:
-        given = static_int("confusion_matrix", given, "num_classes")
-    n = _class_count(true, found, given)
-    size = true._array.size
-    w = ones((size,), kind) if weights is None else _flat(cast(operand(weights), kind))
-    if w._array.shape != (size,):
+    if num_classes is None:
+        n = _class_count(true, found)
+    else:
+        n = static_int("confusion_matrix", num_classes, "num_classes")
+    w = ones_like(true, kind) if weights is None else _flat(cast(operand(weights), kind))
+    if known_unequal(w._array.shape, true._array.shape):
         raise invalid("confusion_matrix", "`weights` must have the shape of `labels`", w, true)
-    return reshape(unsorted_segment_sum(w, true * n + found, n * n), (n, n))
+    cells = apply(CELLS, true, found, classes=n)
+    return reshape(unsorted_segment_sum(w, cells, n * n), (n, n))
 
 
 def _flat(x: Any) -> Any:
-    return reshape(x, (x._array.size,))
+    return reshape(x, (-1,)) if x._array.ndim != 1 else x
 
 
-def _classes(what: str, values: Any) -> Any:
-    x = _flat(cast(operand(values), dtypes.int64))
-    if x._array.size and x._array.min() < 0:
-        raise invalid("confusion_matrix", f"`{what}` must not be negative; got {x._array.min()}")
-    return x
+def _class_count(true: Any, found: Any) -> Any:
+    """One more than the largest class."""
+    if executing_eagerly() and not true._array.size:
+        raise _nothing()
+    top = maximum(reduce_max(true), reduce_max(found))
+    return static_int("confusion_matrix", top, "num_classes") + 1
 
 
-def _class_count(true: Any, found: Any, num_classes: int | None) -> int:
-    if num_classes is None and not true._array.size:
-        raise invalid("confusion_matrix", "nothing to count", help="Give `num_classes`.")
-    tops = [int(reduce_max(x)) if x._array.size else -1 for x in (true, found)]
-    n = max(tops) + 1 if num_classes is None else num_classes
-    for what, top in zip(("labels", "predictions"), tops, strict=True):
-        if top >= n:
+def _nothing() -> Exception:
+    return invalid("confusion_matrix", "nothing to count", help="Give `num_classes`.")
+
+
+def _cells_kernel(true: np.ndarray, found: np.ndarray, classes: int) -> np.ndarray:
+    given = [("labels", true), ("predictions", found)]
+    for what, x in given:
+        if x.size and x.min() < 0:
+            raise invalid("confusion_matrix", f"`{what}` must not be negative; got {x.min()}")
+    if classes < 0:
+        raise _nothing()
+    for what, x in given:
+        if x.size and x.max() >= classes:
             raise invalid(
-                "confusion_matrix", f"`{what}` must be below `num_classes` {n}; got {top}"
+                "confusion_matrix",
+                f"`{what}` must be below `num_classes` {classes}; got {x.max()}",
             )
-    return n
+    return true * classes + found
+
+
+def _lower_cells(true: Any, found: Any, classes: int) -> Any:
+    fail_if(lambda: (true < 0) | (true >= classes) | (found < 0) | (found >= classes))
+    return lax.add(lax.mul(true, lax.full_like(true, classes)), found)
+
+
+# The place of each pair of classes in the flattened matrix.
+CELLS = Op(
+    "confusion_cells",
+    "true found",
+    kernel=_cells_kernel,
+    infer=lambda true, found, classes: Spec(shapes.merge(true.shape, found.shape), true.dtype),
+    lower=_lower_cells,
+    grad=None,
+    accepts=dtypes.INTEGER,
+)

@@ -9,6 +9,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.convert import operand
+from wengert.core.dims import Dim, negative
 from wengert.core.errors import invalid
 from wengert.ops import random
 from wengert.ops.color import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
@@ -96,9 +97,12 @@ def _crop(name: str, value: Any, size: Any, draw: Any) -> Any:
     x = operand(value)
     wanted = static_tuple(name, size, "size")
     have = x._array.shape
-    if len(wanted) != len(have) or any(not 0 <= n <= d for n, d in zip(wanted, have, strict=True)):
+    room = [d - n + 1 for n, d in zip(wanted, have, strict=False)]
+    if len(wanted) != len(have) or any(
+        negative(n) or (type(r) is not Dim and r < 1) for n, r in zip(wanted, room, strict=True)
+    ):
         raise invalid(name, f"`size` {list(wanted)} does not fit into the value", x)
-    room = wrap(np.array([d - n + 1 for n, d in zip(wanted, have, strict=True)], np.int32))
+    room = operand(room, dtypes.int32) if room else wrap(np.zeros(0, np.int32))
     return cut(x, draw(room), wanted)
 
 

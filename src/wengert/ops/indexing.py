@@ -13,7 +13,6 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
-from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal, negative, opened
 from wengert.core.dtypes import DType
@@ -22,10 +21,9 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
-from wengert.core.symbolic import is_symbolic
-from wengert.core.variable import Variable
-from wengert.ops.declare import static, static_int, static_tuple
+from wengert.ops.declare import is_dynamic, static, static_int, static_tuple
 from wengert.ops.gather import fail_outside, whole_numbers
+from wengert.ops.shaping import stop_gradient
 
 _INDEX = dtypes.nums("iu")
 
@@ -196,15 +194,11 @@ def one_hot(
     if not -1 <= place <= rank:
         raise invalid("one_hot", f"`axis` must be -1 or from 0 to {rank}; got {place}", i)
     place = rank if place == -1 else place
-    if not executing_eagerly() and any(map(_is_open, given)):
+    if any(map(is_dynamic, given)):
         hot = apply(ONE_HOT, i, depth=count, axis=place, on=True, off=False, dtype=dtypes.bool_)
-        return _chosen(hot, *[operand(v, kind) for v in given])
+        return _chosen(hot, *[stop_gradient(operand(v, kind)) for v in given])
     on, off = (v if isinstance(v, int) else v._array.reshape(()).item() for v in given)
     return apply(ONE_HOT, i, depth=count, axis=place, on=on, off=off, dtype=kind)
-
-
-def _is_open(x: Any) -> bool:
-    return is_symbolic(x) or isinstance(x, Variable)
 
 
 def _chosen(hot: Any, on: Any, off: Any) -> Any:
@@ -261,7 +255,7 @@ SEQUENCE_MASK = Op(
 
 def _longest(x: Any) -> Any:
     """The greatest length, at least 0; in a trace, a number that the running function knows."""
-    if executing_eagerly() or not _is_open(x):
+    if not is_dynamic(x):
         return max(int(x._array.max()), 0) if x._array.size else 0
     from wengert.ops.cast import cast
     from wengert.ops.joining import concat

@@ -16,7 +16,7 @@ from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Value
-from wengert.ops.declare import static, static_int, static_tuple
+from wengert.ops.declare import of_length, static, static_int, static_tuple
 from wengert.ops.shaping import identity
 
 
@@ -250,6 +250,8 @@ def split(
     x = operand(value)
     dims = x._array.shape
     place = shapes.check_axis("split", static_int("split", axis), len(dims))
+    if num is not None:
+        num_or_size_splits = of_length(num_or_size_splits, static_int("split", num, "num"))
     wanted = static("split", num_or_size_splits)
     size = dims[place]
     if type(wanted) is Dim:

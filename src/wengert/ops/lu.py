@@ -9,6 +9,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
 from wengert.core.lazy import jnp, lapack, lax, linalg
 from wengert.core.op import Op, Spec
@@ -17,7 +18,14 @@ from wengert.ops.declare import in_float32, need_rank
 from wengert.ops.decompose import must_be_square
 from wengert.ops.diagonal import band_part, diag_part, set_diag
 from wengert.ops.matmul import matmul
-from wengert.ops.solve import TRIANGULAR_SOLVE, check_square, inv, refusing, triangular_solve
+from wengert.ops.solve import (
+    TRIANGULAR_SOLVE,
+    check_square,
+    fail_if_singular,
+    inv,
+    refusing,
+    triangular_solve,
+)
 from wengert.ops.sorting import choose_type
 from wengert.ops.tensordot import matrix_transpose
 
@@ -81,6 +89,7 @@ def _lu_kernel(x: np.ndarray, dtype: dtypes.DType) -> tuple[np.ndarray, np.ndarr
 
 
 def _lower_lu(x: Any, dtype: dtypes.DType) -> Any:
+    fail_if_singular(x)
     out, _, order = linalg.lu(x)
     return out, lax.convert_element_type(order, dtype.np)
 
@@ -139,7 +148,7 @@ def lu_solve(
     right = operand(rhs, None, x.dtype)
     need_rank("lu_solve", x, 2)
     need_rank("lu_solve", right, 2)
-    if x._array.shape[-1] != right._array.shape[-2]:
+    if known_unequal(x._array.shape[-1], right._array.shape[-2]):
         raise invalid("lu_solve", "`rhs` must have as many rows as the matrix", x, right)
     lower, upper = _factors(x)
     b = apply(PERMUTE_ROWS, right, operand(perm), inverse=False)

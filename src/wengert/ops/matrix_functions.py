@@ -29,7 +29,7 @@ def _along(op: Op, g: Any, x: Any) -> Any:
     from wengert.ops.create import zeros_like
     from wengert.ops.joining import concat
 
-    n = x.shape[-1]
+    n = x._array.shape[-1]
     at = matrix_transpose(x)
     block = concat([concat([at, g], -1), concat([zeros_like(at), at], -1)], -2)
     return apply(op, block)[..., :n, n:]

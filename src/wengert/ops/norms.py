@@ -82,17 +82,18 @@ def _matrix_norm(x: Any, ord: Any, axis: tuple[int, ...], keepdims: bool) -> Any
 
 
 def _dropped(x: Any, *axes: int) -> Any:
-    return reshape(x, tuple(d for i, d in enumerate(x.shape) if i not in axes))
+    return reshape(x, tuple(d for i, d in enumerate(x._array.shape) if i not in axes))
 
 
 def _spectral_norm(x: Any, down: int, across: int, keepdims: bool) -> Any:
     from wengert.ops.svd import svd
 
-    rest = [i for i in range(len(x.shape)) if i not in (down, across)]
+    shape = x._array.shape
+    rest = [i for i in range(len(shape)) if i not in (down, across)]
     top = reduce_max(svd(transpose(x, [*rest, down, across]), compute_uv=False), -1)
     if not keepdims:
         return top
-    return reshape(top, tuple(1 if i in (down, across) else d for i, d in enumerate(x.shape)))
+    return reshape(top, tuple(1 if i in (down, across) else d for i, d in enumerate(shape)))
 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: Any = None) -> Any:

@@ -9,13 +9,15 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import negative
 from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import static
-from wengert.ops.slicing import STRIDED_SLICE
+from wengert.ops.declare import is_dynamic, of_length, static
+from wengert.ops.shaping import stop_gradient
+from wengert.ops.slicing import STRIDED_SLICE, marked
 
-Paddings = tuple[tuple[int, int], ...]
+Paddings = tuple[tuple[Any, Any], ...]
 
 
 def _padded(x: Spec, paddings: Paddings) -> Spec:
@@ -27,13 +29,20 @@ def _padded(x: Spec, paddings: Paddings) -> Spec:
         )
     return Spec(
         tuple(
-            None if d is None else d + a + b for d, (a, b) in zip(x.shape, paddings, strict=True)
+            None if None in (d, a, b) else d + a + b  # type: ignore[operator]  # no size is None
+            for d, (a, b) in zip(x.shape, paddings, strict=True)
         ),
         x.dtype,
     )
 
 
+def _check_paddings(paddings: Paddings) -> None:
+    if min(map(min, paddings), default=0) < 0:
+        raise invalid("pad", f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}")
+
+
 def _pad_kernel(x: np.ndarray, paddings: Paddings, value: Any) -> np.ndarray:
+    _check_paddings(paddings)
     shape = tuple([d + a + b for d, (a, b) in zip(x.shape, paddings, strict=True)])
     out = np.full(shape, value, x.dtype) if value else np.zeros(shape, x.dtype)
     if value == b"":
@@ -43,7 +52,7 @@ def _pad_kernel(x: np.ndarray, paddings: Paddings, value: Any) -> np.ndarray:
 
 
 def _pad_grad(g: Any, x_shape: Any, paddings: Paddings) -> Any:
-    index = tuple((a, a + d, None) for d, (a, _) in zip(x_shape, paddings, strict=True))
+    index = tuple(marked(a, a + d, None) for d, (a, _) in zip(x_shape, paddings, strict=True))
     return apply(STRIDED_SLICE, g, index=index)
 
 
@@ -73,6 +82,7 @@ def _along(axis: int, part: slice) -> tuple[slice, ...]:
 
 
 def _mirror_kernel(x: np.ndarray, paddings: Paddings, skip: int) -> np.ndarray:
+    _check_paddings(paddings)
     for axis, (before, after) in enumerate(paddings):
         size = x.shape[axis]
         if max(before, after) > size - skip:
@@ -87,7 +97,7 @@ def _mirror_kernel(x: np.ndarray, paddings: Paddings, skip: int) -> np.ndarray:
 def _infer_mirror(x: Spec, paddings: Paddings, skip: int) -> Spec:
     out = _padded(x, paddings)
     for axis, (d, pair) in enumerate(zip(x.shape or (), paddings, strict=False)):
-        if d is not None and max(pair) > d - skip:
+        if d is not None and any(n is not None and n > d - skip for n in pair):
             mode, most = ("REFLECT", "less than") if skip else ("SYMMETRIC", "at most")
             raise invalid(
                 "pad",
@@ -136,7 +146,11 @@ def _lower_mirror_grad(g: Any, paddings: Paddings, skip: int) -> Any:
 
 
 def _infer_mirror_grad(g: Spec, paddings: Paddings, skip: int) -> Spec:
-    return _padded(g, tuple((-a, -b) for a, b in paddings))
+    return _padded(g, tuple((_minus(a), _minus(b)) for a, b in paddings))
+
+
+def _minus(n: int | None) -> int | None:
+    return None if n is None else -n
 
 
 MIRROR_PAD = Op(
@@ -168,19 +182,31 @@ def pad(
     edge) or SYMMETRIC (with it).
     """
     x = operand(tensor)
-    pairs = static("pad", paddings)
+    pairs = static("pad", of_length(paddings, x._array.ndim, 2))
     if not isinstance(pairs, tuple) or any(
-        not isinstance(p, tuple) or len(p) != 2 or min(p) < 0 for p in pairs
+        not isinstance(p, tuple) or len(p) != 2 or any(map(negative, p)) for p in pairs
     ):
         raise invalid("pad", f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}")
     kind = mode.upper() if isinstance(mode, str) else mode
     if kind == "CONSTANT":
+        if is_dynamic(constant_values):
+            return _pad_with(x, pairs, operand(constant_values, x.dtype))
         return apply(PAD, x, paddings=pairs, value=_constant(x, constant_values))
     if kind not in ("REFLECT", "SYMMETRIC"):
         raise at_site(
             ValueError(f"pad: `mode` must be CONSTANT, REFLECT or SYMMETRIC; got {mode!r}.")
         )
     return apply(MIRROR_PAD, x, paddings=pairs, skip=int(kind == "REFLECT"))
+
+
+def _pad_with(x: Any, paddings: Paddings, value: Any) -> Any:
+    """Padding with a value that only the running function knows."""
+    from wengert.ops.create import ones_like
+    from wengert.ops.select import where
+
+    inside = apply(PAD, ones_like(x, dtypes.bool_), paddings=paddings, value=False)
+    padded = apply(PAD, x, paddings=paddings, value=_constant(x, 0))
+    return where(inside, padded, stop_gradient(value))
 
 
 def _constant(x: Any, value: Any) -> Any:

@@ -13,6 +13,7 @@ from wengert.core.errors import OutOfRangeError, invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import static
+from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes
 
 Pair = tuple[int, int]
@@ -70,6 +71,9 @@ def _infer_patches(x: Spec, sizes: Pair, strides: Pair, rates: Pair, same: bool)
         return Spec((None,) * 4, x.dtype)
     if len(x.shape) != 4:
         raise invalid("extract_patches", "a batch of images of rank 4 is needed", x)
+    outer_sizes(
+        "extract_patches", x.shape[1:3], extent(sizes, rates), strides, "SAME" if same else "VALID"
+    )
     counts = [
         None if d is None else _extent(d, p, s, r, same)[0]
         for d, p, s, r in zip(x.shape[1:3], sizes, strides, rates, strict=True)
@@ -98,9 +102,9 @@ def _lower_patches(x: Any, sizes: Pair, strides: Pair, rates: Pair, same: bool) 
 EXTRACT_PATCHES = Op(
     "extract_patches",
     "x",
-    kernel=_patches_kernel,
+    kernel=checked(_patches_kernel, _infer_patches),
     infer=_infer_patches,
-    lower=_lower_patches,
+    lower=checked(_lower_patches, _infer_patches),
     grad=lambda g, x_shape, sizes, strides, rates, same: apply(
         ADD_PATCHES, g, shape=tuple(x_shape), sizes=sizes, strides=strides, rates=rates, same=same
     ),
@@ -181,7 +185,6 @@ def extract_patches(
         raise invalid("extract_patches", "a batch of images of rank 4 is needed", x)
     window, steps = _inner("sizes", sizes), _inner("strides", strides)
     gaps = _inner("rates", rates)
-    outer_sizes("extract_patches", x._array.shape[1:3], extent(window, gaps), steps, padding)
     return apply(
         EXTRACT_PATCHES, x, sizes=window, strides=steps, rates=gaps, same=padding == "SAME"
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply, spec
+from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.lazy import jnp
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import static
+from wengert.ops.sizes import checked
 
 # The formulas take the array library as an argument and are written once for both engines.
 
@@ -117,10 +119,10 @@ def _infer_project(
 PROJECT = Op(
     "image_projective_transform",
     "x transforms fill",
-    kernel=lambda x, transforms, fill, **attrs: _project(np, x, transforms, fill, **attrs),
+    kernel=checked(functools.partial(_project, np), _infer_project),
     infer=_infer_project,
     # Advanced indexing in `jnp` builds the gathers that `lax.gather` would want spelled out.
-    lower=lambda x, transforms, fill, **attrs: _project(jnp, x, transforms, fill, **attrs),
+    lower=checked(functools.partial(_project, jnp), _infer_project),
     grad=(
         lambda g, transforms, x_shape, mode, smooth: apply(
             PROJECT_GRAD, g, transforms, shape=tuple(x_shape), mode=mode, smooth=smooth
@@ -191,5 +193,4 @@ def image_projective_transform(
     shape = static("image_projective_transform", output_shape)
     attrs = {"shape": shape, "mode": fill_mode, "smooth": interpolation == "BILINEAR"}
     fill = operand(fill_value, None, dtypes.float32)
-    _infer_project(spec(x), spec(t), spec(fill), **attrs)
     return apply(PROJECT, x, t, fill, **attrs)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.ops.color import convert_image_dtype
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.resample import filtered
 from wengert.ops.resize import rank_of, wrong
+from wengert.ops.sizes import agree
 
 
 def sobel_edges(image: Any) -> Any:
@@ -39,14 +39,15 @@ def _steps(x: Any, axis: int) -> Any:
 
 def image_gradients(image: Any) -> tuple[Any, Any]:
     """Differences to the next row and to the next column; 0 in the last."""
+    from wengert.ops.create import zeros
     from wengert.ops.joining import concat
 
     x = operand(image)
     if x._array.ndim != 4:
         raise wrong("image_gradients", "a batch of images of rank 4 is needed")
     batch, height, width, depth = x._array.shape
-    last_row = wrap(np.zeros((batch, 1, width, depth), x.dtype.np))
-    last_column = wrap(np.zeros((batch, height, 1, depth), x.dtype.np))
+    last_row = zeros((batch, 1, width, depth), x.dtype)
+    last_column = zeros((batch, height, 1, depth), x.dtype)
     return concat([_steps(x, -3), last_row], 1), concat([_steps(x, -2), last_column], 2)
 
 
@@ -79,8 +80,7 @@ def psnr(a: Any, b: Any, max_val: Any, name: Any = None) -> Any:
     from wengert.ops.reduce import reduce_mean
 
     x, y, top = _pair("psnr", a, b, max_val)
-    if x._array.shape[-3:] != y._array.shape[-3:]:
-        raise invalid("psnr", "the images must have the same size", x, y)
+    x = agree("psnr", _SAME, x, y, 3)
     rank = max(x._array.ndim, y._array.ndim)
     mean = reduce_mean(squared_difference(x, y), [rank - 3, rank - 2, rank - 1])
     return log(top) * (20.0 / math.log(10.0)) - log(mean) * (10.0 / math.log(10.0))
@@ -111,15 +111,16 @@ def similarity(
     return luminance * contrast, contrast
 
 
+_SAME = "the images must have the same size"
+
+
 def _check_filter(name: str, x: Any, y: Any, given: Any) -> int:
     size = static_int(name, given, "filter_size")
     if size < 1:
         raise invalid(name, f"`filter_size` must be positive; got {size}")
     for z in (x, y):
-        if min(z._array.shape[-3:-1]) < size:
+        if any(isinstance(d, int) and d < size for d in z._array.shape[-3:-1]):
             raise invalid(name, f"images must be at least {size} (`filter_size`) high and wide", z)
-    if x._array.shape[-3:] != y._array.shape[-3:]:
-        raise invalid(name, "the images must have the same size", x, y)
     return size
 
 
@@ -132,6 +133,7 @@ def ssim(
 
     x, y, top = _pair("ssim", img1, img2, max_val)
     size = _check_filter("ssim", x, y, filter_size)
+    x = agree("ssim", _SAME, x, y, 3)
     index, _ = similarity(x, y, top, size, filter_sigma, k1, k2)
     rank = index._array.ndim
     axes = [rank - 1] if return_index_map else [rank - 3, rank - 2, rank - 1]

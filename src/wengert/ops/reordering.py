@@ -162,10 +162,10 @@ def _roll_by_kernel(x: np.ndarray, shift: np.ndarray, axis: tuple[int, ...]) -> 
 
 def _lower_roll_by(x: Any, shift: Any, axis: tuple[int, ...]) -> Any:
     for s, a in zip(lax.reshape(shift, (len(axis),)), axis, strict=True):
-        n = x.shape[a]
+        n = shift.dtype.type(x.shape[a])
         if n:
             start = lax.rem(lax.rem(-s, n) + n, n)
-            x = lax.dynamic_slice_in_dim(lax.concatenate([x, x], a), start, n, a)
+            x = lax.dynamic_slice_in_dim(lax.concatenate([x, x], a), start, x.shape[a], a)
     return x
 
 

@@ -12,15 +12,12 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
-from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.core.symbolic import is_symbolic
-from wengert.core.variable import Variable
-from wengert.ops.declare import static_int, static_tuple
+from wengert.ops.declare import is_dynamic, of_length, static_int, static_tuple
 from wengert.ops.gather import GATHER, GATHER_GRAD, whole_numbers
 from wengert.ops.shaping import reshape
 
@@ -78,7 +75,7 @@ TILE = Op(
 def tile(input: Any, multiples: Any, name: Any = None) -> Any:
     """Lays copies of a tensor side by side, `multiples[i]` along axis i."""
     x = operand(input)
-    counts = static_tuple("tile", multiples, "multiples")
+    counts = static_tuple("tile", of_length(multiples, x._array.ndim), "multiples")
     if len(counts) != x._array.ndim or any(map(negative, counts)):
         raise _bad_multiples(counts, x._array.ndim, x)
     return apply(TILE, x, multiples=counts)
@@ -192,7 +189,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: Any = None) -> Any:
     elif not x._array.ndim:
         x = reshape(x, (1,))
     place = shapes.check_axis("repeat", static_int("repeat", axis), x._array.ndim)
-    if not executing_eagerly() and _is_dynamic(repeats):
+    if _one_by_one(repeats):
         return apply(REPEAT_BY, x, whole_numbers("repeat", repeats, "repeats"), axis=place)
     counts: Any = static_tuple("repeat", repeats, "repeats")
     if len(counts) != 1:
@@ -204,12 +201,8 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: Any = None) -> Any:
     return apply(REPEAT, x, counts=counts, axis=place)
 
 
-def _is_dynamic(repeats: Any) -> bool:
-    """Whether numbers of repetitions are known only to the running function, one by one."""
+def _one_by_one(repeats: Any) -> bool:
+    """Whether there are several numbers of repetitions that only the running function knows."""
     if isinstance(repeats, list | tuple):
-        return len(repeats) > 1 and any(type(r) is Dim or _is_open(r) for r in repeats)
-    return _is_open(repeats) and repeats.shape._dims not in ((), (1,))
-
-
-def _is_open(x: Any) -> bool:
-    return is_symbolic(x) or isinstance(x, Variable)
+        return len(repeats) > 1 and any(type(r) is Dim or is_dynamic(r) for r in repeats)
+    return is_dynamic(repeats) and repeats.shape._dims not in ((), (1,))

@@ -16,9 +16,11 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
+from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import in_float32, need_rank
+from wengert.ops.sizes import checked
 
 # Below this many elements per place, whole rows are too short to be worth copying one by one.
 _SHORT = 16
@@ -150,6 +152,8 @@ def _transposed(places: np.ndarray, weights: np.ndarray, old: int) -> tuple[np.n
 def _resample_kernel(
     x: np.ndarray, axis: int, method: Any, old: int, new: int, antialias: bool, transposed: bool
 ) -> np.ndarray:
+    if old < 1 or new < 1:
+        raise ValueError("no elements")
     places, weights = taps(method, old, new, antialias, transposed)
     count, width = places.shape
     shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
@@ -194,9 +198,15 @@ def _lower_resample(
 
 
 def _infer_resample(
-    x: Spec, axis: int, method: Any, old: int, new: int, antialias: bool, transposed: bool
+    x: Spec, axis: int, method: Any, old: Any, new: Any, antialias: bool, transposed: bool
 ) -> Spec:
     size = old if transposed else new
+    if old == 0 and isinstance(method, str):
+        raise invalid("resize", "an image of zero size cannot be resized", x)
+    if new is not None and new < 1:
+        if isinstance(method, tuple):
+            raise invalid("filter", f"an axis of size {old} is too short for the filter", x)
+        raise invalid("resize", f"`size` must be positive; got {new}")
     if x.shape is None:
         return Spec(None, x.dtype)
     return Spec((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
@@ -216,7 +226,7 @@ RESAMPLE = Op(
     "x",
     kernel=_resample_kernel,
     infer=_infer_resample,
-    lower=_lower_resample,
+    lower=checked(_lower_resample, _infer_resample),
     grad=_resample_grad,
     accepts=dtypes.REAL,
 )

@@ -9,7 +9,9 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.convert import operand
+from wengert.core.dims import Dim, formula, is_open, larger, negative, opened, smaller
 from wengert.core.errors import at_site, describe, invalid
+from wengert.core.symbolic import is_symbolic
 from wengert.ops.cast import cast
 from wengert.ops.declare import static, static_float, static_int
 from wengert.ops.resample import KERNELS, resample
@@ -59,25 +61,30 @@ def _size(size: Any) -> tuple[int, int]:
     if (
         not isinstance(found, tuple)
         or len(found) != 2
-        or not all(isinstance(n, int) for n in found)
+        or not all(isinstance(n, int | Dim) for n in found)
     ):
         raise wrong("resize", f"`size` must be two whole numbers; got {describe(size)}")
-    if min(found) < 1:
+    if any(isinstance(n, int) and n < 1 for n in found):
         raise invalid("resize", f"`size` must be positive; got {list(found)}")
     return found
 
 
-def _keeping_aspect(image: Any, size: tuple[int, int]) -> tuple[int, int]:
-    height, width = height_width(image)
-    scale = min(np.float32(size[0]) / np.float32(height), np.float32(size[1]) / np.float32(width))
-    return int(np.rint(scale * np.float32(height))), int(np.rint(scale * np.float32(width)))
+@formula
+def _keeping_aspect(side: int, height: int, width: int, new_height: int, new_width: int) -> int:
+    """A side of an image (`side` is its height or width) that fits into a size undistorted."""
+    down = np.float32(new_height) / np.float32(height)
+    across = np.float32(new_width) / np.float32(width)
+    return int(np.rint(min(down, across) * np.float32(side)))
 
 
 def resampled(x: Any, size: tuple[int, int], method: str, antialias: bool) -> Any:
     """Resizes without changing the dtype; the axis that shrinks more goes first."""
     rank = rank_of("resize", x)
     old = height_width(x)
-    for i in sorted((0, 1), key=lambda i: size[i] / old[i]):
+    order = (0, 1)
+    if not is_open((*old, *size)):
+        order = sorted(order, key=lambda i: size[i] / old[i])
+    for i in order:
         if size[i] != old[i] or method in ("gaussian", "mitchellcubic"):
             x = resample(x, rank - 3 + i, method, size[i], antialias)
     return x
@@ -100,7 +107,8 @@ def resize(
     if 0 in height_width(x):
         raise invalid("resize", "an image of zero size cannot be resized", x)
     if preserve_aspect_ratio:
-        wanted = _keeping_aspect(x, wanted)
+        sides = height_width(x)
+        wanted = tuple([_keeping_aspect(side, *sides, *wanted) for side in sides])
     if x.dtype.kind not in "iuf":
         raise invalid("resize", "images must be real numbers", x, help="Cast them first.")
     if method != "nearest":
@@ -108,9 +116,17 @@ def resize(
     return resampled(x, wanted, method, antialias and method not in ("area", "nearest"))
 
 
+def _sized(image: Any, height: Any, width: Any) -> Any:
+    """Says what is known of the size of an image in a trace."""
+    if is_symbolic(image):
+        shape = image._array.shape
+        image.set_shape(opened((*shape[:-3], height, width, shape[-1])))
+    return image
+
+
 def cropped(image: Any, top: int, left: int, height: int, width: int) -> Any:
-    """A rectangle of an image or a batch of images."""
-    return image[..., top : top + height, left : left + width, :]
+    """A rectangle, which must lie inside, of an image or a batch of images."""
+    return _sized(image[..., top : top + height, left : left + width, :], height, width)
 
 
 def padded(image: Any, top: int, left: int, height: int, width: int) -> Any:
@@ -120,17 +136,40 @@ def padded(image: Any, top: int, left: int, height: int, width: int) -> Any:
     have = height_width(image)
     edges = [[top, height - have[0] - top], [left, width - have[1] - left], [0, 0]]
     lead = [[0, 0]] * (image._array.ndim - 3)
-    return pad(image, lead + edges)
+    return _sized(pad(image, lead + edges), height, width)
 
 
 def _box(name: str, *values: Any) -> list[int]:
     names = ("offset_height", "offset_width", "target_height", "target_width")
     found = [static_int(name, v, what) for what, v in zip(names, values, strict=True)]
     for what, value in zip(names, found, strict=True):
-        if value < 0 or (value == 0 and what.startswith("target")):
+        if negative(value) or (value == 0 and what.startswith("target")):
             least = "positive" if what.startswith("target") else "0 or more"
             raise wrong(name, f"`{what}` must be {least}; got {value}")
     return found
+
+
+@formula
+def _inside(axis: int, top: int, left: int, height: int, width: int, *have: int) -> int:
+    """Where a crop starts along an axis; an error where it ends outside the image."""
+    ends = [top + height, left + width]
+    if ends[0] > have[0] or ends[1] > have[1]:
+        raise wrong(
+            "crop_to_bounding_box",
+            f"offset plus target {ends} lies outside an image of {[*have]}",
+        )
+    return (top, left)[axis]
+
+
+@formula
+def _around(axis: int, top: int, left: int, height: int, width: int, *have: int) -> int:
+    """Where an image starts within a larger one; an error where it does not fit."""
+    if top + have[0] > height or left + have[1] > width:
+        raise wrong(
+            "pad_to_bounding_box",
+            f"an image of {[*have]} at offset {[top, left]} does not fit into {[height, width]}",
+        )
+    return (top, left)[axis]
 
 
 def crop_to_bounding_box(
@@ -140,14 +179,8 @@ def crop_to_bounding_box(
     x = operand(image)
     rank_of("crop_to_bounding_box", x)
     box = _box("crop_to_bounding_box", offset_height, offset_width, target_height, target_width)
-    height, width = height_width(x)
-    if box[0] + box[2] > height or box[1] + box[3] > width:
-        raise wrong(
-            "crop_to_bounding_box",
-            f"offset plus target {[box[0] + box[2], box[1] + box[3]]} lies outside an image of "
-            f"{[height, width]}",
-        )
-    return cropped(x, *box)
+    have = height_width(x)
+    return cropped(x, _inside(0, *box, *have), _inside(1, *box, *have), *box[2:])
 
 
 def pad_to_bounding_box(
@@ -157,13 +190,14 @@ def pad_to_bounding_box(
     x = operand(image)
     rank_of("pad_to_bounding_box", x)
     box = _box("pad_to_bounding_box", offset_height, offset_width, target_height, target_width)
-    height, width = height_width(x)
-    if box[0] + height > box[2] or box[1] + width > box[3]:
-        raise wrong(
-            "pad_to_bounding_box",
-            f"an image of {[height, width]} at offset {box[:2]} does not fit into {box[2:]}",
-        )
-    return padded(x, *box)
+    have = height_width(x)
+    return padded(x, _around(0, *box, *have), _around(1, *box, *have), *box[2:])
+
+
+@formula
+def _margin(size: int, fraction: float) -> int:
+    """What is cut off at each end so that about a fraction is left."""
+    return int((size - size * fraction) / 2)
 
 
 def central_crop(image: Any, central_fraction: Any) -> Any:
@@ -176,8 +210,7 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
     if fraction == 1.0:
         return x
     height, width = height_width(x)
-    top = int((height - height * fraction) / 2)
-    left = int((width - width * fraction) / 2)
+    top, left = _margin(height, fraction), _margin(width, fraction)
     return cropped(x, top, left, height - 2 * top, width - 2 * left)
 
 
@@ -188,9 +221,9 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
     _, _, height, width = _box("resize_with_crop_or_pad", 0, 0, target_height, target_width)
     have = height_width(x)
     extra = (height - have[0], width - have[1])
-    top, left = (max(-e // 2, 0) for e in extra)
-    x = cropped(x, top, left, min(height, have[0]), min(width, have[1]))
-    top, left = (max(e // 2, 0) for e in extra)
+    top, left = (larger(-e // 2, 0) for e in extra)
+    x = cropped(x, top, left, smaller(height, have[0]), smaller(width, have[1]))
+    top, left = (larger(e // 2, 0) for e in extra)
     return padded(x, top, left, height, width)
 
 
@@ -202,12 +235,23 @@ def resize_with_pad(
     x = operand(image)
     rank_of("resize_with_pad", x)
     _, _, height, width = _box("resize_with_pad", 0, 0, target_height, target_width)
-    have = height_width(x)
-    ratio = max(have[1] / width, have[0] / height)
-    exact = (have[0] / ratio, have[1] / ratio)
-    top, left = (
-        max(0, math.floor((height - exact[0]) / 2)),
-        max(0, math.floor((width - exact[1]) / 2)),
-    )
-    x = resize(x, [math.floor(exact[0]), math.floor(exact[1])], method, antialias=antialias)
-    return padded(x, top, left, height, width)
+    sides = (*height_width(x), height, width)
+    size = [_inner(0, *sides), _inner(1, *sides)]
+    x = resize(x, size, method, antialias=antialias)
+    return padded(x, _edge(0, *sides), _edge(1, *sides), height, width)
+
+
+def _exact(axis: int, height: int, width: int, new_height: int, new_width: int) -> float:
+    """The height (or width) of an image resized to fit into a size."""
+    ratio = max(width / new_width, height / new_height)
+    return (height, width)[axis] / ratio
+
+
+@formula
+def _inner(axis: int, *sides: int) -> int:
+    return math.floor(_exact(axis, *sides))
+
+
+@formula
+def _edge(axis: int, *sides: int) -> int:
+    return max(0, math.floor((sides[2 + axis] - _exact(axis, *sides)) / 2))

@@ -18,6 +18,7 @@ from wengert.core.dims import Dim, is_open, known_unequal
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
+from wengert.core.sites import caller
 
 
 def factor(number: Any, dtype: DType) -> Any:
@@ -43,7 +44,7 @@ def table(
     """The array `make(*numbers)` of this shape as a tensor; `make` is a function of a module."""
     if is_open(numbers):
         return apply(TABLE, make=make, numbers=numbers, shape=shape, dtype=dtype)
-    return wrap(make(*numbers).astype(dtype.np))
+    return wrap(make(*numbers).astype(dtype.np), caller())
 
 
 def _infer_agree(x: Spec, y: Spec, name: str, rule: str, count: int) -> Spec:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
@@ -24,7 +25,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
-from wengert.ops.declare import static_tuple
+from wengert.ops.declare import of_length, static_tuple
 
 Index = tuple[Any, ...]
 _Slice = builtins.slice
@@ -386,12 +387,18 @@ setattr(Variable, "__getitem__", _getitem_of_variable)  # noqa: B010
 def slice(input_: Any, begin: Any, size: Any, name: Any = None) -> Any:
     """The block of the given size that starts at `begin`; a size of -1 takes all that is left."""
     x = operand(input_)
-    starts, counts = static_tuple("slice", begin, "begin"), static_tuple("slice", size, "size")
     dims = x._array.shape
+    begin, size = of_length(begin, len(dims)), of_length(size, len(dims))
+    starts, counts = static_tuple("slice", begin, "begin"), static_tuple("slice", size, "size")
     if not len(starts) == len(counts) == len(dims):
         raise invalid("slice", f"`begin` and `size` need {len(dims)} numbers each", x)
     if not executing_eagerly() and is_open((starts, counts, dims)):
         return _traced_slice(x, begin, starts, counts)
+    return apply(STRIDED_SLICE, x, index=_part_index(x, dims, starts, counts))
+
+
+def _part_index(x: Any, dims: Any, starts: Any, counts: Any) -> Index:
+    """The index of a block; raises where it does not lie within the sizes."""
     for axis, (a, n, d) in enumerate(zip(starts, counts, dims, strict=True)):
         if not 0 <= a <= d or not -1 <= n <= d - a:
             raise invalid(
@@ -400,21 +407,45 @@ def slice(input_: Any, begin: Any, size: Any, name: Any = None) -> Any:
                 x,
                 kind=InvalidIndexError,
             )
-    index = tuple(
-        (a, None if n == -1 else a + n, None) for a, n in zip(starts, counts, strict=True)
-    )
-    return apply(STRIDED_SLICE, x, index=index)
+    return tuple((a, None if n == -1 else a + n, None) for a, n in zip(starts, counts, strict=True))
+
+
+def _infer_part(x: Spec, begin: Any, size: Any) -> Spec:
+    if x.shape is None or None in (*x.shape, *begin, *size):
+        return Spec(tuple(None if n is None or n < 0 else n for n in size), x.dtype)
+    return _infer(x, _part_index(x, x.shape, begin, size))
+
+
+def _part_kernel(x: np.ndarray, begin: tuple[int, ...], size: tuple[int, ...]) -> np.ndarray:
+    return _kernel(x, _part_index(Spec(x.shape, dtypes.of(x)), x.shape, begin, size))
+
+
+def _lower_part(x: Any, begin: tuple[int, ...], size: tuple[int, ...]) -> Any:
+    return _lower(x, _part_index(x, x.shape, begin, size))
+
+
+def _part_grad(g: Any, x_shape: Any, begin: Any) -> Any:
+    index = tuple(marked(a, a + n, None) for a, n in zip(begin, g._array.shape, strict=True))
+    return apply(SLICE_GRAD, g, index=index, shape=x_shape)
+
+
+# `slice` whose start and sizes only the running function knows.
+PART = Op(
+    "slice",
+    "x",
+    kernel=_part_kernel,
+    infer=_infer_part,
+    lower=_lower_part,
+    grad=_part_grad,
+    register=False,
+)
 
 
 def _traced_slice(x: Any, begin: Any, starts: Any, counts: Any) -> Any:
     """`slice` in a trace: with fixed sizes the start may depend on data, also in XLA."""
     if not is_open(counts) and not any(map(negative, counts)):
         return apply(BLOCK, x, operand(begin), size=tuple(counts))
-    index = tuple(
-        marked(a, None if type(n) is int and n == -1 else a + n, None)
-        for a, n in zip(starts, counts, strict=True)
-    )
-    return apply(STRIDED_SLICE, x, index=index)
+    return apply(PART, x, begin=starts, size=counts)
 
 
 def _block_kernel(x: np.ndarray, begin: np.ndarray, size: tuple[int, ...]) -> np.ndarray:

@@ -16,12 +16,14 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
+from wengert.core.dims import is_open
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.lazy import blas, jnp, linalg
+from wengert.core.lowering import fail_if
 from wengert.core.op import Joint, Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.complex import conj
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import in_float32, is_dynamic
 from wengert.ops.diagonal import band_part, diag_part, set_diag
 from wengert.ops.matmul import matmul
 from wengert.ops.tensordot import matrix_transpose
@@ -72,6 +74,19 @@ def _inv_kernel(x: np.ndarray) -> np.ndarray:
     return np.linalg.inv(x)
 
 
+def fail_if_singular(x: Any) -> None:
+    """Notes the failure of matrices with a zero pivot; XLA finds equal factors only once."""
+    if x.size:
+        fail_if(lambda: jnp.diagonal(linalg.lu(x)[0], axis1=-2, axis2=-1) == 0)
+
+
+# `jnp.linalg` assembles inverses, determinants and solutions from `lax.linalg.lu`.
+def _lower_inv(x: Any) -> Any:
+    fail_if(lambda: x != x)
+    fail_if_singular(x)
+    return jnp.linalg.inv(x)
+
+
 def _inv_grad(g: Any, out: Any) -> Any:
     return -matmul(out, matmul(g, out, transpose_b=True), transpose_a=True)
 
@@ -81,8 +96,7 @@ INV = Op(
     "x",
     kernel=_inv_kernel,
     infer=square("inv"),
-    # `jnp.linalg` assembles inverses, determinants and solutions from `lax.linalg.lu`.
-    lower=wide(lambda x: jnp.linalg.inv(x)),
+    lower=wide(_lower_inv),
     grad=_inv_grad,
     accepts=dtypes.INEXACT,
 )
@@ -103,7 +117,7 @@ def _per_matrix(g: Any) -> Any:
     """A number per matrix, shaped to multiply the matrices."""
     from wengert.ops.shaping import reshape
 
-    return reshape(g, (*g.shape, 1, 1))
+    return reshape(g, (*g._array.shape, 1, 1))
 
 
 DET = Op(
@@ -191,6 +205,12 @@ def _solve_kernel(a: np.ndarray, b: np.ndarray, transpose: bool) -> np.ndarray:
     return np.linalg.solve(a.mT if transpose else a, b)
 
 
+def _lower_solve(a: Any, b: Any, transpose: bool) -> Any:
+    a = a.mT if transpose else a
+    fail_if_singular(a)
+    return jnp.linalg.solve(a, b)
+
+
 def _solve_grad(g: Any, a: Any, out: Any, transpose: bool, needs: Any) -> tuple[Any, Any]:
     gb = apply(SOLVE, a, g, transpose=not transpose)
     if not needs[0]:
@@ -204,7 +224,7 @@ SOLVE = Op(
     "a b",
     kernel=_solve_kernel,
     infer=_infer_solve,
-    lower=wide(lambda a, b, transpose: jnp.linalg.solve(a.mT if transpose else a, b)),
+    lower=wide(_lower_solve),
     grad=Joint(_solve_grad),
     accepts=dtypes.INEXACT,
 )
@@ -300,23 +320,26 @@ def lstsq(
     a, b = operands("lstsq", matrix, rhs)
     if not fast:
         return matmul(pinv(a), b)
-    if len(a.shape) < 2 or len(b.shape) < 2:
+    if a._array.ndim < 2 or b._array.ndim < 2:
         raise invalid("lstsq", "both arguments must have rank 2 or more", a, b)
     ridge = operand(l2_regularizer, None, a.dtype.real_dtype)
-    if a.dtype.is_complex and ridge._array != 0:
+    ridged = is_dynamic(ridge) or bool(ridge._array.any())
+    if a.dtype.is_complex and ridged:
         raise invalid(
             "lstsq", "`l2_regularizer` is not available for complex numbers", a,
             kind=UnimplementedError,
         )  # fmt: skip
-    rows, cols = a.shape[-2:]
-    if rows >= cols:
-        normal = _ridged(matmul(a, a, adjoint_a=True), ridge)
+    rows, cols = a._array.shape[-2:]
+    unsure = rows != cols and is_open((rows, cols))
+    if unsure and not ridged:
+        # Which normal equations have a solution depends on which size is the larger.
+        return matmul(pinv(a), b)
+    if unsure or rows >= cols:
+        normal = _ridged(matmul(a, a, adjoint_a=True), ridge, ridged)
         return cholesky_solve(cholesky(normal), matmul(a, b, adjoint_a=True))
-    normal = _ridged(matmul(a, a, adjoint_b=True), ridge)
+    normal = _ridged(matmul(a, a, adjoint_b=True), ridge, ridged)
     return matmul(a, cholesky_solve(cholesky(normal), b), adjoint_a=True)
 
 
-def _ridged(x: Any, ridge: Any) -> Any:
-    if x.dtype.is_complex or not ridge._array.any():
-        return x
-    return set_diag(x, diag_part(x) + ridge)
+def _ridged(x: Any, ridge: Any, ridged: bool) -> Any:
+    return set_diag(x, diag_part(x) + ridge) if ridged else x

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply, apply2
+from wengert.core.dims import larger
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
@@ -15,6 +16,7 @@ from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.power import SQRT_GRAD, exp
 from wengert.ops.reduce import count, kept, reduce_args, reduce_mean, reduced
+from wengert.ops.sizes import factor
 
 
 def _logsumexp_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -96,7 +98,7 @@ def _infer_real(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
 
 def _variance_grad(g: Any, x: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     away = x - reduce_mean(x, axis, keepdims=True)
-    scale = 2.0 / max(count(x_shape, axis), 1)
+    scale = 2.0 / factor(larger(count(x_shape, axis), 1), x.dtype.real_dtype)
     return cast(kept(g * scale, x_shape, axis, keepdims), x.dtype) * away
 
 
@@ -123,7 +125,8 @@ def reduce_variance(
 def _std_grad(g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     away = x - reduce_mean(x, axis, keepdims=True)
     # As in the gradient of `sqrt`, nothing comes of no gradient, even where the deviation is 0.
-    slope = apply2(SQRT_GRAD, out, g) * (2.0 / max(count(x_shape, axis), 1))
+    scale = 2.0 / factor(larger(count(x_shape, axis), 1), x.dtype.real_dtype)
+    slope = apply2(SQRT_GRAD, out, g) * scale
     return cast(kept(slope, x_shape, axis, keepdims), x.dtype) * away
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import larger, negative, smaller
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.lazy import jnp, linalg
 from wengert.core.op import Op, Spec
@@ -53,13 +54,10 @@ def _lower_svd(x: Any, full: bool) -> Any:
 def _svd_grad(g: Any, outs: Any, full: bool) -> Any:
     s, u, v = outs
     gs, gu, gv = g
-    m, n = u.shape[-2], v.shape[-2]
-    if full and abs(m - n) > 1:
-        raise invalid(
-            "svd", "the gradient with full_matrices=True needs sizes that differ by 1 at most",
-            u, v, help="Use full_matrices=False.", kind=UnimplementedError,
-        )  # fmt: skip
-    rows, cols = u.shape[-1], v.shape[-1]
+    m, n = u._array.shape[-2], v._array.shape[-2]
+    if full:
+        u = apply(NEAR_SQUARE, u, v)
+    rows, cols = u._array.shape[-1], v._array.shape[-1]
     values = _rectangle(s, rows, cols, u.dtype)
     uu, vv = matmul(u, gu, adjoint_a=True), matmul(v, gv, adjoint_a=True)
     left = real_as(gaps(_padded(s * s, rows)), u.dtype) * uu
@@ -70,27 +68,54 @@ def _svd_grad(g: Any, outs: Any, full: bool) -> Any:
     if u.dtype.is_complex:
         inner = inner + _turn(vv, over, rows, cols)
     out = matmul(u, matmul(inner, v, adjoint_b=True))
-    if rows < m:
+    if not full and rows != m:
         rest = (gu - matmul(u, uu)) * _row(over)
         out = out + matmul(rest, v, adjoint_b=True)
-    if cols < n:
+    if not full and cols != n:
         rest = (gv - matmul(v, vv)) * _row(over)
         out = out + matmul(u, rest, adjoint_b=True)
     return out
+
+
+def _near_square(u: Any, v: Any) -> Any:
+    if negative(u.shape[-2] - v.shape[-2] + 1) or negative(v.shape[-2] - u.shape[-2] + 1):
+        raise invalid(
+            "svd", "the gradient with full_matrices=True needs sizes that differ by 1 at most",
+            u, v, help="Use full_matrices=False.", kind=UnimplementedError,
+        )  # fmt: skip
+    return u
+
+
+def _infer_near_square(u: Spec, v: Spec) -> Spec:
+    known = u.shape is not None and v.shape is not None and None not in (u.shape[-2], v.shape[-2])
+    return _near_square(u, v) if known else u
+
+
+# Passes u on where the gradient of a full decomposition exists.
+NEAR_SQUARE = Op(
+    "svd_near_square",
+    "u v",
+    kernel=_near_square,
+    infer=_infer_near_square,
+    lower=_near_square,
+    grad=(lambda g: g, None),
+    register=False,
+)
 
 
 def _turn(vv: Any, over: Any, rows: int, cols: int) -> Any:
     """What fixes the common phase of a pair of complex singular vectors."""
     from wengert.ops.complex import conj
 
-    along = diag_part(vv)[..., : min(rows, cols)]
+    along = diag_part(vv)[..., : smaller(rows, cols)]
     return _rectangle(0.5 * over * (conj(along) - along), rows, cols, vv.dtype)
 
 
 def _row(x: Any) -> Any:
     from wengert.ops.shaping import reshape
 
-    return reshape(x, (*x.shape[:-1], 1, x.shape[-1]))
+    shape = x._array.shape
+    return reshape(x, (*shape[:-1], 1, shape[-1]))
 
 
 def _rectangle(s: Any, rows: int, cols: int, dtype: Any) -> Any:
@@ -101,8 +126,9 @@ def _padded(s: Any, size: int) -> Any:
     from wengert.ops.create import zeros
     from wengert.ops.joining import concat
 
-    extra = size - s.shape[-1]
-    return concat([s, zeros((*s.shape[:-1], extra), s.dtype)], -1) if extra else s
+    shape = s._array.shape
+    extra = size - shape[-1]
+    return s if extra == 0 else concat([s, zeros((*shape[:-1], extra), s.dtype)], -1)
 
 
 SVD = Op(
@@ -197,8 +223,18 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: Any = Non
         raise invalid_dtype("pinv", "a matrix of floats was expected", x)
     real = x.dtype.real_dtype
     if rcond is None:
-        rcond = 10.0 * max(x.shape[-2:], default=0) * _epsilon(real)
+        rcond = _longer_side(x, real) * (10.0 * _epsilon(real))
     return apply(PINV, x, operand(rcond, None, real))
+
+
+def _longer_side(x: Any, dtype: dtypes.DType) -> Any:
+    """The larger size of matrices, as a number to multiply with."""
+    from wengert.ops.cast import cast
+
+    if x._array.ndim < 2:
+        return 0
+    most = larger(*x._array.shape[-2:])
+    return most if isinstance(most, int) else cast(operand(most), dtype)
 
 
 def _epsilon(dtype: dtypes.DType) -> float:
@@ -213,11 +249,13 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: Any 
     from wengert.ops.reduce import reduce_max, reduce_sum
 
     x = operand(a, None, dtypes.float32)
-    if len(x.shape) < 2:
+    if x._array.ndim < 2:
         raise invalid("matrix_rank", "rank 2 or more was expected", x)
     s = svd(x, compute_uv=False)
     if tol is None:
-        tol = reduce_max(s, -1, keepdims=True) * (max(x.shape[-2:]) * _epsilon(s.dtype))
+        tol = reduce_max(s, -1, keepdims=True) * (
+            _longer_side(x, s.dtype) * _epsilon(s.dtype)
+        )
     return reduce_sum(cast(s > tol, dtypes.int32), -1)
 
 

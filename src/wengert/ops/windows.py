@@ -9,11 +9,13 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
+from wengert.core.dims import negative
 from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import special
 from wengert.core.sites import caller
 from wengert.ops.declare import static_float, static_int
+from wengert.ops.sizes import table
 
 
 def _floating(name: str, dtype: Any) -> DType:
@@ -25,7 +27,7 @@ def _floating(name: str, dtype: Any) -> DType:
 
 def _length(name: str, value: Any) -> int:
     found = static_int(name, value, "window_length")
-    if found < 0:
+    if negative(found):
         raise invalid(name, f"`window_length` must not be negative; got {found}")
     return found
 
@@ -37,10 +39,14 @@ def _made(values: np.ndarray, dtype: DType) -> Any:
 def _cosine(name: str, length: Any, periodic: Any, dtype: Any, a: float) -> Any:
     kind = _floating(name, dtype)
     n = _length(name, length)
+    return table(_cosine_values, (n,), kind, n, bool(periodic), a)
+
+
+def _cosine_values(n: int, periodic: bool, a: float) -> np.ndarray:
     if n == 1:
-        return _made(np.ones(1), kind)
-    turn = n if bool(periodic) and n % 2 == 0 else n - 1
-    return _made(a - (1 - a) * np.cos(2 * np.pi * np.arange(n) / max(turn, 1)), kind)
+        return np.ones(1)
+    turn = n if periodic and n % 2 == 0 else n - 1
+    return a - (1 - a) * np.cos(2 * np.pi * np.arange(n) / max(turn, 1))
 
 
 def hann_window(
@@ -70,12 +76,14 @@ def kaiser_window(
 ) -> Any:
     """Kaiser's window; the larger `beta`, the narrower."""
     kind = _floating("kaiser_window", dtype)
-    return _made(
-        _kaiser(
-            _length("kaiser_window", window_length), static_float("kaiser_window", beta, "beta")
-        ),
-        kind,
-    )
+    n = _length("kaiser_window", window_length)
+    return table(_kaiser, (n,), kind, n, static_float("kaiser_window", beta, "beta"))
+
+
+def _derived(half: int, width: float) -> np.ndarray:
+    sums = np.cumsum(_kaiser(half + 1, width))
+    rise = np.sqrt(sums[:-1] / sums[-1])
+    return np.concatenate([rise, rise[::-1]])
 
 
 def kaiser_bessel_derived_window(
@@ -85,17 +93,19 @@ def kaiser_bessel_derived_window(
     kind = _floating("kaiser_bessel_derived_window", dtype)
     half = _length("kaiser_bessel_derived_window", window_length) // 2
     width = static_float("kaiser_bessel_derived_window", beta, "beta")
-    sums = np.cumsum(_kaiser(half + 1, width))
-    rise = np.sqrt(sums[:-1] / sums[-1])
-    return _made(np.concatenate([rise, rise[::-1]]), kind)
+    return table(_derived, (2 * half,), kind, half, width)
+
+
+def _vorbis(n: int) -> np.ndarray:
+    inner = np.sin(np.pi * (np.arange(n) + 0.5) / max(n, 1))
+    return np.sin(np.pi / 2.0 * inner**2)
 
 
 def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: Any = None) -> Any:
     """The window of the Vorbis codec."""
     kind = _floating("vorbis_window", dtype)
     n = _length("vorbis_window", window_length)
-    inner = np.sin(np.pi * (np.arange(n) + 0.5) / max(n, 1))
-    return _made(np.sin(np.pi / 2.0 * inner**2), kind)
+    return table(_vorbis, (n,), kind, n)
 
 
 def inverse_stft_window_fn(

@@ -475,7 +475,7 @@ class GradientTape:
         site = sites.caller(0)
         evidence = history.before(self, site, mode)
         try:
-            found = jacobian.jacobian(self, target, values)
+            found = jacobian.jacobian(self, target, values, experimental_use_pfor)
         finally:
             self._finish(site)
         if mode is UnconnectedGradients.ZERO:
@@ -501,7 +501,7 @@ class GradientTape:
         site = sites.caller(0)
         evidence = history.before(self, site, mode)
         try:
-            result = jacobian.batch_jacobian(self, target, value)
+            result = jacobian.batch_jacobian(self, target, value, experimental_use_pfor)
         finally:
             self._finish(site)
         if result is None and mode is not UnconnectedGradients.ERROR:

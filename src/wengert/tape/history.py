@@ -64,6 +64,7 @@ class Hooks:
     """Who explains; named by the root package, since this room is below it."""
 
     explainer = ""
+    retraces = ""
     always = False  # whether evidence is taken at every call
 
     @classmethod

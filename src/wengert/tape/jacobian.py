@@ -1,17 +1,26 @@
-"""Jacobians from a tape, one row of the target at a time."""
+"""Jacobians from a tape: few rows one at a time, many all at once.
+
+All at once means by a graph that the engines vectorise, which is a matter of the room above.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from wengert.core.apply import wrap
+from wengert.core.context import executing_eagerly
 from wengert.core.errors import invalid
-from wengert.ops.create import zeros_like
+from wengert.ops.create import eye, zeros_like
+from wengert.ops.create import zeros as zeros_of
 from wengert.ops.joining import stack
 from wengert.ops.shaping import broadcast_to, reshape, transpose
 from wengert.tape.backward import dense
+
+
+_FEW = 64
 
 
 def _seeds(shape: tuple[int, ...], dtype: Any) -> Any:
@@ -23,9 +32,35 @@ def _seeds(shape: tuple[int, ...], dtype: Any) -> Any:
         yield wrap(seed.reshape(shape))
 
 
-def jacobian(tape: Any, target: Any, sources: list[Any]) -> list[Any]:
+def _all_at_once(count: Any, vectorised: bool) -> bool:
+    """Whether rows are worth a graph; in a trace it is the only way that takes unknown sizes."""
+    if executing_eagerly():
+        return vectorised and count > _FEW
+    return vectorised or type(count) is not int
+
+
+def _gradient_rows(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[Any]:
+    # The room above knows graphs; asked for by name, at the first use.
+    return import_module("wengert.functions.batched").gradient_rows(tape, target, seeds, sources)
+
+
+def _total(sizes: tuple[Any, ...]) -> Any:
+    total: Any = 1
+    for d in sizes:
+        total = total * d
+    return total
+
+
+def jacobian(tape: Any, target: Any, sources: list[Any], vectorised: bool = True) -> list[Any]:
     """One Jacobian for each of a list of sources; `None` where there is no path."""
     shape = target._array.shape
+    count = _total(shape)
+    if _all_at_once(count, vectorised):
+        seeds = reshape(eye(count, dtype=target.dtype), (count, *shape))
+        return [
+            None if g is None else reshape(g, (*shape, *s._array.shape))
+            for g, s in zip(_gradient_rows(tape, target, seeds, sources), sources, strict=True)
+        ]
     rows = [
         tape._differentiate([target], [seed], sources, release=False)
         for seed in _seeds(shape, target._array.dtype)
@@ -46,13 +81,19 @@ def jacobian(tape: Any, target: Any, sources: list[Any]) -> list[Any]:
     return result
 
 
-def batch_jacobian(tape: Any, target: Any, source: Any) -> Any:
+def batch_jacobian(tape: Any, target: Any, source: Any, vectorised: bool = True) -> Any:
     """Derivatives within each example: shape [batch, target…, source…]."""
     t, s = target._array.shape, source._array.shape
-    if not t or not s or t[0] != s[0]:
+    if not t or not s or (type(t[0]) is int and type(s[0]) is int and t[0] != s[0]):
         raise invalid(
             "batch_jacobian", "target and source must share their first size", target, source
         )
+    count = _total(t[1:])
+    order = (1, 0, *range(2, 1 + len(s)))
+    if _all_at_once(count, vectorised):
+        seeds = reshape(eye(count, dtype=target.dtype), (count, 1, *t[1:]))
+        (full,) = _gradient_rows(tape, target, broadcast_to(seeds, (count, *t)), [source])
+        return None if full is None else reshape(transpose(full, order), (t[0], *t[1:], *s[1:]))
     columns = []
     for seed in _seeds(t[1:], target._array.dtype):
         picked = broadcast_to(seed, t)
@@ -60,17 +101,14 @@ def batch_jacobian(tape: Any, target: Any, source: Any) -> Any:
     if all(g is None for g in columns):
         return None
     full = stack([zeros_like(source) if g is None else dense(g) for g in columns])
-    order = (1, 0, *range(2, 1 + len(s)))
     return reshape(transpose(full, order), (t[0], *t[1:], *s[1:]))
 
 
 def zeros(target: Any, source: Any) -> Any:
     """The Jacobian of a target that does not depend on the source."""
-    shape = target._array.shape + source._array.shape
-    return wrap(np.zeros(shape, source._array.dtype))
+    return zeros_of(target._array.shape + source._array.shape, source.dtype)
 
 
 def batch_zeros(target: Any, source: Any) -> Any:
     """The batch Jacobian of a target that does not depend on the source."""
-    shape = target._array.shape + source._array.shape[1:]
-    return wrap(np.zeros(shape, source._array.dtype))
+    return zeros_of(target._array.shape + source._array.shape[1:], source.dtype)

@@ -1,0 +1,59 @@
+"""Shorter kernels for the host engine, where shapes and dtypes are known ahead.
+
+An eager kernel must look at its arguments each time; a graph knows them. Each entry gives a
+kernel with the same result, or `None` where the usual one is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core.op import Spec
+from wengert.engines.host import SHORTER
+
+_WIDE = ("float32", "float64")
+
+
+def _matrices(x: Spec, y: Spec) -> bool:
+    return (
+        x.shape is not None
+        and y.shape is not None
+        and len(x.shape) == len(y.shape) == 2
+        and x.dtype.name in _WIDE
+    )
+
+
+def _matmul(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
+    return np.dot if _matrices(*specs) else None
+
+
+def _matmul_nt(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
+    return (lambda x, y: np.dot(x, y.T)) if _matrices(*specs) else None
+
+
+def _matmul_tn(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
+    return (lambda x, y: np.dot(x.T, y)) if _matrices(*specs) else None
+
+
+def _relu(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
+    # An array of rank 0 costs NumPy less than a number.
+    zero = np.zeros((), specs[0].dtype.np)
+    return (lambda x: np.maximum(x, zero)) if specs[0].dtype.name in _WIDE else None
+
+
+def _relu_grad(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
+    zero = np.zeros((), specs[0].dtype.np)
+    same = specs[0] == specs[1] and specs[0].dtype.name in _WIDE
+    return (lambda g, y: np.multiply(g, np.greater(y, zero))) if same else None
+
+
+SHORTER.update(
+    matmul=_matmul,
+    matmul_nt=_matmul_nt,
+    matmul_tn=_matmul_tn,
+    relu=_relu,
+    relu_grad=_relu_grad,
+)

@@ -1,0 +1,70 @@
+"""Calls that stay nodes of a graph: demanded compilations, and parts that are computed twice.
+
+Other calls are inlined. A part with `recompute` keeps only its inputs for the gradient.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core.context import State, get_state, using
+from wengert.functions.calls import call, followers, gradient_op, inline, wanted_inputs
+from wengert.functions.replay import REPLAYS
+from wengert.functions.vjp import vjp
+from wengert.graph.ir import Graph, building
+from wengert.ops.nodes import CALL
+from wengert.tape import backward
+from wengert.tape.custom import barrier
+
+
+def emit_call(graph: Graph, inputs: list[Any], jit: bool, recompute: bool) -> list[Any]:
+    """Adds a call to the graph being built and tells the tapes."""
+    state: Any = get_state()
+    if recompute:
+        return _emit_recomputed(graph, inputs, state.site)
+    return call(graph, inputs, lambda g, xs: _node(g, xs, jit, False), state.site)
+
+
+def _node(graph: Graph, inputs: list[Any], jit: bool, recompute: bool) -> list[Any]:
+    here: Any = building()
+    state: Any = get_state()
+    values = tuple([here.value_of(x) for x in inputs])
+    specs = [graph.specs[v] for v in graph.all_outputs()]
+    attrs = {"graph": graph, "jit": jit, "recompute": recompute}
+    made = here.emit(CALL, values, attrs, specs, state.site)
+    return [here.tensor(v, state.site) for v in made]
+
+
+def _emit_recomputed(graph: Graph, inputs: list[Any], site: Any) -> list[Any]:
+    listeners = followers(inputs)
+    wanted = wanted_inputs(listeners, inputs) if listeners else ()
+    rule = vjp(graph, wanted) if any(wanted) else None
+    outs = _node(graph, inputs, False, True)
+    if rule is None or not rule.active:
+        return outs
+    shown = tuple([outs[k] for k in rule.active])
+
+    def gradients(g: Any) -> list[Any]:
+        seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        # In compiled code the second computation must wait for the gradient.
+        fresh = [barrier(x, seeds) for x in inputs]
+        grads = inline(rule.joint, [*fresh, *seeds])
+        answer: list[Any] = [None] * len(inputs)
+        for k, gk in zip(rule.found, grads, strict=True):
+            answer[k] = gk
+        return answer
+
+    op = gradient_op(graph.name, gradients, len(shown))
+    for one in listeners:
+        one.record(op, tuple(inputs), shown, {}, site)
+    return outs
+
+
+def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
+    if building() is None:
+        with using(State()):
+            return inline(attrs["graph"], given)
+    return emit_call(attrs["graph"], given, attrs.get("jit", False), attrs.get("recompute", False))
+
+
+REPLAYS["call"] = _replay

@@ -1,0 +1,305 @@
+"""The commands, run as people run them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wengert.cli import api
+from wengert.cli.imports import as_tensorflow
+from wengert.cli.main import main
+
+FAULTY = """
+import tensorflow as tf
+
+x = tf.constant(3.0)
+with tf.GradientTape() as tape:
+    y = x * x
+print(tape.gradient(y, x))
+"""
+
+
+def write(folder: Path, text: str, name: str = "script.py") -> Path:
+    path = folder / name
+    path.write_text(textwrap.dedent(text).lstrip(), encoding="utf-8")
+    return path
+
+
+def wengert(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "wengert", *args],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: Any, capfd: Any) -> Any:
+    """Runs a command in this process; answers exit status, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*args: str) -> tuple[int, str, str]:
+        status = main(list(args))
+        out, err = capfd.readouterr()
+        return status, out, err
+
+    return command
+
+
+class TestRun:
+    def test_a_program_for_tensorflow(self, tmp_path: Path) -> None:
+        write(tmp_path, "VALUE = 5.0\n", "beside.py")
+        write(
+            tmp_path,
+            """
+            import sys
+            import tensorflow as tf
+            import tensorflow.math
+            import tensorflow.compat.v2 as tf2
+            from tensorflow import nn as layers
+            from tensorflow.linalg import matmul
+            from beside import VALUE
+
+            if __name__ == "__main__":
+                import __main__
+                print(sys.argv, __file__, __main__.VALUE, tf.__version__)
+                print(tf.math is tensorflow.math, tf2.nn is layers, matmul.__module__)
+                w = tf.Variable(VALUE)
+                with tf.GradientTape() as tape:
+                    y = tf.square(w)
+                print(float(tape.gradient(y, w)))
+                sys.exit(3)
+            """,
+        )
+        done = wengert("run", "script.py", "--flag", "-x", "1", cwd=tmp_path)
+        assert done.stderr == ""
+        assert done.stdout.splitlines() == [
+            "['script.py', '--flag', '-x', '1'] script.py 5.0 2.21.0",
+            "True True wengert.ops.matmul",
+            "10.0",
+        ]
+        assert done.returncode == 3
+
+    def test_a_traceback_is_the_programs_own(self, tmp_path: Path) -> None:
+        write(tmp_path, "import tensorflow as tf\n\ndef f():\n    raise KeyError('gone')\n\nf()\n")
+        done = wengert("run", "script.py", cwd=tmp_path)
+        assert done.returncode == 1
+        assert done.stderr.splitlines() == [
+            "Traceback (most recent call last):",
+            '  File "script.py", line 6, in <module>',
+            "    f()",
+            '  File "script.py", line 4, in f',
+            "    raise KeyError('gone')",
+            "KeyError: 'gone'",
+        ]
+
+    def test_a_syntax_error(self, tmp_path: Path, here: Any) -> None:
+        write(tmp_path, "x = = 1\n")
+        status, _, err = here("run", "script.py")
+        assert status == 1
+        assert "SyntaxError" in err
+        assert "running.py" not in err
+
+    def test_a_module(self, tmp_path: Path, here: Any) -> None:
+        package = tmp_path / "package"
+        package.mkdir()
+        write(package, "", "__init__.py")
+        write(
+            package,
+            "import sys\nimport tensorflow as tf\nprint(tf.add(1, 2), sys.argv[1:])\n",
+            "go.py",
+        )
+        _, out, _ = here("run", "-m", "package.go", "a")
+        assert out == "tf.Tensor(3, shape=(), dtype=int32) ['a']\n"
+
+    def test_exit_with_a_message(self, tmp_path: Path, here: Any) -> None:
+        write(tmp_path, "import sys\nsys.exit('that is all')\n")
+        assert here("run", "script.py") == (1, "", "that is all\n")
+
+    def test_a_missing_script(self, here: Any) -> None:
+        status, _, err = here("run", "nothing.py")
+        assert status == 1
+        assert "No such file" in err
+
+
+class TestImports:
+    def test_the_inside_of_tensorflow_is_refused(self) -> None:
+        with as_tensorflow(), pytest.raises(ModuleNotFoundError, match="TensorFlow's inside"):
+            exec("import tensorflow.python.framework")
+
+    def test_a_missing_name_is_explained(self) -> None:
+        with as_tensorflow(), pytest.raises(ImportError, match="TensorFlow 1"):
+            exec("from tensorflow import placeholder")
+
+    def test_everything_is_put_back(self) -> None:
+        before = {n for n in sys.modules if n.partition(".")[0] == "tensorflow"}
+        finders = list(sys.meta_path)
+        with as_tensorflow():
+            exec("import tensorflow.nn")
+            assert sys.modules["tensorflow.nn"].__spec__.name == "wengert.nn"  # type: ignore[union-attr]  # it has one
+        assert {n for n in sys.modules if n.partition(".")[0] == "tensorflow"} == before
+        assert sys.meta_path == finders
+
+    def test_what_others_stand_in_for_is_seen(self) -> None:
+        names: dict[str, Any] = {}
+        with as_tensorflow():
+            exec("import tensorflow as tf", names)
+        tf = names["tf"]
+        assert tf.reduce_sum is tf.math.reduce_sum
+        assert "GradientTape" in dir(tf)
+        with pytest.raises(AttributeError, match=r"Wengert has no `tf\.zzyzx`"):
+            _ = tf.zzyzx
+
+
+class TestDoctor:
+    def test_a_finding_ends_in_1(self, tmp_path: Path) -> None:
+        write(tmp_path, FAULTY)
+        done = wengert("doctor", "script.py", cwd=tmp_path)
+        assert done.returncode == 1
+        assert done.stdout == "None\n"
+        assert done.stderr.startswith("warning[WG101]: no gradient: the source was never watched\n")
+        assert " --> script.py:3:5\n" in done.stderr
+        assert done.stderr.endswith("wengert doctor: 1 finding\n")
+
+    def test_nothing_found(self, tmp_path: Path, here: Any) -> None:
+        write(tmp_path, FAULTY.replace("    y =", "    tape.watch(x)\n    y ="))
+        status, _, err = here("doctor", "script.py")
+        assert (status, err) == (0, "wengert doctor: nothing found\n")
+
+    def test_what_is_likely_does_not_count(self, tmp_path: Path, here: Any) -> None:
+        write(
+            tmp_path,
+            """
+            import tensorflow as tf
+            w = tf.Variable(tf.ones([1024, 1024]))
+            with tf.GradientTape(persistent=True) as tape:
+                loss = tf.reduce_sum(tf.tanh(w))
+            tape.gradient(loss, w)
+            """,
+        )
+        status, _, err = here("doctor", "script.py")
+        assert status == 0
+        assert err.endswith("1 finding, 1 of them likely, not certain\n")
+
+    def test_an_error_is_explained_too(self, tmp_path: Path, here: Any) -> None:
+        write(tmp_path, "import tensorflow as tf\n\nprint(tf.raw_ops.Exp(x=1.0))\n")
+        status, _, err = here("doctor", "--json", "-o", "found.json", "script.py")
+        assert status == 1
+        assert "AttributeError: Wengert has no `tf.raw_ops`." in err
+        (found,) = json.loads((tmp_path / "found.json").read_text())["explanations"]
+        assert (found["code"], found["sites"][0]["line"]) == ("WG801", 3)
+
+    def test_the_exit_status_of_the_program(self, tmp_path: Path, here: Any) -> None:
+        write(tmp_path, "import sys\nsys.exit(7)\n")
+        assert here("doctor", "script.py")[0] == 7
+
+    @pytest.mark.parametrize("form", ["json", "sarif", "html"])
+    def test_forms(self, form: str, tmp_path: Path, capsys: Any) -> None:
+        script = write(tmp_path, FAULTY)
+        assert main(["doctor", f"--{form}", str(script)]) == 1
+        out = capsys.readouterr().out.removeprefix("None\n")
+        if form == "html":
+            assert out.startswith("<!doctype html>")
+            assert "WG101" in out
+        else:
+            data = json.loads(out)
+            assert "WG101" in json.dumps(data)
+
+
+PROGRAM = """
+import tensorflow as tf
+import tensorflow.keras.backend as K
+from tensorflow import math as m, raw_ops
+from tensorflow.nn import relu as activation
+
+x = tf.constant([1.0])
+y = m.log(tf.nn.softmax(x)) + tf.compat.v2.abs(x)
+tf.raw_ops.Exp(x=x)
+linalg = tf.linalg
+z = linalg.matmul(x[None], x[:, None]).shape
+tf.Variable.from_proto
+print(tf.__version__, K.epsilon())
+"""
+
+
+class TestApi:
+    def test_names_and_lines(self) -> None:
+        found = {u.name: u.line for u in api.uses(PROGRAM.lstrip())}
+        assert found["tf.math"] == 3
+        assert found["tf.math.log"] == 7
+        assert found["tf.nn.relu"] == 4
+        assert found["tf.abs"] == 7
+        assert found["tf.linalg.matmul"] == 10
+        assert found["tf.keras.backend.epsilon"] == 12
+
+    def test_what_hangs_below_a_class_is_about_the_class(self) -> None:
+        assert api.shortened(api.Use("tf.Variable.from_proto", 1)) == api.Use("tf.Variable", 1)
+        assert api.shortened(api.Use("tf.nn.nothing", 1)) == api.Use("tf.nn.nothing", 1)
+        assert api.shortened(api.Use("tf.__version__", 1)) is None
+
+    def test_a_script(self, tmp_path: Path, capsys: Any) -> None:
+        script = write(tmp_path, PROGRAM.replace("import tensorflow.keras.backend as K\n", ""))
+        assert main(["api", "--missing", str(script)]) == 1
+        out, err = capsys.readouterr()
+        lines = out.splitlines()
+        assert lines[0].startswith(f"{script}:2: tf.raw_ops  MISSING  Wengert has no `tf.raw_ops`.")
+        assert "missing" in err
+
+    def test_a_script_without_gaps(self, tmp_path: Path, capsys: Any) -> None:
+        script = write(tmp_path, "import tensorflow as tf\nprint(tf.add(1, 2))\n")
+        assert main(["api", "--json", str(script)]) == 0
+        assert json.loads(capsys.readouterr().out) == [
+            {"file": str(script), "line": 2, "name": "tf.add", "present": True}
+        ]
+
+    def test_the_table_of_names(self) -> None:
+        names = api.tensorflow_names()
+        assert {"tf.add", "tf.keras.layers.Dense", "tf.data.Dataset", "tf.math.special"} <= names
+        assert "tf.contrib" not in names
+        assert all(n.startswith("tf.") for n in names)
+
+
+def test_without_a_command_help_is_shown(capsys: Any) -> None:
+    assert main([]) == 2
+    assert "run a TensorFlow program on Wengert" in capsys.readouterr().out
+
+
+PLUGIN = """
+import pytest
+import wengert as tf
+
+def ask():
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        y = x * x
+    assert tape.gradient(y, x) is None
+
+def test_plain():
+    ask()
+
+@pytest.mark.wengert_allow("WG101")
+def test_allowed():
+    ask()
+
+def test_nothing():
+    tf.add(1, 2)
+"""
+
+
+def test_the_pytest_option(tmp_path: Path) -> None:
+    write(tmp_path, PLUGIN, "test_it.py")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "_wengert_pytest", "--wengert-doctor"]
+    slim = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:xdist"]
+    done = subprocess.run(
+        [*command, *slim], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "1 failed, 2 passed" in done.stdout
+    assert "warning[WG101]: no gradient: the source was never watched" in done.stdout

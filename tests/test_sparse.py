@@ -1,0 +1,241 @@
+"""Sparse tensors: against dense NumPy, their gradients, and what they say when refused."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import wengert as tf
+from wengert.composite.sparse_products import sparse_sparse_matmul
+from wengert.testing import check_gradients
+
+many = settings(deadline=None, max_examples=25, derandomize=True)
+SP = tf.SparseTensor([[0, 0], [0, 2], [1, 1]], [1.0, 3.0, -2.0], [2, 3])
+VALUES = np.array([0.7, -1.3, 2.1])
+
+
+def dense(x: Any) -> np.ndarray:
+    return tf.sparse.to_dense(x).numpy()
+
+
+def numbers(shape: Any) -> st.SearchStrategy[np.ndarray]:
+    """Arrays of small whole numbers, most of them zero."""
+    element = st.sampled_from([0.0, 0.0, 0.0, 1.0, -2.0, 3.0])
+    return hnp.arrays(np.float32, shape, elements=element)
+
+
+shapes = st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple)
+arrays = shapes.flatmap(numbers)
+pairs = shapes.flatmap(lambda s: st.tuples(numbers(s), numbers(s)))
+
+
+@many
+@given(arrays)
+def test_dense_and_back(a: np.ndarray) -> None:
+    x = tf.sparse.from_dense(a)
+    np.testing.assert_array_equal(dense(x), a)
+    assert x.values.shape == (np.count_nonzero(a),)
+    assert x.shape == a.shape
+
+
+@many
+@given(pairs)
+def test_two_sparse_tensors_element_by_element(pair: Any) -> None:
+    a, b = pair
+    x, y = tf.sparse.from_dense(a), tf.sparse.from_dense(b)
+    np.testing.assert_array_equal(dense(tf.sparse.add(x, y)), a + b)
+    np.testing.assert_array_equal(dense(tf.sparse.maximum(x, y)), np.maximum(a, b))
+    np.testing.assert_array_equal(dense(tf.sparse.minimum(x, y)), np.minimum(a, b))
+    np.testing.assert_array_equal(dense(x * tf.constant(b)), a * b)
+    np.testing.assert_array_equal(tf.sparse.add(x, tf.constant(b)).numpy(), a + b)
+
+
+@many
+@given(arrays, st.data())
+def test_axes(a: np.ndarray, data: Any) -> None:
+    x = tf.sparse.from_dense(a)
+    perm = data.draw(st.permutations(range(a.ndim)))
+    np.testing.assert_array_equal(dense(tf.sparse.transpose(x, perm)), a.transpose(perm))
+    np.testing.assert_array_equal(dense(tf.sparse.reshape(x, [-1])), a.reshape(-1))
+    axis = data.draw(st.integers(-a.ndim, a.ndim - 1))
+    np.testing.assert_array_equal(tf.sparse.reduce_sum(x, axis).numpy(), a.sum(axis))
+    joined = tf.sparse.concat(axis, [x, x, x])
+    np.testing.assert_array_equal(dense(joined), np.concatenate([a, a, a], axis))
+    count = data.draw(st.integers(1, a.shape[axis]))
+    parts = tf.sparse.split(x, count, axis)
+    for part, want in zip(parts, np.array_split(a, count, axis), strict=True):
+        np.testing.assert_array_equal(dense(part), want)
+
+
+@many
+@given(
+    st.tuples(*[st.integers(1, 4)] * 3).flatmap(lambda s: st.tuples(numbers(s[:2]), numbers(s[1:])))
+)
+def test_products(pair: Any) -> None:
+    a, b = pair
+    x, y = tf.sparse.from_dense(a), tf.sparse.from_dense(b)
+    np.testing.assert_array_equal(tf.sparse.sparse_dense_matmul(x, b).numpy(), a @ b)
+    np.testing.assert_array_equal(tf.sparse.sparse_dense_matmul(a, y).numpy(), a @ b)
+    np.testing.assert_array_equal(dense(sparse_sparse_matmul(x, y)), a @ b)
+
+
+def test_a_stack_of_sparse_matrices_is_multiplied_one_by_one() -> None:
+    a = np.array([[[1.0, 0.0], [2.0, 3.0]], [[0.0, 4.0], [0.0, 0.0]]], np.float32)
+    b = np.array([[[0.0], [5.0]], [[6.0], [7.0]]], np.float32)
+    found = sparse_sparse_matmul(tf.sparse.from_dense(a), tf.sparse.from_dense(b))
+    np.testing.assert_array_equal(dense(found), a @ b)
+    assert found.indices.numpy().tolist() == [[0, 1, 0], [1, 0, 0]]
+
+
+def test_rows_without_values_are_filled() -> None:
+    x = tf.SparseTensor([[1, 0]], [5.0], [3, 2])
+    full, empty = tf.sparse.fill_empty_rows(x, 9.0)
+    assert full.indices.numpy().tolist() == [[0, 0], [1, 0], [2, 0]]
+    assert full.values.numpy().tolist() == [9.0, 5.0, 9.0]
+    assert empty.numpy().tolist() == [True, False, True]
+
+
+B = np.array([[1.0, -1.0], [0.5, 2.0], [1.5, -0.5]])
+GRADIENTS = {
+    "to_dense": lambda x: tf.sparse.to_dense(x, 1.0),
+    "matmul": lambda x: tf.sparse.sparse_dense_matmul(x, B),
+    "add": lambda x: tf.sparse.add(x, x).values,
+    "add dense": lambda x: tf.sparse.add(x, np.ones((2, 3))),
+    "times": lambda x: (x * tf.constant(B.T)).values,
+    "over": lambda x: (x / tf.constant(B.T)).values,
+    "reduce_sum": lambda x: tf.sparse.reduce_sum(x, axis=0),
+    "reduce_max": lambda x: tf.sparse.reduce_max(x, axis=1),
+    "transpose": lambda x: tf.sparse.transpose(x).values * [1.0, 2.0, 3.0],
+    "concat": lambda x: tf.sparse.concat(1, [x, x]).values,
+    "slice": lambda x: tf.sparse.slice(x, [0, 1], [2, 2]).values,
+    "softmax": lambda x: tf.sparse.softmax(x).values,
+    "maximum": lambda x: tf.sparse.maximum(x, tf.sparse.reorder(x * 2.0)).values,
+    "product": lambda x: sparse_sparse_matmul(x, tf.sparse.transpose(x)).values,
+    "fill": lambda x: tf.sparse.fill_empty_rows(x, 0.0)[0].values,
+}
+
+
+@pytest.mark.parametrize("case", GRADIENTS)
+def test_gradients_flow_through_the_values(case: str) -> None:
+    indices, shape = SP.indices, SP.dense_shape
+    check_gradients(lambda v: GRADIENTS[case](tf.SparseTensor(indices, v, shape)), [VALUES], 2)
+
+
+def test_gradients_of_embeddings() -> None:
+    ids = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], tf.constant([0, 2, 1], tf.int64), [2, 2])
+
+    def embed(table: Any, weights: Any) -> Any:
+        return tf.nn.embedding_lookup_sparse(table, ids, ids.with_values(weights))
+
+    check_gradients(embed, [B, np.array([0.5, 1.5, 2.0])])
+    check_gradients(lambda x: tf.sparse.segment_mean(x, [0, 2, 2], [0, 0, 1]), [B])
+
+
+def test_a_tape_follows_the_values_of_a_sparse_tensor() -> None:
+    with tf.GradientTape() as tape:
+        tape.watch(SP)
+        y = tf.reduce_sum(tf.sparse.to_dense(SP) ** 2)
+    by_sparse, by_values = tape.gradient(y, [SP, SP.values])
+    assert isinstance(by_sparse, tf.SparseTensor)
+    assert by_sparse.values.numpy().tolist() == by_values.numpy().tolist() == [2.0, 6.0, -4.0]
+
+
+def test_a_sparse_tensor_is_pickled_and_copied() -> None:
+    for twin in (pickle.loads(pickle.dumps(SP)), copy.copy(SP), copy.deepcopy(SP)):
+        np.testing.assert_array_equal(dense(twin), dense(SP))
+
+
+def test_its_shape_may_be_known_better_than_from_its_parts() -> None:
+    spec = tf.SparseTensorSpec([2, 3])
+    again = spec._from_components(spec._to_components(SP))
+    assert again.shape == (2, 3)
+    assert SP.with_values([1, 2, 3]).shape == (2, 3)
+
+
+def test_numpy_and_tensors_leave_the_product_to_it() -> None:
+    ones = np.ones((2, 3), np.float32)
+    for product in (ones * SP, tf.constant(ones) * SP, tf.Variable(ones) * SP, SP * ones):
+        assert isinstance(product, tf.SparseTensor)
+    assert (2.0 * SP).values.numpy().tolist() == [2.0, 6.0, -4.0]
+
+
+REFUSED = {
+    "SparseTensor: `indices` must have rank 2; got shape (2,).": (
+        lambda: tf.SparseTensor([0, 0], [1.0], [2, 2]),
+        ValueError,
+    ),
+    "SparseTensor: `indices` needs a row for each value and a column for each axis; got "
+    "int64[1,2] for float32[2] and 2 axes.": (
+        lambda: tf.SparseTensor([[0, 0]], [1.0, 2.0], [2, 2]),
+        ValueError,
+    ),
+    "convert_to_tensor: a SparseTensor is not one dense tensor. Use tf.sparse.to_dense(x), or a "
+    "function of tf.sparse.": (lambda: tf.exp(SP), ValueError),
+    "to_dense: the index [0, 0] is there twice. Use tf.sparse.reorder(x), or "
+    "validate_indices=False.": (
+        lambda: tf.sparse.to_dense(tf.SparseTensor([[0, 0], [0, 0]], [1.0, 2.0], [2, 2])),
+        tf.errors.InvalidArgumentError,
+    ),
+    "to_dense: the index [5, 0] lies outside a tensor of shape [2, 2].": (
+        lambda: tf.sparse.to_dense(tf.SparseTensor([[5, 0]], [1.0], [2, 2])),
+        tf.errors.InvalidArgumentError,
+    ),
+    "to_dense: a SparseTensor was expected; got float32[1]. Use tf.sparse.from_dense(x).": (
+        lambda: tf.sparse.to_dense(tf.constant([1.0])),
+        TypeError,
+    ),
+    "sparse_dense_matmul: inner dimensions must agree; got float32[2,3] and float32[2,2].": (
+        lambda: tf.sparse.sparse_dense_matmul(SP, tf.ones((2, 2))),
+        tf.errors.InvalidArgumentError,
+    ),
+    "add: the shapes must agree; got float32[2,3] and float32[3].": (
+        lambda: tf.sparse.add(SP, tf.ones(3)),
+        tf.errors.InvalidArgumentError,
+    ),
+    "multiply: only the dense tensor broadcasts, and only to the sparse one; got float32[2,3] "
+    "and float32[2,2].": (lambda: SP * tf.ones((2, 2)), tf.errors.InvalidArgumentError),
+    "divide: a sparse tensor is not divided by zero.": (
+        lambda: SP / 0.0,
+        tf.errors.InvalidArgumentError,
+    ),
+    "reshape: 6 elements do not fit shape [4]; got float32[2,3].": (
+        lambda: tf.sparse.reshape(SP, [4]),
+        tf.errors.InvalidArgumentError,
+    ),
+    "transpose: `perm` [0, 0] must name each axis once; got float32[2,3].": (
+        lambda: tf.sparse.transpose(SP, [0, 0]),
+        tf.errors.InvalidArgumentError,
+    ),
+    "map_values: at least one argument must be a SparseTensor.": (
+        lambda: tf.sparse.map_values(tf.exp, 1.0),
+        ValueError,
+    ),
+    "bincount: the numbers must not be negative; got int32[2].": (
+        lambda: tf.sparse.bincount([-1, 2]),
+        tf.errors.InvalidArgumentError,
+    ),
+    "embedding_lookup_sparse: `sp_ids` must be a sparse or ragged tensor; got int32[1].": (
+        lambda: tf.nn.embedding_lookup_sparse(B, tf.constant([0]), None),
+        TypeError,
+    ),
+    "reorder: a dense shape of [4294967296, 4294967296] has too many places to number.": (
+        lambda: tf.sparse.reorder(tf.SparseTensor([[0, 0]], [1.0], [2**32, 2**32])),
+        tf.errors.InvalidArgumentError,
+    ),
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refusals_say_why_and_where(text: str) -> None:
+    call, kind = REFUSED[text]
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value) == text
+    assert __file__ in "".join(caught.value.__notes__)
