@@ -213,7 +213,8 @@ def recomputed_in_loop(x: Any) -> Any:
 
 
 def py_function_in_loop(x: Any) -> Any:
-    return tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, py_function(s) + x), (0, x))[1]
+    body = lambda i, s: (i + 1, tf.ensure_shape(py_function(s), [3]) + x)
+    return tf.while_loop(lambda i, s: i < 3, body, (0, x))[1]
 
 
 def gather_in_loop(x: Any) -> Any:

@@ -59,6 +59,11 @@ def ctc(logits, **options):
     return tf.nn.ctc_loss(SPELLED, logits, SPELLED_LENGTHS, FRAMES, **options)
 
 
+def decoded(x):
+    (found,), score = tf.nn.ctc_greedy_decoder(x, [5, 3])
+    return [found.indices, found.values, found.dense_shape, score]
+
+
 CASES = [
     Case("softmax_cross_entropy", lambda x: tf.nn.softmax_cross_entropy_with_logits(CHANCES, x),
          (LOGITS,), lambda x: dense(CHANCES, x), dtypes=ALL),
@@ -111,4 +116,8 @@ CASES = [
     Case("ctc_loss_impossible", lambda x: tf.nn.ctc_loss([[1, 1], [1, 2]], x, [2, 2], [2, 2]),
          (normal(TIME, 2, CLASSES),), order=0,
          ref=lambda x: spelled(x, np.array([[1, 1], [1, 2]]), [2, 2], [2, 2])),
+    Case("ctc_greedy_decoder", decoded,
+         (np.eye(4)[np.array([[2, 3, 3, 1, 1], [0, 0, 2, 0, 3]]).T],), order=0, lowered=False,
+         ref=lambda x: [np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([2, 1, 0, 2]),
+                        np.array([2, 2]), np.array([[-5], [-3]])]),
 ]  # fmt: skip

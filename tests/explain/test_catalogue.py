@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 
 from tests.explain.catalogue import cuts, moments, numbers, sources
+from tests.explain.catalogue import functions as traced
 from wengert.explain import Explanation, doctor, findings
+from wengert.functions import ledger
 from wengert.tape import history
 
-MODULES = (sources, moments, cuts, numbers)
+MODULES = (sources, moments, cuts, numbers, traced)
 MARK = re.compile(r"  # (WG\d+)(?: \((\w+)\))?$")
+ELSEWHERE = re.compile(r"  # (WG\d+) in (\w+): (.+)$")
 
 
 def functions(start: str, modules: Any = MODULES) -> list[Any]:
@@ -34,10 +37,28 @@ def expected(f: Any) -> tuple[str, int, str]:
     lines, first = inspect.getsourcelines(f)
     everything = inspect.getsource(module).splitlines()
     for number in [*range(first, first + len(lines)), *range(first - 1, 0, -1)]:
+        found = ELSEWHERE.search(everything[number - 1])
+        if found:
+            return found[1], _line_in(everything, found[2], found[3]), "certain"
         found = MARK.search(everything[number - 1])
         if found:
             return found[1], number, found[2] or "certain"
     raise AssertionError(f"{f.__name__} has no mark")
+
+
+def _line_in(lines: list[str], function: str, text: str) -> int:
+    """The first line of a function that holds a text."""
+    start = max(k for k, line in enumerate(lines) if f"def {function}(" in line)
+    return next(k + 1 for k in range(start + 1, len(lines)) if f"{text}" in lines[k])
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    """Neither lines nor functions remember what other tests did."""
+    history.SEEN.clear()
+    for counter in ledger._counters.values():
+        counter.traced.clear()
+        counter.warned = 0
 
 
 @pytest.fixture
@@ -59,7 +80,6 @@ def told(found: list[Explanation]) -> list[tuple[str, int | None]]:
 @pytest.mark.parametrize("bad", functions("bad_", (sources, moments, cuts)))
 def test_a_fault_is_found_by_what_tapes_note_anyway(bad: Any, plainly: Any) -> None:
     code, line, mark = expected(bad)
-    history.SEEN.clear()
     bad()
     assert told(plainly.all()) == [(code, line)]
     assert plainly.all()[0].certain is (mark == "certain")
@@ -68,7 +88,6 @@ def test_a_fault_is_found_by_what_tapes_note_anyway(bad: Any, plainly: Any) -> N
 @pytest.mark.parametrize("bad", functions("bad_"))
 def test_a_fault_is_certain_where_everything_is_written_down(bad: Any) -> None:
     code, line, mark = expected(bad)
-    history.SEEN.clear()
     with doctor() as found:
         bad()
     assert told(list(found.report())) == [(code, line)]
@@ -77,7 +96,6 @@ def test_a_fault_is_certain_where_everything_is_written_down(bad: Any) -> None:
 
 @pytest.mark.parametrize("good", functions("good_"))
 def test_the_corrected_program_is_silent(good: Any, plainly: Any) -> None:
-    history.SEEN.clear()
     good()
     assert told(plainly.all()) == []
     with doctor() as found:

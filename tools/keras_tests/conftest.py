@@ -14,8 +14,6 @@ import pytest
 if os.environ.get("KERAS_SUITE_ON") != "tensorflow":
     import wengert.keras
 
-    wengert.keras.install()
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declares the markers of Keras's tests."""

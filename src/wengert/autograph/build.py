@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wengert.autograph.names import FIELDS
+
 _LOAD = ast.Load()
 _STORE = ast.Store()
 
@@ -101,23 +103,27 @@ def function(ref: Any, name: str, args: Sequence[str], body: list[Any]) -> Any:
 
 def changed(node: Any, **fields: Any) -> Any:
     """A node like another, with some fields replaced; the other stays as it is."""
-    new = type(node)(**{f: getattr(node, f) for f in node._fields if hasattr(node, f)})
-    for field, value in fields.items():
-        setattr(new, field, value)
-    return ast.copy_location(new, node) if hasattr(node, "lineno") else new
+    new = type(node)()
+    new.__dict__.update(node.__dict__)
+    new.__dict__.update(fields)
+    return new
+
+
+# What has nothing inside to rewrite.
+_LEAVES = frozenset({ast.Name, ast.Constant})
 
 
 def rebuilt(node: Any, rewrite: Callable[[Any], Any]) -> Any:
     """A node with `rewrite` applied to its children; itself where nothing changed."""
     fields: dict[str, Any] = {}
-    for name in node._fields:
+    for name in FIELDS[type(node)]:
         old = getattr(node, name, None)
-        if isinstance(old, ast.AST):
+        if old.__class__ is list:
+            new: Any = [x if x is None or x.__class__ in _LEAVES else rewrite(x) for x in old]
+            if new != old:
+                fields[name] = new
+        elif old is not None and old.__class__ not in _LEAVES:
             new = rewrite(old)
             if new is not old:
-                fields[name] = new
-        elif isinstance(old, list):
-            new = [rewrite(x) if isinstance(x, ast.AST) else x for x in old]
-            if any(a is not b for a, b in zip(new, old, strict=True)):
                 fields[name] = new
     return changed(node, **fields) if fields else node

@@ -5,23 +5,28 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable
+from types import FunctionType, MethodType
 from typing import Any
 
 from wengert.autograph.calls import call
-from wengert.autograph.library import REPLACED, replace
+from wengert.autograph.library import replace
 from wengert.autograph.lists import TracedList
 from wengert.autograph.logic import and_, or_
+from wengert.autograph.primitives import truth
 from wengert.autograph.rows import Backwards, Numbered, Numbers, Side, Source, source
 from wengert.autograph.values import building, symbolic
 from wengert.core import dtypes
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
+from wengert.functions import control, functional
+from wengert.ops.arithmetic import add_n
 from wengert.ops.cast import cast
 from wengert.ops.create import range as range_of
 from wengert.ops.dims import shape
 from wengert.ops.joining import concat, stack
-from wengert.ops.reduce import reduce_sum
+from wengert.ops.reduce import reduce_all, reduce_any, reduce_sum
 from wengert.ops.select import maximum, minimum
+from wengert.ops.shaping import transpose
 
 
 def _is_ours(x: Any) -> bool:
@@ -108,8 +113,6 @@ def float_(*args: Any) -> Any:
 def bool_(*args: Any) -> Any:
     """The truth of a value."""
     if args and symbolic(args[0]):
-        from wengert.autograph.primitives import truth
-
         return truth(args[0])
     return builtins.bool(*args)
 
@@ -138,8 +141,6 @@ def _quantified(plain: Any, join: Any, end: bool) -> Any:
         if isinstance(iterable, TracedList):
             iterable = iterable.stack()
         if isinstance(iterable, SymbolicTensor):
-            from wengert.ops.reduce import reduce_all, reduce_any
-
             return (reduce_all if end else reduce_any)(cast(iterable, dtypes.bool_))
         items = iter(iterable)
         for item in items:
@@ -182,20 +183,38 @@ def stack_(values: Any, axis: int = 0, name: str = "stack") -> Any:
     found = values.stack()
     if axis == 0:
         return found
-    from wengert.ops.shaping import moveaxis
-
-    return moveaxis(found, 0, axis)
+    rank = found.shape.rank
+    order = list(range(1, rank))
+    order.insert(axis % rank, 0)
+    return transpose(found, order)
 
 
 def concat_(values: Any, axis: Any, name: str = "concat") -> Any:
     """`tf.concat`, also of a list that grew."""
-    if not isinstance(values, TracedList):
-        return concat(values, axis, name)
-    return values.concat() if axis == 0 else _concat_along(values, axis)
+    return values.concat(axis) if isinstance(values, TracedList) else concat(values, axis, name)
 
 
-def _concat_along(values: TracedList, axis: int) -> Any:
-    raise NotImplementedError
+def add_n_(inputs: Any, name: str = "AddN") -> Any:
+    """`tf.add_n`, also of a list that grew."""
+    return sum_(inputs) if isinstance(inputs, TracedList) else add_n(inputs, name)
+
+
+def _converting(function: Any) -> Any:
+    """A function of ours that calls functions it is given, which are converted on the way."""
+
+    @functools.wraps(function)
+    def form(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(_converted, args), **{k: _converted(v) for k, v in kwargs.items()})
+
+    return form
+
+
+def _converted(value: Any) -> Any:
+    if isinstance(value, FunctionType | MethodType | functools.partial):
+        return call(value)
+    if type(value) in (list, tuple):
+        return type(value)(map(_converted, value))
+    return {k: _converted(v) for k, v in value.items()} if type(value) is dict else value
 
 
 def source_of(f: Any) -> Any:
@@ -221,3 +240,9 @@ replace(builtins.filter, filter_)
 replace(functools.reduce, reduce_)
 replace(stack, stack_)
 replace(concat, concat_)
+replace(add_n, add_n_)
+for _function in (
+    control.cond, control.case, control.switch_case, control.while_loop, functional.map_fn,
+    functional.scan, functional.foldl, functional.foldr,
+):  # fmt: skip
+    replace(_function, _converting(_function))

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType
+import weakref
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType
 from typing import Any
 
 from wengert.autograph.conversion import OPT_OUT, conversion, convert, known, make
 from wengert.autograph.library import REPLACED
 
-_PLAIN = (BuiltinFunctionType, type)
+
+# What was made of functions, by their identity; `None` for those that stay. Only what holds
+# nothing of the function's own alive is kept, so that functions can die.
+_made: dict[int, tuple[Any, Any]] = {}
 
 
 def call(f: Any) -> Any:
     """What to call in place of `f`."""
     kind = type(f)
     if kind is FunctionType:
-        return _function(f)
+        kept = _made.get(id(f))
+        return _function(f) if kept is None else kept[1] or f
     if kind is MethodType:
         function = f.__func__
         if type(function) is not FunctionType:
             return f
-        new = _function(function)
-        return f if new is function else MethodType(new, f.__self__)
+        kept = _made.get(id(function))
+        new = _function(function) if kept is None else kept[1]
+        return f if new is None or new is function else MethodType(new, f.__self__)
     replaced = REPLACED.get(id(f))
     if replaced is not None:
         return replaced[1]
@@ -34,7 +39,43 @@ def call(f: Any) -> Any:
 def _function(f: FunctionType) -> Any:
     kept = known.get(id(f.__code__))
     found = conversion(f) if kept is None else kept[1]
-    if found.code is None:
+    if found.code is None or (f.__dict__ and getattr(f, OPT_OUT, False)):
+        if "__wrapped__" in f.__dict__:
+            return _rewrapped(f)
         replaced = REPLACED.get(id(f))
-        return f if replaced is None else replaced[1]
-    return f if f.__dict__ and getattr(f, OPT_OUT, False) else make(f, found)
+        new = None if replaced is None else replaced[1]
+    else:
+        new = make(f, found)
+    if new is None or not f.__closure__:
+        key = id(f)
+        _made[key] = (weakref.ref(f, lambda _: _made.pop(key, None)), new)
+    return new or f
+
+
+def _rewrapped(f: FunctionType) -> Any:
+    """A wrapper of ours, such as `custom_gradient` makes, around the converted function."""
+    inner = f.__wrapped__  # type: ignore[attr-defined]  # the caller has looked
+    if not _is_ours(f) or not callable(inner):
+        return f
+    new = call(inner)
+    places = [k for k, c in enumerate(f.__closure__ or ()) if _content(c) is inner]
+    if new is inner or not places or getattr(f, OPT_OUT, False):
+        return f
+    cells = list(f.__closure__ or ())
+    for k in places:
+        cells[k] = CellType(new)
+    made = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, tuple(cells))
+    made.__kwdefaults__ = f.__kwdefaults__
+    return made
+
+
+def _is_ours(f: FunctionType) -> bool:
+    # `functools.wraps` gives a wrapper the module of what it wraps.
+    return str(f.__globals__.get("__name__")).startswith("wengert.")
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None

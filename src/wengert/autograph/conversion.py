@@ -10,6 +10,7 @@ import __future__
 
 import ast
 import functools
+import gc
 import weakref
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType, MethodType
@@ -76,10 +77,16 @@ def conversion(f: FunctionType) -> Conversion:
     kept = known.get(id(f.__code__))
     if kept is not None:
         return kept[1]
+    # Syntax trees are many small objects without cycles, which the collector would go through.
+    collecting = gc.isenabled()
+    gc.disable()
     try:
         found = _rewrite(f)
     except Exception as error:
         found = Conversion(reason=f"the conversion failed: {type(error).__name__}: {error}")
+    finally:
+        if collecting:
+            gc.enable()
     _remember(f.__code__, found)
     return found
 
@@ -127,7 +134,10 @@ def tree(f: FunctionType, node: Any, unit: Unit, given: list[str]) -> ast.Module
         inner = b.at(node, _class(owner, inner))
     elif "__class__" in f.__code__.co_freevars:
         free.append("__class__")
-    return ast.Module([b.function(node, unit.names.prefix, free, [inner])], [])
+    # The names of the function and its class mean in the body what they mean in the user's file.
+    bound = [n for n in (getattr(node, "name", None), owner) if n and n not in free]
+    head = [b.at(node, ast.Global(bound))] if bound else []
+    return ast.Module([b.function(node, unit.names.prefix, free, [*head, inner])], [])
 
 
 def _bare(args: ast.arguments) -> ast.arguments:

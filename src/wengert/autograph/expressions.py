@@ -14,7 +14,7 @@ from typing import Any
 from wengert.autograph import build as b
 from wengert.autograph.facts import Facts
 from wengert.autograph.library import needs_no_call
-from wengert.autograph.names import Symbol
+from wengert.autograph.names import Symbol, walk
 from wengert.autograph.unit import Construct, Unit
 
 # Long chains repeat their last operands too often in the plain form.
@@ -236,7 +236,7 @@ def _filling(kind: str, line: int) -> Construct:
 
 def _binds(nodes: list[Any]) -> bool:
     """Whether an operand that may stay unevaluated binds a name, which a lambda cannot do."""
-    return any(isinstance(n, ast.NamedExpr) for node in nodes for n in ast.walk(node))
+    return any(isinstance(n, ast.NamedExpr) for node in nodes for n in walk(node))
 
 
 def _is_super(node: ast.Call) -> bool:

@@ -15,8 +15,11 @@ from typing import Any
 from wengert.autograph import build as b
 from wengert.autograph.expressions import Expressions
 from wengert.autograph.facts import Facts
-from wengert.autograph.names import Symbol, effects
+from wengert.autograph.names import Symbol
 from wengert.autograph.unit import Construct, Unit
+
+
+_NONE: Any = frozenset()
 
 
 class Forms:
@@ -33,7 +36,6 @@ class Forms:
         self._made: dict[Any, str] = {}
         self._flags: set[str] = set()
         self._seen: set[str] = set()
-        self._locals = facts.locals | facts.nonlocals | facts.globals
         self._loops: list[Any] = []
 
     # What the plain form asks for. Each answers with the number of a function in the bundle.
@@ -92,18 +94,26 @@ class Forms:
         return self._exports.setdefault(name, len(self._exports))
 
     def _once(
-        self, kind: str, ref: Any, build: Callable[[], list[Any]], args: list[str], key: Any = None
-    ) -> str:
+        self, kind: str, ref: Any, build: Callable[[], list[Any]], args: list[str], key: Any = None,
+        stores: Sequence[ast.AST] = (),
+    ) -> str:  # fmt: skip
         """The function of one kind for a node, made when it is first wanted."""
         key = (kind, id(ref) if key is None else key)
         if key not in self._made:
-            self._made[key] = self._define(kind, ref, args, build())
+            self._made[key] = self._define(kind, ref, args, build(), self._stored(stores))
         return self._made[key]
 
-    def _define(self, kind: str, ref: Any, args: list[str], body: list[Any]) -> str:
-        """Adds a function to the bundle; what it assigns belongs to the user's function."""
+    def _stored(self, *parts: Sequence[ast.AST]) -> set[str]:
+        """The names that code assigns, with the flags that its jumps become."""
+        found = self.facts.effects([n for part in parts for n in part])
+        flags = set(self._flags_of(found.jumps))
+        return found.stores | flags | ({self.names.result} if "return" in found.jumps else set())
+
+    def _define(
+        self, kind: str, ref: Any, args: list[str], body: list[Any], stored: set[str] = _NONE
+    ) -> str:
+        """Adds a function to the bundle; the names it stores belong to the user's function."""
         name = self.unit.fresh(kind, ref)
-        stored = {n for node in body for n in _stored(node)} - set(args)
         outer = sorted(stored - self.facts.globals)
         declared = sorted(stored & self.facts.globals)
         head: list[Any] = []
@@ -237,7 +247,10 @@ class Forms:
             else:
                 tail = self._guarded(node, rest)
         ref = node.test
-        names = [self._define(k, ref, [], s) for k, s in (("then", then), ("else", otherwise))]
+        names = [
+            self._define("then", ref, [], then, self._stored(node.body)),
+            self._define("else", ref, [], otherwise, self._stored(node.orelse)),
+        ]
         site = self._site(ref, "if", self._changes(*parts), self._live(after, *parts))
         given = [self.names.cells, self.names.temporary, *names]
         asked = self._op(ref, "if_", site, *[b.load(ref, n) for n in given])
@@ -248,7 +261,7 @@ class Forms:
 
     def _tail(self, node: Any, rest: list[ast.stmt]) -> str:
         """The function of what follows a statement in its block."""
-        return self._once("rest", rest[0], lambda: self._block(rest), [], id(node))
+        return self._once("rest", rest[0], lambda: self._block(rest), [], id(node), rest)
 
     def _after(self, node: Any, branch: list[ast.stmt], rest: list[ast.stmt]) -> list[Any]:
         """The rest of a block at the end of a branch."""
@@ -291,12 +304,16 @@ class Forms:
             flag = self._flags_of(["continue"])[0]
             start.append(b.assign(node.body[0], flag, b.const(node.body[0], False)))
         if isinstance(node, ast.While):
-            test = self._define("test", node.test, [], [b.give(node.test, self.rewrite(node.test))])
-            return [test, self._define("body", node.body[0], [], start + self._block(node.body))]
+            given = [b.give(node.test, self.rewrite(node.test))]
+            test = self._define("test", node.test, [], given, self._stored([node.test]))
+            body = start + self._block(node.body)
+            return [test, self._define("body", node.body[0], [], body, self._stored(node.body))]
         given = self.names.prefix + "item"
         target = self.rewrite(node.target)
         start.append(b.at(node.target, ast.Assign([target], b.load(node.target, given))))
-        return [self._define("body", node.body[0], [given], start + self._block(node.body))]
+        body = start + self._block(node.body)
+        stored = self._stored(node.body, [node.target])
+        return [self._define("body", node.body[0], [given], body, stored)]
 
     def _loop_site(self, node: Any, jumps: set[str], stops: list[str]) -> Any:
         parts = [node.body, [node.test] if isinstance(node, ast.While) else [node.target]]
@@ -329,13 +346,13 @@ class Forms:
         run = self._op(ref, name, site, b.load(ref, self.names.cells), b.load(ref, t), *functions)
         body.append(b.do(ref, run))
         body += self._loop_else(node, stops)
-        return self._define("loop", ref, [t, fresh], body)
+        return self._define("loop", ref, [t, fresh], body, set(own))
 
     def _loop_else(self, node: Any, stops: list[str]) -> list[Any]:
         if not node.orelse:
             return []
         ref = node.orelse[0]
-        name = self._define("else", ref, [], self._block(node.orelse))
+        name = self._define("else", ref, [], self._block(node.orelse), self._stored(node.orelse))
         if not stops:
             return [b.do(ref, b.call(ref, name))]
         live = self._live(self.facts.live_after[id(node)], node.orelse)

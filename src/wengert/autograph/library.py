@@ -51,5 +51,8 @@ def needs_no_call(value: Any) -> bool:
     if isinstance(value, _PLAIN_TYPES):
         return id(value) not in REPLACED
     if isinstance(value, types.FunctionType):
+        # A wrapper of ours may have a function of the user's inside.
+        if "__wrapped__" in value.__dict__:
+            return False
         return id(value) not in REPLACED and not is_user_code(value.__code__, value.__globals__)
     return False

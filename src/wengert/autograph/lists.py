@@ -10,6 +10,11 @@ from wengert.core import nest
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.shapes import TensorShape
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Tensor
+from wengert.ops.dims import shape
+from wengert.ops.joining import concat, unstack
+from wengert.ops.shaping import reshape, transpose
 
 
 def _array_type() -> Any:
@@ -116,9 +121,11 @@ class TracedList:
         """The elements along a new first axis."""
         return self._packed([a.stack() for a in self.arrays])
 
-    def concat(self) -> Any:
-        """The elements joined along their first axis."""
-        return self._packed([a.concat() for a in self.arrays])
+    def concat(self, axis: int = 0) -> Any:
+        """The elements joined along one of their axes."""
+        if axis == 0:
+            return self._packed([a.concat() for a in self.arrays])
+        return nest.map_structure(lambda x: _joined(x, axis), self.stack())
 
     def _packed(self, leaves: list[Any]) -> Any:
         return nest.pack_sequence_as(self.element, leaves)
@@ -161,6 +168,45 @@ class TracedList:
 
     def __repr__(self) -> str:
         return f"<growing list of {_shown(self.element)}>"
+
+    # As a part of what a function returns: eagerly it is a plain list again.
+
+    def __tf_flatten__(self) -> tuple[list[Any], Any]:
+        return nest.flatten(self.stack()), self.element
+
+    @classmethod
+    def __tf_unflatten__(cls, element: Any, parts: list[Any]) -> Any:
+        if all(isinstance(p, SymbolicTensor) for p in parts):
+            return cls.of_stacks(element, parts)
+        if not all(isinstance(p, Tensor) for p in parts):
+            return _Parts(element, parts)
+        columns = [unstack(p) for p in parts]
+        return [nest.pack_sequence_as(element, list(row)) for row in zip(*columns, strict=True)]
+
+
+class _Parts:
+    """The structure of a growing list with anything in place of its tensors."""
+
+    def __init__(self, element: Any, parts: list[Any]) -> None:
+        self.element = element
+        self.parts = parts
+
+    def __tf_flatten__(self) -> tuple[list[Any], Any]:
+        return self.parts, self.element
+
+    __tf_unflatten__ = TracedList.__tf_unflatten__
+
+
+def _joined(x: Any, axis: int) -> Any:
+    """The rows of a tensor side by side along an axis of theirs."""
+    rank = x.shape.rank
+    if rank is None or not -rank < axis < rank - 1:
+        raise invalid("concat", f"`axis` is {axis}; the elements have rank {(rank or 1) - 1}", x)
+    axis = axis % (rank - 1)
+    order = [*range(1, axis + 1), 0, *range(axis + 1, rank)]
+    turned = transpose(x, order)
+    sizes = shape(turned)
+    return reshape(turned, concat([sizes[:axis], [-1], sizes[axis + 2 :]], 0))
 
 
 def _shown(value: Any) -> str:

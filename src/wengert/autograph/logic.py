@@ -11,6 +11,7 @@ from wengert.autograph.branches import join_values
 from wengert.autograph.learning import inside
 from wengert.autograph.undefined import Undefined
 from wengert.autograph.values import symbolic
+from wengert.core import dtypes
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
 
@@ -35,24 +36,33 @@ def _either(name: str, a: Any, rest: Thunk, when: bool) -> Any:
     """The rest where `a` leaves it open, else `a`; truth values where they are not alike."""
     condition = primitives.truth(a)
     mine = a if isinstance(a, SymbolicTensor) else condition
+    known: list[Any] = []
 
     def run() -> Any:
         with inside():
             return rest()
 
-    def alike(value: Any) -> tuple[Any, Any]:
-        if trees.is_tensor(value) and value.dtype is mine.dtype:
-            return mine, value
-        if trees.is_number(value) and trees.as_tensor(value, mine.dtype).dtype is mine.dtype:
-            return mine, trees.as_tensor(value, mine.dtype)
-        return condition, _truth(value)
-
     def join(left: Any, right: Any) -> Any:
-        own, value = alike(left if when else right)
+        value = left if when else right
+        if isinstance(value, bool) and mine.dtype is dtypes.bool_:
+            # `x and True` is x, and `x and False` is False, whatever x is.
+            known.append(mine if value is when else value)
+            return [], []
+        own, value = _alike(mine, condition, value)
         return ([value], [own]) if when else ([own], [value])
 
     sides = (run, _none) if when else (_none, run)
-    return primitives.conditional(condition, *sides, join)[0]
+    found = primitives.conditional(condition, *sides, join)
+    return known[0] if known else found[0]
+
+
+def _alike(mine: Any, condition: Any, value: Any) -> tuple[Any, Any]:
+    """Both operands as tensors of one dtype: as they are, or as truth values."""
+    if trees.is_tensor(value) and value.dtype is mine.dtype:
+        return mine, value
+    if trees.is_number(value) and trees.as_tensor(value, mine.dtype).dtype is mine.dtype:
+        return mine, trees.as_tensor(value, mine.dtype)
+    return condition, _truth(value)
 
 
 def _none() -> None:

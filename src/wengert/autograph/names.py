@@ -19,6 +19,32 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LOOPS = (ast.While, ast.For)
 
 
+# The fields that hold no nodes to look into: names, operators, contexts.
+_NO_NODES = frozenset(
+    "attr arg asname conversion cls ctx id is_async kind kwd_attrs level module name names op ops "
+    "rest simple type_comment type_ignores".split()
+)
+
+
+class _Fields(dict[type, tuple[str, ...]]):
+    """The fields of each kind of node that hold nodes."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        skipped = _NO_NODES
+        if kind is ast.MatchClass:
+            skipped = skipped - {"cls"}
+        elif kind in (ast.Import, ast.ImportFrom):
+            skipped = skipped - {"names"}
+        elif kind in (ast.Constant, ast.MatchSingleton):
+            skipped = skipped | {"value"}
+        fields = tuple([f for f in kind._fields if f not in skipped])  # type: ignore[attr-defined]
+        self[kind] = fields
+        return fields
+
+
+FIELDS = _Fields()
+
+
 class Symbol(NamedTuple):
     """A name, or a path of attributes (`.`), constant keys (`[`) and named keys (`n`) from it."""
 
@@ -116,18 +142,14 @@ def _visit(node: ast.AST, found: Effects) -> None:
 
 
 def _inside(node: ast.AST, found: Effects) -> None:
-    for name in node._fields:
+    for name in FIELDS[type(node)]:
         child = getattr(node, name, None)
-        if isinstance(child, ast.AST):
-            if not isinstance(child, _LEAVES):
-                _visit(child, found)
-        elif isinstance(child, list):
-            for one in child:
-                if isinstance(one, ast.AST):
+        if child.__class__ is list:
+            for one in child:  # type: ignore[union-attr]  # it is a list
+                if one is not None:
                     _visit(one, found)
-
-
-_LEAVES = (ast.expr_context, ast.operator, ast.Constant, ast.boolop, ast.unaryop)
+        elif child is not None and child.__class__ is not ast.Constant:
+            _visit(child, found)
 
 
 def _name(node: ast.Name, found: Effects) -> None:
@@ -284,6 +306,19 @@ _HANDLERS: dict[type, Any] = {
     **dict.fromkeys(FUNCTIONS, _function),
     **dict.fromkeys(COMPREHENSIONS, _comprehension),
 }
+
+
+def walk(node: ast.AST) -> list[ast.AST]:
+    """A node and all nodes inside it, without those that only name an operator or a context."""
+    found = [node]
+    for one in found:
+        for name in FIELDS[type(one)]:
+            child = getattr(one, name, None)
+            if child.__class__ is list:
+                found += [c for c in child if c is not None]  # type: ignore[union-attr]  # a list
+            elif child is not None:
+                found.append(child)
+    return found
 
 
 def blocks(node: ast.AST) -> list[list[ast.stmt]]:

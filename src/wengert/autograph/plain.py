@@ -25,9 +25,9 @@ TOP, BODY, INSIDE = "top", "body", "inside"
 
 def convert_function(node: Any, unit: Unit, outer: Expressions | None = None) -> Any:
     """A function rewritten; its parameters and its place stay as they are."""
-    if isinstance(node, ast.AsyncFunctionDef) or is_generator(node) or _opted_out(node):
-        return node
     if outer is not None:
+        if isinstance(node, ast.AsyncFunctionDef) or is_generator(node) or _opted_out(node):
+            return node
         arguments = b.rebuilt(node.args, outer)
         decorators = [outer(d) for d in node.decorator_list]
         node = b.changed(node, args=arguments, decorator_list=decorators)

@@ -11,7 +11,7 @@ import linecache
 from types import CodeType, FunctionType
 from typing import Any
 
-from wengert.autograph.names import parameters
+from wengert.autograph.names import parameters, walk
 
 _LARGEST_CACHE = 8
 _files: dict[str, tuple[tuple[str, ...], ast.Module]] = {}
@@ -49,18 +49,25 @@ def _function(code: CodeType, lines: list[str]) -> Any:
     indent = _indent(lines[first - 1]) if first <= len(lines) else 0
     for last in _ends(lines, _last_line(code), indent):
         text = "".join(lines[first - 1 : last])
+        # Text that is set in keeps its columns under a block of its own; empty lines in front of
+        # it make its line numbers those of the file.
+        before = "if 1:" if indent else ""
         try:
-            # Text that is set in keeps its columns under a block of its own.
-            tree = ast.parse("if 1:\n" + text if indent else text)
+            tree = ast.parse(_at_line(first, before, text))
         except SyntaxError:
             continue
-        ast.increment_lineno(tree, first - (2 if indent else 1))
         body = tree.body[0].body if indent else tree.body  # type: ignore[attr-defined]  # an `if`
         node = body[0]
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == code.co_name:
             return node
         break
     raise NoSource(f"there is no function {code.co_name!r} at line {first} of {code.co_filename!r}")
+
+
+def _at_line(first: int, before: str, text: str) -> str:
+    if first == 1:
+        return f"{before} {text.lstrip()}" if before else text
+    return "\n" * (first - 2) + before + "\n" + text
 
 
 def _last_line(code: CodeType) -> int:
@@ -123,7 +130,7 @@ def _fits(node: Any, code: CodeType) -> bool:
         return False
     known: set[str] = set()
     lines: set[int] = set()
-    for n in ast.walk(node):
+    for n in walk(node):
         line = getattr(n, "lineno", None)
         if line is not None:
             lines.update((line, n.end_lineno))  # type: ignore[attr-defined]  # it has a place

@@ -11,7 +11,7 @@ import builtins
 from dataclasses import dataclass, field
 from typing import Any
 
-from wengert.autograph.names import Symbol
+from wengert.autograph.names import Symbol, walk
 
 _MISSING = object()
 
@@ -70,7 +70,7 @@ class Unit:
         self._scope = scope
         used: set[str] = set()
         self._bound = set(free)
-        for n in ast.walk(node):
+        for n in walk(node):
             if isinstance(n, ast.Name):
                 (used if isinstance(n.ctx, ast.Load) else self._bound).add(n.id)
             elif isinstance(n, ast.arg):

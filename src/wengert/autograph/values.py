@@ -13,6 +13,9 @@ from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 
 _PLAIN = frozenset({NoneType, bool, int, float, str, bytes, list, tuple, dict, set})
+# Tuples, since Python would make the union of two classes anew at each test.
+_WITHOUT_VALUE = (SymbolicTensor, TracedList)
+_LOOPED_ON = (Value, TracedList)
 
 
 def building() -> bool:
@@ -25,7 +28,7 @@ def symbolic(x: Any) -> bool:
     """Whether Python cannot know the truth of a value yet."""
     if type(x) in _PLAIN:
         return False
-    if isinstance(x, SymbolicTensor | TracedList):
+    if isinstance(x, _WITHOUT_VALUE):
         return True
     return isinstance(x, Variable) and building()
 
@@ -34,7 +37,7 @@ def looping(x: Any) -> bool:
     """Whether a loop on this condition belongs into the graph; so does one on a constant tensor."""
     if type(x) in _PLAIN:
         return False
-    return isinstance(x, Value | TracedList) and building()
+    return isinstance(x, _LOOPED_ON) and building()
 
 
 def sourced(x: Any) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType, TracebackType
 
-from wengert.cli.imports import as_tensorflow
+from wengert.alias import as_tensorflow
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 

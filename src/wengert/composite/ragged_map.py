@@ -213,10 +213,12 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any
 
 
 def left(a: Any, b: Any) -> Any:
+    """The first of two operands, where they meet."""
     return a
 
 
 def right(a: Any, b: Any) -> Any:
+    """The second of two operands, where they meet."""
     return b
 
 

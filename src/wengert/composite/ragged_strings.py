@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.composite.ragged_convert import from_tensor
 from wengert.composite.ragged_factories import values_of
-from wengert.composite.ragged_map import left, right, binary, map_flat_values
+from wengert.composite.ragged_map import binary, left, map_flat_values, right
 from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition

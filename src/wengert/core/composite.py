@@ -11,9 +11,10 @@ from typing import Any
 from wengert.core.errors import at_site
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TypeSpec
+from wengert.core.tensor import TensorLike
 
 
-class CompositeTensor:
+class CompositeTensor(TensorLike):
     """The base of values that are made of several tensors."""
 
     # NumPy must leave mixed expressions to us instead of looping over the elements.
@@ -43,6 +44,42 @@ class CompositeTensor:
 
     def _remedy(self) -> str:
         return "Convert its components."
+
+    # How functions take a composite apart and put it together again.
+
+    def __tf_flatten__(self) -> tuple[list[Any], Any]:
+        spec = self._type_spec
+        parts: list[Any] = []
+        form = _flat(spec._to_components(self), parts)
+        return parts, (spec, form)
+
+    @classmethod
+    def __tf_unflatten__(cls, rest: Any, parts: list[Any]) -> Any:
+        spec, form = rest
+        return spec._from_components(_packed(form, iter(parts)))
+
+
+def _flat(value: Any, parts: list[Any]) -> Any:
+    """The components, which may be nested once more, as a list and the form they had."""
+    if isinstance(value, list | tuple):
+        return (type(value), *[_flat(v, parts) for v in value])
+    if isinstance(value, CompositeTensor):
+        inner, rest = value.__tf_flatten__()
+        parts.extend(inner)
+        return (CompositeTensor, type(value), rest, len(inner))
+    parts.append(value)
+    return None
+
+
+def _packed(form: Any, parts: Any) -> Any:
+    if form is None:
+        return next(parts)
+    if form[0] is CompositeTensor:
+        _, kind, rest, count = form
+        return kind.__tf_unflatten__(rest, [next(parts) for _ in range(count)])
+    kind = form[0]
+    items = [_packed(f, parts) for f in form[1:]]
+    return kind(*items) if hasattr(kind, "_fields") else kind(items)
 
 
 class StaticSpec(TypeSpec):

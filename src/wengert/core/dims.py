@@ -14,14 +14,24 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.core import shapes
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, invalid
+
+
+def _dividing(name: str, function: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    def divide(a: int, b: int) -> int:
+        if not b:
+            raise invalid(name, f"integer division by zero; got {a} and 0")
+        return function(a, b)
+
+    return divide
+
 
 _FORMULAS: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
-    "//": operator.floordiv,
-    "%": operator.mod,
+    "//": _dividing("floordiv", operator.floordiv),
+    "%": _dividing("floormod", operator.mod),
     "max": max,
     "min": min,
 }

@@ -137,6 +137,10 @@ class UnauthenticatedError(OpError):
     _code = UNAUTHENTICATED
 
 
+class OperatorNotAllowedInGraphError(TypeError):
+    """Python asked for the truth or the rows of a tensor that has no value yet."""
+
+
 def say(name: str, rule: str, *got: Any, help: str = "") -> str:
     """Renders `name: rule; got a and b. help`, with tensors shown as `float32[2,3]`."""
     text = f"{name}: {rule}"

@@ -160,13 +160,14 @@ class Op:
     row by row when the others are scalars, so that row-sparse gradients stay sparse. `pointwise`
     says that the result has the (broadcast) shape of the inputs; `effect` that it does something
     besides computing a result, so that no pass may drop, merge or move it. What does not fold is
-    never worked out while tracing.
+    never worked out while tracing. A `partial` joint rule takes `None` for a result that no
+    gradient reached.
     """
 
     __slots__ = (
         "accepts", "broadcasts", "effect", "folds", "gradient", "holomorphic", "infer", "inputs", "joint",
-        "kernel", "lower", "match", "name", "outputs", "plans", "pointwise", "rows", "rules",
-        "variadic",
+        "kernel", "lower", "match", "name", "outputs", "partial", "plans", "pointwise", "rows",
+        "rules", "variadic",
     )  # fmt: skip
 
     def __init__(
@@ -187,6 +188,7 @@ class Op:
         pointwise: bool = False,
         effect: bool = False,
         folds: bool = True,
+        partial: bool = False,
         register: bool = True,
     ) -> None:
         self.name = name
@@ -204,6 +206,7 @@ class Op:
         self.pointwise = pointwise or broadcasts
         self.effect = effect
         self.folds = folds and not effect
+        self.partial = partial
         self.rows: tuple[int, ...] = rows if isinstance(rows, tuple) else (0,) if rows else ()
         self.plans: dict[int, Plan] = {}
         self.joint: Rule | None = None

@@ -231,6 +231,13 @@ def join(a: Shape, b: Shape) -> Shape:
 
 def broadcast(name: str, *shapes: Shape) -> Shape:
     """The shape that NumPy's broadcasting gives, with unknown sizes staying unknown."""
+    if len(shapes) == 2:
+        first, second = shapes
+        if first is not None and second is not None and None not in first and None not in second:
+            if first == second or not second:
+                return first
+            if not first:
+                return second
     if any(s is None for s in shapes):
         return None
     known = [s for s in shapes if s is not None]

@@ -6,6 +6,7 @@ from typing import Any
 
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
+from wengert.core.errors import at_site, describe
 from wengert.core.shapes import TensorShape
 
 
@@ -44,6 +45,15 @@ class TensorSpec(TypeSpec):
     @property
     def name(self) -> str | None:
         return self._name
+
+    @property
+    def _array(self) -> Any:
+        raise at_site(
+            ValueError(
+                f"TensorSpec: {describe(self)} only describes a tensor; a tensor was expected "
+                f"here. Pass a tensor; specs go to get_concrete_function."
+            )
+        )
 
     @property
     def value_type(self) -> type:

@@ -14,7 +14,7 @@ from wengert.core import shapes
 from wengert.core.context import get_state
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import OperatorNotAllowedInGraphError, at_site, coded, describe
 from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite, locate
@@ -62,6 +62,44 @@ class Shadow:
         raise escaped(self)
 
 
+class Operation:
+    """What made a tensor of a trace, as `x.op` shows it."""
+
+    __slots__ = ("_value", "graph")
+
+    def __init__(self, graph: Any, value: int) -> None:
+        self.graph = graph
+        self._value = value
+
+    @property
+    def node(self) -> Any:
+        """The node of the graph, or `None` for what comes from outside."""
+        return self.graph.maker(self._value)
+
+    @property
+    def type(self) -> str:
+        node = self.node
+        words = "placeholder" if node is None else node.op.name
+        return "".join([w.capitalize() for w in words.split("_")])
+
+    @property
+    def name(self) -> str:
+        return self.graph.label(self._value)
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        node = self.node
+        return () if node is None else tuple([self.graph.tensor(v) for v in node.inputs])
+
+    @property
+    def outputs(self) -> list[Any]:
+        node = self.node
+        return [self.graph.tensor(v) for v in ([self._value] if node is None else node.outputs)]
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation {self.name!r} type={self.type}>"
+
+
 class SymbolicTensor(Tensor):
     """A value of a graph under construction."""
 
@@ -87,29 +125,39 @@ class SymbolicTensor(Tensor):
         return self._graph
 
     @property
-    def op(self) -> Any:
-        return self._graph.maker(self._value)
+    def op(self) -> Operation:
+        return Operation(self._graph, self._value)
 
     def set_shape(self, shape: Any) -> None:
         """Adds what is known about the shape."""
         self._graph.narrow(self._value, shapes.as_shape(shape))
 
-    def _no_value(self, what: str) -> Any:
+    def _no_value(self, what: str, kind: type[Exception] = TypeError) -> Any:
+        if not self._is_at_home():
+            return escaped(self._array, kind)
         made = locate(self._site)
-        error = TypeError(
+        error = kind(
             f"{what}: inside a function a tensor has no value yet; got {describe(self)}"
             f"{f', made at {made}' if made else ''}. {_REMEDIES.get(what, _REMEDY)}"
         )
         return at_site(error)
 
+    def _is_at_home(self) -> bool:
+        """Whether the trace that the tensor belongs to is under way here."""
+        state = get_state()
+        here = None if state is None else state.graph
+        return here is not None and here.is_inside(self._graph)
+
     def numpy(self) -> Any:
-        raise _without_value(self._no_value("numpy"))
+        raise self._no_value("numpy", NoValueError)
+
+    item = tolist = numpy
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        raise self._no_value("NumPy")
+        raise self._no_value("NumPy", NoValueError)
 
     def __bool__(self) -> bool:
-        raise self._no_value("bool")
+        raise self._no_value("bool", OperatorNotAllowedInGraphError)
 
     def _single(self, what: str) -> Any:
         raise self._no_value(what)
@@ -130,7 +178,7 @@ class SymbolicTensor(Tensor):
         if found == ():
             raise at_site(TypeError("iteration: a scalar tensor has no rows."))
         if found is None or found[0] is None:
-            raise self._no_value("iteration")
+            raise self._no_value("iteration", OperatorNotAllowedInGraphError)
         return (self[i] for i in range(found[0]))
 
     def __dlpack__(self, **kwargs: Any) -> Any:
@@ -140,7 +188,9 @@ class SymbolicTensor(Tensor):
         raise self._no_value("pickle")
 
     def __format__(self, spec: str) -> str:
-        return format(str(self), spec)
+        if spec:
+            raise self._no_value("format")
+        return str(self)
 
     def __repr__(self) -> str:
         return f"<tf.Tensor {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
@@ -158,6 +208,7 @@ _REMEDIES = {
     "need autograph=True and available source.",
     "numpy": "Use tf operations, or tf.py_function for code that needs values.",
     "NumPy": "Use the tf operation of the same meaning, or tf.numpy_function.",
+    "format": "Print with tf.print, or format with tf.strings.format.",
     "len": "Use tf.shape(x)[0].",
     "iteration": "Loop with tf.range(tf.shape(x)[0]) or tf.map_fn, or fix the size in "
     "`input_signature`.",
@@ -166,16 +217,10 @@ _REMEDIES = {
 
 
 class NoValueError(NotImplementedError, AttributeError, TypeError):
-    """The value of a tensor was asked for while its function is being traced."""
+    """The value of a tensor was asked for while its function is being traced.
 
-
-def _without_value(error: Exception) -> NoValueError:
-    """TensorFlow's symbolic tensors have no `numpy`; ours say why, and are caught alike."""
-    new = NoValueError(*error.args)
-    for note in getattr(error, "__notes__", ()):
-        new.add_note(note)
-    new.site = getattr(error, "site", None)  # type: ignore[attr-defined]  # as `at_site` does
-    return new
+    TensorFlow's symbolic tensors have no `numpy`; ours say why, and are caught alike.
+    """
 
 
 def symbolic(graph: Any, spec: Spec, site: RawSite | None, value: int | None = None) -> Any:
@@ -212,19 +257,19 @@ def is_symbolic(value: Any) -> bool:
     return isinstance(value, SymbolicTensor)
 
 
-def escaped(shadow: Shadow) -> Exception:
+def escaped(shadow: Any, kind: type[Exception] = TypeError) -> Exception:
     """The error for a tensor that is used outside the trace it belongs to."""
-    made = locate(shadow.graph.site_of(shadow.value))
+    site = shadow.graph.site_of(shadow.value)
+    made = locate(site)
     state = get_state()
     there = "in another function" if state is not None and state.graph is not None else "outside it"
-    return at_site(
-        TypeError(
-            f"function {shadow.graph.name!r}: a tensor of its trace is used {there}; got "
-            f"{describe(shadow.graph.specs[shadow.value])}"
-            f"{f', made at {made}' if made else ''}. It never gets a value there. Return it from "
-            f"the function, or keep it in a tf.Variable."
-        )
+    error = kind(
+        f"function {shadow.graph.name!r}: a tensor of its trace is used {there}; got "
+        f"{describe(shadow.graph.specs[shadow.value])}"
+        f"{f', made at {made}' if made else ''}. It never gets a value there. Return it from "
+        f"the function, or keep it in a tf.Variable."
     )
+    return coded(error, "WG405", site)
 
 
 def as_number(tensor: Any) -> Any:

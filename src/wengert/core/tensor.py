@@ -251,6 +251,12 @@ def _restore(array: np.ndarray) -> Tensor:
     return tensor
 
 
+class TensorLike:
+    """The base of further types that act as tensors; converted by `__tf_tensor__`."""
+
+    __slots__ = ()
+
+
 def is_tensor(value: Any) -> bool:
     """Whether `value` is a tensor, a variable, or another type that acts as one."""
-    return isinstance(value, Value) or hasattr(type(value), "__tf_tensor__")
+    return isinstance(value, Value | TensorLike)

@@ -136,7 +136,7 @@ class Variable(Value):
         elif callable(initial_value) and not isinstance(initial_value, Value):
             initial_value = initial_value()
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
-        array = operand(initial_value, wanted)._array
+        array = np.asarray(operand(initial_value, wanted)._array)
         declared = TensorShape(array.shape if shape is None else shape)
         if not declared.is_compatible_with(array.shape):
             raise at_site(
@@ -277,7 +277,7 @@ class Variable(Value):
             raise at_site(
                 TypeError(f"{method}: IndexedSlices are written with scatter_update and its kin.")
             )
-        array = operand(value, self.dtype)._array
+        array = np.asarray(operand(value, self.dtype)._array)
         wanted = self._declared if shape is None else TensorShape(shape)
         if not wanted.is_compatible_with(array.shape):
             raise invalid(
@@ -452,7 +452,7 @@ class Variable(Value):
 
         if _graph() is not None:
             return self._update("assign_slice", index, value, ufunc)
-        array = operand(value, self.dtype)._array
+        array = np.asarray(operand(value, self.dtype)._array)
         shape = self._array[index].shape
         try:
             np.broadcast_to(array, shape)
@@ -517,7 +517,7 @@ def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _whole(method: str, indices: Any) -> np.ndarray:
     from wengert.core.convert import operand
 
-    array = operand(indices)._array
+    array = np.asarray(operand(indices)._array)
     if array.dtype.kind not in "iu":
         raise at_site(
             TypeError(f"{method}: indices must be whole numbers; got {describe(indices)}.")

@@ -40,6 +40,8 @@ class Iterator(ABC):
 class OwnedIterator(Iterator):
     """An iteration over one dataset; several threads may share it."""
 
+    drives_in_python = True  # see `functions.function.Options.drives`
+
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._source = plan.start(Run(plan.options()))

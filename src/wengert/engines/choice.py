@@ -12,7 +12,8 @@ from wengert.core import dtypes
 from wengert.core.context import State, using
 from wengert.core.dims import moved
 from wengert.core.op import Spec
-from wengert.engines import host, xla
+from wengert.engines import host
+from wengert.engines.islands import needs_host
 from wengert.engines.trips import most_turns
 from wengert.graph.ir import Graph, Node
 from wengert.graph.passes import has_effects, optimised
@@ -26,9 +27,6 @@ _SMALL = 400.0
 _LARGE = 300_000.0
 _COMPILE = 20_000.0
 _UNKNOWN_TURNS = 16
-
-# Python in the middle of a graph: compiled only when the user demands it.
-_CALLS_BACK = ("host_call", "flush", "reload")
 
 _forced: list[str | None] = [None]
 
@@ -61,8 +59,7 @@ def runs_only_on_host(graph: Graph) -> Node | None:
     if found is graph:
         found = None
         for node in optimised(graph).walk():
-            lowers = node.op.lower is not None or node.op.name in xla.LOWERINGS
-            if not lowers or node.op.name in _CALLS_BACK:
+            if needs_host(node):
                 found = node
                 break
         graph.cache["host_only"] = found

@@ -14,9 +14,11 @@ import numpy as np
 from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import NotFixed, fail_if, gathering
-from wengert.engines import host, shorter, undo, xla
+from wengert.engines import choice, host, shorter, undo, xla
+from wengert.engines.islands import with_islands
 from wengert.engines.trips import most_turns
 from wengert.graph.ir import Graph, Node
+from wengert.ops.row_list import joined
 from wengert.ops.rows import Blank
 
 assert shorter, "it fills in the host engine's shorter kernels"
@@ -26,6 +28,8 @@ assert shorter, "it fills in the host engine's shorter kernels"
 
 def _run_call(graph: Graph, node: Node) -> Any:
     inner: Graph = node.attrs["graph"]
+    if node.attrs.get("jit") == "auto":
+        return lambda *arrays: _chosen(inner, list(arrays))
     if node.attrs.get("jit"):
         return lambda *arrays: [np.asarray(x) for x in _compiled(inner, list(arrays))]
     return host.prepared(inner)
@@ -34,6 +38,19 @@ def _run_call(graph: Graph, node: Node) -> Any:
 def _compiled(inner: Graph, arrays: list[Any]) -> list[Any]:
     results, failed = xla.run(inner, arrays)
     return host.run(inner, arrays) if failed else results
+
+
+def _chosen(inner: Graph, arrays: list[Any]) -> list[Any]:
+    """Runs a part of a host graph on the engine that suits it."""
+    wish = choice.forced()
+    if wish == "host" or inner.cache.get("not_fixed"):
+        return host.run(inner, arrays)
+    if wish == "xla" or choice.chooses_xla(inner, arrays):
+        try:
+            return [np.asarray(x) for x in _compiled(inner, arrays)]
+        except NotFixed:
+            inner.cache["not_fixed"] = True
+    return host.run(inner, arrays)
 
 
 def _lower_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
@@ -190,20 +207,10 @@ def _run_loop(graph: Graph, node: Node) -> Any:
         if attrs["reverse"]:
             for rows_made in made:
                 rows_made.reverse()
-        joined = [_joined(m, s) for m, s in zip(made, specs, strict=True)]
-        return [np.asarray(t, np.int32), *state, *joined]
+        stacked = [joined(m, s) for m, s in zip(made, specs, strict=True)]
+        return [np.asarray(t, np.int32), *state, *stacked]
 
     return run
-
-
-def _joined(rows: list[Any], spec: Any) -> Any:
-    """A stack from its rows; rows of different shapes stay a list, which loops can read too."""
-    if not rows:
-        shape = [0 if d is None else d for d in (spec.shape or (0,))[1:]]
-        return np.zeros((0, *shape), spec.dtype.np)
-    if any(r.shape != rows[0].shape for r in rows):
-        return rows
-    return np.stack(rows)
 
 
 def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
@@ -341,3 +348,4 @@ host.RUNNERS.update(
 xla.LOWERINGS.update(batched=_lower_batched)
 host.RUNNERS.update(call=_run_call, switch=_run_switch, loop=_run_loop)
 xla.LOWERINGS.update(call=_lower_call, switch=_lower_switch, loop=_lower_loop)
+host.PREPARE[0] = with_islands

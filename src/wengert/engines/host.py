@@ -25,6 +25,8 @@ from wengert.graph.passes import optimised
 
 # How a node that holds graphs is run; the file of each kind fills in its own.
 RUNNERS: dict[str, Callable[[Graph, Node], Callable[..., Any]]] = {}
+# What is done to a graph before it runs here; the islands fill in.
+PREPARE: list[Callable[[Graph], Graph]] = [lambda graph: graph]
 # Kernels for special cases, by operation: a function from input specs to a kernel or `None`.
 SHORTER: dict[str, Callable[..., Callable[..., Any] | None]] = {}
 _FILE = "<wengert host graph>"
@@ -40,7 +42,7 @@ def prepared(graph: Graph) -> Callable[..., list[Any]]:
     """The Python function of a graph, made once."""
     found = graph.cache.get("host")
     if found is None:
-        found = graph.cache["host"] = _compile(optimised(graph))
+        found = graph.cache["host"] = _compile(PREPARE[0](optimised(graph)))
     return found
 
 

@@ -88,7 +88,7 @@ def _lower_node(
 
 
 # On the host these make lists of rows, which XLA does not know.
-_AS_ROWS = ("new_rows", "write_row", "put_row")
+_AS_ROWS = ("new_rows", "write_row", "put_row", "add_row", "cut_rows")
 
 
 class _Sized:
@@ -179,7 +179,9 @@ class Executable:
         with jax.enable_x64(True):
             jitted = jax.jit(program, donate_argnums=self.donate)
             extra = [graph.constants[v] for v in hoisted]
-            self.run = jitted.lower(*self.given, *extra).compile()
+            lowered = jitted.lower(*self.given, *extra)
+            self.lowered_text = lowered.as_text
+            self.run = lowered.compile()
             self.extra = extra
 
 

@@ -8,6 +8,7 @@ from wengert.explain.checking import nan
 from wengert.explain.codes import CODES
 from wengert.explain.examining import doctor
 from wengert.explain.memory import MemoryReport
+from wengert.explain.parity import parity
 from wengert.explain.record import Explanation, Place, Report
 from wengert.explain.retraces import Ledger, retraces
 from wengert.explain.settings import NoGradientWarning, settings
@@ -22,6 +23,7 @@ __all__ = [
     "Report",
     "doctor",
     "nan",
+    "parity",
     "retraces",
     "settings",
 ]

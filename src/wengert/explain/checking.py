@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from wengert.core import nest, sites
-from wengert.core.context import add_listener, get_state, remove_listener
+from wengert.core.context import add_listener, executing_eagerly, get_state, remove_listener
 from wengert.core.errors import InvalidArgumentError, at_site, coded
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
+from wengert.explain import findings
 from wengert.explain.numerics import Numerics, finite
 from wengert.explain.record import Explanation
+from wengert.explain.standing import replaced
 from wengert.explain.watching import History, watching
 from wengert.tape.gradient_tape import GradientTape
 
@@ -26,7 +29,7 @@ class Checker:
     """A listener that raises at the first operation whose result is not finite."""
 
     def __init__(self) -> None:
-        self._numerics = Numerics()
+        self.numerics = Numerics()
 
     def follows(self, values: Any) -> bool:
         return False
@@ -38,12 +41,12 @@ class Checker:
         ids, outs = tuple([x._id for x in inputs]), tuple([o._id for o in outputs])
         state = get_state()
         backward = state is not None and state.site is not None
-        bad = self._numerics.check(op, inputs, outputs, ids, outs, site, backward)
+        bad = self.numerics.check(op, inputs, outputs, ids, outs, site, backward)
         if bad is None or op.name in _MOVES:
             return
-        numerics, self._numerics = self._numerics, Numerics()
-        number = next(o._id for o in outputs if not finite(o._array))
-        found = numerics.explain(number, f"the result of {op.name}")
+        numerics, self.numerics = self.numerics, Numerics()
+        tensor = next(o for o in outputs if not finite(o._array))
+        found = numerics.explain(tensor, f"the result of {op.name}")
         if found is not None:
             raise _error(bad, found)
 
@@ -59,6 +62,46 @@ def _error(bad: Any, found: Explanation) -> Exception:
     return error
 
 
+# Traced functions and tapes are looked at too, as long as somebody checks.
+_standing = ExitStack()
+_enabled = [0]
+
+
+def _look_at_functions() -> None:
+    from wengert.explain.insides import looking_inside
+    from wengert.functions.trace import Trace
+
+    _enabled[0] += 1
+    if _enabled[0] == 1:
+        _standing.enter_context(looking_inside(_numerics))
+        _standing.enter_context(replaced(Trace, "call", _checked))
+        _standing.enter_context(replaced(GradientTape, "gradient", _checked))
+
+
+def _look_away() -> None:
+    _enabled[0] -= 1
+    if not _enabled[0]:
+        _standing.close()
+
+
+def _numerics() -> Numerics | None:
+    return next((x.numerics for x in _present()), None)
+
+
+def _checked(old: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
+    """Raises for what comes out of a traced function, or of a gradient that went through one."""
+    answer = old(owner, *args, **kwargs)
+    numerics = _numerics() if executing_eagerly() else None
+    for value in nest.flatten(answer) if numerics is not None else ():
+        tensor = getattr(value, "values", value)
+        if numerics is not None and isinstance(tensor, Value) and not finite(tensor._array):
+            found = numerics.explain(tensor, "the result")
+            origin = numerics.trace(tensor._id)[0]
+            if found is not None and origin is not None:
+                raise _error(origin, found)
+    return answer
+
+
 def _present() -> list[Any]:
     state = get_state()
     return [x for x in (state.listeners if state else ()) if isinstance(x, Checker)]
@@ -72,12 +115,14 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
     """
     if not _present():
         add_listener(Checker())
+        _look_at_functions()
 
 
 def disable_check_numerics() -> None:
     """Ends what `enable_check_numerics` began; harmless if it did not."""
     for checker in _present():
         remove_listener(checker)
+        _look_away()
 
 
 def nan(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation | None:
@@ -86,9 +131,14 @@ def nan(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation | None:
     Where `f` computes no gradients itself, those of its floating results with respect to its
     floating arguments and the variables it reads are computed too. `None` if all is finite.
     """
+    found = _run(f, args, kwargs, sites.caller(0))
+    findings.add([] if found is None else [found])
+    return found
+
+
+def _run(f: Callable[..., Any], args: Any, kwargs: Any, asked: Any) -> Explanation | None:
     seen = History()
-    asked = sites.caller(0)
-    with watching(seen), GradientTape(persistent=True) as tape:
+    with watching(seen), run_eagerly(), GradientTape(persistent=True) as tape:
         tensors = [x for x in nest.flatten((args, kwargs)) if isinstance(x, Value)]
         tape.watch([x for x in tensors if x.dtype.is_differentiable])
         results = [y for y in nest.flatten(f(*args, **kwargs)) if isinstance(y, Value)]
@@ -112,11 +162,23 @@ def nan(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation | None:
     return None
 
 
+@contextmanager
+def run_eagerly() -> Iterator[None]:
+    """Runs traced functions operation by operation inside the block."""
+    from wengert.functions.tracing_state import EAGERLY
+
+    before, EAGERLY[0] = EAGERLY[0], True
+    try:
+        yield
+    finally:
+        EAGERLY[0] = before
+
+
 def _first(seen: History, values: list[Any], what: str, asked: Any) -> Explanation | None:
     """The explanation for the first of these values that is not finite."""
     assert seen.numerics is not None, "made with numerics"
     for v in values:
         value = getattr(v, "values", v)
         if not finite(value._array):
-            return seen.numerics.explain(value._id, what, asked)
+            return seen.numerics.explain(value, what, asked)
     return None

@@ -19,6 +19,7 @@ from wengert.explain.memory import memory_report, size
 from wengert.explain.numerics import finite, site_key
 from wengert.explain.places import known, place
 from wengert.explain.record import Explanation, Report, reason
+from wengert.explain.tracing import Functions
 from wengert.explain.watching import History, watching
 from wengert.tape import history
 from wengert.tape.gradient_tape import GradientTape
@@ -75,10 +76,12 @@ class Doctor:
     def __init__(self) -> None:
         self.findings = Findings(History())
         self.tapes = Tapes()
+        self.functions = Functions(self.findings)
 
     def examine(self, error: BaseException) -> None:
         """Takes in what an error that ended the program says."""
-        self.findings.add(examine(error))
+        found = {e.code for e in self.findings.all()}
+        self.findings.add(e for e in examine(error) if e.code != "WG405" or e.code not in found)
 
     def report(self) -> Report:
         """The findings so far."""
@@ -100,6 +103,7 @@ def doctor() -> Iterator[Doctor]:
         with ExitStack() as stack:
             stack.enter_context(watching(self.findings.history))
             stack.enter_context(_looking_at_gradients(self))
+            stack.enter_context(self.functions.watching())
             yield self
     except BaseException as error:
         self.examine(error)
@@ -120,7 +124,8 @@ def examine(error: BaseException) -> list[Explanation]:
     text = str(error)
     cause, _, remedy = text.partition(". ")
     places = [place(getattr(error, "site", None) or _last_line(error), "raised here")]
-    places += [place(s, "first here") for s in getattr(error, "related", ())]
+    label = "made here" if code == "WG405" else "first here"
+    places += [place(s, label) for s in getattr(error, "related", ())]
     return [reason(code, cause.rstrip("."), *known(*places), remedy=remedy)]
 
 
@@ -155,7 +160,7 @@ def _checked(old: Callable[..., Any], doctor: Doctor) -> Any:
             for value in nest.flatten(values):
                 tensor = getattr(value, "values", value)
                 if isinstance(tensor, Value) and not finite(tensor._array):
-                    reason = numerics.explain(tensor._id, what, asked)
+                    reason = numerics.explain(tensor, what, asked)
                     found.add([reason] if reason is not None else [])
                     return answer
         return answer

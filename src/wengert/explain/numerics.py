@@ -36,6 +36,7 @@ class Numerics:
 
     def __init__(self) -> None:
         self._bad: dict[int, Bad | None] = {}
+        self._inside: dict[int, tuple[Any, Bad]] = {}  # arrays that came out of functions
         self._names: dict[Any, str] = {}  # by site: the last operation there
         self._poles: dict[Any, tuple[str, int, str]] = {}  # by site: name, result, where
         self._from: dict[int, int] = {}  # what was made of the result of an operation at a pole
@@ -53,8 +54,9 @@ class Numerics:
         given = [
             i for x, i in zip(inputs, ids, strict=True) if i in self._bad or not finite(x._array)
         ]
-        for i in given:
-            self._bad.setdefault(i, None)
+        for x, i in zip(inputs, ids, strict=True):
+            if i in given:
+                self._bad.setdefault(i, self._made_inside(x._array))
         arrays = [x._array for x in inputs]
         why = None if given else verdict(op.name, arrays, [o._array for o in outputs])
         bad = Bad(
@@ -65,6 +67,20 @@ class Numerics:
             if not finite(o._array):
                 self._bad[o._id] = bad
         return bad
+
+    def blame(
+        self, name: str, given: Any, made: Any, site: Any, results: list[Any], backward: bool
+    ) -> None:
+        """Notes an operation inside a function as the beginning of the function's results."""
+        why = verdict(name, given, made) if all(map(finite, given)) else None
+        cancels = _cancels(name, given)
+        bad = Bad(name, (), (), site, backward, why, cancels, tuple(map(extent, given)))
+        for array in results:
+            if len(self._inside) < _MOST:
+                self._inside[id(array)] = array, bad
+
+    def _made_inside(self, array: Any) -> Bad | None:
+        return self._inside.get(id(array), (None, None))[1]
 
     def _remember(self, op: Any, inputs: Any, ids: Any, outs: Any, site: Any) -> None:
         """Notes operations at a pole, and where `where` later chooses between their results."""
@@ -99,15 +115,19 @@ class Numerics:
             number, bad = before, inner
         return bad, cancels
 
-    def explain(self, number: int, what: str, asked: Any = None) -> Explanation | None:
-        """Why the tensor of this id is not finite."""
+    def explain(self, tensor: Any, what: str, asked: Any = None) -> Explanation | None:
+        """Why a tensor is not finite."""
+        number = tensor._id
+        if self._bad.get(number) is None:
+            self._bad[number] = self._made_inside(tensor._array)
         origin, cancels = self.trace(number)
         if origin is None:
             return None
         if origin.verdict is None:
             return self._given(origin, what, asked)
         first = self._bad.get(number)
-        masked = first is not None and first.backward and self._where.get(origin.outputs[0])
+        made = origin.outputs[0] if origin.outputs else 0
+        masked = first is not None and first.backward and self._where.get(made)
         if origin.backward or masked:
             return self._backward(origin, cancels or bool(masked), what, asked)
         code, cause, remedy = origin.verdict
@@ -130,7 +150,8 @@ class Numerics:
 
     def _backward(self, origin: Bad, cancels: bool, what: str, asked: Any) -> Explanation:
         key = site_key(origin.site)
-        name, result, pole = self._poles.get(key, (self._names.get(key, origin.name), 0, ""))
+        plain = self._names.get(key, origin.name).removesuffix("_grad")
+        name, result, pole = self._poles.get(key, (plain, 0, ""))
         chosen = self._where.get(result)
         places = known(
             place(origin.site, f"the derivative of {name} here: {_label(origin)}"),

@@ -38,6 +38,15 @@ def place(site: RawSite | Site | None, label: str = "") -> Place | None:
     return None if where is None else Place(where, label)
 
 
+def written(site: RawSite | Site | None) -> str:
+    """The expression at a place, as it is written there."""
+    where = exact(site)
+    if where is None or where.column is None or not where.text:
+        return "it"
+    text = where.text
+    return text[where.column : where.end_column] if where.end_column else text.strip()
+
+
 def known(*places: Place | None) -> tuple[Place, ...]:
     """Those places that are known, each line and column once."""
     found: dict[Any, Place] = {}

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from wengert.core.errors import at_site, describe
-from wengert.core.sites import Site, locate
-from wengert.explain import findings
+from wengert.core.sites import Site
+from wengert.explain import findings, source
 from wengert.explain.places import exact, known, place
 from wengert.explain.record import Explanation, reason
 from wengert.explain.terminal import short
-from wengert.functions.function import Function, caller_of
+from wengert.functions.function import Function
 from wengert.functions.ledger import Change, Given, Note, nearest
 
 _log = logging.getLogger("wengert")
@@ -134,8 +134,8 @@ def explain(function: Any, note: Note) -> Explanation:
     """Why a function was traced once more, as one explanation."""
     notes = [n for n in function._store.notes if n is not note]
     counter = function._options.counter
-    if not notes and counter.functions > 1:
-        return _made_anew(function, note)
+    if not notes:
+        return _made_anew(function, note) if counter.functions > 1 else _on_others(function, note)
     changes = nearest(notes, note.given)
     codes = Counter(
         code_of(c) for k, n in enumerate([*notes, note]) for c in nearest(notes[:k], n.given)
@@ -181,13 +181,25 @@ def _made_anew(function: Any, note: Note) -> Explanation:
     )
 
 
+def _on_others(function: Any, note: Note) -> Explanation:
+    return reason(
+        "WG206",
+        f"`{function.name}` is a method, and each object it is called on has traces of its own",
+        *known(
+            place(note.site, "called and traced here, on another object"),
+            place(_definition(function), f"`{function.name}` is defined here"),
+        ),
+        remedy="Keep one object, or make it a function of tensors.",
+        details={"function": function.name},
+    )
+
+
 def _definition(function: Any) -> Site | None:
-    """The line of `def`; the code object itself knows the line of the first decorator."""
-    found = locate(caller_of(function._options.function))
-    if found is None:
+    """Where a function is defined; its code knows only the line of the first decorator."""
+    code = getattr(function._options.function, "__code__", None)
+    if code is None:
         return None
-    code = function._options.function.__code__
-    return Site(code.co_filename, code.co_firstlineno, code.co_qualname)
+    return source.definition(code.co_filename, code.co_firstlineno, code.co_name)
 
 
 def traced_often(function: Any, note: Note) -> None:

@@ -229,6 +229,19 @@ def _site(file: str, node: Any) -> Site:
     return Site(file, node.lineno, "", node.col_offset, end)
 
 
+def definition(file: str, line: int, name: str) -> Site:
+    """The `def` or `lambda` whose code, with its decorators, begins at a line."""
+    module = tree(file)
+    for node in ast.walk(module) if module is not None else ():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            first = node.decorator_list[0] if node.decorator_list else node
+            if first.lineno == line:
+                return Site(file, node.lineno, name, node.col_offset)
+        if isinstance(node, ast.Lambda) and node.lineno == line:
+            return _site(file, node)
+    return Site(file, line, name)
+
+
 def runs_in_a_thread(site: Site) -> Site | None:
     """Where the function around a place is handed to a thread, if the file does so."""
     module = tree(site.file)

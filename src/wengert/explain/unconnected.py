@@ -89,9 +89,15 @@ def _all_steps(evidence: Any, past: Any) -> list[history.Step]:
     """What is known to have happened: what the tape noted, and what else was written down."""
     if past is None:
         return list(evidence.steps)
-    steps = list(past.steps(evidence))
-    seen = {o for s in steps for o in s.outputs}
-    return steps + [s for s in evidence.steps if seen.isdisjoint(s.outputs)]
+    known = {o for s in evidence.steps for o in s.outputs}
+    steps = list(evidence.steps)
+    for step in past.steps(evidence):
+        if step.kind or known.isdisjoint(step.outputs):
+            steps.append(step)
+        elif any(i < 0 for i in step.inputs):  # Python numbers, which a tape does not tell apart
+            numbers = tuple([i for i in step.inputs if i < 0])
+            steps.append(step._replace(inputs=numbers, passes=(True,) * len(numbers)))
+    return steps
 
 
 def grouped(found: list[Explanation]) -> list[Explanation]:

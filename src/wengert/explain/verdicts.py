@@ -38,6 +38,8 @@ def verdict(name: str, inputs: list[Any], outputs: list[Any]) -> Verdict:
     last = inputs[-1] if inputs else x
     if name in _LOGS:
         return _logarithm(name, x)
+    if name.endswith("_grad") and _has(x, lambda a: a == 0):
+        return Verdict("WG507", f"{name} divides by 0", "Keep away from that point.")
     if name in _DIVISIONS and _has(last if len(inputs) > 1 else x, lambda a: a == 0):
         return _division(name, x, last)
     if _fits_in_single(name, inputs, outputs):

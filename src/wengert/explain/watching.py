@@ -23,7 +23,7 @@ from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.explain import source
 from wengert.explain.numerics import Numerics
-from wengert.explain.places import exact
+from wengert.explain.places import written
 from wengert.ops import array_methods
 from wengert.tape import history
 from wengert.tape.history import Step
@@ -49,6 +49,7 @@ class History:
         self._count = 0
         self._left: deque[Left] = deque(maxlen=MOST // 20)
         self._assigned: deque[Step] = deque(maxlen=MOST // 20)
+        self._called: deque[Step] = deque(maxlen=MOST // 20)
         self._given: dict[int, tuple[Any, np.ndarray, int]] = {}  # constants: site, sample, clock
         self._made: set[int] = set()
         self.numerics = Numerics() if numerics else None
@@ -61,7 +62,7 @@ class History:
     # As a listener.
 
     def follows(self, values: Any) -> bool:
-        return True
+        return False  # calls of functions are told by `called`, whoever follows them
 
     def record2(self, op: Any, x: Any, y: Any, out: Any, site: Any) -> None:
         self.record(op, (x, y), (out,), {}, site)
@@ -107,6 +108,15 @@ class History:
             )
             self._assigned.append(step._replace(name=str(new_id())))
 
+    def called(self, name: str, given: list[Any], outs: list[Any], site: Any) -> None:
+        """Notes the call of a traced function as one step."""
+        ids = tuple([x._id for x in given])
+        made = tuple([o._id for o in outs if o._id not in self._made])
+        if made:
+            self._made.update(made)
+            passes = (True,) * len(ids)
+            self._called.append(Step(name, ids, made, passes, site, False, get_ident()))
+
     # What tapes are told.
 
     def steps(self, evidence: history.Evidence) -> Iterator[Step]:
@@ -114,10 +124,11 @@ class History:
         for op, ids, outs, site, thread, whole in self._rows:
             cut = history.passes(op, len(ids))
             yield Step(op.name, ids, outs, cut, site, whole and op.gradient is not None, thread)
+        yield from self._called
         for step in self._assigned:
             moment = int(step.name)
             if _open(evidence, moment):
-                yield step._replace(name=_text(step.site))
+                yield step._replace(name=written(step.site))
         yield from self._ways_back()
 
     def _ways_back(self) -> Iterator[Step]:
@@ -127,7 +138,7 @@ class History:
             for one in reversed(gone):
                 if one.clock < moment and (_same(one.sample, sample) or _leads(one.site, site)):
                     yield Step(
-                        _text(one.site), (one.tensor,), (number,), (False,), one.site, False,
+                        written(one.site), (one.tensor,), (number,), (False,), one.site, False,
                         get_ident(), "left",
                     )  # fmt: skip
                     break
@@ -170,15 +181,6 @@ def _leads(start: Any, end: Any) -> bool:
 
 def _slice(site: sites.Site) -> source.Slice:
     return source.Slice(site)
-
-
-def _text(site: Any) -> str:
-    """The expression at a place, as it is written."""
-    where = exact(site)
-    if where is None or where.column is None:
-        return "numpy()"
-    text = where.text
-    return text[where.column : where.end_column] if where.end_column else text.strip()
 
 
 _LEAVING = ("numpy", "__array__", "__float__", "__int__", "__complex__", "__index__")

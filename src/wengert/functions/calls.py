@@ -80,7 +80,7 @@ def record(
     shown = tuple([outs[k] for k in rule.active])
 
     def gradients(g: Any) -> list[Any]:
-        seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        seeds = all_seeds(g)
         if followers([*plain, *seeds]):
             found = call(rule.joint, [*plain, *seeds], _here(run), site)
         else:
@@ -109,8 +109,19 @@ def _no_variables(variable: Any, value: Any) -> Any:
     return value
 
 
-def gradient_op(name: str, gradients: Callable[..., Any], outputs: int) -> Op:
-    """An operation, used once on tapes, whose gradient is a function."""
+def all_seeds(g: Any) -> list[Any]:
+    """The gradients of the results of a call as a list of tensors."""
+    given = g if isinstance(g, tuple) else (g,)
+    return [None if x is None else backward.dense(x) for x in given]
+
+
+def gradient_op(
+    name: str, gradients: Callable[..., Any], outputs: int, partial: bool = False
+) -> Op:
+    """An operation, used once on tapes, whose gradient is a function.
+
+    With `partial` it gets `None` for a result that no gradient reached, else zeros.
+    """
     return Op(
         name,
         "*inputs",
@@ -120,6 +131,7 @@ def gradient_op(name: str, gradients: Callable[..., Any], outputs: int) -> Op:
         grad=Joint(gradients),
         outputs=1 if outputs == 1 else None,
         holomorphic=False,
+        partial=partial,
         register=False,
     )
 

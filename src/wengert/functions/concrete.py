@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from wengert.core.convert import operand
@@ -10,7 +12,7 @@ from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
-from wengert.functions.signature import rebuild
+from wengert.functions.signature import encode, rebuild
 from wengert.functions.trace import Slot, Trace
 
 
@@ -20,8 +22,10 @@ class ConcreteFunction:
     def __init__(self, name: str, trace: Trace, pairs: Any, named: Any) -> None:
         self._name = name
         self._trace = trace
-        self._pairs = pairs
-        self._named = named
+        # Specs take the place of tensors, so that no argument is kept alive.
+        specs = iter(trace.specs)
+        self._pairs = [(n, _described(n, v, specs)) for n, v in pairs]
+        self._named = {n: _described(n, v, specs) for n, v in named.items()}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         site = caller(0)
@@ -30,9 +34,28 @@ class ConcreteFunction:
 
     def _arguments(self, args: Any, kwargs: Any) -> list[Any]:
         """The tensors among the arguments, given for all parameters or for the tensors alone."""
-        names = [n for n, _ in self._pairs] + list(self._named)
-        given = dict(zip(names, args, strict=False)) | kwargs
+        try:
+            return self._structured(args, kwargs)
+        except TypeError as error:
+            if kwargs or len(args) != len(self._trace.specs):
+                raise
+            try:
+                return self._flat(args)
+            except TypeError:
+                raise error from None
+
+    def _flat(self, args: Any) -> list[Any]:
+        leaves: list[Any] = []
+        specs = iter(self._trace.specs)
+        for k, x in enumerate(args):
+            _collect(self._name, f"{k}", x, TensorSpec(None), specs, leaves)
+        return leaves
+
+    def _structured(self, args: Any, kwargs: Any) -> list[Any]:
         old = dict([*self._pairs, *self._named.items()])
+        names = list(old)
+        spoken = {v.name: n for n, v in old.items() if isinstance(v, TensorSpec)}
+        kwargs = {k if k in old else spoken.get(k, k): v for k, v in kwargs.items()}
         unknown = [k for k in kwargs if k not in old]
         if len(args) > len(names) or unknown:
             raise at_site(
@@ -41,14 +64,21 @@ class ConcreteFunction:
                     f"{len(args)} arguments{f' and {unknown[0]!r}' if unknown else ''}."
                 )
             )
+        given = dict(zip(names, args, strict=False)) | kwargs
         leaves: list[Any] = []
         specs = iter(self._trace.specs)
         for name in names:
-            if not _has_tensors(old[name]):
-                continue
-            if name not in given:
-                raise at_site(TypeError(f"{self._name}: argument `{name}` is missing."))
-            _collect(self._name, name, given[name], old[name], specs, leaves)
+            if _has_tensors(old[name]):
+                if name not in given:
+                    raise at_site(TypeError(f"{self._name}: argument `{name}` is missing."))
+                _collect(self._name, name, given[name], old[name], specs, leaves)
+            elif name in given and encode(given[name], []) != encode(old[name], []):
+                raise at_site(
+                    TypeError(
+                        f"{self._name}: argument `{name}` was traced as {describe(old[name])}; got "
+                        f"{describe(given[name])}. Ask get_concrete_function for this value."
+                    )
+                )
         return leaves
 
     @property
@@ -61,8 +91,8 @@ class ConcreteFunction:
 
     @property
     def inputs(self) -> list[Any]:
-        """The tensors that stand for the arguments."""
-        return [self._trace.graph.tensor(v) for v in self._trace.graph.inputs]
+        """The tensors that stand for the arguments, then for what is captured."""
+        return [self._trace.graph.tensor(v) for v in self._trace.graph.all_inputs()]
 
     @property
     def outputs(self) -> list[Any]:
@@ -71,14 +101,7 @@ class ConcreteFunction:
 
     @property
     def structured_input_signature(self) -> tuple[Any, Any]:
-        specs = iter(self._trace.specs)
-
-        def leaf(x: Any, path: str) -> Any:
-            spec = next(specs)
-            return TensorSpec(spec.shape, spec.dtype, spec.name or path)
-
-        args = tuple([rebuild(v, leaf, n) for n, v in self._pairs])
-        return args, {k: rebuild(v, leaf, k) for k, v in self._named.items()}
+        return tuple([v for _, v in self._pairs]), dict(self._named)
 
     @property
     def structured_outputs(self) -> Any:
@@ -131,6 +154,18 @@ class ConcreteFunction:
         return f"<ConcreteFunction {described(self._name, self._trace, brief=True)}>"
 
 
+def _described(name: str, value: Any, specs: Iterator[TensorSpec]) -> Any:
+    """An argument with specs in place of its tensors, named by their paths: `d['a'][0]` is d_a_0."""
+
+    def leaf(x: Any, path: str) -> TensorSpec:
+        spec = next(specs)
+        own = x.name if isinstance(x, TensorSpec) else None
+        flat = re.sub(r"\W+", "_", path).strip("_")
+        return TensorSpec(spec.shape, spec.dtype, own or flat)
+
+    return rebuild(value, leaf, name)
+
+
 def _has_tensors(value: Any) -> bool:
     found: list[Any] = []
     rebuild(value, lambda x, _: found.append(x))
@@ -169,12 +204,15 @@ def _collect(name: str, path: str, value: Any, old: Any, specs: Any, leaves: lis
 
 def described(name: str, trace: Trace, brief: bool = False) -> str:
     """A signature for people."""
-    given = ", ".join(
-        f"{trace.graph.labels.get(v, f'arg{k}')}: {describe(trace.graph.specs[v])}"
-        for k, v in enumerate(trace.graph.inputs)
-    )
-    results = [describe(trace.graph.specs[v]) for v in trace.graph.outputs]
-    text = f"{name}({given}) -> {', '.join(results) or 'None'}"
+    graph, values = trace.graph, iter(trace.graph.inputs)
+    given = [
+        f"{path}: {describe(graph.specs[next(values)])}" if x.kind == "tensor" else f"{path}={x.text}"
+        for path, x in trace.given.items()
+        if x.kind != "structure"
+    ]
+    given += [f"{graph.labels.get(v, 'part')}: {describe(graph.specs[v])}" for v in values]
+    results = [describe(graph.specs[v]) for v in graph.outputs]
+    text = f"{name}({', '.join(given)}) -> {', '.join(results) or 'None'}"
     return text if brief else text + "".join(
         f"\n  {v.name}: {describe(v)} (variable)" for v in trace.reads
     )

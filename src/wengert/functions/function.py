@@ -73,6 +73,9 @@ class Options:
         self.reduce_retracing = reduce_retracing
         self.max_traces = max_traces
         self.counter = ledger.counter(function)
+        # Python that is not rewritten and takes the iterator of a dataset only drives other
+        # functions, as in Keras's `fit`; they are compiled, and it runs as it is.
+        self.drives = getattr(function, "__wengert_do_not_convert__", False)
         self.positional: list[str] | None = None
         self.signature: Any = None
         self.simple = False
@@ -115,6 +118,8 @@ class Function:
             return self.python_function(*args, **kwargs)
         options = self._options
         options.counter.calls += 1
+        if options.drives and args and hasattr(args[0], "drives_in_python"):
+            return self.python_function(*args, **kwargs)
         if options.input_signature is not None:
             return self._call_by_signature(args, kwargs)
         leaves: list[Any] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +21,17 @@ from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.dtypes import INEXACT
-from wengert.core.errors import InvalidArgumentError, OpError, at_site, describe
+from wengert.core.errors import (
+    InvalidArgumentError,
+    InvalidTypeError,
+    OpError,
+    OutOfRangeError,
+    ResourceExhaustedError,
+    UnimplementedError,
+    UnknownError,
+    at_site,
+    describe,
+)
 from wengert.core.op import Spec
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
@@ -46,16 +57,20 @@ class PyCall:
         """Calls Python on arrays; the results as tensors of the promised dtypes."""
         tensors = [wrap(np.asarray(a)) for a in given]
         with using(State()):
-            return self.answer(self.function(*(self._shown(tensors))))
+            return self.answer([t.numpy() for t in tensors] if self.arrays else tensors)
 
-    def _shown(self, tensors: list[Any]) -> list[Any]:
-        return [t.numpy() for t in tensors] if self.arrays else tensors
-
-    def answer(self, found: Any) -> list[Any]:
-        """What Python returned, checked."""
-        results = [found] if self.single else list(found if isinstance(found, list | tuple) else [found])
-        if not self.specs or (len(self.specs) == 1 and results == [None]):
-            results = [] if not self.specs else results
+    def answer(self, given: Any) -> list[Any]:
+        """What Python returns, checked; what it raises, as an error of this operation."""
+        try:
+            found = self.function(*given)
+        except OpError:
+            raise
+        except Exception as error:
+            raise self._raised(error) from error
+        if not self.specs:
+            return []
+        many = not self.single and isinstance(found, list | tuple)
+        results = list(found) if many else [found]
         if len(results) != len(self.specs):
             raise InvalidArgumentError(
                 None,
@@ -66,15 +81,35 @@ class PyCall:
         return [self._one(x, s, k) for k, (x, s) in enumerate(zip(results, self.specs, strict=True))]
 
     def _one(self, x: Any, spec: TensorSpec, k: int) -> Any:
-        found = operand(0 if x is None else x, None, spec.dtype)
-        if found.dtype is not spec.dtype or not spec.shape.is_compatible_with(found.shape):
+        try:
+            found = None if x is None else operand(x, None, spec.dtype)
+        except (TypeError, ValueError):
+            found = None
+        if found is None or found.dtype is not spec.dtype or not spec.is_compatible_with(found):
             raise InvalidArgumentError(
                 None,
                 None,
                 f"{self.name}: result {k} must be {describe(spec)}, as `Tout` says; got "
-                f"{describe(found)}.",
+                f"{describe(x if found is None else found)}.",
             )
         return found
+
+    def _raised(self, error: Exception) -> OpError:
+        kind = next((k for raised, k in _KINDS if isinstance(error, raised)), UnknownError)
+        frames = traceback.extract_tb(error.__traceback__)
+        where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+        text = f"{type(error).__name__}: {error}".rstrip(".")
+        return kind(None, None, f"{self.name}: Python raised {text}{where}.")
+
+
+# What an exception of Python is called outside, as TensorFlow calls it.
+_KINDS: list[tuple[type[Exception], type[OpError]]] = [
+    (TypeError, InvalidTypeError),
+    (ValueError, InvalidArgumentError),
+    (StopIteration, OutOfRangeError),
+    (MemoryError, ResourceExhaustedError),
+    (NotImplementedError, UnimplementedError),
+]
 
 
 def _spec(out: Any) -> TensorSpec:
@@ -112,9 +147,11 @@ def _call(call: PyCall, inp: Any) -> Any:
 def _eagerly(call: PyCall, inputs: list[Any]) -> list[Any]:
     shown = [x.numpy() for x in inputs] if call.arrays else inputs
     try:
-        return call.answer(call.function(*shown))
+        return call.answer(shown)
     except OpError as error:
-        raise error if hasattr(error, "site") else at_site(error) from None
+        if call.arrays and error.__cause__ is not None:  # as if Python had been called directly
+            raise error.__cause__ from None
+        raise (error if hasattr(error, "site") else at_site(error)) from error.__cause__
 
 
 def emit_call(call: PyCall, inputs: list[Any]) -> list[Any]:
@@ -123,6 +160,7 @@ def emit_call(call: PyCall, inputs: list[Any]) -> list[Any]:
     state: Any = get_state()
     site = state.site or caller(1)
     _flush(here, site)
+    inputs = [here.own(x) for x in inputs]
     listeners = [] if call.arrays else followers(inputs)
     floats = [x._array.dtype.num in INEXACT for x in inputs]
     follow = bool(listeners) and any(floats)
@@ -174,7 +212,7 @@ def _record(call: PyCall, arrays: Any) -> tuple[list[Any], list[Any], Any]:
     tensors = [wrap(np.asarray(a)) for a in arrays]
     with using(State()), GradientTape(persistent=True) as tape:
         tape.watch([t for t in tensors if t.dtype.is_differentiable])
-        outs = call.answer(call.function(*tensors))
+        outs = call.answer(tensors)
     return tensors, outs, tape
 
 
@@ -196,7 +234,7 @@ def _pull(
             tensors, results = xs, None
             with GradientTape(persistent=True) as tape:
                 tape.watch([t for t in tensors if t.dtype.is_differentiable])
-                results = call.answer(call.function(*tensors))
+                results = call.answer(tensors)
         targets = [results[k] for k in shown]
         found = tape.gradient(targets, [tensors[k] for k in wanted], list(gs), "zero")
         return [backward.dense(g) for g in found]
@@ -255,8 +293,6 @@ def _replay_reload(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
 REPLAYS["host_call"] = _replay
 REPLAYS["flush"] = _replay_flush
 REPLAYS["reload"] = _replay_reload
-
-
 
 
 __all__ = ["numpy_function", "py_function"]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from wengert.core.context import State, get_state, using
 from wengert.core.op import Spec
-from wengert.functions.trace import CHECK, take_apart
+from wengert.functions.trace import take_apart
 from wengert.graph.ir import Graph, Outer, building
-from wengert.graph.verify import verify
+from wengert.graph.verify import checked
 
 
 class Inner(NamedTuple):
@@ -34,6 +34,7 @@ def trace_inner(
         skeleton, tensors = take_apart(name, function(*(params[1:] if turn else params)))
         values = [graph.value_of(x) for x in tensors]
     graph.outputs = values
+    graph.end_replays()
     return Inner(graph, skeleton)
 
 
@@ -48,14 +49,7 @@ def make_graph(name: str, specs: list[Spec], function: Callable[..., list[Any]])
     graph.settle_captures()
     assert not graph.captures, f"{name} must not use anything from outside"
     assert not graph.held, f"{name} must not use variables"
-    return finished(graph)
-
-
-def finished(graph: Graph) -> Graph:
-    """A graph as it is, verified under test."""
-    if CHECK[0]:
-        verify(graph)
-    return graph
+    return checked(graph)
 
 
 class Closed(NamedTuple):
@@ -128,7 +122,7 @@ def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Any]
     new.origins = [*graph.origins, *outer.items()]
     new.inputs, new.captures, new.held = inputs, {}, {}
     new.seal(outputs)
-    return finished(new)
+    return checked(new)
 
 
 def written(graphs: list[Graph]) -> list[Any]:

@@ -13,7 +13,6 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from wengert.core.errors import at_site, coded, describe
-from wengert.core.tensor import Value
 from wengert.functions.signature import _BY_VALUE, Same, encode, rebuild
 from wengert.tape.history import Hooks
 
@@ -51,7 +50,8 @@ class Change(NamedTuple):
         if self.old is None or self.new is None:
             which = "is new" if self.old is None else "is gone"
             return f"`{self.path}` {which}"
-        return f"`{self.path}` was {self.old.text}, now {self.new.text}"
+        another = " (another object)" if self.old.text == self.new.text else ""
+        return f"`{self.path}` was {self.old.text}, now {self.new.text}{another}"
 
 
 class Counter:
@@ -107,7 +107,7 @@ def spelled(pairs: Any, named: Any) -> dict[str, Given]:
 
     def tensor(x: Any, path: str) -> Any:
         dtype = getattr(x.dtype, "name", str(x.dtype))
-        shape = x.shape if isinstance(x, Value) else tuple(x.shape)
+        shape = getattr(x.shape, "_dims", x.shape)
         found[path] = Given("tensor", describe(x), dtype, None if shape is None else tuple(shape))
         return x
 
@@ -125,7 +125,7 @@ def _plain(value: Any) -> Given:
     if isinstance(value, _BY_VALUE):
         return Given("value", describe(value))
     if isinstance(encode(value, []), Same):
-        return Given("object", f"a {type(value).__name__} at {id(value):#x}")
+        return Given("object", f"a {type(value).__name__}", shape=Same(value))
     return Given("value", describe(value))
 
 

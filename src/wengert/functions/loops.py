@@ -16,10 +16,10 @@ from wengert.core.dtypes import INEXACT, int32
 from wengert.core.op import Spec
 from wengert.core.shapes import join
 from wengert.core.symbolic import symbolic
-from wengert.functions.calls import followers, gradient_op, inline
+from wengert.functions.calls import all_seeds, followers, gradient_op, inline
 from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
-from wengert.functions.vjp import Vjp, vjp
+from wengert.functions.vjp import Vjp, quiet, vjp
 from wengert.graph.ir import Graph, building
 from wengert.ops.create import zeros_like
 from wengert.ops.nodes import LOOP
@@ -59,26 +59,26 @@ def emit_loop(loop: Loop, count: Any, turn: Any, inputs: list[Any]) -> Result:
 
     `inputs` are the states at the start, the invariants, and stacks with a row for each turn.
     """
+    here: Any = building()
+    inputs = [here.own(x) for x in inputs]
     listeners = followers(inputs)
     wanted = _wanted(loop, listeners, inputs) if listeners else ()
-    rule = vjp(loop.body, (False, *wanted)) if any(wanted) else None
-    if rule is None or not rule.active:
+    if not any(wanted):
         return _node(loop, count, turn, inputs)
-    saving, kept = _saving(loop, rule)
-    found = _node(saving, count, turn, inputs)
-    stacks, saved = found.stacks[: loop.rows], found.stacks[loop.rows :]
-    outs = [*found.states, *stacks]
-    shown = tuple([outs[k] for k in rule.active])
-
-    def gradients(g: Any) -> list[Any]:
-        seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
-        return _pull(loop, saving, rule, kept, count, turn, inputs, found, saved, wanted, seeds)
-
-    op = gradient_op("while_loop", gradients, len(shown))
+    pullback = _Pullback(loop, vjp(loop.body, (False, *wanted)), wanted, count, turn, inputs)
+    found = _node(pullback.saving, count, turn, inputs)
+    result = Result(found.turns, found.states, found.stacks[: loop.rows])
+    outs = [*result.states, *result.stacks]
+    shown = tuple([outs[k] for k in pullback.active])
+    if not shown:
+        return result
+    op = gradient_op(
+        "while_loop", lambda g: pullback.run(found, all_seeds(g)), len(shown), partial=True
+    )
     state: Any = get_state()
     for one in listeners:
         one.record(op, tuple(inputs), shown, {}, state.site)
-    return Result(found.turns, found.states, stacks)
+    return result
 
 
 def _wanted(loop: Loop, listeners: list[Any], inputs: list[Any]) -> tuple[bool, ...]:
@@ -122,10 +122,10 @@ def _specs(loop: Loop, given: list[Spec], count: Any) -> list[Spec]:
     body = loop.body
     ends = [body.specs[v] for v in body.outputs]
     starts = given[: loop.states]
-    params = [body.specs[v] for v in body.inputs[1 : 1 + loop.states]]
+    # Of a TensorArray that nobody has written, the first write tells the shape.
     states = [
-        Spec(e.shape if p.shape is None and e.shape is not None else join(s.shape, e.shape), s.dtype)
-        for s, e, p in zip(starts, ends, params, strict=False)
+        Spec(e.shape if s.shape is None else join(s.shape, e.shape), s.dtype)
+        for s, e in zip(starts, ends, strict=False)
     ]
     length = None
     if type(count._array) is np.ndarray and int(count._array) >= 0 and loop.test is None:
@@ -136,11 +136,127 @@ def _specs(loop: Loop, given: list[Spec], count: Any) -> list[Spec]:
     return [*states, *rows]
 
 
-def _saving(loop: Loop, rule: Vjp) -> tuple[Loop, list[tuple[str, int]]]:
-    """The loop that also gives what the gradient needs as rows, and where each piece is.
+class _Pullback:
+    """How gradients are pulled through one loop.
 
-    A piece is ("fixed", invariant), ("stack", input stack) or ("saved", new stack).
+    `saving` is the loop that also gives what the gradient needs as rows. `pieces` says where each
+    thing is that the backward graph of the body keeps: ("fixed", invariant), ("stack", input
+    stack) or ("saved", new stack). `active` numbers the results that get gradients: besides those
+    that depend on the inputs, states that a loop of no turns would hand on.
     """
+
+    def __init__(
+        self,
+        loop: Loop,
+        rule: Vjp,
+        wanted: tuple[bool, ...],
+        count: Any,
+        turn: Any,
+        inputs: list[Any],
+    ) -> None:
+        self.loop = loop
+        self.rule = rule
+        self.count = count
+        self.turn = turn
+        self.inputs = inputs
+        self.saving, self.pieces = _saving(loop, rule)
+        self.moving = [k for k in range(loop.states) if wanted[k]]
+        self.active = sorted({*rule.active, *self.moving})
+        first = 1 + loop.states
+        self.summed = [k for k in range(loop.invariants) if first + k in rule.found]
+        start = first + loop.invariants
+        stacks = len(inputs) - loop.states - loop.invariants
+        self.rows = [k for k in range(stacks) if start + k in rule.found]
+
+    def run(self, found: Result, seeds: list[Any]) -> list[Any]:
+        """The gradients of the inputs of the loop, by a loop the other way."""
+        loop, inputs = self.loop, self.inputs
+        given = [s for s in seeds if s is not None]
+        if followers([*inputs, *given]):
+            # Once more, this time as a loop whose saved rows are results that somebody follows.
+            again = self.saving._replace(
+                test=None if loop.test is None else quiet(loop.test), body=quiet(self.saving.body)
+            )
+            found = emit_loop(again, self.count, self.turn, inputs)
+        _, fixed, stacks = loop.parts(inputs)
+        known = dict(zip(self.active, seeds, strict=True))
+        starts = [
+            zeros_like(found.states[k]) if known[k] is None else known[k] for k in self.moving
+        ]
+        starts += [zeros_like(fixed[k]) for k in self.summed]
+        used = sorted({k for kind, k in self.pieces if kind == "stack"})
+        ends = [k for k in self.rule.active if k >= loop.states]
+        # Rows that no gradient reached are read for their shape.
+        over = [
+            found.stacks[k - loop.states] if known[k] is None else known[k] for k in ends
+        ]
+        reading = [*found.stacks[loop.rows :], *[stacks[k] for k in used], *over]
+        missing = [k for k in ends if known[k] is None]
+        graph = self._body(starts, fixed, reading, used, ends, missing)
+        back = Loop(None, graph, len(starts), len(fixed), len(self.rows), not loop.reverse)
+        zero = wrap(np.zeros((), np.int32))
+        result = emit_loop(back, found.turns - self.turn, zero, [*starts, *fixed, *reading])
+        return self._answer(result)
+
+    def _body(
+        self,
+        starts: list[Any],
+        fixed: list[Any],
+        reading: list[Any],
+        used: list[int],
+        ends: list[int],
+        missing: list[int],
+    ) -> Graph:
+        loop, rule = self.loop, self.rule
+        here: Any = building()
+        plain = [here.specs[here.value_of(x)] for x in (*starts, *fixed)]
+        specs = [TURN, *plain, *[_row(here.specs[here.value_of(x)]) for x in reading]]
+        saved = len(reading) - len(used) - len(ends)
+
+        def body(t: Any, *xs: Any) -> list[Any]:
+            carry, rest = xs[: len(starts)], xs[len(starts) :]
+            consts, read = rest[: len(fixed)], rest[len(fixed) :]
+            old, given = read[:saved], read[saved : saved + len(used)]
+            over = dict(zip(ends, read[saved + len(used) :], strict=True))
+            over = {k: zeros_like(g) if k in missing else g for k, g in over.items()}
+            kept = [
+                consts[k] if kind == "fixed" else old[k] if kind == "saved" else given[used.index(k)]
+                for kind, k in self.pieces
+            ]
+            mine = [
+                carry[self.moving.index(k)] if k < loop.states else over[k] for k in rule.active
+            ]
+            grads = dict(zip(rule.found, inline(rule.backward, [*kept, *mine]), strict=True))
+            return self._ends(carry, grads)
+
+        return make_graph(f"{loop.body.name}_backward", specs, body)
+
+    def _ends(self, carry: Any, grads: dict[int, Any]) -> list[Any]:
+        """What one turn back gives: gradients of states, sums so far, gradients of rows."""
+        first = 1 + self.loop.states
+        out = []
+        for i, k in enumerate(self.moving):
+            g = grads.get(1 + k)
+            out.append(zeros_like(carry[i]) if g is None else g)
+        for i, k in enumerate(self.summed):
+            out.append(backward.accumulate(carry[len(self.moving) + i], grads[first + k]))
+        start = first + self.loop.invariants
+        return out + [grads[start + k] for k in self.rows]
+
+    def _answer(self, result: Result) -> list[Any]:
+        answer: list[Any] = [None] * len(self.inputs)
+        for i, k in enumerate(self.moving):
+            answer[k] = result.states[i]
+        for i, k in enumerate(self.summed):
+            answer[self.loop.states + k] = result.states[len(self.moving) + i]
+        start = self.loop.states + self.loop.invariants
+        for i, k in enumerate(self.rows):
+            answer[start + k] = result.stacks[i]
+        return answer
+
+
+def _saving(loop: Loop, rule: Vjp) -> tuple[Loop, list[tuple[str, int]]]:
+    """The loop that also gives what the gradient needs as rows, and where each piece is."""
     body = rule.forward
     extra: list[int] = []
     pieces: list[tuple[str, int]] = []
@@ -162,84 +278,6 @@ def _saving(loop: Loop, rule: Vjp) -> tuple[Loop, list[tuple[str, int]]]:
         loop.test, saving, loop.states, loop.invariants, loop.rows + len(extra), loop.reverse
     )
     return new, pieces
-
-
-def _pull(
-    loop: Loop,
-    saving: Loop,
-    rule: Vjp,
-    pieces: list[tuple[str, int]],
-    count: Any,
-    turn: Any,
-    inputs: list[Any],
-    found: Result,
-    saved: list[Any],
-    wanted: tuple[bool, ...],
-    seeds: list[Any],
-) -> list[Any]:
-    """The gradients of the inputs of a loop, by a loop the other way."""
-    if followers([*inputs, *seeds]):
-        # Once more, this time as a loop whose saved rows are results that somebody follows.
-        found = emit_loop(saving, count, turn, inputs)
-        saved = found.stacks[loop.rows :]
-    states, fixed, stacks = loop.parts(inputs)
-    known = dict(zip(rule.active, seeds, strict=True))
-    moving = [k for k in range(loop.states) if wanted[k]]
-    summed = [k for k in range(loop.invariants) if wanted[loop.states + k]]
-    start = loop.states + loop.invariants
-    rows = [k for k in range(len(stacks)) if wanted[start + k]]
-    starts = [known[k] if k in known else zeros_like(found.states[k]) for k in moving]
-    starts += [zeros_like(fixed[k]) for k in summed]
-    row_seeds = [k for k in rule.active if k >= loop.states]
-    used = sorted({k for kind, k in pieces if kind == "stack"})
-    reading = [*saved, *[stacks[k] for k in used], *[known[k] for k in row_seeds]]
-    here: Any = building()
-    plain = [here.specs[here.value_of(x)] for x in (*starts, *fixed)]
-    specs = [TURN, *plain, *[_row(here.specs[here.value_of(x)]) for x in reading]]
-
-    def body(t: Any, *xs: Any) -> list[Any]:
-        carry, rest = xs[: len(starts)], xs[len(starts) :]
-        consts, read = rest[: len(fixed)], rest[len(fixed) :]
-        old, given, gs = (
-            read[: len(saved)],
-            read[len(saved) : len(saved) + len(used)],
-            read[len(saved) + len(used) :],
-        )
-        kept = [
-            consts[k] if kind == "fixed" else old[k] if kind == "saved" else given[used.index(k)]
-            for kind, k in pieces
-        ]
-        mine = [
-            carry[moving.index(k)] if k < loop.states else gs[row_seeds.index(k)]
-            for k in rule.active
-        ]
-        grads = dict(zip(rule.found, inline(rule.backward, [*kept, *mine]), strict=True))
-        news = [grads.get(1 + k) for k in moving]
-        out = [zeros_like(carry[i]) if g is None else g for i, g in enumerate(news)]
-        for i, k in enumerate(summed):
-            g = grads.get(1 + loop.states + k)
-            before = carry[len(moving) + i]
-            out.append(before if g is None else backward.accumulate(before, g))
-        for k in rows:
-            g = grads.get(1 + start + k)
-            out.append(zeros_like(given[used.index(k)]) if g is None else g)
-        return out
-
-    if any(grads is None for grads in seeds):
-        raise AssertionError("a seed is missing")
-    graph = make_graph(f"{loop.body.name}_backward", specs, body)
-    back = Loop(None, graph, len(starts), len(fixed), len(rows), not loop.reverse)
-    turns = found.turns - turn
-    zero = wrap(np.zeros((), np.int32))
-    result = emit_loop(back, turns, zero, [*starts, *fixed, *reading])
-    answer: list[Any] = [None] * len(inputs)
-    for i, k in enumerate(moving):
-        answer[k] = result.states[i]
-    for i, k in enumerate(summed):
-        answer[loop.states + k] = result.states[len(moving) + i]
-    for i, k in enumerate(rows):
-        answer[start + k] = result.stacks[i]
-    return answer
 
 
 def _row(spec: Spec) -> Spec:

@@ -13,9 +13,10 @@ from wengert.core import dims
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, _state, get_state
 from wengert.core.dims import Dim
+from wengert.core.op import Op
 from wengert.core.symbolic import SymbolicTensor, as_number
-from wengert.graph.ir import Graph, Node
-from wengert.tape.custom import CUSTOM, tell
+from wengert.graph.ir import Graph, Node, Seen, building
+from wengert.tape.custom import CUSTOM, tell, with_gradient
 
 # How nodes that are more than an operation are run again; each kind fills in its own.
 REPLAYS: dict[str, Callable[..., Any]] = {}
@@ -36,14 +37,14 @@ def replay(graph: Graph, inputs: list[Any], assigned: Callable[[Any, Any], Any])
     try:
         for node in graph.nodes:
             state.site = node.site or outer.site
-            _run(node, env, assigned)
+            _run(graph, node, env, assigned)
             _state.set(state)
     finally:
         _state.reset(token)
     return [env[v] for v in graph.all_outputs()]
 
 
-def _run(node: Node, env: dict[int, Any], assigned: Callable[[Any, Any], Any]) -> None:
+def _run(graph: Graph, node: Node, env: dict[int, Any], assigned: Callable[[Any, Any], Any]) -> None:
     given = [env[v] for v in node.inputs]
     attrs = node.attrs
     if node.open:
@@ -51,7 +52,7 @@ def _run(node: Node, env: dict[int, Any], assigned: Callable[[Any, Any], Any]) -
     if node.op.name == "assigned":
         results: Any = (assigned(attrs["variable"], given[0]),)
     elif node.op is CUSTOM:
-        results = _custom(node, given, attrs)
+        results = _custom(graph, node, given, env)
     elif node.op.name in REPLAYS:
         results = REPLAYS[node.op.name](node, given, attrs)
     else:
@@ -60,13 +61,37 @@ def _run(node: Node, env: dict[int, Any], assigned: Callable[[Any, Any], Any]) -
     env.update(zip(node.outputs, results, strict=True))
 
 
-def _custom(node: Node, given: list[Any], attrs: dict[str, Any]) -> Any:
-    """Results with a user's gradient: the rule stays with them."""
-    count, rule = attrs["count"], attrs["rule"]
+def _custom(graph: Graph, node: Node, given: list[Any], env: dict[int, Any]) -> Any:
+    """Results with a user's gradient: the rule comes along, and sees the tensors of this run."""
+    count, rule = node.attrs["count"], node.attrs["rule"]
+    here = building()
+    if here is not None:
+        rule = bound(rule, here, graph, env)
     flat, inputs = given[:count], tuple(given[count:])
     outs = apply(CUSTOM, *given, count=count, rule=rule)
     tell(rule, flat, inputs, outs, node.site)
     return outs
+
+
+def bound(rule: Op, here: Graph, graph: Graph, env: dict[int, Any]) -> Op:
+    """A user's rule that was written in `graph`, for the tensors in `env`."""
+    assert rule.joint is not None, "a user's rule answers for all inputs at once"
+    function: Any = rule.joint.function
+    base = getattr(function, "base", function)
+    seen = Seen(getattr(function, "seen", None), graph, env)
+    here.seen.append(seen)
+
+    def gradients(g: Any) -> Any:
+        now: Any = building()
+        frames = seen.frames()
+        now.frames[:0] = frames
+        try:
+            return base(g)
+        finally:
+            del now.frames[: len(frames)]
+
+    gradients.base, gradients.seen = base, seen  # type: ignore[attr-defined]  # for the next run
+    return with_gradient(rule.name, gradients, rule.outputs)
 
 
 def _number(leaf: Dim, env: dict[int, Any]) -> Any:

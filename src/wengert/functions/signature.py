@@ -221,6 +221,17 @@ _KINDS: list[tuple[Callable[[Any, type], bool], Callable[[Any, list[Any]], Any]]
 _TENSORS = (Value, np.ndarray, np.generic, TensorSpec)
 
 
+class Apart:
+    """A composite taken apart: the places of its components, and what makes it whole again."""
+
+    __slots__ = ("kind", "parts", "rest")
+
+    def __init__(self, kind: Any, rest: Any, parts: list[Any]) -> None:
+        self.kind = kind
+        self.rest = rest
+        self.parts = parts
+
+
 def rebuild(
     value: Any,
     leaf: Callable[[Any, str], Any],
@@ -230,7 +241,8 @@ def rebuild(
 ) -> Any:
     """The same structure with each tensor (instance of `kinds`) replaced by `leaf(tensor, path)`.
 
-    Variables stay what they are; what else is no container goes through `other`.
+    Variables stay what they are; what else is no container goes through `other`, and then
+    composites stay apart, for what replaces their tensors need not be tensors.
     """
 
     def walk(value: Any, path: str) -> Any:
@@ -239,9 +251,13 @@ def rebuild(
         if isinstance(value, IndexedSlices):
             parts = (value.values, value.indices, value._dense_shape)
             return IndexedSlices(*[None if p is None else walk(p, path) for p in parts])
+        if isinstance(value, Apart):
+            return value.kind.__tf_unflatten__(value.rest, [walk(p, path) for p in value.parts])
         if hasattr(type(value), "__tf_flatten__") and not isinstance(value, type):
             parts, rest = value.__tf_flatten__()
-            return type(value).__tf_unflatten__(rest, [walk(p, path) for p in parts])
+            new = [walk(p, path) for p in parts]
+            whole = other is None and all(isinstance(p, Value) for p in new)
+            return type(value).__tf_unflatten__(rest, new) if whole else Apart(type(value), rest, new)
         if isinstance(value, list | tuple):
             new = [walk(v, f"{path}[{i}]") for i, v in enumerate(value)]
             kind: Any = type(value)

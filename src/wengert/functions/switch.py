@@ -8,14 +8,13 @@ from wengert.core.context import get_state
 from wengert.core.op import Spec
 from wengert.core.shapes import join
 from wengert.core.symbolic import symbolic
-from wengert.functions.calls import followers, gradient_op, inline, wanted_inputs
+from wengert.functions.calls import all_seeds, followers, gradient_op, inline, wanted_inputs
 from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
 from wengert.functions.vjp import Vjp, vjp
 from wengert.graph.ir import Graph, building
 from wengert.ops.create import zeros_like
 from wengert.ops.nodes import SWITCH
-from wengert.tape import backward
 
 
 def emit_switch(
@@ -26,6 +25,8 @@ def emit_switch(
     Branch b has `own[b]` outputs after the common ones that only it gives; the node has them all.
     """
     own = own or (0,) * len(branches)
+    here: Any = building()
+    inputs = [here.own(x) for x in inputs]
     listeners = followers(inputs)
     wanted = wanted_inputs(listeners, inputs) if listeners else ()
     rules = [vjp(b, wanted) for b in branches] if any(wanted) else []
@@ -47,10 +48,12 @@ def emit_switch(
     shown = tuple([outs[k] for k in active])
 
     def gradients(g: Any) -> list[Any]:
-        seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        seeds = [
+            zeros_like(y) if x is None else x for x, y in zip(all_seeds(g), shown, strict=True)
+        ]
         return _pull(index, rules, places, inputs, saved, active, seeds)
 
-    op = gradient_op("switch", gradients, len(shown))
+    op = gradient_op("cond", gradients, len(shown), partial=True)
     state: Any = get_state()
     for one in listeners:
         one.record(op, tuple(inputs), shown, {}, state.site)

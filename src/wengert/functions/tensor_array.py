@@ -1,7 +1,7 @@
 """`tf.TensorArray`: a list of tensors that loops write and read.
 
-Eagerly it is a Python list. In a trace it is a buffer, carried through loops like any tensor; each
-write gives a new array, and the old one is still what it was.
+Eagerly it is a Python list, changed in place as in TensorFlow. In a trace it is a buffer, carried
+through loops like any tensor; each write gives a new array, and the old one is still what it was.
 """
 
 from __future__ import annotations
@@ -14,16 +14,24 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import is_open
-from wengert.core.errors import InvalidArgumentError, OutOfRangeError, at_site, describe, invalid
-from wengert.core.shapes import TensorShape, as_shape
+from wengert.core.errors import OutOfRangeError, at_site, describe, invalid, invalid_dtype
+from wengert.core.shapes import TensorShape, as_shape, merge
 from wengert.core.symbolic import is_symbolic
+from wengert.core.tensor import Tensor
 from wengert.graph.ir import building
 from wengert.ops.cast import cast
 from wengert.ops.declare import static_int
 from wengert.ops.gather import gather
 from wengert.ops.joining import concat, split, stack, unstack
-from wengert.ops.rows import COUNT_ROWS, NEW_ROWS, READ_ROW, STACK_ROWS, WRITE_ROW
-from wengert.ops.shaping import reshape
+from wengert.ops.row_pieces import CUT_ROWS, JOIN_ROWS, row_lengths
+from wengert.ops.rows import (
+    COUNT_ROWS,
+    NEW_ROWS,
+    STACK_ROWS,
+    UNSTACK_ROWS,
+    WRITE_ROW,
+    read_row,
+)
 
 
 class TensorArray:
@@ -43,21 +51,24 @@ class TensorArray:
         colocate_with_first_write_call: bool = True,
         name: Any = None,
     ) -> None:
+        if size is None:
+            raise at_site(ValueError("TensorArray: `size` must be given; 0 for one that grows."))
         self._dtype = dtypes.as_dtype(dtype)
         self._grows = bool(dynamic_size)
         self._clears = clear_after_read is None or bool(clear_after_read)
         self._infer = infer_shape
         self._row = as_shape(element_shape)
         self._items: list[Any] | None = None
+        self._cleared: set[int] = set()
         self._buffer: Any = None
-        size = 0 if size is None else size
         if building() is None:
             self._items = [None] * int(static_int("TensorArray", size, "size"))
         else:
-            row = self._row if self._row is not None else None
-            count = operand(size)
-            count = count if count.dtype is dtypes.int32 else cast(count, dtypes.int32)
-            self._buffer = apply(NEW_ROWS, count, dtype=self._dtype, row=row, grows=self._grows)
+            self._buffer = self._new(operand(size))
+
+    def _new(self, size: Any) -> Any:
+        size = size if size.dtype is dtypes.int32 else cast(size, dtypes.int32)
+        return apply(NEW_ROWS, size, dtype=self._dtype, row=self._row, grows=self._grows)
 
     # As a part of a structure, in a trace.
 
@@ -68,31 +79,34 @@ class TensorArray:
     def __tf_unflatten__(cls, rest: Any, parts: list[Any]) -> TensorArray:
         new = object.__new__(cls)
         new._dtype, new._grows, new._infer, new._row = rest
-        new._clears = False
+        new._clears, new._cleared = False, set()
         new._items, new._buffer = None, parts[0]
+        if type(parts[0]) is Tensor and building() is None:
+            new._items, new._buffer = _items(parts[0]), None
         return new
 
     def _in_trace(self) -> Any:
-        if self._buffer is None:
-            items: Any = self._items
-            known = [x for x in items if x is not None]
-            if not known:
-                self._buffer = apply(
-                    NEW_ROWS, wrap(np.asarray(len(items), np.int32)), dtype=self._dtype,
-                    row=self._row, grows=self._grows,
-                )  # fmt: skip
-            else:
-                self._buffer = self._dense()
-            self._items = None
-        return self._buffer
+        """The buffer; of an array that was made eagerly a copy of what it holds."""
+        if self._buffer is not None:
+            return self._buffer
+        if any(x is not None for x in self._list()):
+            return apply(UNSTACK_ROWS, self._dense())
+        return self._new(wrap(np.asarray(len(self._list()), np.int32)))
 
-    def _with(self, buffer: Any) -> TensorArray:
-        new = TensorArray.__tf_unflatten__(self.__tf_flatten__()[1], [buffer])
-        new._clears = self._clears
+    def _with(self, buffer: Any, row: Any = None) -> TensorArray:
+        new = TensorArray.__tf_unflatten__(
+            (self._dtype, self._grows, self._infer, self._row), [buffer]
+        )
+        if self._infer and row is not None:
+            new._row = merge(self._row, row)
         return new
 
     def _eager(self) -> bool:
         return self._items is not None and building() is None
+
+    def _list(self) -> list[Any]:
+        items: Any = self._items
+        return items
 
     # What it is.
 
@@ -106,11 +120,7 @@ class TensorArray:
 
     @property
     def element_shape(self) -> TensorShape:
-        if self._items is not None:
-            known = [x.shape for x in self._items if x is not None]
-            return known[0] if known and self._infer else TensorShape(self._row)
-        shape = self._buffer.shape
-        return TensorShape(None) if shape.rank is None else shape[1:]
+        return TensorShape(self._row)
 
     @property
     def flow(self) -> Any:
@@ -123,8 +133,7 @@ class TensorArray:
     def size(self, name: Any = None) -> Any:
         """The number of places as a scalar."""
         if self._eager():
-            items: Any = self._items
-            return wrap(np.asarray(len(items), np.int32))
+            return wrap(np.asarray(len(self._list()), np.int32))
         return apply(COUNT_ROWS, self._in_trace())
 
     def identity(self) -> TensorArray:
@@ -141,30 +150,28 @@ class TensorArray:
     def write(self, index: Any, value: Any, name: Any = None) -> TensorArray:
         """The array with `value` at `index`."""
         x = self._checked(value)
+        i = _index("write", index)
         if not self._eager():
-            i = _index(index)
-            return self._with(apply(WRITE_ROW, self._in_trace(), i, x, grows=self._grows))
-        i, items = int(operand(index)), self._list()
-        if i < 0 or (i >= len(items) and not self._grows):
-            raise _outside("write", i, len(items), OutOfRangeError)
-        items.extend([None] * (i + 1 - len(items)))
-        items[i] = x
+            even = self._infer
+            return self._with(
+                apply(WRITE_ROW, self._in_trace(), i, x, grows=self._grows, even=even),
+                x.shape._dims,
+            )
+        place, items = int(i), self._list()
+        if place < 0 or (place >= len(items) and not self._grows):
+            raise _outside("write", place, len(items))
+        items.extend([None] * (place + 1 - len(items)))
+        items[place] = x
+        self._cleared.discard(place)
         return self
-
-    def _list(self) -> list[Any]:
-        items: Any = self._items
-        return items
 
     def _checked(self, value: Any) -> Any:
         x = operand(value, None, self._dtype)
         if x.dtype is not self._dtype:
-            raise invalid(
+            raise invalid_dtype(
                 "TensorArray", f"the elements are {self._dtype.name}", x, help="Cast the value."
             )
         shape = TensorShape(self._row)
-        if self._infer and self._items is not None and self._row is None:
-            known = [y.shape for y in self._items if y is not None]
-            shape = known[0] if known else shape
         if not shape.is_compatible_with(x.shape):
             raise at_site(
                 ValueError(
@@ -172,138 +179,203 @@ class TensorArray:
                     f"{describe(x)}. Pad it, or make the array with infer_shape=False."
                 )
             )
+        if self._infer and self._items is not None:
+            self._row = merge(self._row, x.shape._dims)
         return x
 
     def read(self, index: Any, name: Any = None) -> Any:
-        """The element at `index`."""
+        """The element at `index`; an eager array lets go of it, unless `clear_after_read=False`."""
+        i = _index("read", index)
         if not self._eager():
-            return apply(READ_ROW, self._in_trace(), _index(index))
-        i, items = int(operand(index)), self._list()
-        if not 0 <= i < len(items):
-            raise _outside("read", i, len(items), OutOfRangeError)
-        x = items[i]
-        if x is None:
-            x = self._blank(i)
-        elif x is _CLEARED:
-            raise at_site(
-                InvalidArgumentError(
-                    None,
-                    None,
-                    f"TensorArray.read: element {i} was cleared by an earlier read. Make the array "
-                    f"with clear_after_read=False.",
-                )
+            return self._shaped(read_row(self._in_trace(), i))
+        place, items = int(i), self._list()
+        if not 0 <= place < len(items):
+            raise _outside("read", place, len(items))
+        if place in self._cleared:
+            raise invalid(
+                "TensorArray.read",
+                f"element {place} was cleared by an earlier read",
+                help="Make the array with clear_after_read=False.",
             )
+        x = self._item(place)
         if self._clears:
-            items[i] = _CLEARED
+            items[place] = None
+            self._cleared.add(place)
         return x
 
-    def _blank(self, i: int) -> Any:
+    def _shaped(self, x: Any) -> Any:
+        """An element with the shape that all of them have, as far as it is known."""
+        if self._row is not None and is_symbolic(x):
+            x.set_shape(self._row)
+        return x
+
+    def _item(self, i: int) -> Any:
+        """An element, zeros where none was written."""
+        found = self._list()[i]
+        if found is not None:
+            return found
         shape = self.element_shape
         if not shape.is_fully_defined():
-            raise invalid("TensorArray.read", f"element {i} was never written")
-        return wrap(np.zeros(shape.as_list(), self._dtype.np))
+            raise invalid(
+                "TensorArray",
+                f"element {i} was never written, and no shape is known for it",
+                help="Write it first, or give `element_shape`.",
+            )
+        blank = b"" if self._dtype is dtypes.string else 0
+        return wrap(np.full(shape.as_list(), blank, self._dtype.np))
 
     # All elements.
 
     def stack(self, name: Any = None) -> Any:
         """All elements as one tensor, along a new first axis."""
-        if not self._eager():
-            return apply(STACK_ROWS, self._in_trace())
-        return self._dense()
+        if self._eager():
+            return self._dense()
+        found = apply(STACK_ROWS, self._in_trace(), count=None)
+        if self._row is not None and is_symbolic(found):
+            found.set_shape((None, *self._row))
+        return found
 
     def _dense(self) -> Any:
-        items = self._list()
-        if not items:
-            shape = TensorShape(self._row)
+        count = len(self._list())
+        if not count:
+            shape = self.element_shape
             known = shape.as_list() if shape.is_fully_defined() else []
             return wrap(np.zeros((0, *known), self._dtype.np))
-        return stack([self._blank(i) if x is None else _still(x, i) for i, x in enumerate(items)])
+        return stack([self._item(i) for i in range(count)])
 
     def gather(self, indices: Any, name: Any = None) -> Any:
         """Some elements as one tensor."""
         if not self._eager():
             return gather(self.stack(), indices)
-        items = self._list()
         wanted = operand(indices)._array.tolist()
+        count = len(self._list())
         for i in wanted:
-            if not 0 <= i < len(items):
-                raise _outside("gather", i, len(items), OutOfRangeError)
-        return stack([self._blank(i) if items[i] is None else _still(items[i], i) for i in wanted])
+            if not 0 <= i < count:
+                raise _outside("gather", i, count)
+        return stack([self._item(i) for i in wanted]) if wanted else self._dense()[:0]
 
     def concat(self, name: Any = None) -> Any:
         """All elements joined along their first axis."""
         if self._eager():
-            return concat([_still(x, i) for i, x in enumerate(self._list())], 0)
-        x = self.stack()
-        shape = x._array.shape
-        return reshape(x, (shape[0] * shape[1], *shape[2:]))
+            items = [self._item(i) for i in range(len(self._list()))]
+            if any(x.shape.rank == 0 for x in items):
+                raise invalid(
+                    "TensorArray.concat",
+                    "the elements must have an axis to join them along",
+                    help="Use stack().",
+                )
+            return concat(items, 0) if items else self._nothing()
+        buffer = self._in_trace()
+        return apply(JOIN_ROWS, buffer, row_lengths(buffer))
+
+    def _nothing(self) -> Any:
+        shape = self.element_shape
+        rest = shape.as_list()[1:] if shape.is_fully_defined() else []
+        return wrap(np.zeros((0, *rest), self._dtype.np))
 
     def unstack(self, value: Any, name: Any = None) -> TensorArray:
         """The array with the rows of `value` as its elements."""
-        x = operand(value, None, self._dtype)
+        x = self._of_dtype(value)
+        if x.shape.rank == 0:
+            raise invalid("TensorArray.unstack", "`value` must have rows", x)
+        row = None if x.shape.rank is None else x.shape._dims[1:]
+        if not TensorShape(self._row).is_compatible_with(row):
+            raise at_site(
+                ValueError(
+                    f"TensorArray.unstack: all elements must have one shape, "
+                    f"{TensorShape(self._row)}; got rows of {describe(x)}."
+                )
+            )
         if not self._eager():
-            return self._with(x)
-        items = self._list()
-        rows = unstack(x)
+            return self._with(apply(UNSTACK_ROWS, x), row)
+        items, rows = self._list(), unstack(x)
         if len(rows) > len(items) and not self._grows:
-            raise _outside("unstack", len(rows) - 1, len(items), OutOfRangeError)
+            raise invalid(
+                "TensorArray.unstack",
+                f"{len(rows)} rows do not fit an array of {len(items)}",
+                help="Make it larger, or with dynamic_size=True.",
+            )
         items[:] = rows
+        self._cleared.clear()
+        self._row = merge(self._row, row) if self._infer else self._row
         return self
+
+    def _of_dtype(self, value: Any) -> Any:
+        x = operand(value, None, self._dtype)
+        if x.dtype is not self._dtype:
+            raise invalid_dtype(
+                "TensorArray", f"the elements are {self._dtype.name}", x, help="Cast the value."
+            )
+        return x
 
     def split(self, value: Any, lengths: Any, name: Any = None) -> TensorArray:
         """The array with pieces of `value` of the given lengths as its elements."""
-        x = operand(value, None, self._dtype)
-        if self._eager():
-            self._list()[:] = split(x, operand(lengths)._array.tolist())
-            return self
-        sizes = operand(lengths)
-        if is_symbolic(sizes) or len(set(sizes._array.tolist())) > 1:
-            raise invalid("TensorArray.split", "in a function all pieces must have one known length")
-        shape = x._array.shape
-        return self._with(reshape(x, (sizes._array.size, int(sizes._array.flat[0]), *shape[1:])))
+        x, sizes = self._of_dtype(value), operand(lengths)
+        if not self._eager():
+            known = None if is_symbolic(sizes) else set(sizes._array.tolist())
+            piece = known.pop() if known is not None and len(known) == 1 else None
+            pieces = apply(CUT_ROWS, x, cast(sizes, dtypes.int64), piece=piece)
+            return self._with(pieces)
+        found, count = sizes._array.tolist(), len(self._list())
+        if sum(found) != x._array.shape[0] or min(found, default=0) < 0:
+            raise invalid(
+                "TensorArray.split",
+                f"the lengths must add up to the {x._array.shape[0]} rows of `value`; got {found}",
+            )
+        if len(found) != count and not self._grows:
+            rule = f"there must be one length for each of the {count} elements"
+            raise invalid("TensorArray.split", rule, help=f"There are {len(found)}.")
+        self._list()[:] = split(x, found)
+        self._cleared.clear()
+        return self
 
     def scatter(self, indices: Any, value: Any, name: Any = None) -> TensorArray:
         """The array with the rows of `value` at the given places."""
-        x = operand(value, None, self._dtype)
-        places = operand(indices)
-        count = x._array.shape[0]
-        if is_open((count,)):
+        x, places = self._of_dtype(value), operand(indices)
+        count, wanted = x._array.shape[0], places._array.shape[0]
+        if is_open((count, wanted)):
             return self._scatter_all(places, x)
+        if count != wanted:
+            rule = f"there must be one index for each row of `value`; there are {wanted}"
+            raise invalid("TensorArray.scatter", rule, x)
         array: TensorArray = self
         for k in range(count):
             array = array.write(places[k], x[k])
         return array
 
     def _scatter_all(self, places: Any, x: Any) -> TensorArray:
-        from wengert.ops.dims import expand_dims
-        from wengert.ops.scatter import scatter_nd
+        """As many writes as there are rows, which only the running function knows."""
+        from wengert.functions.control import while_loop
+        from wengert.ops.dims import shape
 
-        shape = (static_int("TensorArray", self.size(), "size"), *x._array.shape[1:])
-        return self._with(scatter_nd(expand_dims(places, -1), x, shape))
-
-
-class _Cleared:
-    pass
-
-
-_CLEARED: Any = _Cleared()
+        count = shape(x)[0]
+        row = x.shape._dims[1:]
+        start = self._with(self._in_trace(), row)
+        body = lambda k, array: (k + 1, array.write(places[k], x[k]))
+        return while_loop(lambda k, array: k < count, body, (wrap(np.zeros((), np.int32)), start))[1]
 
 
-def _still(x: Any, i: int) -> Any:
-    if x is _CLEARED:
-        raise invalid("TensorArray", f"element {i} was cleared by an earlier read")
-    return x
+def _items(buffer: Tensor) -> list[Any]:
+    """The elements of an array that a function returned."""
+    array = buffer._array
+    if array.dtype == object and len(array) and isinstance(array[0], np.ndarray):
+        return [wrap(x) for x in array]
+    return list(unstack(buffer)) if len(array) else []
 
 
-def _index(index: Any) -> Any:
+def _index(what: str, index: Any) -> Any:
     i = operand(index)
+    if not i.dtype.is_integer:
+        raise at_site(
+            TypeError(f"TensorArray.{what}: the index must be a whole number; got {describe(i)}.")
+        )
     return i if i.dtype is dtypes.int32 else cast(i, dtypes.int32)
 
 
-def _outside(what: str, i: int, count: int, kind: Any) -> Exception:
+def _outside(what: str, i: int, count: int) -> Exception:
     return invalid(
         f"TensorArray.{what}",
         f"index {i} is outside [0, {count})",
         help="Make it larger, or with dynamic_size=True.",
-        kind=kind,
+        kind=OutOfRangeError,
     )

@@ -12,8 +12,9 @@ from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, coded, describe
 from wengert.core.op import Spec
+from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
@@ -23,11 +24,8 @@ from wengert.functions import calls, execute
 from wengert.functions.replay import replay
 from wengert.functions.signature import rebuild, spec_of
 from wengert.graph.ir import Draw, Graph, Outer, building
-from wengert.graph.verify import verify
+from wengert.graph.verify import checked
 from wengert.ops.seeds import draw
-
-# Tests verify every graph that is built.
-CHECK = [False]
 
 
 class Slot:
@@ -193,8 +191,7 @@ def trace(
         skeleton, values = _results(name, graph, result)
     graph.seal(values)
     graph.end_replays()
-    if CHECK[0]:
-        verify(graph)
+    checked(graph)
     found = Trace(graph, skeleton, jit, site)
     found.specs = known
     found.created = list(creating or ())
@@ -230,6 +227,8 @@ def take_apart(name: str, result: Any) -> tuple[Any, list[Any]]:
             return value
         if isinstance(value, bool | int | float | complex | str | bytes):
             return slot(operand(value))
+        if isinstance(value, TensorShape) and value.is_fully_defined():
+            return slot(operand(value))
         if hasattr(value, "__tf_tensor__"):
             return slot(value.__tf_tensor__())
         raise at_site(
@@ -257,12 +256,13 @@ def _creator(
 ) -> Callable[[Variable, Any], Any]:
     def create(variable: Variable, initial: Any) -> Any:
         if creating is None:
-            raise at_site(
+            raise coded(
                 ValueError(
                     f"function {graph.name!r}: it creates a variable on a call that is not its "
                     f"first. Create variables outside, or once: keep them and test whether they "
                     f"are there."
-                )
+                ),
+                "WG406",
             )
         if callable(initial) and not isinstance(initial, Value):
             with using(State()):

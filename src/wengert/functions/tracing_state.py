@@ -51,3 +51,9 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
     if not callable(rewrite):
         return function
     return rewrite(function)[0]
+
+
+def why_not_converted(function: Callable[..., Any]) -> str | None:
+    """The reason why control flow on tensors stays Python's, or `None`."""
+    rewrite = getattr(import_module("wengert.autograph"), "convert", None)
+    return rewrite(function)[1] if callable(rewrite) else "there is no converter"

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from wengert.core import dtypes
+from wengert.core import dims, dtypes
 from wengert.core.context import State, using
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Spec
 from wengert.core.symbolic import symbolic
+from wengert.core.tensor import new_id
 from wengert.functions.replay import replay
-from wengert.graph.ir import Graph, Node
-from wengert.graph.passes import has_effects
+from wengert.graph.ir import Graph, Node, inner_graphs
+from wengert.graph.passes import has_effects, rewritten
+from wengert.ops.extent import EXTENT
+from wengert.graph.verify import checked
 from wengert.tape.backward import dense
 from wengert.tape.gradient_tape import GradientTape
 
@@ -118,11 +121,17 @@ def _cut(
     joint.seal(values)
     nodes = joint.nodes
     ahead = _needed(nodes, ends, effects=True, avoid=set(seeds))
-    behind = [n for n in _needed_nodes(nodes, values) if id(n) not in ahead]
-    # All that does not wait for gradients: what a user's rule closes over may be needed again.
     late = _late(nodes, set(seeds))
+    behind = [
+        n
+        for n in _needed_nodes(nodes, values)
+        if id(n) not in ahead and (n.op is not EXTENT or not late.isdisjoint(n.outputs))
+    ]
+    # All that does not wait for gradients: what a user's rule closes over may be needed again.
     front = [n for n in nodes if id(n) in ahead or late.isdisjoint(n.outputs)]
     made = {v for n in behind for v in n.outputs} | set(seeds) | set(joint.constants)
+    behind, measured = _by_extent(joint, behind, made | set(values))
+    front += measured
     needed = dict.fromkeys(v for n in behind for v in n.reads())
     needed |= dict.fromkeys(values)
     residuals = [v for v in needed if v not in made]
@@ -133,8 +142,8 @@ def _cut(
     )
     forward = _part(joint, graph.name, front, params, [*ends, *extra])
     backward = _part(joint, f"{graph.name}_backward", behind, [*residuals, *seeds], values)
-    joint.nodes = [n for n in nodes if id(n) in _ids(_needed_nodes(nodes, values))]
-    return Vjp(joint, forward, backward, active, found, kept)
+    joint.nodes = [quiet_node(n) for n in _needed_nodes(nodes, values)]
+    return Vjp(checked(joint), forward, backward, active, found, kept)
 
 
 def _late(nodes: list[Node], start: set[int]) -> set[int]:
@@ -146,8 +155,53 @@ def _late(nodes: list[Node], start: set[int]) -> set[int]:
     return late
 
 
-def _ids(nodes: list[Node]) -> set[int]:
-    return {id(n) for n in nodes}
+def _by_extent(
+    joint: Graph, nodes: list[Node], whole: set[int]
+) -> tuple[list[Node], list[Node]]:
+    """The nodes with other tensors in the place of those that they need for their sizes alone.
+
+    Those others have no elements, so keeping them costs nothing; the nodes that make them are the
+    second answer.
+    """
+    leaves = [leaf for n in nodes if n.open for a in n.attrs.values() for leaf in dims.leaves(a)]
+    whole = whole | {v for n in nodes for v in n.inputs}
+    whole |= {leaf.args[1] for leaf in leaves if leaf.kind != "size"}
+    table: dict[int, int] = {}
+    made = []
+    for value in dict.fromkeys(leaf.args[1] for leaf in leaves):
+        if value not in whole:
+            table[value] = new_id()
+            spec = joint.specs[value]
+            joint.specs[table[value]] = EXTENT.infer(spec)
+            made.append(Node(EXTENT, (value,), (table[value],), {}, joint.site_of(value)))
+    return [rewritten(n, table) for n in nodes], made
+
+
+def quiet(graph: Graph) -> Graph:
+    """A graph without what has only effects: for computing once more what was computed before."""
+    found = graph.cache.get("quiet")
+    if found is None:
+        nodes = [quiet_node(n) for n in graph.nodes if n.outputs or not n.op.effect]
+        found = graph
+        if nodes != graph.nodes:
+            found = graph.copy()
+            found.nodes = nodes
+        graph.cache["quiet"] = found
+    return found
+
+
+def quiet_node(node: Node) -> Node:
+    """A node without effects in the graphs that it holds."""
+    if not inner_graphs(node) or not any(has_effects(n) for g in inner_graphs(node) for n in g.nodes):
+        return node
+    attrs = {k: _quiet_attr(a) for k, a in node.attrs.items()}
+    return Node(node.op, node.inputs, node.outputs, attrs, node.site)
+
+
+def _quiet_attr(attr: Any) -> Any:
+    if type(attr) is tuple:
+        return tuple([_quiet_attr(a) for a in attr])
+    return quiet(attr) if isinstance(attr, Graph) else attr
 
 
 def _needed_nodes(nodes: list[Node], values: list[int]) -> list[Node]:
@@ -186,7 +240,7 @@ def _part(
     part.origin, part.origins = joint.origin, joint.origins
     read = {v for n in nodes for v in n.reads()} | set(outputs)
     part.constants = {v: c for v, c in part.constants.items() if v in read}
-    return part
+    return checked(part)
 
 
 def is_sparse(g: Any) -> bool:

@@ -98,6 +98,33 @@ class Outer:
         return found
 
 
+class Seen:
+    """What a user's gradient rule sees in the place of the tensors that it closes over.
+
+    They belong to an earlier graph, which was run again; `tables` say, for each earlier graph,
+    what its values became: tensors while that is under way, then values of the new graph.
+    """
+
+    def __init__(self, before: Seen | None, graph: Graph, env: dict[int, Any]) -> None:
+        self.tables: list[tuple[Graph, dict[int, Any]]] = []
+        older = [*(before.tables if before is not None else ()), *graph.origins]
+        self._older, self._graph, self._env = older, graph, env
+
+    def frames(self) -> list[tuple[Graph, dict[int, Any]]]:
+        """The tables, with tensors."""
+        env = self._env
+        found = [(g, {v: env[w] for v, w in t.items() if w in env}) for g, t in self._older]
+        return [*found, (self._graph.origin, env)]
+
+    def settle(self, graph: Graph) -> None:
+        """Remembers values of the finished graph, and lets go of its tensors."""
+        self.tables = [
+            (g, {v: x._value for v, x in t.items() if getattr(x, "_graph", None) is graph})
+            for g, t in self.frames()
+        ]
+        del self._older, self._graph, self._env
+
+
 class Draw:
     """A random state that is drawn anew for each run."""
 
@@ -128,6 +155,8 @@ class Graph:
         self.turn: Any = None  # the number of the turn, in the body of a loop
         self.variables: dict[int, tuple[Any, int]] = {}  # of a closed graph: which inputs they are
         self.replays: list[tuple[Graph, dict[int, Any]]] = []  # graphs run again in this one
+        self.seen: list[Seen] = []  # what rules see that were brought along from them
+        self.frames: list[tuple[Graph, dict[int, Any]]] = []  # what the rule sees that runs now
         self.origin: Graph = self  # what it is a copy of
         self.origins: list[tuple[Graph, dict[int, int]]] = []  # and its values in earlier graphs
         self.jit = False  # whether it is to be compiled as a whole
@@ -162,7 +191,10 @@ class Graph:
                 (older, {v: mine[w] for v, w in table.items() if w in mine})
                 for older, table in graph.origins
             )
+        for seen in self.seen:
+            seen.settle(self)
         self.replays.clear()
+        self.seen.clear()
 
     def settle_captures(self) -> None:
         """Makes eager tensors that a gradient rule brought along constants of this graph."""
@@ -258,10 +290,20 @@ class Graph:
             ("value", value, number), source, graph.specs[value], graph.sites.get(value)
         )
 
+    def own(self, x: Any) -> Any:
+        """A tensor as it is known here: what it became, if its graph was run again in this one."""
+        if type(x) is not SymbolicTensor or x._graph is self:
+            return x
+        found = self._replayed(x._graph, x._value)
+        return x if found is None else found
+
     def _replayed(self, graph: Graph, value: int) -> Any:
         """What a value of another graph became when that graph was run again in this one."""
         here: Graph | None = self
         while here is not None:
+            for origin, table in here.frames:
+                if origin is graph.origin and value in table:
+                    return table[value]
             for source, env in here.replays:
                 if source.origin is graph.origin and value in env:
                     return env[value]
@@ -371,8 +413,12 @@ class Graph:
         return graph.on_create(variable, initial)
 
     def draw(self, kind: str, seed: int | None) -> Any:
-        """A random state: drawn for each run, and in a loop derived for each turn."""
-        if self.parent is None:
+        """A random state: drawn for each run, and in a loop derived for each turn.
+
+        A function draws for itself, also where its trace began inside another's: it may be called
+        twice there.
+        """
+        if self.parent is None or self.on_create is not None:
             key = ("draw", len(self.captures))
             return self.tensor(self._capture(key, Draw(kind, seed), Spec((3,), dtypes.uint64), None))
         outer = self.parent.draw(kind, seed)
@@ -395,6 +441,8 @@ class Graph:
             site = state.site or find(_frame(2))
             with using(State(state.listeners, None, site)):
                 return apply(op, *inputs, **attrs)
+        if state is not None and state.listeners:
+            inputs = tuple([self.own(x) for x in inputs])
         values = tuple(
             [
                 x._value if type(x) is SymbolicTensor and x._graph is self else self.value_of(x)
@@ -451,11 +499,12 @@ class Graph:
 
     def _known(self, inputs: tuple[Any, ...]) -> bool:
         """Whether all inputs are constants made during this trace."""
-        return all(
-            type(x) is Tensor
-            and (x._id > self.start or not x._id or x._array.dtype.num not in dtypes.INEXACT)
-            for x in inputs
-        )
+        for x in inputs:
+            if type(x) is not Tensor:
+                return False
+            if x._id and x._id <= self.start and x._array.dtype.num in dtypes.INEXACT:
+                return False
+        return True
 
     def _is_small(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
         if any(x._array.size > SMALL for x in inputs) or any(map(dims.is_open, attrs.values())):

@@ -14,6 +14,7 @@ from wengert.core import dims
 from wengert.core.dims import Dim
 from wengert.core.shapes import size
 from wengert.graph.ir import Graph, Node, inner_graphs
+from wengert.graph.verify import checked
 
 
 def optimised(graph: Graph) -> Graph:
@@ -27,6 +28,7 @@ def optimised(graph: Graph) -> Graph:
         found = graph.copy()
         simplify(found)
         prune(found)
+        checked(found)
         found.cache["optimised"] = found
         graph.cache["optimised"] = found
     return found

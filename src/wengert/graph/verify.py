@@ -1,8 +1,23 @@
-"""Checks that a graph is well formed; run after every build in the tests."""
+"""Checks that a graph is well formed; run after every build in the tests (`CHECK`)."""
 
 from __future__ import annotations
 
-from wengert.graph.ir import Graph, inner_graphs
+from typing import Any
+
+from wengert.core import dims
+from wengert.core.context import State, using
+from wengert.core.shapes import TensorShape
+from wengert.graph.ir import Graph, Node, inner_graphs
+
+# Tests verify every graph that is built.
+CHECK = [False]
+
+
+def checked(graph: Graph) -> Graph:
+    """The graph itself, verified under test."""
+    if CHECK[0]:
+        verify(graph)
+    return graph
 
 
 def verify(graph: Graph) -> None:
@@ -11,6 +26,8 @@ def verify(graph: Graph) -> None:
     assert len(known) == len(graph.all_inputs()) + len(graph.constants), (
         f"{graph.name}: a value is given twice"
     )
+    for value, array in graph.constants.items():
+        assert array.shape == graph.specs[value].shape, f"{graph.name}: v{value} changed its shape"
     for k, node in enumerate(graph.nodes):
         where = f"{graph.name}, node {k} ({node.op.name})"
         for value in node.reads():
@@ -19,7 +36,46 @@ def verify(graph: Graph) -> None:
             assert value not in known, f"{where} writes v{value} again"
             assert value in graph.specs, f"{where}: v{value} has no shape and dtype"
             known.add(value)
-        for inner in inner_graphs(node):
-            verify(inner)
+        _check_specs(graph, node, where)
+        _check_inner(node, where)
     for value in graph.all_outputs():
         assert value in known, f"{graph.name} returns v{value}, which is not there"
+
+
+def _check_specs(graph: Graph, node: Node, where: str) -> None:
+    """What a node is said to give must be what its shape rule says."""
+    if not node.op.folds or inner_graphs(node):
+        return
+    given = [graph.specs[v] for v in node.inputs]
+    attrs = {k: dims.opened(a) for k, a in node.attrs.items()} if node.open else node.attrs
+    with using(State()):
+        found: Any = node.op.infer(*given, **attrs)
+    for spec, value in zip((found,) if node.op.outputs == 1 else found, node.outputs, strict=True):
+        noted = graph.specs[value]
+        assert spec.dtype is noted.dtype, f"{where}: dtype {spec.dtype.name}, not {noted.dtype.name}"
+        assert TensorShape(spec.shape).is_compatible_with(noted.shape), (
+            f"{where}: shape {spec.shape}, not {noted.shape}"
+        )
+
+
+def _check_inner(node: Node, where: str) -> None:
+    """Graphs inside nodes stand alone, and take and give what the node does."""
+    for inner in inner_graphs(node):
+        verify(inner)
+        assert not inner.captures, f"{where}: {inner.name} uses something from outside"
+        assert not inner.held, f"{where}: {inner.name} uses variables"
+    attrs, given, made = node.attrs, len(node.inputs), len(node.outputs)
+    if node.op.name == "call":
+        _check_ends(attrs["graph"], given, made, where)
+    elif node.op.name == "switch":
+        common = made - sum(attrs["own"])
+        for branch, own in zip(attrs["branches"], attrs["own"], strict=True):
+            _check_ends(branch, given - 1, common + own, where)
+    elif node.op.name == "loop":
+        _check_ends(attrs["body"], given - 1, made - 1, where)
+
+
+def _check_ends(inner: Graph, inputs: int, outputs: int, where: str) -> None:
+    assert len(inner.inputs) == inputs, f"{where}: {inner.name} takes {len(inner.inputs)} values"
+    assert len(inner.outputs) == outputs, f"{where}: {inner.name} gives {len(inner.outputs)} values"
+

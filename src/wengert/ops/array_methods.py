@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.tensor import Tensor
+from wengert.ops.declare import is_dynamic
 
 _SAME_AS_FUNCTION = frozenset(
     [
@@ -64,7 +65,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "transpose": _transpose,
     "flatten": lambda self: np.ravel(self),
     "conj": lambda self: np.conjugate(self),
-    "copy": lambda self: self.numpy(),
+    "copy": lambda self: np.copy(self) if is_dynamic(self) else self.numpy(),
     "tolist": lambda self: self._array.tolist(),
     "item": lambda self, *index: self._array.item(*index),
 }
@@ -72,7 +73,7 @@ _PROPERTIES: dict[str, Callable[[Any], Any]] = {
     "T": lambda self: np.transpose(self),
     "size": lambda self: self._array.size,
     "nbytes": lambda self: self._array.nbytes,
-    "itemsize": lambda self: self._array.itemsize,
+    "itemsize": lambda self: self._array.dtype.itemsize,
 }
 
 

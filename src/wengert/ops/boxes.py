@@ -23,12 +23,19 @@ def _counted(count: int) -> np.ndarray:
     return np.arange(count)[None]
 
 
+def _shares(count: int) -> np.ndarray:
+    """How far along a box each element of a crop reads; the middle for a single one."""
+    return np.arange(count)[None] / (count - 1) if count > 1 else np.full((1, count), 0.5)
+
+
 def _positions(low: Any, high: Any, size: Any, count: Any) -> Any:
     """Where a crop of `count` elements reads an axis of `size`, box by box."""
     from wengert.ops.shaping import reshape
 
     low, high = reshape(low, (-1, 1)), reshape(high, (-1, 1))
     last = factor(size - 1, low.dtype)
+    if is_open(count):
+        return low * last + (high - low) * last * table(_shares, (1, count), low.dtype, count)
     if count == 1:
         return (low + high) * (0.5 * last)
     # In this order, so that the last place of a full box is the last element and not beyond it.

@@ -128,12 +128,13 @@ def rgb_to_grayscale(images: Any, name: Any = None) -> Any:
 
 def grayscale_to_rgb(images: Any, name: Any = None) -> Any:
     """The one channel of an image three times."""
-    from wengert.ops.shaping import broadcast_to
+    from wengert.ops.shaping import broadcast_to, reshape
 
     x = operand(images)
     if not x._array.ndim or known_unequal(x._array.shape[-1], 1):
         raise wrong("grayscale_to_rgb", f"the last axis must have size 1; got {describe(x)}")
-    return broadcast_to(x, (*x._array.shape[:-1], 3))
+    # The reshape fails where the size turns out to be another.
+    return broadcast_to(reshape(x, (*x._array.shape[:-1], 1)), (*x._array.shape[:-1], 3))
 
 
 def _parts(name: str, images: Any) -> list[Any]:

@@ -21,7 +21,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, Value
-from wengert.ops.declare import is_dynamic, static_int, static_tuple
+from wengert.ops.declare import is_dynamic, of_unknown_length, static_int, static_tuple
 
 _SMALL = 4096  # elements that a trace makes at once
 _RANGE_TYPES = (
@@ -85,6 +85,8 @@ def _blank(shape: tuple[int, ...], dtype: DType) -> np.ndarray:
 
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any = None) -> Tensor:
     """A tensor of zeros (empty strings, `False`)."""
+    if of_unknown_length(shape):
+        return fill(shape, wrap(_blank((), dtypes.as_dtype(dtype))))
     found, kind = sizes("zeros", shape), dtypes.as_dtype(dtype)
     if executing_eagerly():
         return wrap(_blank(found, kind), caller())
@@ -96,16 +98,23 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any 
     kind = dtypes.as_dtype(dtype)
     if kind is dtypes.string:
         raise invalid_dtype("ones", "there is no string 1")
+    if of_unknown_length(shape):
+        return fill(shape, wrap(np.ones((), kind.np)))
     found = sizes("ones", shape)
     if executing_eagerly():
         return wrap(np.ones(found, kind.np), caller())
     return _filled(found, np.ones((), kind.np))
 
 
+def _zeros_kernel(x: Any, dtype: DType) -> Any:
+    # Rows of an array that loops write make zeros of their own shapes.
+    return _blank(x.shape, dtype) if isinstance(x, np.ndarray) else x.zeros()
+
+
 ZEROS_LIKE = Op(
     "zeros_like",
     "x",
-    kernel=lambda x, dtype: _blank(x.shape, dtype),
+    kernel=_zeros_kernel,
     infer=lambda x, dtype: Spec(x.shape, dtype),
     lower=lambda x, dtype: lax.full(x.shape, 0, dtype.np),
     grad=None,
@@ -144,7 +153,8 @@ def fill(dims: Any, value: Any, name: Any = None, layout: Any = None) -> Any:
     x = operand(value)
     if x._array.ndim and known_unequal(x._array.size, 1):
         raise invalid("fill", "`value` must be a scalar", x)
-    return broadcast_to(reshape(x, ()) if x._array.ndim else x, sizes("fill", dims))
+    shape = dims if of_unknown_length(dims) else sizes("fill", dims)
+    return broadcast_to(reshape(x, ()) if x._array.ndim else x, shape)
 
 
 def eye(

@@ -164,6 +164,7 @@ def _grad_kernel(
     g: np.ndarray, logits: np.ndarray, labels: np.ndarray, label_length: Any, logit_length: Any,
     blank: int,
 ) -> np.ndarray:  # fmt: skip
+    _check(logits, labels, label_length, logit_length, blank)
     p = _problem(np, logits, labels, label_length, logit_length, blank)
     alphas = np.stack(_alphas(p))
     betas = np.full_like(alphas, -np.inf)
@@ -196,6 +197,7 @@ def _lower_loss(logits: Any, labels: Any, label_length: Any, logit_length: Any, 
 def _lower_grad(
     g: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int
 ) -> Any:
+    fail_if(lambda: _wrong(logits, labels, label_length, logit_length))
     p = _problem(jnp, logits, labels, label_length, logit_length, blank)
 
     def step(beta: Any, given: Any) -> Any:

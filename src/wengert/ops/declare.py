@@ -61,9 +61,13 @@ def binary(
     grad: Any,
     accepts: frozenset[int] = dtypes.NUMERIC,
     dtype: dtypes.DType | None = None,
+    fails: Callable[[Any, Any], None] | None = None,
     **options: Any,
 ) -> Op:
-    """An elementwise operation of two tensors that broadcast against each other."""
+    """An elementwise operation of two tensors that broadcast against each other.
+
+    `fails` notes what compiled code cannot raise, from the arguments as they are.
+    """
 
     def infer(x: Spec, y: Spec, **attrs: Any) -> Spec:
         return Spec(shapes.broadcast(name, x.shape, y.shape), dtype or x.dtype)
@@ -73,7 +77,7 @@ def binary(
         "x y",
         kernel=kernel,
         infer=infer,
-        lower=broadcasting(lower),
+        lower=broadcasting(lower, fails),
         grad=grad,
         accepts=accepts,
         broadcasts=True,
@@ -81,12 +85,16 @@ def binary(
     )
 
 
-def broadcasting(lower: Callable[..., Any] | None) -> Callable[..., Any] | None:
+def broadcasting(
+    lower: Callable[..., Any] | None, fails: Callable[..., None] | None = None
+) -> Callable[..., Any] | None:
     """Gives a lowering that wants equal shapes arguments of equal shape."""
     if lower is None:
         return None
 
     def broadcast_first(*xs: Any, **attrs: Any) -> Any:
+        if fails is not None:
+            fails(*xs)
         shape = np.broadcast_shapes(*[x.shape for x in xs])
         return lower(*[expand(x, shape) for x in xs], **attrs)
 
@@ -126,6 +134,21 @@ def _narrow(out: Any, half: np.dtype) -> Any:
     return out.astype(half) if out.dtype == np.float32 else out
 
 
+def rank_of(x: Any) -> int | None:
+    """The rank of a tensor, or `None` where a trace does not know it."""
+    return x.shape.rank if isinstance(x, SymbolicTensor) else x._array.ndim
+
+
+def place_of(name: str, axis: int, x: Any, extra: int = 0) -> int:
+    """An axis of a tensor, or of one with `extra` more, as a non-negative number.
+
+    Where the rank is unknown, axes can only be counted from the front.
+    """
+    if axis >= 0 and rank_of(x) is None:
+        return axis
+    return shapes.check_axis(name, axis, x._array.ndim + extra)
+
+
 def is_dynamic(value: Any) -> bool:
     """Whether a tensor has its value only when the function that is being traced runs."""
     return isinstance(value, SymbolicTensor) or (
@@ -133,9 +156,14 @@ def is_dynamic(value: Any) -> bool:
     )
 
 
+def of_unknown_length(value: Any) -> bool:
+    """Whether how many numbers a tensor holds is known only when the traced function runs."""
+    return is_dynamic(value) and not value.shape.is_fully_defined()
+
+
 def of_length(value: Any, *shape: int) -> Any:
     """A tensor of numbers, with the shape that it must have where a trace does not know it."""
-    if not is_dynamic(value) or value.shape.is_fully_defined():
+    if not of_unknown_length(value):
         return value
     from wengert.ops.cast import ensure_shape
 

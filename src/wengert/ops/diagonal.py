@@ -288,6 +288,9 @@ def _infer_set_diag(x: Spec, d: Spec, lower: int, upper: int, align: str) -> Spe
             raise invalid(
                 "set_diag", f"the diagonal must have shape {shapes.TensorShape(part.shape)}", x, d
             )
+        if d.shape is not None:
+            lead = shapes.merge(x.shape[:-2], d.shape[: len(x.shape) - 2])
+            return Spec((*(lead or ()), rows, cols), x.dtype)
     return x
 
 

@@ -18,7 +18,7 @@ from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
-from wengert.ops.declare import static, static_tuple
+from wengert.ops.declare import place_of, rank_of, static, static_tuple
 
 SHAPE = Op(
     "shape",
@@ -105,7 +105,7 @@ def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
         place = place[0]
     if not isinstance(place, int):
         raise invalid("expand_dims", f"`axis` must be one number; got {axis!r}")
-    return apply(EXPAND_DIMS, x, axis=shapes.check_axis("expand_dims", place, x._array.ndim + 1))
+    return apply(EXPAND_DIMS, x, axis=place_of("expand_dims", place, x, 1))
 
 
 def _infer_squeeze(x: Spec, axis: tuple[int, ...]) -> Spec:
@@ -154,8 +154,10 @@ def _reshape(x: Any, shape: Any) -> Any:
 def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
     """Drops the given axes, which must have size 1; without `axis`, all of size 1."""
     x = operand(input)
-    dims = x._array.shape
     wanted = () if axis is None else static_tuple("squeeze", axis, "axis")
+    if not wanted and rank_of(x) is None:
+        return apply(SQUEEZE_ALL, x)
+    dims = x._array.shape
     if wanted:
         axes = tuple(sorted(set(shapes.axes("squeeze", wanted, len(dims)))))
     elif is_open(dims):

@@ -17,6 +17,7 @@ from wengert.core.dims import negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.lazy import jnp, lax, special
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import expand
 from wengert.ops.philox import lower_words, words
@@ -232,6 +233,7 @@ def _integers_kernel(
 
 
 def _lower_integers(state: Any, low: Any, high: Any, shape: tuple[int, ...]) -> Any:
+    fail_if(lambda: low >= high)
     low64, high64 = (expand(lax.convert_element_type(x, np.uint64), shape) for x in (low, high))
     found = lax.reshape(lower_bits(state, _size(shape), True), shape)
     return lax.convert_element_type(lax.rem(found, high64 - low64) + low64, low.dtype)

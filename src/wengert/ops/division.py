@@ -14,6 +14,7 @@ from wengert.core.apply import apply2
 from wengert.core.convert import operands
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
 from wengert.ops.declare import binary
 
 
@@ -27,6 +28,12 @@ def _whole(name: str, x: np.ndarray, y: np.ndarray) -> bool:
             help="Replace the zeros with tf.where, or divide floats.",
         )  # fmt: skip
     return True
+
+
+def _fail_by_zero(x: Any, y: Any) -> None:
+    """Notes the failure of an integer divided by 0."""
+    if y.dtype.kind in "iu" and not (isinstance(y, np.ndarray) and y.all()):
+        fail_if(lambda: y == 0)
 
 
 def _rounds_up(r: Any, y: Any) -> Any:
@@ -47,7 +54,9 @@ def _lower_floordiv(x: Any, y: Any) -> Any:
     return lax.select(_rounds_up(lax.rem(x, y), y), down, q)
 
 
-FLOORDIV = binary("floordiv", _floordiv, _lower_floordiv, grad=None, accepts=dtypes.REAL)
+FLOORDIV = binary(
+    "floordiv", _floordiv, _lower_floordiv, grad=None, accepts=dtypes.REAL, fails=_fail_by_zero
+)
 
 
 def floordiv(x: Any, y: Any, name: Any = None) -> Any:
@@ -74,6 +83,7 @@ FLOORMOD = binary(
     _lower_floormod,
     grad=(lambda g: g, lambda g, x, y: -g * floordiv(x, y)),
     accepts=dtypes.REAL,
+    fails=_fail_by_zero,
 )
 
 
@@ -99,7 +109,12 @@ def _lower_truncatediv(x: Any, y: Any) -> Any:
 
 
 TRUNCATEDIV = binary(
-    "truncatediv", _truncatediv, _lower_truncatediv, grad=None, accepts=dtypes.REAL
+    "truncatediv",
+    _truncatediv,
+    _lower_truncatediv,
+    grad=None,
+    accepts=dtypes.REAL,
+    fails=_fail_by_zero,
 )
 
 
@@ -119,6 +134,7 @@ TRUNCATEMOD = binary(
     lambda x, y: lax.rem(x, y),
     grad=(lambda g: g, lambda g, x, y: -g * truncatediv(x, y)),
     accepts=dtypes.REAL,
+    fails=_fail_by_zero,
 )
 
 

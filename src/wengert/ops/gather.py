@@ -238,7 +238,8 @@ def densify(slices: IndexedSlices) -> Any:
     if slices._dense_shape is None:
         raise invalid("convert_to_tensor", "these IndexedSlices do not know their dense shape")
     shape = static_tuple("IndexedSlices", slices._dense_shape)
-    return apply(GATHER_GRAD, slices.values, slices.indices, shape=shape, axis=0, batch_dims=0)
+    values, rows = operand(slices.values), operand(slices.indices)
+    return apply(GATHER_GRAD, values, rows, shape=shape, axis=0, batch_dims=0)
 
 
 def gather(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import wrap
+from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
-from wengert.core.dims import Dim, negative
+from wengert.core.dims import formula, is_open, negative
 from wengert.core.errors import invalid
+from wengert.core.lazy import jnp, lax
+from wengert.core.lowering import NotFixed
+from wengert.core.op import Op, Spec
+from wengert.core.symbolic import is_symbolic
 from wengert.ops import random
 from wengert.ops.color import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
 from wengert.ops.declare import static_float, static_int, static_tuple
@@ -45,10 +50,43 @@ def transpose(image: Any, name: Any = None) -> Any:
     return shaping.transpose(x, [1, 0, 2] if rank_of("transpose", x) == 3 else [0, 2, 1, 3])
 
 
+def _infer_turn(x: Spec, k: Spec) -> Spec:
+    if x.shape is None:
+        return x
+    *lead, height, width, depth = x.shape
+    side = height if height == width else None
+    return Spec((*lead, side, side, depth), x.dtype)
+
+
+def _lower_turn(x: Any, k: Any) -> Any:
+    axes = (x.ndim - 3, x.ndim - 2)
+    if isinstance(k, np.ndarray):
+        return jnp.rot90(x, int(k), axes)
+    if x.shape[-3] != x.shape[-2]:
+        raise NotFixed("how often an image that is not square is turned depends on a tensor")
+    turns = [functools.partial(jnp.rot90, k=i, axes=axes) for i in range(4)]
+    return lax.switch(k % 4, turns, x)
+
+
+# `rot90` by a number of quarters that is known when a function runs.
+TURN = Op(
+    "turn",
+    "x k",
+    kernel=lambda x, k: np.rot90(x, int(k), (-3, -2)),
+    infer=_infer_turn,
+    lower=_lower_turn,
+    grad=(lambda g, k: apply(TURN, g, -k), None),
+    match=(),
+    register=False,
+)
+
+
 def rot90(image: Any, k: Any = 1, name: Any = None) -> Any:
     """Turns images by `k` quarters anticlockwise."""
     x = operand(image)
     rank_of("rot90", x)
+    if is_symbolic(k) and k.dtype.is_integer:
+        return apply(TURN, x, k)
     turns = static_int("rot90", k, "k") % 4
     if turns == 1:
         return _flipped(transpose(x), -3)
@@ -91,18 +129,26 @@ def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
     return _maybe_flipped("stateless_random_flip_up_down", image, -3, draw)
 
 
+@formula
+def _starts(size: int, have: int) -> int:
+    """At how many places a crop can start along an axis."""
+    if not 0 <= size <= have:
+        raise invalid("random_crop", f"a size of {size} does not fit into an axis of size {have}")
+    return have - size + 1
+
+
 def _crop(name: str, value: Any, size: Any, draw: Any) -> Any:
     from wengert.ops.slicing import slice as cut
 
     x = operand(value)
     wanted = static_tuple(name, size, "size")
     have = x._array.shape
-    room = [d - n + 1 for n, d in zip(wanted, have, strict=False)]
     if len(wanted) != len(have) or any(
-        negative(n) or (type(r) is not Dim and r < 1) for n, r in zip(wanted, room, strict=True)
+        negative(n) or (not is_open((n, d)) and n > d) for n, d in zip(wanted, have, strict=True)
     ):
         raise invalid(name, f"`size` {list(wanted)} does not fit into the value", x)
-    room = operand(room, dtypes.int32) if room else wrap(np.zeros(0, np.int32))
+    starts = [_starts(n, d) for n, d in zip(wanted, have, strict=True)]
+    room = operand(starts, dtypes.int32) if starts else wrap(np.zeros(0, np.int32))
     return cut(x, draw(room), wanted)
 
 

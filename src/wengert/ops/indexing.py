@@ -28,14 +28,22 @@ from wengert.ops.shaping import stop_gradient
 _INDEX = dtypes.nums("iu")
 
 
+def _where_kernel(x: np.ndarray) -> np.ndarray:
+    if not x.ndim:
+        raise ValueError
+    return np.argwhere(x)
+
+
 def _infer_where(x: Spec) -> Spec:
+    if x.shape == ():
+        raise invalid("where", "a scalar has no indices", x, help="Use tf.reshape(x, [1]).")
     return Spec((None, None if x.shape is None else len(x.shape)), dtypes.int64)
 
 
 WHERE_INDICES = Op(
     "where_indices",
     "x",
-    kernel=lambda x: np.argwhere(x),
+    kernel=_where_kernel,
     infer=_infer_where,
     lower=None,
     grad=None,
@@ -45,10 +53,7 @@ WHERE_INDICES = Op(
 
 def where_indices(condition: Any) -> Any:
     """The index tuples of the elements that are true or not zero, in row order, as int64."""
-    x = operand(condition)
-    if not x._array.ndim:
-        raise invalid("where", "a scalar has no indices", x, help="Use tf.reshape(x, [1]).")
-    return apply(WHERE_INDICES, x)
+    return apply(WHERE_INDICES, operand(condition))
 
 
 def _masked_kernel(x: np.ndarray, mask: np.ndarray, axis: int) -> np.ndarray:

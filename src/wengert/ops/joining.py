@@ -16,7 +16,7 @@ from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Value
-from wengert.ops.declare import of_length, static, static_int, static_tuple
+from wengert.ops.declare import of_length, place_of, rank_of, static, static_int, static_tuple
 from wengert.ops.shaping import identity
 
 
@@ -69,7 +69,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     if not place and not any(isinstance(v, Value) for v in found):
         return to_tensor(found)
     xs = _tensors("stack", found)
-    return apply(STACK, *xs, axis=shapes.check_axis("stack", place, xs[0]._array.ndim + 1))
+    return apply(STACK, *xs, axis=place_of("stack", place, _of_known_rank(xs), 1))
 
 
 def parallel_stack(values: Any, name: str = "parallel_stack") -> Any:
@@ -85,6 +85,11 @@ def _tensors(name: str, values: Any) -> list[Any]:
     hint = next((v.dtype for v in found if isinstance(v, Value)), None)
     first = operand(found[0], None, hint)
     return [first, *(operand(v, None, hint or first.dtype) for v in found[1:])]
+
+
+def _of_known_rank(xs: list[Any]) -> Any:
+    """A tensor that tells the rank of all, if there is one."""
+    return next((x for x in xs if rank_of(x) is not None), xs[0])
 
 
 def _infer_unstack(x: Spec, axis: int, num: int) -> tuple[Spec, ...]:
@@ -119,8 +124,10 @@ UNSTACK = Op(
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Any]:
     """Splits a tensor along an axis into a list of tensors without it."""
     x = operand(value)
+    axis = place_of("unstack", static_int("unstack", axis), x)
+    if num is not None and rank_of(x) is None:
+        return list(apply(UNSTACK, x, axis=axis, num=static_int("unstack", num, "num")))
     dims = x._array.shape
-    axis = shapes.check_axis("unstack", static_int("unstack", axis), len(dims))
     count: Any = dims[axis] if num is None else static_int("unstack", num, "num")
     if type(count) is Dim:
         raise invalid(
@@ -139,11 +146,14 @@ Hooks.stack = stack
 
 
 def _infer_concat(*xs: Spec, axis: int) -> Spec:
-    shape: Any = xs[0].shape
+    shape: Any = next((x.shape for x in xs if x.shape is not None), None)
     total: int | None = 0
+    if shape is None:
+        return Spec(None, xs[0].dtype)
     for x in xs:
-        if shape is None or x.shape is None:
-            return Spec(None, x.dtype)
+        if x.shape is None:
+            total = None
+            continue
         rest = (*x.shape[:axis], None, *x.shape[axis + 1 :])
         if len(x.shape) != len(shape) or not shapes.compatible(
             (*shape[:axis], None, *shape[axis + 1 :]), rest
@@ -181,12 +191,12 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     xs = _tensors("concat", values)
     if len(xs) == 1:
         return identity(xs[0])
-    if not xs[0]._array.ndim:
+    if rank_of(xs[0]) == 0:
         raise invalid("concat", "scalars have no axis to join along", *xs[:4], help="Use tf.stack.")
     places = static_tuple("concat", axis, "axis")
     if len(places) != 1:
         raise invalid("concat", f"`axis` must be one number; got {list(places)}")
-    place = shapes.check_axis("concat", places[0], xs[0]._array.ndim)
+    place = place_of("concat", places[0], _of_known_rank(xs))
     return apply(CONCAT, *xs, axis=place)
 
 

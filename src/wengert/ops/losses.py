@@ -168,9 +168,13 @@ def _one_hot(labels: Any, shape: tuple[int, ...]) -> Any:
     return lax.eq(lax.broadcasted_iota(labels.dtype, shape, last), spread(labels, shape, last))
 
 
+def _fail_on_labels(labels: Any, logits: Any) -> None:
+    fail_if(lambda: (labels < 0) | (labels >= logits.shape[-1]))
+
+
 def _lower_sparse(labels: Any, logits: Any) -> Any:
     last = logits.ndim - 1
-    fail_if(lambda: (labels < 0) | (labels >= logits.shape[-1]))
+    _fail_on_labels(labels, logits)
     z = lower_shifted(logits, last)
     zero = logits.dtype.type(0)
     total = lax.log(lax.reduce(lax.exp(z), zero, lax.add, (last,)))
@@ -178,7 +182,9 @@ def _lower_sparse(labels: Any, logits: Any) -> Any:
     return lax.sub(total, lax.reduce(picked, zero, lax.add, (last,)))
 
 
+# A function may want the gradient alone, so it looks at the labels, too.
 def _sparse_grad_kernel(g: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    _check_labels(labels, logits.shape[-1])
     p = softmax_array(logits, -1)
     rows = p if p.ndim == 2 else p.reshape(labels.size, logits.shape[-1])
     rows[np.arange(labels.size), labels.reshape(-1)] -= 1
@@ -187,6 +193,7 @@ def _sparse_grad_kernel(g: np.ndarray, labels: np.ndarray, logits: np.ndarray) -
 
 
 def _lower_sparse_grad(g: Any, labels: Any, logits: Any) -> Any:
+    _fail_on_labels(labels, logits)
     last = logits.ndim - 1
     hot = lax.convert_element_type(_one_hot(labels, logits.shape), logits.dtype)
     return lax.mul(spread(g, logits.shape, last), lax.sub(lower_softmax(logits, last), hot))

@@ -12,6 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
 from wengert.core.lazy import jnp, lapack, lax, linalg
+from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank
@@ -44,6 +45,7 @@ def _permute_kernel(x: np.ndarray, order: np.ndarray, inverse: bool) -> np.ndarr
 
 
 def _lower_permute(x: Any, order: Any, inverse: bool) -> Any:
+    fail_if(lambda: (order < -x.shape[-2]) | (order >= x.shape[-2]))
     # `jnp.take_along_axis` builds the batched gather that `lax.gather` would want spelled out.
     lead = np.broadcast_shapes(x.shape[:-2], order.shape[:-1])
     rows = jnp.broadcast_to(jnp.argsort(order, -1) if inverse else order, (*lead, order.shape[-1]))

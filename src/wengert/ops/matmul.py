@@ -18,7 +18,7 @@ from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
-from wengert.ops.declare import HALF, in_float32
+from wengert.ops.declare import HALF, in_float32, rank_of
 
 _dot = np.dot
 
@@ -216,8 +216,8 @@ def matmul(
     if adjoint_a or adjoint_b:
         a, transpose_a = _adjoint("a", a, transpose_a, adjoint_a)
         b, transpose_b = _adjoint("b", b, transpose_b, adjoint_b)
-    if b.ndim == 2:
-        rank = a.ndim
+    if rank_of(b) == 2:
+        rank = rank_of(a)
         if not transpose_a and rank is not None and rank >= 2:
             return apply2(MATMUL_NT if transpose_b else MATMUL, a, b)
         if transpose_a and not transpose_b and rank == 2:

@@ -23,11 +23,17 @@ from wengert.ops.matmul import matmul as _matmul
 from wengert.ops.shaping import broadcast_to, reshape, transpose
 
 
-def _rank(x: Any) -> int:
-    return len(x.shape)
+def rank(x: Any) -> int:
+    """The number of axes of a tensor or array."""
+    return x._array.ndim if isinstance(x, Value) else np.ndim(x)
 
 
-def _tensors(values: Any) -> list[Any]:
+def sizes(x: Any) -> tuple[Any, ...]:
+    """The shape of a tensor, in a trace with numbers that the running function knows."""
+    return tuple(x._array.shape)
+
+
+def tensors(values: Any) -> list[Any]:
     """All values as tensors; arrays and numbers take the dtype of the first tensor."""
     kind = next(v.dtype for v in values if isinstance(v, Value))
     return [operand(v, None, kind) for v in values]
@@ -45,7 +51,8 @@ def _averaged(a: Any) -> Any:
     return cast(a, dtypes.float64) if a.dtype.kind in "biu" else a
 
 
-def _flat(a: Any, axis: Any) -> tuple[Any, Any]:
+def flat(a: Any, axis: Any) -> tuple[Any, Any]:
+    """A tensor and an axis of it; all its elements in a row where no axis is given."""
     return (reshape(a, [-1]), 0) if axis is None else (a, axis)
 
 
@@ -106,74 +113,74 @@ def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 def argmax(a: Any, axis: Any = None) -> Any:
     from wengert.ops.positions import argmax as position
 
-    return position(*_flat(a, axis))
+    return position(*flat(a, axis))
 
 
 def argmin(a: Any, axis: Any = None) -> Any:
     from wengert.ops.positions import argmin as position
 
-    return position(*_flat(a, axis))
+    return position(*flat(a, axis))
 
 
 def cumsum(a: Any, axis: Any = None) -> Any:
     from wengert.ops.scan import cumsum as scan
 
-    return scan(*_flat(_counted(a), axis))
+    return scan(*flat(_counted(a), axis))
 
 
 def cumprod(a: Any, axis: Any = None) -> Any:
     from wengert.ops.scan import cumprod as scan
 
-    return scan(*_flat(_counted(a), axis))
+    return scan(*flat(_counted(a), axis))
 
 
 def sort(a: Any, axis: Any = -1) -> Any:
     from wengert.ops.sorting import sort as ordered
 
-    return ordered(*_flat(a, axis))
+    return ordered(*flat(a, axis))
 
 
 def argsort(a: Any, axis: Any = -1) -> Any:
     from wengert.ops.sorting import argsort as order
 
-    return cast(order(*_flat(a, axis)), dtypes.int64)
+    return cast(order(*flat(a, axis)), dtypes.int64)
 
 
 def matmul(x1: Any, x2: Any) -> Any:
     """NumPy's product, where a vector is a row on the left and a column on the right."""
     from wengert.ops.dims import expand_dims, squeeze
 
-    a, b = _tensors([x1, x2])
-    row, column = _rank(a) == 1, _rank(b) == 1
+    a, b = tensors([x1, x2])
+    row, column = rank(a) == 1, rank(b) == 1
     out = _matmul(expand_dims(a, 0) if row else a, expand_dims(b, 1) if column else b)
     axes = [-2] * row + [-1] * column
     return squeeze(out, axes) if axes else out
 
 
 def dot(a: Any, b: Any) -> Any:
-    x, y = _tensors([a, b])
-    if not _rank(x) or not _rank(y):
+    x, y = tensors([a, b])
+    if not rank(x) or not rank(y):
         return x * y
-    last = _rank(y) - 2 if _rank(y) > 1 else 0
-    return tensordot(x, y, ([_rank(x) - 1], [last]))
+    last = rank(y) - 2 if rank(y) > 1 else 0
+    return tensordot(x, y, ([rank(x) - 1], [last]))
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     from wengert.ops.tensordot import tensordot as product
 
-    x, y = _tensors([a, b])
+    x, y = tensors([a, b])
     return product(x, y, axes)
 
 
 def outer(a: Any, b: Any) -> Any:
-    x, y = _tensors([a, b])
+    x, y = tensors([a, b])
     return reshape(x, [-1, 1]) * reshape(y, [1, -1])
 
 
 def einsum(subscripts: str, /, *operands: Any) -> Any:
     from wengert.ops.einsum import einsum as product
 
-    return product(subscripts, *_tensors(operands))
+    return product(subscripts, *tensors(operands))
 
 
 def where(condition: Any, x: Any, y: Any, /) -> Any:
@@ -187,18 +194,18 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
 
 
 def concatenate(arrays: Any, /, axis: Any = 0) -> Any:
-    xs = _tensors(list(arrays))
+    xs = tensors(list(arrays))
     return concat([reshape(x, [-1]) for x in xs], 0) if axis is None else concat(xs, axis)
 
 
 def stacked(arrays: Any, axis: Any = 0) -> Any:
-    return stack(_tensors(list(arrays)), axis)
+    return stack(tensors(list(arrays)), axis)
 
 
 def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     if isinstance(indices_or_sections, int):
         return _split(ary, indices_or_sections, axis)
-    ends = [*indices_or_sections, ary.shape[axis]]
+    ends = [*indices_or_sections, sizes(ary)[axis]]
     return _split(ary, [b - a for a, b in zip([0, *ends[:-1]], ends, strict=True)], axis)
 
 
@@ -211,26 +218,26 @@ def ravel(a: Any) -> Any:
 
 
 def transposed(a: Any, axes: Any = None) -> Any:
-    return transpose(a, None if axes is None else [i % _rank(a) for i in axes])
+    return transpose(a, None if axes is None else [i % rank(a) for i in axes])
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    order = list(range(_rank(a)))
+    order = list(range(rank(a)))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return transpose(a, order)
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     # NumPy works the order of axes out; an array that shares one element costs nothing.
-    sizes = np.empty([1] * _rank(a))
-    sizes = np.broadcast_to(sizes, range(1, _rank(a) + 1))
+    sizes = np.empty([1] * rank(a))
+    sizes = np.broadcast_to(sizes, range(1, rank(a) + 1))
     order = [n - 1 for n in np.moveaxis(sizes, source, destination).shape]
     return transpose(a, order)
 
 
 def expand_dims(a: Any, axis: Any) -> Any:
-    wanted = np.expand_dims(np.empty([0] * _rank(a)), axis).shape
-    sizes = iter(a.shape)
+    wanted = np.expand_dims(np.empty([0] * rank(a)), axis).shape
+    sizes = iter(sizes(a))
     return reshape(a, [1 if n == 1 else next(sizes) for n in wanted])
 
 
@@ -243,7 +250,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 def flip(m: Any, axis: Any = None) -> Any:
     from wengert.ops.reordering import reverse
 
-    axes = range(_rank(m)) if axis is None else np.atleast_1d(axis)
+    axes = range(rank(m)) if axis is None else np.atleast_1d(axis)
     return reverse(m, [int(i) for i in axes])
 
 
@@ -251,7 +258,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     from wengert.ops.reordering import roll as rolled
 
     if axis is None:
-        return reshape(rolled(reshape(a, [-1]), shift, 0), a.shape)
+        return reshape(rolled(reshape(a, [-1]), shift, 0), sizes(a))
     return rolled(a, shift, axis)
 
 
@@ -259,15 +266,15 @@ def tile(A: Any, reps: Any) -> Any:
     from wengert.ops.repeating import tile as tiled
 
     counts = [int(n) for n in np.atleast_1d(reps)]
-    rank = builtins.max(_rank(A), len(counts))
-    wide = reshape(A, [1] * (rank - _rank(A)) + list(A.shape))
+    rank = builtins.max(rank(A), len(counts))
+    wide = reshape(A, [1] * (rank - rank(A)) + list(sizes(A)))
     return tiled(wide, [1] * (rank - len(counts)) + counts)
 
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     from wengert.ops.repeating import repeat as repeated
 
-    a, axis = _flat(a, axis)
+    a, axis = flat(a, axis)
     return repeated(a, repeats, axis)
 
 
@@ -315,6 +322,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.real: lambda val: complex.real(val),
     np.imag: lambda val: complex.imag(val),
     np.angle: lambda z: complex.angle(z),
-    np.shape: lambda a: tuple(a.shape),
-    np.ndim: lambda a: _rank(a),
+    np.shape: lambda a: sizes(a),
+    np.ndim: lambda a: rank(a),
 }

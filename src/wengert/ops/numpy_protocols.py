@@ -119,7 +119,8 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: An
     """Answers a NumPy ufunc of which some argument is a tensor."""
     ours = UFUNCS.get(ufunc)
     if ours is None or method != "__call__" or options:
-        return _in_numpy(getattr(ufunc, method), ufunc.__name__, inputs, options)
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        return _in_numpy(getattr(ufunc, method), name, inputs, options)
     try:
         return ours(*inputs)
     except InvalidTypeError:
@@ -136,14 +137,24 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, options: An
     """Answers a NumPy function (`np.sum`, ...) of which some argument is a tensor."""
     from wengert.ops.numpy_functions import FUNCTIONS
 
-    ours = FUNCTIONS.get(function)
+    ours = FUNCTIONS.get(function) or _traced(function)
     if ours is not None and _takes(ours, args, options):
         try:
             return ours(*args, **options)
         except InvalidTypeError:
             if _differentiable(args):
                 raise
-    return _in_numpy(function, function.__name__, args, options)
+    where = function.__module__.partition(".")[2]
+    name = f"{where}.{function.__name__}" if where else function.__name__
+    return _in_numpy(function, name, args, options)
+
+
+def _traced(function: Any) -> Any:
+    if executing_eagerly():
+        return None
+    from wengert.ops.numpy_traced import TRACED
+
+    return TRACED.get(function)
 
 
 _signature = functools.cache(inspect.signature)

@@ -15,6 +15,7 @@ from wengert.core.apply import apply1, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
 from wengert.ops.declare import binary, unary
 from wengert.ops.select import choose, where
 
@@ -54,12 +55,18 @@ def _lower_integer_pow(x: Any, y: Any) -> Any:
     return out
 
 
+def _fail_by_negative(x: Any, y: Any) -> None:
+    if y.dtype.kind == "i" and not (isinstance(y, np.ndarray) and (y >= 0).all()):
+        fail_if(lambda: y < 0)
+
+
 POW = binary(
     "pow",
     _pow,
     _lower_pow,
     grad=(lambda g, x, y: g * (y * pow(x, y - 1)), _pow_grad_y),
     accepts=dtypes.nums("ifc"),
+    fails=_fail_by_negative,
 )
 
 

@@ -19,6 +19,7 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.core.symbolic import is_symbolic
 from wengert.ops.compiled import wide
 from wengert.ops.declare import HALF, expand, in_float32, static
 from wengert.ops.shaping import broadcast_to, reshape, transpose
@@ -50,9 +51,16 @@ def count(shape: Any, axis: tuple[int, ...]) -> int:
     return math.prod([shape[i] for i in axis])
 
 
-def reduce_args(name: str, x: Any, axis: Any, dtype: DType | None = None) -> Any:
-    """The tensor and its axes as sorted non-negative numbers; naming an axis twice is an error."""
+def reduce_args(
+    name: str, x: Any, axis: Any, dtype: DType | None = None, keepdims: Any = True
+) -> Any:
+    """The tensor and its axes as sorted non-negative numbers; naming an axis twice is an error.
+
+    A tensor of unknown rank can be reduced as a whole where no axes are kept.
+    """
     x = operand(x, dtype)
+    if axis is None and not keepdims and is_symbolic(x) and x.shape.rank is None:
+        x = reshape(x, (-1,))
     rank = x._array.ndim
     if axis is None:
         return x, tuple(range(rank))
@@ -113,7 +121,7 @@ def reduce_sum(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The sum over `axis`, or over everything; integers wrap around, nothing sums to 0."""
-    x, axes = reduce_args("reduce_sum", input_tensor, axis)
+    x, axes = reduce_args("reduce_sum", input_tensor, axis, None, keepdims)
     return apply(REDUCE_SUM, x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -195,7 +203,7 @@ def reduce_mean(
 
     The mean of no integers or complex numbers is 0.
     """
-    x, axes = reduce_args("reduce_mean", input_tensor, axis)
+    x, axes = reduce_args("reduce_mean", input_tensor, axis, None, keepdims)
     return apply(REDUCE_MEAN, x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -234,7 +242,7 @@ def reduce_prod(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The product over `axis`; integers wrap around, the product of nothing is 1."""
-    x, axes = reduce_args("reduce_prod", input_tensor, axis)
+    x, axes = reduce_args("reduce_prod", input_tensor, axis, None, keepdims)
     return apply(REDUCE_PROD, x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -296,7 +304,7 @@ def reduce_max(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The largest over `axis`; NaN wins, nothing gives -inf; ties share the gradient equally."""
-    x, axes = reduce_args("reduce_max", input_tensor, axis)
+    x, axes = reduce_args("reduce_max", input_tensor, axis, None, keepdims)
     return apply(REDUCE_MAX, x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -315,7 +323,7 @@ def reduce_min(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The smallest over `axis`; NaN wins, nothing gives inf; ties share the gradient equally."""
-    x, axes = reduce_args("reduce_min", input_tensor, axis)
+    x, axes = reduce_args("reduce_min", input_tensor, axis, None, keepdims)
     return apply(REDUCE_MIN, x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -339,7 +347,7 @@ def reduce_all(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """Whether all elements along `axis` are true; of nothing, true."""
-    x, axes = reduce_args("reduce_all", _truth(input_tensor), axis)
+    x, axes = reduce_args("reduce_all", _truth(input_tensor), axis, None, keepdims)
     return apply(REDUCE_ALL, x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -358,7 +366,7 @@ def reduce_any(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """Whether any element along `axis` is true; of nothing, false."""
-    x, axes = reduce_args("reduce_any", _truth(input_tensor), axis)
+    x, axes = reduce_args("reduce_any", _truth(input_tensor), axis, None, keepdims)
     return apply(REDUCE_ANY, x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -392,7 +400,7 @@ def count_nonzero(
     name: Any = None,
 ) -> Any:
     """How many elements differ from zero, or from the empty string; NaN does."""
-    x, axes = reduce_args("count_nonzero", input, axis)
+    x, axes = reduce_args("count_nonzero", input, axis, None, keepdims)
     kind = dtypes.as_dtype(dtype)
     return apply(COUNT_NONZERO, x, axis=axes, keepdims=bool(keepdims), dtype=kind)
 

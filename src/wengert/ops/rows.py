@@ -1,81 +1,26 @@
 """Arrays that are written row by row: what a `TensorArray` is inside a graph.
 
-To shape rules it is a tensor with a leading axis. While running, the host engine holds `Rows`, a
-list that is copied only when a row is replaced; XLA holds a buffer. Until the first write the
+To shape rules a buffer is a tensor with a leading axis. While running, the host engine holds
+`Rows`, of which every version is kept at no cost; XLA holds an array. Until the first write the
 shape of a row may be unknown: `Blank` stands for such a buffer while lowering.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.errors import InvalidIndexError, OutOfRangeError, invalid
+from wengert.core.errors import invalid
 from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lowering import NotFixed, fail_if
 from wengert.core.op import Op, Spec
+from wengert.core.shapes import join
 from wengert.ops.create import zeros_like
-
-
-class Rows:
-    """Rows of one shape and dtype, some perhaps not written yet; to NumPy an array."""
-
-    __slots__ = ("dtype", "items", "row")
-
-    def __init__(self, items: list[Any], dtype: np.dtype, row: tuple[int, ...] | None) -> None:
-        self.items = items
-        self.dtype = dtype
-        self.row = row
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (len(self.items), *(self.row or ()))
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, index: Any) -> Any:
-        return np.asarray(self)[index]
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        out = np.zeros(self.shape, self.dtype)
-        for i, item in enumerate(self.items):
-            if item is not None:
-                out[i] = item
-        return out if dtype is None else out.astype(dtype)
-
-    def written(self, i: int, x: np.ndarray, grows: bool) -> Rows:
-        """The rows with another one at `i`."""
-        items = self.items
-        if self.row is not None and x.shape != self.row and any(r is not None for r in items):
-            raise invalid(
-                "TensorArray.write",
-                f"all elements must have the same shape; element {i} has shape {list(x.shape)}, "
-                f"others have {list(self.row)}",
-            )
-        if not 0 <= i < len(items):
-            if not grows or i < 0:
-                raise _outside("write", i, len(items))
-            items = items + [None] * (i + 1 - len(items))
-        elif items[i] is not None:
-            items = list(items)
-        elif items is self.items and len(items) > 0:
-            # Nobody can have read a row that was never written, so the list may be shared.
-            pass
-        items[i] = x
-        return Rows(items, self.dtype, x.shape)
+from wengert.ops.extent import extent
+from wengert.ops.row_list import Rows, as_rows, increased, outside
 
 
 class Blank:
@@ -90,22 +35,22 @@ class Blank:
         return lax.full((self.count, *row), 0, self.dtype)
 
 
-def _outside(what: str, i: int, count: int) -> Exception:
-    return invalid(
-        f"TensorArray.{what}",
-        f"index {i} is outside [0, {count})",
-        help="Make it larger, or with dynamic_size=True.",
-        kind=OutOfRangeError if what == "write" else InvalidIndexError,
-    )
+def _row(buffer: Spec) -> Any:
+    return None if buffer.shape is None else buffer.shape[1:]
 
 
-def _new_kernel(size: np.ndarray, dtype: Any, row: Any, grows: bool) -> Rows:
-    return Rows([None] * int(size), dtype.np, row if row is None or None not in row else None)
+def _count(buffer: Spec) -> Any:
+    return None if buffer.shape is None else buffer.shape[0]
+
+
+def _of_rows(count: Any, row: Any, dtype: Any) -> Spec:
+    return Spec(None if row is None else (count, *row), dtype)
+
+
+# A buffer of `size` rows that nobody has written; `row` is their shape where it is known.
 
 
 def _lower_new(size: Any, dtype: Any, row: Any, grows: bool) -> Any:
-    from wengert.core.lowering import NotFixed
-
     if grows:
         raise NotFixed("a TensorArray with dynamic_size=True grows as the program runs")
     if not isinstance(size, np.ndarray):
@@ -115,11 +60,15 @@ def _lower_new(size: Any, dtype: Any, row: Any, grows: bool) -> Any:
     return lax.full((int(size), *row), 0, dtype.np)
 
 
+def _known(row: Any) -> Any:
+    return None if row is None or None in row else row
+
+
 NEW_ROWS = Op(
     "new_rows",
     "size",
-    kernel=_new_kernel,
-    infer=lambda size, dtype, row, grows: Spec(None if row is None else (None, *row), dtype),
+    kernel=lambda size, dtype, row, grows: Rows([None] * int(size), dtype.np, _known(row)),
+    infer=lambda size, dtype, row, grows: _of_rows(None, row, dtype),
     lower=_lower_new,
     grad=None,
     folds=False,
@@ -127,25 +76,46 @@ NEW_ROWS = Op(
 )
 
 
-def _write_kernel(buffer: Any, i: np.ndarray, x: np.ndarray, grows: bool) -> Rows:
-    if not isinstance(buffer, Rows):
-        buffer = Rows(list(buffer), buffer.dtype, buffer.shape[1:])
-    return buffer.written(int(i), x, grows)
+# One row replaced. `grows` lets the buffer become longer; with `even` all rows have one shape.
 
 
-def _infer_write(buffer: Spec, i: Spec, x: Spec, grows: bool) -> Spec:
+def _write_kernel(buffer: Any, i: np.ndarray, x: np.ndarray, grows: bool, even: bool) -> Rows:
+    rows, n = as_rows(buffer), int(i)
+    if n < 0 or (n >= len(rows) and not grows):
+        raise outside("write", n, len(rows))
+    if even and rows.row is not None and x.shape != rows.row and _any_written(rows):
+        raise invalid(
+            "TensorArray.write",
+            f"all elements must have one shape; element {n} has shape {list(x.shape)}, others "
+            f"have {list(rows.row)}",
+            help="Pad it, or make the array with infer_shape=False.",
+        )
+    return rows.written(n, x)
+
+
+def _any_written(rows: Rows) -> bool:
+    return any(x is not None for x in rows.items)
+
+
+def _infer_write(buffer: Spec, i: Spec, x: Spec, grows: bool, even: bool) -> Spec:
     if x.shape is None:
-        return Spec(buffer.shape, buffer.dtype)
-    count = None if buffer.shape is None else buffer.shape[0]
-    return Spec((count, *x.shape), buffer.dtype)
+        return Spec(buffer.shape if even else None, buffer.dtype)
+    row = x.shape if even or buffer.shape is None else join(buffer.shape[1:], x.shape)
+    return _of_rows(_count(buffer), row, buffer.dtype)
 
 
-def _lower_write(buffer: Any, i: Any, x: Any, grows: bool) -> Any:
+def _lower_write(buffer: Any, i: Any, x: Any, grows: bool, even: bool) -> Any:
     if isinstance(buffer, Blank):
         buffer = buffer.buffer(x.shape)
+    if x.shape != buffer.shape[1:]:
+        raise NotFixed("the elements of a TensorArray have different shapes")
     count = buffer.shape[0]
     fail_if(lambda: (i < 0) | (i >= count))
-    return lax.dynamic_update_index_in_dim(buffer, x, i, 0)
+    return lax.dynamic_update_index_in_dim(buffer, x, i, 0) if count else buffer
+
+
+def _write_grad(g: Any, i: Any) -> Any:
+    return apply(WRITE_ROW, g, i, zeros_like(read_row(g, i)), grows=False, even=False)
 
 
 WRITE_ROW = Op(
@@ -154,36 +124,31 @@ WRITE_ROW = Op(
     kernel=_write_kernel,
     infer=_infer_write,
     lower=_lower_write,
-    grad=(
-        lambda g, i: apply(WRITE_ROW, g, i, zeros_like(read_row(g, i)), grows=False),
-        None,
-        lambda g, i: read_row(g, i),
-    ),
+    grad=(_write_grad, None, lambda g, i: read_row(g, i)),
     match=(0, 2),
     holomorphic=False,
+    folds=False,
     register=False,
 )
+
+
+# One row read, and its gradient: zeros but for one row.
 
 
 def _read_kernel(buffer: Any, i: np.ndarray) -> np.ndarray:
     n = int(i)
     if not 0 <= n < len(buffer):
-        raise _outside("read", n, len(buffer))
-    if isinstance(buffer, Rows):
-        item = buffer.items[n]
-        if item is None:
-            if buffer.row is None:
-                raise invalid("TensorArray.read", f"element {n} was never written")
-            return np.zeros(buffer.row, buffer.dtype)
-        return item
-    return buffer[n]
+        raise outside("read", n, len(buffer))
+    return buffer.get(n) if isinstance(buffer, Rows) else np.asarray(buffer[n])
 
 
 def _lower_read(buffer: Any, i: Any) -> Any:
     if isinstance(buffer, Blank):
-        raise invalid("TensorArray.read", "no element was ever written")
+        raise NotFixed("a TensorArray is read before it is written")
     count = buffer.shape[0]
     fail_if(lambda: (i < 0) | (i >= count))
+    if not count:
+        return lax.full(buffer.shape[1:], 0, buffer.dtype)
     return lax.dynamic_index_in_dim(buffer, i, 0, keepdims=False)
 
 
@@ -191,33 +156,11 @@ READ_ROW = Op(
     "read_row",
     "buffer i",
     kernel=_read_kernel,
-    infer=lambda buffer, i: Spec(None if buffer.shape is None else buffer.shape[1:], buffer.dtype),
+    infer=lambda buffer, i: Spec(_row(buffer), buffer.dtype),
     lower=_lower_read,
-    grad=(lambda g, i, buffer: apply(PUT_ROW, g, i, buffer), None),
+    grad=(lambda g, i, buffer: apply(PUT_ROW, g, i, extent(buffer)), None),
     match=(),
-    register=False,
-)
-
-
-def _put_kernel(g: np.ndarray, i: np.ndarray, like: Any) -> Rows:
-    items: list[Any] = [None] * len(like)
-    items[int(i)] = g
-    return Rows(items, g.dtype, g.shape)
-
-
-# Zeros in the form of a buffer, but for one row: the gradient of a read.
-PUT_ROW = Op(
-    "put_row",
-    "g i like",
-    kernel=_put_kernel,
-    infer=lambda g, i, like: Spec(
-        None if g.shape is None else (None if like.shape is None else like.shape[0], *g.shape), g.dtype
-    ),
-    lower=lambda g, i, like: lax.dynamic_update_index_in_dim(
-        lax.full((like.shape[0], *g.shape), 0, g.dtype), g, i, 0
-    ),
-    grad=(lambda h, i: read_row(h, i), None, None),
-    match=(),
+    folds=False,
     register=False,
 )
 
@@ -227,21 +170,105 @@ def read_row(buffer: Any, i: Any) -> Any:
     return apply(READ_ROW, buffer, i)
 
 
-def _lower_stack(buffer: Any) -> Any:
+def _put_kernel(g: np.ndarray, i: np.ndarray, like: Any) -> Rows:
+    items: list[Any] = [None] * len(like)
+    items[int(i)] = g
+    return Rows(items, g.dtype, g.shape)
+
+
+def _lower_put(g: Any, i: Any, like: Any) -> Any:
+    zeros = lax.full((like.shape[0], *g.shape), 0, g.dtype)
+    return lax.dynamic_update_index_in_dim(zeros, g, i, 0) if like.shape[0] else zeros
+
+
+PUT_ROW = Op(
+    "put_row",
+    "g i like",
+    kernel=_put_kernel,
+    infer=lambda g, i, like: _of_rows(_count(like), g.shape, g.dtype),
+    lower=_lower_put,
+    grad=(lambda h, i: read_row(h, i), None, None),
+    match=(),
+    folds=False,
+    register=False,
+)
+
+
+# One row increased: what becomes of a sum of a buffer and a `put_row`.
+
+
+def _lower_add(buffer: Any, i: Any, x: Any) -> Any:
+    if not buffer.shape[0]:
+        return buffer
+    old = lax.dynamic_index_in_dim(buffer, i, 0, keepdims=False)
+    return lax.dynamic_update_index_in_dim(buffer, lax.add(old, x), i, 0)
+
+
+ADD_ROW = Op(
+    "add_row",
+    "buffer i x",
+    kernel=lambda buffer, i, x: increased(as_rows(buffer), int(i), x),
+    infer=lambda buffer, i, x: buffer,
+    lower=_lower_add,
+    grad=(lambda g: g, None, lambda g, i: read_row(g, i)),
+    match=(0, 2),
+    folds=False,
+    register=False,
+)
+
+
+# All rows as one tensor, and the other way round.
+
+
+def _stack_kernel(buffer: Any, count: int | None) -> np.ndarray:
+    if isinstance(buffer, Rows) and not buffer.is_even:
+        shapes = sorted({tuple(x.shape) for x in buffer.filled()})
+        raise invalid(
+            "TensorArray.stack",
+            f"all elements must have one shape; there are {' and '.join(map(str, shapes[:2]))}",
+            help="Join them with concat(), or pad them.",
+        )
+    found = np.asarray(buffer)
+    return found if count is None else found[:count]
+
+
+def _lower_stack(buffer: Any, count: int | None) -> Any:
     if isinstance(buffer, Blank):
-        raise invalid("TensorArray.stack", "no element was ever written, so there is no shape")
+        raise NotFixed("a TensorArray is stacked that nobody has written")
     return buffer
+
+
+def _infer_stack(buffer: Spec, count: int | None) -> Spec:
+    return buffer if count is None else _of_rows(count, _row(buffer), buffer.dtype)
 
 
 STACK_ROWS = Op(
     "stack_rows",
     "buffer",
-    kernel=np.asarray,
-    infer=lambda buffer: buffer,
+    kernel=_stack_kernel,
+    infer=_infer_stack,
     lower=_lower_stack,
-    grad=lambda g: g,
+    grad=lambda g: apply(UNSTACK_ROWS, g),
+    folds=False,
     register=False,
 )
+UNSTACK_ROWS = Op(
+    "unstack_rows",
+    "x",
+    kernel=lambda x: x,
+    infer=lambda x: x,
+    lower=lambda x: x,
+    grad=lambda g, x_shape: apply(STACK_ROWS, g, count=_first(x_shape)),
+    folds=False,
+    register=False,
+)
+
+
+def _first(shape: Any) -> Any:
+    return shape[0] if type(shape) is tuple else None
+
+
+# How many rows there are.
 
 COUNT_ROWS = Op(
     "count_rows",
@@ -250,5 +277,6 @@ COUNT_ROWS = Op(
     infer=lambda buffer: Spec((), dtypes.int32),
     lower=lambda buffer: np.array(buffer.shape[0], np.int32),
     grad=None,
+    folds=False,
     register=False,
 )

@@ -14,9 +14,12 @@ from wengert.core.dims import negative
 from wengert.core.errors import invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
+from wengert.core.lowering import NotFixed
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
-from wengert.ops.declare import HALF, expand, in_float32, static_tuple, unary
+from wengert.core.symbolic import Unranked
+from wengert.core.tensor import Value
+from wengert.ops.declare import HALF, expand, in_float32, of_unknown_length, static_tuple, unary
 
 IDENTITY = unary(
     "identity", lambda x: x, lambda x: x, grad=lambda g: g, accepts=dtypes.ANY, rows=True
@@ -99,6 +102,8 @@ SUM_TO = Op(
 
 def sum_to(x: Any, shape: Any) -> Any:
     """Undoes broadcasting: sums `x` down to `shape`."""
+    if type(shape) is Unranked:
+        return apply(SUM_LIKE, x, shape.tensor)
     return apply(SUM_TO, x, shape=shape)
 
 
@@ -151,8 +156,43 @@ BROADCAST_TO = Op(
 )
 
 
+def _fixed(shape: Any) -> tuple[int, ...]:
+    """A vector of sizes as a lowering needs it."""
+    if not isinstance(shape, np.ndarray):
+        raise NotFixed("a shape depends on the values of tensors")
+    return tuple(shape.tolist())
+
+
+# For a shape whose length, and so the rank of the result, only the running function knows.
+BROADCAST_BY = Op(
+    "broadcast_by",
+    "x shape",
+    kernel=lambda x, shape: _broadcast_by(x, tuple(shape.tolist())),
+    infer=lambda x, shape: Spec(None, x.dtype),
+    lower=lambda x, shape: expand(x, _fixed(shape)),
+    grad=(lambda g, x_shape: sum_to(g, x_shape), None),
+    match=(),
+    register=False,
+)
+
+
+def _shape_of(x: Any) -> Any:
+    from wengert.ops.dims import shape
+
+    return shape(x)
+
+
+def _broadcast_by(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    _infer_broadcast_to(Spec(x.shape, dtypes.of(x)), shape)
+    return _broadcast_kernel(x, shape)
+
+
 def broadcast_to(input: Any, shape: Any, name: Any = None) -> Any:
     """Repeats a tensor along new axes and axes of size 1 until it has `shape`."""
+    if type(shape) is Unranked:
+        shape = _shape_of(shape.tensor)
+    if isinstance(shape, Value) and of_unknown_length(shape):
+        return apply(BROADCAST_BY, operand(input), shape)
     return apply(BROADCAST_TO, operand(input), shape=static_tuple("broadcast_to", shape, "shape"))
 
 
@@ -174,6 +214,9 @@ def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
         rest *= 1 if d == -1 else d
     count = shapes.size(x.shape)
     wrong = shape.count(-1) > 1 or min(shape, default=0) < -1
+    if count is None and -1 not in shape:
+        least = math.prod(d for d in x.shape or () if d is not None)
+        wrong = wrong or (least > 0 and rest % least > 0)
     if count is None and not wrong:
         return tuple(None if d == -1 else d for d in shape)
     if not wrong and count is not None:
@@ -188,7 +231,7 @@ def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
             return tuple(left if d == -1 else d for d in shape)
     raise invalid(
         "reshape",
-        f"{count} elements do not fit shape {list(shape)}",
+        f"{'the' if count is None else count} elements do not fit shape {list(shape)}",
         x,
         help="The product of the sizes must stay the same; one size may be -1.",
     )
@@ -211,8 +254,24 @@ RESHAPE = Op(
 )
 
 
+RESHAPE_BY = Op(
+    "reshape_by",
+    "x shape",
+    kernel=lambda x, shape: _reshape_kernel(x, tuple(shape.tolist())),
+    infer=lambda x, shape: Spec(None, x.dtype),
+    lower=lambda x, shape: lax.reshape(x, _resolve(Spec(x.shape, x.dtype), _fixed(shape))),
+    grad=(lambda g, x_shape: reshape(g, x_shape), None),
+    match=(),
+    register=False,
+)
+
+
 def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
     """The same elements in row order under another shape; one size may be -1."""
+    if type(shape) is Unranked:
+        shape = _shape_of(shape.tensor)
+    if isinstance(shape, Value) and of_unknown_length(shape):
+        return apply(RESHAPE_BY, operand(tensor), shape)
     return apply(RESHAPE, operand(tensor), shape=static_tuple("reshape", shape, "shape"))
 
 

@@ -237,9 +237,9 @@ def _getitem(self: Any, index: Any) -> Any:
 
 def _traced_getitem(self: Any, index: Any) -> Any:
     """Indexing in a trace: a position that depends on data is taken by an operation of its own."""
-    parts = list(index) if isinstance(index, tuple | list) else [index]
-    if not any(map(_depends, parts)):
+    if not depends_on_data(index):
         return apply(STRIDED_SLICE, self, index=normalise(index))
+    parts = list(index) if isinstance(index, tuple | list) else [index]
     rank = self._array.ndim
     axis, taken = 0, []
     for k, part in enumerate(parts):
@@ -271,11 +271,7 @@ def _depends(part: Any) -> bool:
 def _take_kernel(x: np.ndarray, i: np.ndarray, axis: int) -> np.ndarray:
     n, size = int(i), x.shape[axis]
     if not -size <= n < size:
-        raise invalid(
-            "strided_slice",
-            f"index {n} is out of bounds for axis {axis} of size {size}",
-            kind=InvalidIndexError,
-        )
+        _one(n, axis, size, Spec(x.shape, dtypes.of(x)))
     return x[(_Slice(None),) * axis + (n,)]
 
 
@@ -331,9 +327,11 @@ PUT = Op(
 
 def _getitem_of_variable(self: Any, index: Any) -> Any:
     out = _getitem(self, index)
-    if type(out) is not Tensor or (type(index) not in _PLAIN and _is_mask(index)):
+    if type(index) not in _PLAIN and _is_mask(index):
         return out
-    return _writable(out, self, normalise(index))
+    if not executing_eagerly():
+        return _traced_writable(out, self, index)
+    return _writable(out, self, normalise(index)) if type(out) is Tensor else out
 
 
 class VariableSlice(Tensor):
@@ -352,6 +350,21 @@ class VariableSlice(Tensor):
     def assign_sub(self, value: Any, name: Any = None) -> Variable:
         """Subtracts from this part of the variable."""
         return self._variable._assign_slice(native(self._index), value, np.subtract)
+
+
+def _traced_writable(out: Any, variable: Variable, index: Any) -> Any:
+    """The same in a trace, where a tensor may have attributes but not another class."""
+    for name, ufunc in (("assign", None), ("assign_add", np.add), ("assign_sub", np.subtract)):
+        setattr(
+            out, name,
+            lambda value, name=None, ufunc=ufunc: variable._assign_slice(index, value, ufunc),
+        )  # fmt: skip
+    return out
+
+
+def depends_on_data(index: Any) -> bool:
+    """Whether an index holds a tensor whose value only running the program tells."""
+    return any(map(_depends, index if isinstance(index, tuple | list) else [index]))
 
 
 def _writable(out: Tensor, variable: Variable, index: Index) -> VariableSlice:
@@ -411,9 +424,16 @@ def _part_index(x: Any, dims: Any, starts: Any, counts: Any) -> Index:
 
 
 def _infer_part(x: Spec, begin: Any, size: Any) -> Spec:
-    if x.shape is None or None in (*x.shape, *begin, *size):
-        return Spec(tuple(None if n is None or n < 0 else n for n in size), x.dtype)
-    return _infer(x, _part_index(x, x.shape, begin, size))
+    if x.shape is not None and None not in (*x.shape, *begin, *size):
+        return _infer(x, _part_index(x, x.shape, begin, size))
+    ends = x.shape or (None,) * len(size)
+    return Spec(tuple(map(_part_size, ends, begin, size)), x.dtype)
+
+
+def _part_size(end: int | None, begin: int | None, size: int | None) -> int | None:
+    if size != -1:
+        return size
+    return None if end is None or begin is None else end - begin
 
 
 def _part_kernel(x: np.ndarray, begin: tuple[int, ...], size: tuple[int, ...]) -> np.ndarray:
@@ -449,14 +469,7 @@ def _traced_slice(x: Any, begin: Any, starts: Any, counts: Any) -> Any:
 
 
 def _block_kernel(x: np.ndarray, begin: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
-    for axis, (a, n, d) in enumerate(zip(begin.tolist(), size, x.shape, strict=True)):
-        if not 0 <= a <= d or n > d - a:
-            raise invalid(
-                "slice",
-                f"`begin` {a} and `size` {n} do not fit axis {axis} of size {d}",
-                kind=InvalidIndexError,
-            )
-    return x[tuple(_Slice(a, a + n) for a, n in zip(begin.tolist(), size, strict=True))]
+    return _part_kernel(x, tuple(begin.tolist()), size)
 
 
 def _lower_block(x: Any, begin: Any, size: tuple[int, ...]) -> Any:

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
+from wengert.core import dtypes, nest, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import static, static_tuple, unary
+from wengert.ops.declare import is_dynamic, static, static_tuple, unary
 from wengert.ops.reduce import reduced
 from wengert.ops.sorting import choose_type
 from wengert.ops.text import format_number, parse_number, structure_text
@@ -323,6 +323,20 @@ def regex_full_match(input: Any, pattern: str, name: Any = None) -> Any:
     )
 
 
+SPLIT = Op(
+    "string_split",
+    "x",
+    kernel=lambda x, sep, maxsplit: np.array(
+        x[()].split(None if sep is None else sep.encode(), maxsplit), object
+    ),
+    infer=lambda x, sep, maxsplit: Spec((None,), dtypes.string),
+    lower=None,
+    grad=None,
+    accepts=_STRING,
+    register=False,
+)
+
+
 def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: Any = None) -> Any:
     """The parts of one string; a tensor of several would be ragged, which is an error here."""
     x = operand(input)
@@ -330,8 +344,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: Any = No
         raise invalid(
             "split", "one string was expected", x, help="Split the strings one at a time."
         )
-    parts = x._array[()].split(sep.encode() if sep else None, maxsplit)
-    return operand(np.array(parts, object))
+    return apply(SPLIT, x, sep=sep or None, maxsplit=maxsplit)
 
 
 def string_format(
@@ -342,7 +355,51 @@ def string_format(
     parts = template.split(placeholder)
     if len(parts) != len(values) + 1:
         raise invalid("format", f"{len(parts) - 1} placeholders for {len(values)} tensors")
-    text = parts[0]
-    for value, part in zip(values, parts[1:], strict=True):
-        text += structure_text(value, summarize) + part
-    return operand(text)
+    form = _Form(parts, values, summarize)
+    return apply(FORMAT, *form.tensors, form=form) if form.tensors else operand(form.text(()))
+
+
+class _Form:
+    """A text with tensors to be put in; tensors of a trace are left out, and given later."""
+
+    def __init__(self, parts: list[str], values: list[Any], summarize: int) -> None:
+        self.tensors: list[Any] = []
+        self._parts = parts
+        self._summarize = summarize
+        self._values = nest.map_structure(self._leaf, values)
+
+    def _leaf(self, value: Any) -> Any:
+        if not is_dynamic(value):
+            return value
+        self.tensors.append(value)
+        return _Place(len(self.tensors) - 1)
+
+    def text(self, arrays: Any) -> str:
+        """The whole text for the arrays of the tensors left out."""
+
+        def given(value: Any) -> Any:
+            return arrays[value.number] if isinstance(value, _Place) else value
+
+        shown = [
+            structure_text(nest.map_structure(given, v), self._summarize) for v in self._values
+        ]
+        return self._parts[0] + "".join(a + b for a, b in zip(shown, self._parts[1:], strict=True))
+
+
+class _Place:
+    """Stands for a tensor that was left out."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+FORMAT = Op(
+    "string_format",
+    "*xs",
+    kernel=lambda *xs, form: np.array(form.text(xs).encode(), object),
+    infer=lambda *xs, form: Spec((), dtypes.string),
+    lower=None,
+    grad=None,
+    match=(),
+    register=False,
+)

@@ -129,20 +129,34 @@ def _slice(now: Any, index: Any, value: Any, ufunc: Any) -> Any:
     from wengert.ops.create import ones_like
     from wengert.ops.select import where
     from wengert.ops.shaping import broadcast_to
-    from wengert.ops.slicing import SLICE_GRAD, STRIDED_SLICE, normalise
+    from wengert.ops.slicing import SLICE_GRAD, depends_on_data, normalise
 
-    plain = normalise(index)
-    old = apply(STRIDED_SLICE, now, index=plain)
+    old = now[index]
     new = operand(value, now.dtype)
     if ufunc is np.add:
         new = old + new
     elif ufunc is np.subtract:
         new = old - new
     new = broadcast_to(new, old._array.shape)
-    shape = now._array.shape
+    if depends_on_data(index):
+        return _at_positions(now, index, new)
+    plain, shape = normalise(index), now._array.shape
     spread = apply(SLICE_GRAD, new, index=plain, shape=shape)
     touched = apply(SLICE_GRAD, ones_like(old, dtypes.bool_), index=plain, shape=shape)
     return where(touched, spread, now)
+
+
+def _at_positions(now: Any, index: Any, new: Any) -> Any:
+    """Writes a part that depends on data, by the numbers that its elements have in a row."""
+    from wengert.ops.create import range as counting
+    from wengert.ops.dims import shape, size
+    from wengert.ops.shaping import reshape
+
+    places = reshape(counting(size(now)), shape(now))[index]
+    flat = tensor_scatter_nd_update(
+        reshape(now, [-1]), reshape(places, [-1, 1]), reshape(new, [-1])
+    )
+    return reshape(flat, shape(now))
 
 
 _UPDATES: dict[str, Any] = {

@@ -19,7 +19,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import State, _state, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.symbolic import Unranked
+from wengert.core.symbolic import Unranked, shape_to_keep
 from wengert.core.tensor import Tensor
 from wengert.ops.cast import cast
 from wengert.ops.complex import conj
@@ -101,7 +101,7 @@ def walk(
             if entry[9] is None:
                 g = grads.get(out_ids) if out_ids in sources else grads.pop(out_ids, None)
             else:
-                g = _collect(grads, out_ids, entry[9], sources)
+                g = _collect(grads, out_ids, entry[9], sources, entry[0].partial)
             if g is None:
                 continue
             state.site = site = entry[8]
@@ -167,10 +167,14 @@ def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
         return g if g.shape == shape else np.asarray(SUM_TO.kernel(g, shape=shape))
     if type(shape) is Unranked:
         return apply(SUM_LIKE, g, shape.tensor)
+    if type(shape_to_keep(g)) is Unranked:
+        return sum_to(g, shape)
     return g if g._array.shape == shape else sum_to(g, shape)
 
 
-def _collect(grads: dict[int, Any], ids: Any, specs: Any, sources: set[int]) -> Any:
+def _collect(
+    grads: dict[int, Any], ids: Any, specs: Any, sources: set[int], partial: bool
+) -> Any:
     """The gradients of all outputs of one operation, or `None` if nothing reached any."""
     found = [grads.get(i) for i in ids]
     if all(x is None for x in found):
@@ -178,7 +182,11 @@ def _collect(grads: dict[int, Any], ids: Any, specs: Any, sources: set[int]) -> 
     for i in ids:
         if i not in sources:
             grads.pop(i, None)
-    return _fill(found, specs)
+    if partial:
+        return tuple(None if g is None else dense(g) for g in found)
+    return tuple(
+        zeros_of(s) if g is None else dense(g) for g, s in zip(found, specs, strict=True)
+    )
 
 
 def pull(
@@ -264,15 +272,8 @@ def _conjugate(g: Any) -> Any:
     return conj(g)
 
 
-def _fill(found: list[Any], specs: Any) -> tuple[Any, ...]:
-    """Zeros for the outputs that no gradient reached."""
-    return tuple(
-        dense(g) if g is not None else _zeros(s)
-        for g, s in zip(found, specs, strict=True)
-    )
-
-
-def _zeros(spec: Any) -> Any:
+def zeros_of(spec: Any) -> Any:
+    """Zeros for a result that no gradient reached."""
     if type(spec.shape) is Unranked:
         return zeros_like(spec.shape.tensor)
     return zeros(spec.shape, spec.dtype)

@@ -76,6 +76,11 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     return decorated
 
 
+def _own(x: Any) -> Any:
+    state = get_state()
+    return x if state is None or state.graph is None else state.graph.own(x)
+
+
 class _Argument:
     """One leaf of the arguments: its value, and whether it was given by position."""
 
@@ -87,7 +92,7 @@ class _Argument:
 
 def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     arguments = _arguments(f, args, kwargs)
-    inputs = [a.value for a in arguments if a.tensor]
+    inputs = [_own(a.value) for a in arguments if a.tensor]
     watcher = _Watcher()
     add_listener(watcher)
     try:
@@ -209,6 +214,11 @@ def _custom_op(
             answer, of_variables = _variable_pair(name, answer, len(variables))
         return _placed(name, _leaves(answer), places) + of_variables
 
+    return with_gradient(name, gradients, 1 if single else None)
+
+
+def with_gradient(name: str, gradients: Callable[..., Any], outputs: int | None) -> Op:
+    """An operation, used once on tapes, whose gradient is a function."""
     return Op(
         name,
         "*inputs",
@@ -216,7 +226,7 @@ def _custom_op(
         infer=_no_kernel,
         lower=None,
         grad=Joint(gradients),
-        outputs=1 if single else None,
+        outputs=outputs,
         holomorphic=False,
         register=False,
     )

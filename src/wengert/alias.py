@@ -1,8 +1,9 @@
-"""Lets `import tensorflow` and its submodules find Wengert, for programs that are run unchanged.
+"""Lets `import tensorflow` and its submodules find Wengert.
 
 The finder stands first in line, so a real TensorFlow is never looked at. `tensorflow` is a module
 of its own, which has Wengert's names and the version whose behaviour they follow; submodules are
-Wengert's own modules.
+Wengert's own modules, those of `tf.keras` are Keras's, and the few private ones that Keras asks
+for stand in `wengert.inside`.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import importlib.machinery
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 import wengert
 
 VERSION = "2.21.0"  # of TensorFlow: the one that Wengert's answers are compared with
+KERAS = "keras._tf_keras.keras"  # where Keras keeps what TensorFlow hands out as `tf.keras`
+PRIVATE = ("__internal__", "compat", "compiler", "python")  # of these, `wengert.inside` has some
 
 
 class TensorFlow(ModuleType):
@@ -29,9 +33,12 @@ class TensorFlow(ModuleType):
         self.__version__ = VERSION
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name in PRIVATE:
+            value = import_module(f"tensorflow.{name}")
+        elif name.startswith("__"):
             raise AttributeError(name)
-        value = getattr(wengert, name)
+        else:
+            value = getattr(wengert, name)
         setattr(self, name, value)
         return value
 
@@ -40,17 +47,21 @@ class TensorFlow(ModuleType):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `tensorflow` and everything below it."""
+    """Finds `tensorflow` and everything below it, and the submodules of `wengert.keras`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != "tensorflow" and not fullname.startswith("tensorflow."):
+        if not _is_tensorflow(fullname) and not fullname.startswith("wengert.keras."):
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        return TensorFlow() if spec.name == "tensorflow" else resolve(spec.name)
+        if spec.name == "tensorflow":
+            return TensorFlow()
+        found = resolve(spec.name)
+        found.__dict__.setdefault("__wengert_spec__", found.__spec__)
+        return found
 
     def exec_module(self, module: ModuleType) -> None:
         own = getattr(module, "__wengert_spec__", None)
@@ -60,22 +71,32 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def resolve(fullname: str) -> ModuleType:
-    """The module behind a dotted name below `tensorflow`."""
+    """The module behind a dotted name below `tensorflow` or `wengert.keras`."""
     parts = fullname.split(".")[1:]
-    if parts == ["compat"]:
-        return ModuleType(fullname, "Names by TensorFlow's version; here there is the second.")
     if parts[:2] == ["compat", "v2"]:
         parts = parts[2:]
+    if parts[:1] == ["keras"]:
+        return _of_keras(parts[1:])
+    if parts and parts[0] in PRIVATE:
+        found = import_module("wengert.inside").module(".".join(parts))
+        if found is not None:
+            return found
+    return _public(fullname, parts)
+
+
+def _of_keras(parts: list[str]) -> ModuleType:
+    root = import_module("wengert.keras")
+    return import_module(".".join([KERAS, *parts])) if parts else root
+
+
+def _public(fullname: str, parts: list[str]) -> ModuleType:
     found: Any = wengert if parts else sys.modules["tensorflow"]
     for part in parts:
         try:
             found = getattr(found, part)
         except AttributeError as error:
             raise _missing(fullname, str(error)) from None
-    if not isinstance(found, ModuleType):
-        found = _as_module(fullname, found)
-    found.__dict__.setdefault("__wengert_spec__", found.__spec__)
-    return found
+    return found if isinstance(found, ModuleType) else _as_module(fullname, found)
 
 
 def _as_module(fullname: str, value: Any) -> ModuleType:
@@ -110,6 +131,19 @@ def as_tensorflow() -> Iterator[None]:
         for name in [n for n in sys.modules if _is_tensorflow(n)]:
             del sys.modules[name]
         sys.modules.update(before)
+
+
+def install() -> None:
+    """Resolves `tensorflow` to Wengert from here on; an error if another one is imported."""
+    found = sys.modules.get("tensorflow")
+    if found is not None and not isinstance(found, TensorFlow):
+        raise ImportError(
+            "tensorflow: another TensorFlow is imported already, and one process can have only "
+            "one. Import wengert.keras first, take `import tensorflow` out of the program, or run "
+            "the program with `wengert run`."
+        )
+    if not any(isinstance(f, Finder) for f in sys.meta_path):
+        sys.meta_path.insert(0, Finder())
 
 
 def _is_tensorflow(name: str) -> bool:

@@ -1,0 +1,67 @@
+"""Parts of a host graph that may be compiled all the same.
+
+Printing, Python calls, strings and shapes that depend on data keep a graph on the host. What lies
+between them is put into calls of graphs of their own, and each call is run by whichever engine
+suits its work.
+"""
+
+from __future__ import annotations
+
+from wengert.engines import xla
+from wengert.graph.ir import Graph, Node, inner_graphs
+from wengert.ops.nodes import CALL
+
+# A part of fewer nodes is not worth a call.
+_LEAST = 16
+CALLS_BACK = ("host_call", "flush", "reload")
+# What makes lists of rows on the host must stay beside what reads them.
+_ROWS = ("new_rows", "write_row", "read_row", "put_row", "add_row", "stack_rows", "unstack_rows",
+         "count_rows", "row_lengths", "join_rows", "cut_rows", "extent")  # fmt: skip
+
+
+def needs_host(node: Node) -> bool:
+    """Whether only the host can run a node."""
+    lowers = node.op.lower is not None or node.op.name in xla.LOWERINGS
+    return not lowers or node.op.name in CALLS_BACK
+
+
+def _stays(node: Node) -> bool:
+    if needs_host(node) or node.op.name in _ROWS or node.op.name == "call":
+        return True
+    return any(_stays(n) for g in inner_graphs(node) for n in g.nodes)
+
+
+def with_islands(graph: Graph) -> Graph:
+    """The graph with its compilable stretches as calls; itself, if nothing keeps it on the host."""
+    if len(graph.nodes) < _LEAST or not any(map(_stays, graph.nodes)):
+        return graph
+    new = graph.copy()
+    new.nodes = []
+    stretch: list[Node] = []
+    for k, node in enumerate([*graph.nodes, None]):
+        if node is not None and not _stays(node):
+            stretch.append(node)
+            continue
+        new.nodes.extend(_island(graph, stretch, graph.nodes[k:]))
+        stretch = []
+        if node is not None:
+            new.nodes.append(node)
+    new.cache["optimised"] = new
+    return new
+
+
+def _island(graph: Graph, nodes: list[Node], later: list[Node]) -> list[Node]:
+    if len(nodes) < _LEAST:
+        return nodes
+    made = {v for n in nodes for v in n.outputs}
+    given = dict.fromkeys(v for n in nodes for v in n.reads() if v not in made)
+    wanted = {v for n in later for v in n.reads()} | set(graph.all_outputs())
+    part = Graph(graph.name)
+    part.site = graph.site
+    part.nodes = list(nodes)
+    part.specs, part.sites, part.labels = graph.specs, graph.sites, graph.labels
+    part.constants = {v: graph.constants[v] for v in given if v in graph.constants}
+    part.inputs = [v for v in given if v not in graph.constants]
+    part.outputs = [v for n in nodes for v in n.outputs if v in wanted]
+    attrs = {"graph": part, "jit": "auto", "recompute": False}
+    return [Node(CALL, tuple(part.inputs), tuple(part.outputs), attrs, nodes[0].site)]

@@ -1,0 +1,202 @@
+"""Python frozen in a trace: values that have changed since, and effects that will not be replayed.
+
+A snapshot of what a function reads from outside is taken when it is traced. Compared after the
+trace it shows what the function did to the world around it; compared at later calls, what has
+become stale. Only plain values are compared: numbers, strings, arrays and nests of them, and the
+identity of tensors and functions.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Value
+from wengert.explain.places import known, place
+from wengert.explain.reading import RANDOM, Reference, is_missing, references
+from wengert.explain.record import Explanation, reason
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
+_MOST = 200  # items of a container, references of a function
+_LARGE = 1 << 16  # elements of an array
+
+
+class Seen(NamedTuple):
+    """A value as it was: something to compare, and how to show it."""
+
+    mark: Any
+    text: str
+
+
+def seen(value: Any) -> Seen | None:
+    """A value in a form that stays; `None` for what is not compared."""
+    mark = _mark(value, 3)
+    return None if mark is None else Seen(mark, _show(value))
+
+
+def _mark(value: Any, depth: int) -> Any:
+    if isinstance(value, _PLAIN):
+        return type(value), repr(value)
+    if isinstance(value, Value | FunctionType):
+        return "one", id(value)
+    source = random_source(value)
+    if source is not None:
+        return "random", str(_state(source))
+    if isinstance(value, np.ndarray):
+        return ("array", value.shape, value.tobytes()) if value.size <= _LARGE else None
+    if depth and isinstance(value, list | tuple | set | frozenset) and len(value) <= _MOST:
+        marks = [_mark(v, depth - 1) for v in value]
+        pairs = zip(marks, value, strict=True)
+        return type(value), len(value), tuple(m or ("other", id(v)) for m, v in pairs)
+    if depth and isinstance(value, dict) and len(value) <= _MOST:
+        pairs = [(repr(k), _mark(v, depth - 1) or ("other", id(v))) for k, v in value.items()]
+        return dict, len(value), tuple(pairs)
+    return None
+
+
+def random_source(value: Any) -> Any:
+    """The generator that a value is, or whose method it is."""
+    owner = getattr(value, "__self__", value)
+    return owner if isinstance(owner, RANDOM) else None
+
+
+def _state(source: Any) -> Any:
+    if isinstance(source, np.random.RandomState):
+        state = source.get_state(legacy=False)
+        return state["state"]["pos"], hash(state["state"]["key"].tobytes()), state["has_gauss"]
+    return source.bit_generator.state
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, SymbolicTensor):
+        return "a tensor of the trace"
+    if isinstance(value, list | set | dict | tuple):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if isinstance(value, Value):
+        return "another tensor"
+    text = getattr(value, "__name__", None) or repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class Snapshot:
+    """What a function read from outside when it was traced."""
+
+    def __init__(self, function: Any) -> None:
+        reads, stores = references(function)
+        self._stores = stores
+        kept = [r for r in reads if not r.is_library or random_source(r.value()) is not None]
+        self._all = {r.text: r for r in (*kept[:_MOST], *stores)}
+        self._taken: dict[str, Seen] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Takes the values anew."""
+        self._taken = {}
+        for text, reference in self._all.items():
+            value = reference.value()
+            taken = None if is_missing(value) else seen(value)
+            if taken is not None:
+                self._taken[text] = taken
+
+    def changes(self) -> list[tuple[Reference, Seen | None, Seen, Any]]:
+        """What is another value now: the reference, then and now."""
+        found = []
+        for text, reference in self._all.items():
+            value = reference.value()
+            now = None if is_missing(value) else seen(value)
+            old = self._taken.get(text)
+            if now is not None and (old is None or old.mark != now.mark):
+                found.append((reference, old, now, value))
+        return found
+
+    def containers(self) -> dict[int, Reference]:
+        """The lists, dicts and sets it reaches, by their identity."""
+        values = [(r.value(), r) for r in self._all.values()]
+        return {id(v): r for v, r in values if isinstance(v, list | dict | set)}
+
+
+def stale(name: str, snapshot: Snapshot, traced: Any, called: Any) -> list[Explanation]:
+    """Values that have changed since the trace that is used now."""
+    return [
+        reason(
+            "WG301",
+            f"`{reference.text}` was {old.text} when `{name}` was traced, it is {now.text} now; "
+            f"the trace goes on with the old value",
+            *known(
+                place(reference.site, "read here, once, while tracing"),
+                place(called, "this call uses the old value"),
+                place(traced, "traced by this call"),
+            ),
+            remedy=f"Pass it as an argument, or keep it in a tf.Variable and assign to it "
+            f"(`{reference.text}.assign(...)`).",
+            details={"function": name, "name": reference.text},
+        )
+        for reference, old, now, value in snapshot.changes()
+        if old is not None and random_source(value) is None
+    ]
+
+
+def side_effects(name: str, snapshot: Snapshot, traced: Any) -> list[Explanation]:
+    """What the function did to the world outside while it was traced."""
+    stores = {r.text: r for r in snapshot._stores}
+    found = []
+    for reference, old, now, value in snapshot.changes():
+        where = stores.get(reference.text, reference)
+        if random_source(value) is not None:
+            found.append(baked(name, reference.text, reference.site, traced))
+            continue
+        if holds_symbolic(value):
+            found.append(leaked(name, where.text, where.site, traced))
+            continue
+        before = f"was {old.text}" if old is not None else "was not there"
+        found.append(
+            reason(
+                "WG302",
+                f"`{where.text}` {before} and is {now.text} after the trace of `{name}`; Python's "
+                f"effects happen while tracing and are not replayed",
+                *known(
+                    place(where.site, "changed here, while tracing only"),
+                    place(traced, "traced by this call"),
+                ),
+                remedy="Return the value, keep it in a tf.Variable, or do it outside the function.",
+                details={"function": name, "name": where.text},
+            )
+        )
+    return found
+
+
+def baked(name: str, asked: str, site: Any, traced: Any) -> Explanation:
+    """A random number or a time that a trace has fixed."""
+    return reason(
+        "WG303",
+        f"`{asked}` is asked while tracing, and its answer is the same in every later call of "
+        f"`{name}`",
+        *known(place(site, "asked once"), place(traced, "traced by this call")),
+        remedy="Use tf.random, or pass the value as an argument.",
+        details={"function": name},
+    )
+
+
+def holds_symbolic(value: Any) -> bool:
+    if isinstance(value, SymbolicTensor):
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return isinstance(inner, list | tuple | set | type({}.values())) and any(
+        isinstance(v, SymbolicTensor) for v in inner
+    )
+
+
+def leaked(name: str, holder: str, site: Any, traced: Any) -> Explanation:
+    """A tensor of a trace that something outside holds on to."""
+    return reason(
+        "WG405",
+        f"`{holder}` keeps a tensor of the trace of `{name}`, which never gets a value outside it",
+        *known(place(site, "kept here"), place(traced, "traced by this call")),
+        remedy="Return it from the function, or keep it in a tf.Variable.",
+        details={"function": name, "holder": holder},
+    )

@@ -1,0 +1,98 @@
+"""Looks inside a traced function: runs its graph one node at a time on the host's kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from wengert.core import nest
+from wengert.core.context import executing_eagerly
+from wengert.core.tensor import Value
+from wengert.engines import control, host
+from wengert.explain.numerics import Numerics, finite
+from wengert.explain.standing import replaced
+from wengert.functions import execute
+from wengert.functions.trace import Trace, _given
+from wengert.graph.ir import Graph, Node
+
+assert control, "the engines know calls, branches and loops from there"
+
+Walked = tuple[Node, list[Any], list[Any]]
+
+
+def walk(graph: Graph, arrays: list[Any]) -> Iterator[Walked]:
+    """Each node with the arrays it reads and those it makes; calls of graphs are entered.
+
+    Ends early at a node whose effect must not happen a second time.
+    """
+    env: dict[int, Any] = dict(graph.constants)
+    env.update(zip(graph.all_inputs(), arrays, strict=True))
+    for node in graph.nodes:
+        given = [env[v] for v in node.inputs]
+        if node.op.effect:
+            if node.outputs:
+                return
+            continue
+        if node.op.name == "call":
+            yield from walk(node.attrs["graph"], given)
+        with np.errstate(all="ignore"):
+            made = run_node(graph, node, given, env)
+        env.update(zip(node.outputs, made, strict=True))
+        yield node, given, made
+
+
+def run_node(graph: Graph, node: Node, given: list[Any], env: dict[int, Any]) -> list[Any]:
+    """The arrays that one node makes."""
+    attrs = node.attrs
+    leaves = node.reads()[len(node.inputs) :]
+    if node.open:
+        attrs = host.resolver(node)(*[env[v] for v in leaves])
+    runner = host.RUNNERS.get(node.op.name)
+    if runner is not None:
+        run = runner(graph, node)
+        return [np.asarray(a) for a in (run(attrs, *given) if node.open else run(*given))]
+    result = node.op.kernel(*given, **attrs)
+    return [np.asarray(a) for a in ((result,) if node.op.outputs == 1 else result)]
+
+
+def first_bad(numerics: Numerics, graph: Graph, arrays: list[Any], results: list[Any]) -> None:
+    """Tells where inside a graph the first number that is not finite was made."""
+    bad = [a for a in results if not finite(a)]
+    if not bad:
+        return
+    backward = graph.name.endswith(("_backward", "_gradient"))
+    for node, given, made in walk(graph, [np.asarray(a) for a in arrays]):
+        if not all(map(finite, made)):
+            numerics.blame(node.op.name, given, made, node.site, bad, backward)
+            return
+
+
+@contextmanager
+def looking_inside(numerics: Callable[[], Numerics | None]) -> Iterator[None]:
+    """Looks into graphs that ran in the block, forward and backward, if their results are bad."""
+
+    def call(old: Any, trace: Any, leaves: Any, site: Any) -> Any:
+        found = numerics() if executing_eagerly() else None
+        if found is None:
+            return old(trace, leaves, site)
+        arrays = [*[x._array for x in leaves], *[_given(s)._array for s in trace.sources]]
+        arrays += [v._array for v in trace.reads]
+        result = old(trace, leaves, site)
+        outs = [y._array for y in nest.flatten(result) if isinstance(y, Value)]
+        first_bad(found, trace.graph, arrays, outs)
+        return result
+
+    def run(old: Any, graph: Any, arrays: Any, jit: Any) -> Any:
+        results = old(graph, arrays, jit)
+        found = numerics()
+        if found is not None:
+            # What a compiled program returns is no NumPy array yet; it is made one here, once.
+            results = [np.asarray(r) for r in results]
+            first_bad(found, graph, arrays, results)
+        return results
+
+    with replaced(Trace, "call", call), replaced(execute, "execute", run):
+        yield

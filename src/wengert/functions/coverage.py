@@ -1,0 +1,120 @@
+"""What runs where, and why: `f.coverage()`.
+
+For each trace it says which engine runs it and for what reason, which nodes keep it on the host,
+and whether Python control flow was converted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from wengert.core.errors import describe
+from wengert.core.sites import Site, locate
+from wengert.engines import choice, xla
+from wengert.engines.islands import needs_host
+from wengert.functions import tracing_state
+from wengert.graph.ir import Graph
+from wengert.graph.passes import optimised
+
+
+@dataclass(frozen=True)
+class TraceCoverage:
+    """One trace: its engine, the reason, what it holds, and what ties it to the host."""
+
+    signature: str
+    engine: str
+    reason: str
+    operations: dict[str, int]
+    executables: int
+    host_only: list[tuple[str, Site | None]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [f"{self.signature}: {self.engine}, because {self.reason}"]
+        lines += [f"    on the host: {name}" + (f" at {s}" if s else "") for name, s in self.host_only]
+        return "\n".join(lines)
+
+
+class Coverage:
+    """All traces of a function, and whether its control flow was converted."""
+
+    def __init__(self, function: Any) -> None:
+        self.name: str = function.name
+        self.conversion: str = _conversion(function)
+        self.traces = [
+            _covered(self.name, trace) for trace in function._store.traces.values()
+        ]
+
+    def __str__(self) -> str:
+        head = f"{self.name}: {len(self.traces)} traces; control flow {self.conversion}"
+        return "\n".join([head, *[f"  {t}" for t in self.traces]])
+
+    __repr__ = __str__
+
+
+def _conversion(function: Any) -> str:
+    if not function._options.autograph:
+        return "not converted (autograph=False)"
+    reason = tracing_state.why_not_converted(function.python_function)
+    return "converted" if reason is None else f"not converted ({reason})"
+
+
+def _covered(name: str, trace: Any) -> TraceCoverage:
+    graph: Graph = trace.graph
+    given = ", ".join(describe(graph.specs[v]) for v in graph.inputs)
+    engine, reason = _engine(trace, graph)
+    nodes = list(optimised(graph).walk())
+    held = [(n.op.name, locate(n.site)) for n in nodes if needs_host(n)]
+    counts = dict(Counter(n.op.name for n in nodes).most_common())
+    return TraceCoverage(
+        f"{name}({given})", engine, reason, counts, len(graph.cache.get("xla", {})), held
+    )
+
+
+def _engine(trace: Any, graph: Graph) -> tuple[str, str]:
+    if trace.jit:
+        return "xla", "jit_compile=True demands it"
+    wish = choice.forced()
+    if wish is not None:
+        return wish, f"wengert.engine({wish!r}) is in force"
+    node = choice.runs_only_on_host(graph)
+    if node is not None:
+        return "host", f"{node.op.name} has no form in XLA, or calls Python"
+    if graph.cache.get("not_fixed"):
+        return "host", "a shape depends on the values of tensors"
+    known = graph.cache.get("work")
+    if graph.cache.get("xla"):
+        return "xla", f"its work (about {_micros(known)} on the host) is worth a compilation"
+    if known is None:
+        if not choice.is_closed(graph):
+            return "undecided", "it has not been called"
+        known = (choice.work(graph, _shaped(graph)), 1)
+    return "host", f"its work (about {_micros(known)}) is too small, or its shapes came only once"
+
+
+def _micros(known: Any) -> str:
+    return "an unknown time" if known is None else f"{known[0]:.0f} µs"
+
+
+def _shaped(graph: Graph) -> list[Any]:
+    return [np.broadcast_to(np.zeros((), bool), graph.specs[v].shape) for v in graph.all_inputs()]
+
+
+def compiler_text(concrete: Any, stage: str) -> str:
+    """The compiler's view of a concrete function: "stablehlo", "hlo" or "optimized_hlo"."""
+    graph: Graph = concrete.graph
+    xla.check_lowers(graph)
+    arrays = [_zeros(graph, v) for v in graph.all_inputs()]
+    found = xla.executable(graph, arrays, ())
+    if stage in ("hlo", "stablehlo", "hlo_serialized"):
+        return found.lowered_text()
+    return found.run.as_text()
+
+
+def _zeros(graph: Graph, value: int) -> Any:
+    spec = graph.specs[value]
+    shape = tuple(1 if d is None else d for d in spec.shape or ())
+    return np.broadcast_to(np.zeros((), spec.dtype.np), shape)

@@ -1,0 +1,41 @@
+"""The shape of a tensor without its elements, so that a gradient keeps nothing else.
+
+It is a tensor of no elements with the sizes of the other one: free to keep and to stack, and to
+XLA a shape that is known.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.lazy import lax
+from wengert.core.op import Op, Spec
+from wengert.ops.row_list import Rows
+
+
+def _extent_kernel(x: Any) -> Any:
+    if isinstance(x, Rows) and not x.is_even:
+        rows = [_extent_kernel(x.blank(i) if r is None else r) for i, r in enumerate(x.items)]
+        return Rows(rows, np.dtype(bool), rows[0].shape)
+    return np.zeros((*x.shape, 0), bool)
+
+
+EXTENT = Op(
+    "extent",
+    "x",
+    kernel=_extent_kernel,
+    infer=lambda x: Spec(None if x.shape is None else (*x.shape, 0), dtypes.bool_),
+    lower=lambda x: lax.full((*x.shape, 0), False, bool),
+    grad=None,
+    folds=False,
+    register=False,
+)
+
+
+def extent(x: Any) -> Any:
+    """A tensor of no elements that has the sizes of another, and one more of 0."""
+    return apply(EXTENT, x)

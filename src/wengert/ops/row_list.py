@@ -1,0 +1,216 @@
+"""`Rows`: a list of arrays, one for each row, of which every version stays what it was.
+
+Writing a row gives a new version in constant time: the newest version holds the list, and each
+older one knows the one row in which it differs. Whoever reads an older version walks back to it
+first, so reading in the order of writing, or against it, is cheap. To NumPy it is an array.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.core.errors import InvalidIndexError, invalid
+
+
+class Rows:
+    """Rows of one dtype; `None` stands for zeros that nobody wrote.
+
+    `row` is the shape of a row that is not there. The rows may have different shapes.
+    """
+
+    __slots__ = ("_change", "_items", "_newer", "dtype", "row")
+
+    def __init__(
+        self, items: list[Any], dtype: np.dtype, row: tuple[int, ...] | None = None
+    ) -> None:
+        self._items: list[Any] | None = items
+        self._newer: Rows | None = None
+        # For an older version: its length, and the row in which the newer one differs.
+        self._change: tuple[int, int, Any] = (0, 0, None)
+        self.dtype = dtype
+        self.row = row
+
+    @property
+    def items(self) -> list[Any]:
+        """The rows of this version; to be read before another version is touched."""
+        if self._items is None:
+            self._go_back()
+        items: Any = self._items
+        return items
+
+    def _go_back(self) -> None:
+        """Turns the path from here to the newest version round, so that it leads here."""
+        path: list[Rows] = []
+        version: Rows = self
+        while version._newer is not None:
+            path.append(version)
+            version = version._newer
+        for older in reversed(path):
+            items: Any = version._items
+            length, i, row = older._change
+            version._change = (len(items), i, items[i] if i < len(items) else None)
+            _resize(items, length)
+            if i < length:
+                items[i] = row
+            version._items, version._newer = None, older
+            older._items, older._newer = items, None
+            version = older
+
+    def written(self, i: int, x: Any) -> Rows:
+        """The version with `x` at `i`, longer if need be."""
+        items = self.items
+        length = len(items)
+        new = Rows(items, self.dtype, x.shape)
+        self._change = (length, i, items[i] if i < length else None)
+        self._items, self._newer = None, new
+        _resize(items, max(length, i + 1))
+        items[i] = x
+        return new
+
+    def get(self, i: int) -> Any:
+        """Row `i`, zeros where none was written."""
+        found = self.items[i]
+        return self.blank(i) if found is None else found
+
+    def blank(self, i: int) -> Any:
+        """What stands where nothing was written."""
+        if self.row is None:
+            raise invalid(
+                "TensorArray",
+                f"element {i} was never written, and no shape is known for it",
+                help="Write it first, or give `element_shape`.",
+            )
+        if self.dtype == object:
+            return np.full(self.row, b"", object)
+        return np.zeros(self.row, self.dtype)
+
+    def zeros(self) -> Rows:
+        """Zeros of the same lengths and shapes."""
+        rows = [
+            None if x is None else x.zeros() if type(x) is Rows else np.zeros(x.shape, self.dtype)
+            for x in self.items
+        ]
+        return Rows(rows, self.dtype, self.row)
+
+    def filled(self) -> list[Any]:
+        """All rows, blank ones too."""
+        return [self.blank(i) if x is None else x for i, x in enumerate(self.items)]
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all rows are arrays of one shape."""
+        there = [x for x in self.items if x is not None]
+        return all(type(x) is np.ndarray and x.shape == there[0].shape for x in there)
+
+    # As an array.
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.items), *(self.row or ()))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.get(index) if isinstance(index, int) else np.asarray(self)[index]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        """One array; of uneven rows an array of objects, which `as_rows` takes back."""
+        rows = self.filled()
+        if not rows:
+            return np.zeros((0, *(self.row or ())), self.dtype)
+        if self.is_even and self.dtype != object:
+            found = np.stack(rows)
+            return found if dtype is None else found.astype(dtype)
+        if self.is_even:
+            found = np.empty(self.shape, object)
+            for i, x in enumerate(rows):
+                found[i] = x[()]
+            return found
+        return _objects(rows)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if ufunc is np.add and method == "__call__" and not kwargs:
+            a, b = map(as_rows, inputs)
+            return added(a, b)
+        plain = [np.asarray(x) if isinstance(x, Rows) else x for x in inputs]
+        return getattr(ufunc, method)(*plain, **kwargs)
+
+
+def _resize(items: list[Any], length: int) -> None:
+    if len(items) > length:
+        del items[length:]
+    else:
+        items.extend([None] * (length - len(items)))
+
+
+def _objects(rows: Iterable[Any]) -> np.ndarray:
+    rows = list(rows)
+    found = np.empty(len(rows), object)
+    for i, x in enumerate(rows):
+        found[i] = x
+    return found
+
+
+def as_rows(x: Any) -> Rows:
+    """An array as rows."""
+    if isinstance(x, Rows):
+        return x
+    if x.dtype == object and x.ndim == 1 and len(x) and isinstance(x[0], np.ndarray | Rows):
+        return Rows(list(x), x[0].dtype, x[0].shape)
+    return Rows(list(x), x.dtype, x.shape[1:])
+
+
+def added(a: Rows, b: Rows) -> Rows:
+    """The sum row by row; a row that only one of them has is that one's."""
+    left, right = list(a.items), list(b.items)
+    _resize(left, max(len(left), len(right)))
+    _resize(right, len(left))
+    rows = [
+        y if x is None else x if y is None else _sum(x, y) for x, y in zip(left, right, strict=True)
+    ]
+    return Rows(rows, a.dtype, b.row if a.row is None else a.row)
+
+
+def increased(rows: Rows, i: int, x: Any) -> Rows:
+    """The rows with `x` added to row `i`."""
+    old = rows.items[i] if i < len(rows) else None
+    return rows.written(i, x if old is None else _sum(old, x))
+
+
+def _sum(x: Any, y: Any) -> Any:
+    found = np.add(x, y)
+    return found if type(found) is Rows else np.asarray(found)
+
+
+def joined(rows: list[Any], spec: Any) -> Any:
+    """The rows of a loop as one array, or as `Rows` where their shapes differ."""
+    if not rows:
+        shape = [0 if d is None else d for d in (spec.shape or (0,))[1:]]
+        return np.zeros((0, *shape), spec.dtype.np)
+    first = rows[0].shape
+    if all(type(r) is np.ndarray and r.shape == first for r in rows):
+        return np.stack(rows)
+    return Rows(rows, spec.dtype.np, first)
+
+
+def outside(what: str, i: int, count: int) -> Exception:
+    """The error for an index that the array does not have."""
+    return invalid(
+        f"TensorArray.{what}",
+        f"index {i} is outside [0, {count})",
+        help="Make it larger, or with dynamic_size=True.",
+        kind=InvalidIndexError,
+    )
