@@ -63,3 +63,10 @@ def embedding(rows, width=64, used=256):
     indices = r.integers(0, rows, used).astype(np.int32)
     table[indices] = normal(r, used, width)
     return table, indices
+
+
+def recurrent(steps):
+    """A sequence [steps, 32, 64] and two square weights."""
+    r = rng()
+    w, u = normal(r, 64, 64, scale=0.1), normal(r, 64, 64, scale=0.1)
+    return normal(r, steps, 32, 64), w, u

@@ -116,6 +116,52 @@ def _tapes() -> list[Workload]:
     ]
 
 
+def _functions() -> list[Workload]:
+    compiled = ("wengert", "tensorflow", "jax")
+    xla = {"xla": True}
+    row = Workload
+    return [
+        row("f-trivial", "call of a trivial function", "µs", 1e6, build="trivial", frameworks=compiled),
+        row("f-trivial-xla", "call of a trivial function, XLA", "µs", 1e6, build="trivial", args=xla,
+            frameworks=compiled),
+        row("f-mlp-small", "MLP 64-64-64-10 step in a function", "µs", 1e6, build="mlp_function",
+            args=MLP_SMALL, frameworks=compiled),
+        row("f-mlp-big", "MLP 784-1024-1024-10 step in a function", "ms", 1e3,
+            build="mlp_function", args=MLP_BIG, frameworks=compiled),
+        row("f-mlp-big-xla", "MLP 784-1024-1024-10 step in a function, XLA", "ms", 1e3,
+            build="mlp_function", args=MLP_BIG | xla, frameworks=compiled),
+        row("f-first", "first call of the small MLP step", "ms", 1e3, build="first_call",
+            args=MLP_SMALL, frameworks=compiled),
+        row("f-batches", "100 batch sizes, one function", "ms", 1e3, build="batch_sizes",
+            args={"count": 100, "traced": True}, frameworks=("wengert", "tensorflow")),
+        row("f-batches-eager", "100 batch sizes, eager", "ms", 1e3, build="batch_sizes",
+            args={"count": 100, "traced": False}, frameworks=("wengert", "tensorflow")),
+        row("f-scalars", "trace and compile 1000 scalar operations", "ms", 1e3, build="scalars",
+            args={"count": 1000}, frameworks=compiled),
+        row("f-tracing", "tracing alone, per operation", "µs", 1e3, build="tracing",
+            args={"count": 1000}, frameworks=("wengert", "tensorflow")),
+        row("f-while", "gradient of a while_loop of 100 steps", "µs", 1e6, build="recurrent",
+            args={"steps": 100}, frameworks=compiled),
+        row("f-scan", "gradient of a scan of 100 steps", "µs", 1e6, build="recurrent",
+            args={"steps": 100, "form": "scan"}, frameworks=("wengert", "jax")),
+        row("f-until", "gradient of a loop of unknown length, XLA", "µs", 1e6, build="until",
+            args={"known": False}, frameworks=("wengert",)),
+        row("f-until-known", "the same loop, length known", "µs", 1e6, build="until",
+            args={"known": True}, frameworks=("wengert",)),
+        row("ag-convert", "conversion of a 100-line function", "ms", 1e3, build="convert",
+            args={"lines": 100}, frameworks=("wengert",)),
+        row("ag-on", "trace with Python conditions, converted", "ms", 1e3, build="converted",
+            args={"autograph": True}, frameworks=("wengert", "tensorflow")),
+        row("ag-off", "trace with Python conditions, not converted", "ms", 1e3, build="converted",
+            args={"autograph": False}, frameworks=("wengert", "tensorflow")),
+        row("ag-collatz", "Collatz-like loop of 1,000,000 turns", "ms", 1e3, build="collatz",
+            args={"turns": 1_000_000}, frameworks=("wengert", "jax")),
+        *[row(f"ag-rnn{n}", f"plain Python recurrent loop, {n} steps, gradient", "µs", 1e6,
+              build="plain_recurrent", args={"steps": n}, frameworks=("wengert", "jax"))
+          for n in (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)],
+    ]  # fmt: skip
+
+
 WORKLOADS = [
     Workload("import", "import", "s", 1.0, "import"),
     *_chains(),
@@ -151,6 +197,7 @@ WORKLOADS = [
         )
         for on in (False, True)
     ),
+    *_functions(),
 ]
 
 TARGETS = [
@@ -167,4 +214,23 @@ TARGETS = [
     Target("deep-memory", 1.1, "torch", "tape memory of a 50-layer MLP"),
     Target("recompute-on", 0.2, "recompute-off", "recompute_grad: peak with over without"),
     Target("import", 0.25, "limit", "import, seconds"),
-]
+    Target("f-trivial", 2.7, "jax", "call of a trivial function"),
+    Target("f-trivial", 0.1, "tensorflow", "call of a trivial function"),
+    Target("f-mlp-small", 0.8, "jax", "small MLP step in a function"),
+    Target("f-mlp-small", 0.25, "tensorflow", "small MLP step in a function"),
+    Target("f-mlp-big", 1.02, "jax", "big MLP step in a function (JAX with donation)"),
+    Target("f-mlp-big-xla", 1.0, "tensorflow", "big MLP step in a function (both XLA)"),
+    Target("f-first", 0.3, "tensorflow", "first call of the small MLP step"),
+    Target("f-batches", 1.3, "f-batches-eager", "100 batch sizes through one function"),
+    Target("f-scalars", 1.0, "jax", "trace and compile 1000 scalar operations"),
+    Target("f-tracing", 10.0, "limit", "tracing, µs per operation"),
+    Target("f-while", 1.1, "jax", "recurrent loop by while_loop, gradient"),
+    Target("f-while", 0.8, "tensorflow", "recurrent loop by while_loop, gradient"),
+    Target("f-scan", 1.1, "jax", "recurrent loop by scan, gradient"),
+    Target("f-until", 1.2, "f-until-known", "loop of unknown length over known"),
+    Target("ag-convert", 20.0, "limit", "conversion of a 100-line function, ms"),
+    Target("ag-on", 1.2, "ag-off", "Python conditions: converted over not"),
+    Target("ag-collatz", 1.2, "jax", "Collatz-like loop"),
+    *[Target(f"ag-rnn{n}", 1.2, "jax", f"plain Python recurrent loop, {n} steps")
+      for n in (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)],
+]  # fmt: skip

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from benchmarks import arrays
 from benchmarks.arrays import RATE
+from benchmarks.functions_jax import (  # noqa: F401  # the worker finds them here
+    collatz,
+    mlp_function,
+    plain_recurrent,
+    recurrent,
+    scalars,
+    trivial,
+)
 
 
 def chain(jax, shape, count, backward):

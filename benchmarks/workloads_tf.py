@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from benchmarks import arrays
 from benchmarks.arrays import RATE
+from benchmarks.functions_tf import (  # noqa: F401  # the worker finds them here
+    batch_sizes,
+    collatz,
+    convert,
+    converted,
+    first_call,
+    mlp_function,
+    plain_recurrent,
+    recurrent,
+    scalars,
+    tracing,
+    trivial,
+    until,
+)
 
 
 def chain(tf, shape, count, backward):

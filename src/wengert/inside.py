@@ -27,7 +27,7 @@ from wengert.core.op import Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, TensorLike, is_tensor
 from wengert.core.variable import Variable
-from wengert.functions.control import cond
+from wengert.functions.branching import cond
 from wengert.graph.ir import Graph, building
 
 
@@ -35,7 +35,7 @@ class FuncGraph:
     """A graph to run a layer's code in, for the shapes of what it returns."""
 
     def __init__(self, name: str) -> None:
-        self._graph = Graph(name)
+        self._graph = Graph(name, building())
 
     @contextmanager
     def as_default(self) -> Iterator[FuncGraph]:

@@ -13,8 +13,9 @@ from wengert.autograph import primitives, trees, values
 from wengert.autograph.learning import Growing, Learn, Owner, inside, retrying, was_meant
 from wengert.autograph.lists import TracedList, is_array
 from wengert.autograph.state import Cells, State
-from wengert.autograph.undefined import EMPTY, UNSET, Undefined
+from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
 from wengert.autograph.unit import Construct
+from wengert.core import sites
 from wengert.core.errors import at_site, invalid_dtype
 
 Recipe = Callable[[list[Any]], Any]
@@ -142,9 +143,20 @@ def _run(run: Any, state: State) -> Any:
     except Exception as error:
         if not was_meant(error):
             raise
-        primitives.fail(error)
+        primitives.fail(error, _raised_at(error))
         return Dead()
     return state.read()
+
+
+def _raised_at(error: Exception) -> Any:
+    """The user's line that raised an exception."""
+    found = None
+    entry = error.__traceback__
+    while entry is not None:
+        if sites.find(entry.tb_frame) == (entry.tb_frame.f_code, entry.tb_frame.f_lasti):
+            found = (entry.tb_frame.f_code, entry.tb_lasti)
+        entry = entry.tb_next
+    return found
 
 
 class Joint:
@@ -267,7 +279,7 @@ class Joint:
         return self._leaves(name, a, b)
 
     def _leaves(self, name: str, a: Any, b: Any) -> Recipe:
-        numbers = trees.is_number(a), trees.is_number(b)
+        numbers = trees.is_constant(a), trees.is_constant(b)
         if all(numbers) and type(a) is type(b) and _equal(a, b):
             return _same(a)
         if not all(n or trees.is_tensor(x) for n, x in zip(numbers, (a, b), strict=True)):
@@ -295,8 +307,9 @@ class Joint:
             f"other, and which one depends on a tensor. Make both tensors of one dtype."
         )
         if name == "the returned value":
-            raise at_site(ValueError(text.replace("if:", "return:", 1)))
-        return _same(Undefined(text))
+            kind = ValueError if a is None or b is None else MixedError
+            raise at_site(kind(text.replace("if:", "return:", 1)))
+        return _same(Undefined(text, kind=MixedError))
 
     def _only_one(self, name: str) -> str:
         return (

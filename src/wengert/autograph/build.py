@@ -113,16 +113,19 @@ def changed(node: Any, **fields: Any) -> Any:
 _LEAVES = frozenset({ast.Name, ast.Constant})
 
 
-def rebuilt(node: Any, rewrite: Callable[[Any], Any]) -> Any:
-    """A node with `rewrite` applied to its children; itself where nothing changed."""
+def rebuilt(node: Any, rewrite: Callable[[Any], Any], leaves: frozenset[type] = _LEAVES) -> Any:
+    """A node with `rewrite` applied to its children; itself where nothing changed.
+
+    Children of the kinds in `leaves` are passed over.
+    """
     fields: dict[str, Any] = {}
     for name in FIELDS[type(node)]:
         old = getattr(node, name, None)
         if old.__class__ is list:
-            new: Any = [x if x is None or x.__class__ in _LEAVES else rewrite(x) for x in old]
+            new: Any = [x if x is None or x.__class__ in leaves else rewrite(x) for x in old]
             if new != old:
                 fields[name] = new
-        elif old is not None and old.__class__ not in _LEAVES:
+        elif old is not None and old.__class__ not in leaves:
             new = rewrite(old)
             if new is not old:
                 fields[name] = new

@@ -18,7 +18,10 @@ from wengert.autograph.values import building, symbolic
 from wengert.core import dtypes
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
-from wengert.functions import control, functional
+from wengert.functions.batched import vectorized_map
+from wengert.functions.branching import case, cond, switch_case
+from wengert.functions.control import while_loop
+from wengert.functions.functional import foldl, foldr, map_fn, scan
 from wengert.ops.arithmetic import add_n
 from wengert.ops.cast import cast
 from wengert.ops.create import range as range_of
@@ -242,7 +245,6 @@ replace(stack, stack_)
 replace(concat, concat_)
 replace(add_n, add_n_)
 for _function in (
-    control.cond, control.case, control.switch_case, control.while_loop, functional.map_fn,
-    functional.scan, functional.foldl, functional.foldr,
+    case, cond, foldl, foldr, map_fn, scan, switch_case, vectorized_map, while_loop,
 ):  # fmt: skip
     replace(_function, _converting(_function))

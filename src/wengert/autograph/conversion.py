@@ -113,7 +113,8 @@ def rewritten(f: FunctionType, node: Any) -> Conversion:
     """The conversion of a function whose syntax tree is known."""
     from wengert.autograph.operators import tools
 
-    unit = Unit(node, frozenset(f.__code__.co_freevars), f.__globals__)
+    owner = source.enclosing_class(f)
+    unit = Unit(node, frozenset(f.__code__.co_freevars), f.__globals__, owner)
     cells = {name: CellType(value) for name, value in tools(unit).items()}
     new = _compiled(tree(f, node, unit, list(cells)), f, unit.names.prefix)
     return Conversion(new, None, cells, unit.sites)

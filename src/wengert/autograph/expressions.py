@@ -121,7 +121,7 @@ class Expressions:
     def compare(self, node: ast.Compare) -> Any:
         symbols = [_OPERATORS[type(op)] for op in node.ops]
         if all(s in ("is", "is not") for s in symbols):
-            return b.rebuilt(node, self.certain)
+            return b.rebuilt(node, self.certain, frozenset())
         if len(symbols) == 1:
             if symbols[0] not in ("in", "not in"):
                 return b.rebuilt(node, self)
@@ -133,6 +133,12 @@ class Expressions:
         return self.op(
             node, "chain", self(node.left), b.const(node, tuple(symbols)), *rest
         )
+
+    def returned(self, node: Any) -> Any:
+        """What a function returns; a name that may stand for no value is asked first."""
+        if isinstance(node, ast.Tuple):
+            return b.rebuilt(node, self.certain, frozenset())
+        return self.certain(node)
 
     def certain(self, node: Any) -> Any:
         """An operand of `is`: a name that may stand for no value is asked first."""

@@ -140,20 +140,30 @@ class Forms:
         for s in symbols:
             self._use(s.base, *[key for step, key in s.steps if step == "n"])
         self._use(*flags)
+        targets = {f: self._private(names) for f, names in self._targets(loop).items()}
         number = self.unit.site(
             Construct(
                 kind,
                 ref.lineno,
-                symbols,
-                frozenset(appended),
+                tuple(map(self._place, symbols)),
+                frozenset(map(self._place, appended)),
                 tuple(flags),
-                frozenset(live),
-                frozenset(after),
-                self._targets(loop),
+                self._private(live),
+                self._private(after),
+                targets,
                 self.names.result,
             )
         )
         return b.item(ref, b.load(ref, self.names.sites), number)
+
+    def _private(self, names: Iterable[str]) -> frozenset[str]:
+        return frozenset(map(self.unit.private, names))
+
+    def _place(self, symbol: Symbol) -> Symbol:
+        """A symbol by the names that it has when the function runs."""
+        spelled = self.unit.private
+        steps = tuple([(kind, key if kind == "[" else spelled(key)) for kind, key in symbol.steps])
+        return Symbol(spelled(symbol.base), steps)
 
     def _flag(self, kind: str, loop: Any = None) -> str:
         name = self._flag_name(kind, loop)
@@ -220,7 +230,7 @@ class Forms:
         if kind != "return":
             return [up]
         self._use(self.names.result)
-        value = b.const(node, None) if node.value is None else self.rewrite(node.value)
+        value = b.const(node, None) if node.value is None else self.rewrite.returned(node.value)
         return [b.assign(node, self.names.result, value), up]
 
     def _ask(self, node: ast.If, rest: list[ast.stmt]) -> Any:
@@ -416,6 +426,8 @@ class Forms:
         return [b.changed(node, subject=self.rewrite(node.subject), cases=cases)]
 
     def _assert(self, node: ast.Assert) -> list[Any]:
+        if not __debug__:
+            return [node]
         message = b.const(node, None)
         if node.msg is not None:
             message = b.thunk(node.msg, self.rewrite(node.msg))

@@ -8,8 +8,9 @@ from typing import Any
 
 from wengert.core import nest
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import InvalidArgumentError, at_site, describe, invalid, say
 from wengert.core.shapes import TensorShape
+from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
 from wengert.ops.dims import shape
@@ -84,27 +85,29 @@ class TracedList:
         leaves = self.leaves(value)
         self.arrays = [a.write(place, x) for a, x in zip(self.arrays, leaves, strict=True)]
 
-    def leaves(self, value: Any) -> list[Any]:
-        """An element as tensors of the right kinds."""
+    def leaves(self, value: Any, site: Any = None) -> list[Any]:
+        """An element as tensors of the right kinds; `site` is where it was appended."""
         specs = nest.flatten(self.element)
         try:
             nest.assert_same_structure(self.element, value)
             pairs = zip(nest.flatten(value), specs, strict=True)
             leaves = [operand(x, None, s.dtype) for x, s in pairs]
         except (TypeError, ValueError):
-            raise self._unlike(value) from None
+            raise self._unlike(value, site) from None
         for x, s in zip(leaves, specs, strict=True):
             if x.dtype is not s.dtype or not TensorShape(x.shape).is_compatible_with(s.shape):
-                raise self._unlike(value)
+                raise self._unlike(value, site)
         return leaves
 
-    def _unlike(self, value: Any) -> Any:
-        return invalid(
+    def _unlike(self, value: Any, site: Any) -> Any:
+        text = say(
             "append",
             "the elements of a list that grows in a loop on tensors must have one shape and dtype",
             _shown(self.element),
             _shown(value),
+            help="Pad or cast them, or keep them in two lists.",
         )
+        return at_site(InvalidArgumentError(None, None, text), site)
 
     def __add__(self, other: Any) -> TracedList:
         if not isinstance(other, list | tuple):
@@ -171,8 +174,8 @@ class TracedList:
 
     # As a part of what a function returns: eagerly it is a plain list again.
 
-    def __tf_flatten__(self) -> tuple[list[Any], Any]:
-        return nest.flatten(self.stack()), self.element
+    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+        return self.element, nest.flatten(self.stack())
 
     @classmethod
     def __tf_unflatten__(cls, element: Any, parts: list[Any]) -> Any:
@@ -191,8 +194,8 @@ class _Parts:
         self.element = element
         self.parts = parts
 
-    def __tf_flatten__(self) -> tuple[list[Any], Any]:
-        return self.parts, self.element
+    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+        return self.element, self.parts
 
     __tf_unflatten__ = TracedList.__tf_unflatten__
 
@@ -220,22 +223,25 @@ class FillingList:
     its elements, and so gives up this guess.
     """
 
-    __slots__ = ("_give_up", "items")
+    __slots__ = ("_give_up", "items", "sites")
 
     def __init__(self, give_up: Callable[[], BaseException]) -> None:
         self.items: list[Any] = []
+        self.sites: list[Any] = []
         self._give_up = give_up
 
     def append(self, value: Any) -> None:
         """Adds an element at the end."""
         self.items.append(value)
+        self.sites.append(caller())
 
     def extend(self, values: Any) -> None:
         """Adds elements at the end."""
-        self.items.extend(values)
+        for value in values:
+            self.append(value)
 
     def __iadd__(self, values: Any) -> FillingList:
-        self.items.extend(values)
+        self.extend(values)
         return self
 
     def used(self, *args: Any, **kwargs: Any) -> Any:

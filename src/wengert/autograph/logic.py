@@ -36,33 +36,34 @@ def _either(name: str, a: Any, rest: Thunk, when: bool) -> Any:
     """The rest where `a` leaves it open, else `a`; truth values where they are not alike."""
     condition = primitives.truth(a)
     mine = a if isinstance(a, SymbolicTensor) else condition
-    known: list[Any] = []
 
     def run() -> Any:
         with inside():
             return rest()
 
-    def join(left: Any, right: Any) -> Any:
-        value = left if when else right
-        if isinstance(value, bool) and mine.dtype is dtypes.bool_:
+    side = primitives.traced_side(name, run)
+    if mine.dtype is dtypes.bool_:
+        if isinstance(side.value, bool) and not side.graph.nodes:
             # `x and True` is x, and `x and False` is False, whatever x is.
-            known.append(mine if value is when else value)
-            return [], []
-        own, value = _alike(mine, condition, value)
-        return ([value], [own]) if when else ([own], [value])
+            return mine if side.value is when else side.value
+        simple = primitives.unasked(side)
+        if simple is not None and simple.dtype is dtypes.bool_:
+            return condition & simple if when else condition | simple
+    own, value = _alike(mine, condition, side)
+    other = primitives.traced_side(name, _none)
+    sides, outs = ((side, other), ([value], [own])) if when else ((other, side), ([own], [value]))
+    return primitives.chosen(condition, sides, outs)[0]
 
-    sides = (run, _none) if when else (_none, run)
-    found = primitives.conditional(condition, *sides, join)
-    return known[0] if known else found[0]
 
-
-def _alike(mine: Any, condition: Any, value: Any) -> tuple[Any, Any]:
+def _alike(mine: Any, condition: Any, side: Any) -> tuple[Any, Any]:
     """Both operands as tensors of one dtype: as they are, or as truth values."""
+    value = side.value
     if trees.is_tensor(value) and value.dtype is mine.dtype:
         return mine, value
     if trees.is_number(value) and trees.as_tensor(value, mine.dtype).dtype is mine.dtype:
         return mine, trees.as_tensor(value, mine.dtype)
-    return condition, _truth(value)
+    with primitives.going_on(side):
+        return condition, _truth(value)
 
 
 def _none() -> None:

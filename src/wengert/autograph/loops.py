@@ -160,7 +160,7 @@ class _GraphLoop:
         except BaseException as error:
             state.restore()
             # A number that took the wrong dtype may be the cause: try the body on the number.
-            if isinstance(error, Exception) and slots.has_numbers:
+            if isinstance(error, TypeError) and slots.has_numbers:
                 self._loosely(state, Slots(state, hints, owner, self.counted(), loose=True))
             raise
 

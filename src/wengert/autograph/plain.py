@@ -59,8 +59,9 @@ class Plain:
         body = self.facts.body
         start = 1 if _is_docstring(body[0]) else 0
         out = self.block(body[start:], TOP)
-        ref = body[min(start, len(body) - 1)]
-        first = b.at(_start(ref), ast.Pass())
+        silent = (ast.Global, ast.Nonlocal)
+        ref = next((s for s in body[start:] if not isinstance(s, silent)), body[-1])
+        first = _start(ref)
         bundle = self.forms.bundle(first)
         head = [] if bundle is None else [bundle]
         if self._keeps_form:
@@ -110,7 +111,11 @@ class Plain:
     def going_on(self, node: Any, rest: list[ast.stmt], place: str) -> list[Any]:
         """What follows a statement that may have gone over to the second form."""
         self._keeps_form = True
-        ref = _start(rest[0]) if rest else b.at(_end(node), ast.Pass())
+        if rest:
+            ref = _start(rest[0])
+        else:
+            # After the last statement of a turn Python goes back to the line of the loop.
+            ref = _start(self.loops[-1] if place == BODY else _end(node))
         if place == INSIDE:
             if not rest:
                 return []
@@ -245,6 +250,8 @@ class Plain:
         return [b.changed(node, subject=self.rewrite(node.subject), cases=cases)]
 
     def assert_(self, node: ast.Assert) -> list[Any]:
+        if not __debug__:
+            return [node]
         t, lazy = self.names.temporary, self.rewrite.lazy
         ref = node.test
         message = b.const(node, None) if node.msg is None else b.thunk(node.msg, lazy(node.msg))
@@ -254,6 +261,11 @@ class Plain:
         )
         check = self.rewrite.check(ref, self.rewrite(node.test), self.names.symbolic)
         return [b.either(ref, check, [ours], [theirs])]
+
+    def return_(self, node: ast.Return) -> list[Any]:
+        if node.value is None:
+            return [node]
+        return [b.changed(node, value=self.rewrite.returned(node.value))]
 
     def raise_(self, node: ast.Raise) -> list[Any]:
         return [raised(node, self.rewrite)]
@@ -297,6 +309,7 @@ _STATEMENTS: dict[type, Any] = {
     ast.Match: Plain.match,
     ast.Assert: Plain.assert_,
     ast.Raise: Plain.raise_,
+    ast.Return: Plain.return_,
     ast.FunctionDef: Plain.inner_function,
     ast.AsyncFunctionDef: Plain.as_it_is,
     ast.ClassDef: Plain.as_it_is,

@@ -21,11 +21,13 @@ from wengert.core.errors import InvalidArgumentError, at_site, describe
 from wengert.core.op import Spec
 from wengert.core.shapes import as_shape
 from wengert.core.sites import caller
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Tensor
 from wengert.functions.inner import close, snapshot, written
 from wengert.functions.loops import OPEN, TURN, Loop, emit_loop
 from wengert.functions.switch import emit_switch
 from wengert.functions.trace import put_together, take_apart
-from wengert.graph.ir import Graph, building
+from wengert.graph.ir import Graph, Outer, building
 from wengert.ops.cast import cast
 from wengert.ops.checks import CHECK
 from wengert.ops.shaping import reshape
@@ -62,6 +64,25 @@ def _here() -> Iterator[Graph]:
         yield state.graph
 
 
+class Side(NamedTuple):
+    """One side of a branch: its graph, and what its code gave."""
+
+    graph: Graph
+    value: Any
+
+
+def traced_side(name: str, run: Callable[[], Any]) -> Side:
+    """Traces one side of a branch."""
+    graph = Graph(name, building())
+    with using(State((), graph)):
+        return Side(graph, run())
+
+
+def going_on(side: Side) -> Any:
+    """A block whose operations belong to a side that has been traced."""
+    return using(State((), side.graph))
+
+
 def conditional(
     condition: Any,
     then: Callable[[], Any],
@@ -69,19 +90,52 @@ def conditional(
     join: Callable[[Any, Any], Joined],
 ) -> list[Any]:
     """Traces both branches, asks `join` which tensors of each to choose from, and chooses."""
-    graphs, results = [], []
-    for name, side in (("then", then), ("else", otherwise)):
-        graph = Graph(name, building())
-        with using(State((), graph)):
-            results.append(side())
-        graphs.append(graph)
+    sides = traced_side("then", then), traced_side("else", otherwise)
+    return chosen(condition, sides, join(sides[0].value, sides[1].value))
+
+
+def chosen(condition: Any, sides: tuple[Side, Side], outs: Joined) -> list[Any]:
+    """The tensors of one side or the other."""
     skeleton: Any = None
-    for graph, outs in zip(graphs, join(*results), strict=True):
-        with using(State((), graph)):
-            skeleton, tensors = take_apart("if", outs)
-            graph.outputs = [graph.value_of(x) for x in tensors]
+    for side, given in zip(sides, outs, strict=True):
+        with using(State((), side.graph)):
+            skeleton, tensors = take_apart("if", given)
+            side.graph.outputs = [side.graph.value_of(x) for x in tensors]
     with _here():
-        return put_together(skeleton, _switched(condition, graphs[::-1]))
+        return put_together(skeleton, _switched(condition, [s.graph for s in sides[::-1]]))
+
+
+# Operations that cannot fail and cost next to nothing, so they may as well run unasked.
+_HARMLESS = frozenset(
+    "abs add cast equal greater greater_equal identity less less_equal logical_and logical_not "
+    "logical_or logical_xor maximum minimum multiply negative not_equal subtract".split()
+)
+
+
+def unasked(side: Side) -> Any:
+    """The value of a side that may run whatever the condition, or `None` for one that may not."""
+    value, graph = side.value, side.graph
+    if not isinstance(value, Tensor) or value.shape.rank != 0 or written([graph]):
+        return None
+    if any(n.op.name not in _HARMLESS or n.op.effect for n in graph.nodes):
+        return None
+    if not isinstance(value, SymbolicTensor) or value._graph is not graph:
+        return value
+    return _moved(graph)[value._value]
+
+
+def _moved(graph: Graph) -> dict[int, Any]:
+    """What the values of a side become when its few nodes are put into the graph around it."""
+    env: dict[int, Any] = {v: wrap(c) for v, c in graph.constants.items()}
+    env |= {v: s.tensor() if isinstance(s, Outer) else s for s, v in graph.captures.values()}
+    env |= {h.initial: h.variable for h in graph.held.values() if h.initial is not None}
+    state = get_state()
+    assert state is not None, "a side is traced inside a graph"
+    for node in graph.nodes:
+        with using(State(state.listeners, state.graph, node.site)):
+            found = apply(node.op, *[env[v] for v in node.inputs], **node.attrs)
+        env[node.outputs[0]] = found
+    return env
 
 
 def _switched(condition: Any, graphs: list[Graph]) -> list[Any]:
@@ -189,17 +243,15 @@ def _whole(count: Any) -> Any:
 
 def check(condition: Any, message: str) -> None:
     """Fails when the function runs, unless the condition holds."""
-    _fails_unless(condition, CheckFailed(None, None, message))
+    _fails_unless(condition, CheckFailed(None, None, message), caller(1))
 
 
-def fail(error: Exception) -> None:
-    """Raises the exception when the function runs and gets here."""
-    _fails_unless(wrap(np.asarray(False)), error)
+def fail(error: Exception, site: Any) -> None:
+    """Raises the exception, as one of the given place, when the function runs and gets here."""
+    _fails_unless(wrap(np.asarray(False)), error, site)
 
 
-def _fails_unless(condition: Any, error: Exception) -> None:
-    site = caller(2)
-
+def _fails_unless(condition: Any, error: Exception, site: Any) -> None:
     def explain() -> None:
         try:
             fresh = copy.copy(error)
@@ -207,4 +259,7 @@ def _fails_unless(condition: Any, error: Exception) -> None:
             fresh = error
         raise at_site(fresh.with_traceback(None), site)
 
-    apply(CHECK, condition, explain=explain)
+    state = get_state()
+    assert state is not None, "a check that waits belongs to a graph"
+    with using(State(state.listeners, state.graph, site)):
+        apply(CHECK, condition, explain=explain)

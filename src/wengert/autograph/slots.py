@@ -25,7 +25,7 @@ from wengert.autograph.learning import (
 )
 from wengert.autograph.lists import FillingList, TracedList, is_array
 from wengert.autograph.state import State
-from wengert.autograph.undefined import EMPTY, UNSET, Undefined
+from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, invalid_dtype
@@ -95,7 +95,7 @@ class Slots:
             return self.carry(path, value, value, shape)
         if is_array(value):
             return self.carry(path, value, value, _rows_shape(value.element_shape))
-        if trees.is_number(value) and (isinstance(hint, AsTensor) or self._assigned(path)):
+        if trees.is_constant(value) and (isinstance(hint, AsTensor) or self._becomes(path, value)):
             return self._number(path, value, hint)
         return _Fixed(self, path, value)
 
@@ -104,8 +104,9 @@ class Slots:
         wanted = len(path) == 1 and symbol in self.state.site.appended
         return wanted and self.counted and not isinstance(hint, AsList | Growing)
 
-    def _assigned(self, path: Path) -> bool:
-        return len(path) == 1 and not self.loose
+    def _becomes(self, path: Path, value: Any) -> bool:
+        """Whether a constant is a tensor from the start: a number that the body assigns."""
+        return len(path) == 1 and not self.loose and trees.is_number(value)
 
     def _number(self, path: Path, value: Any, hint: Any) -> Any:
         start = trees.as_tensor(value, hint.dtype if hint else None)
@@ -222,13 +223,13 @@ class _Fixed:
         if _is_missing(old):
             self._appeared(value)
         elif not trees.can_stand_in(value):
-            raise at_site(ValueError(self._text(value)))
+            raise at_site(MixedError(self._text(value)))
         elif old is None:
             self.slots.learn(self.path[:1], FirstTurn())
-        elif trees.is_number(old) and not trees.is_tree(value):
+        elif trees.is_constant(old) and not trees.is_tree(value):
             self.slots.learn(self.path, _as_tensor(value))
         else:
-            raise at_site(ValueError(self._text(value)))
+            raise at_site(MixedError(self._text(value)))
 
     def _appeared(self, value: Any) -> None:
         if trees.can_stand_in(value):
@@ -270,8 +271,9 @@ class _Carried:
             raise value.fail()
         if is_array(slot.start) and is_array(value):
             return
-        if not trees.is_tensor(value) and not trees.is_number(value):
-            raise at_site(ValueError(self.slots.changed(slot.path, "structure", slot.given, value)))
+        if not trees.is_tensor(value) and not trees.is_constant(value):
+            kind = ValueError if value is None else MixedError
+            raise at_site(kind(self.slots.changed(slot.path, "structure", slot.given, value)))
         found[self.number] = value = trees.as_tensor(value, slot.start.dtype)
         if value.dtype is not slot.start.dtype:
             self._other_dtype(slot, value)
@@ -329,7 +331,7 @@ class _Many:
                 return
         if not trees.is_tree(value) or not trees.same_kind(self.value, value):
             text = self.slots.changed(self.path, "structure", self.value, value)
-            raise at_site(ValueError(text))
+            raise at_site(MixedError(text))
         for plan, part in zip(self.inner, trees.parts(value), strict=True):
             plan.match(part, found)
 
@@ -363,7 +365,7 @@ class _Grown:
             value = TracedList.start(self.element, value)
         if not isinstance(value, TracedList):
             text = self.slots.changed(self.path, "structure", self.fill(self.slots.start), value)
-            raise at_site(ValueError(text))
+            raise at_site(MixedError(text))
         for plan, array in zip(self.inner, value.arrays, strict=True):
             plan.match(array, found)
 
@@ -395,7 +397,8 @@ class _Filled:
             self.slots.learn(self.path, AsList())
             return []
         like = TracedList(self.element, [])
-        columns = zip(*[like.leaves(v) for v in value.items], strict=True)
+        given = zip(value.items, value.sites, strict=True)
+        columns = zip(*[like.leaves(v, site) for v, site in given], strict=True)
         return [c[0] if self.each == 1 else stack(list(c)) for c in columns]
 
     def _element(self, items: list[Any]) -> Any:

@@ -90,21 +90,30 @@ def _indent(line: str) -> int:
 
 
 def _lambda(code: CodeType, lines: list[str]) -> Any:
+    found = [n for n in walk(_parsed(code.co_filename, lines)) if isinstance(n, ast.Lambda)]
     spans = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
-    start = min((line, column) for line, _, column, _ in spans)
-    end = max((line, column) for _, line, _, column in spans)
-    found = [n for n in ast.walk(_parsed(code.co_filename, lines)) if isinstance(n, ast.Lambda)]
-    for node in found:
-        body = node.body
-        if start == (body.lineno, body.col_offset) and end == (
-            body.end_lineno,
-            body.end_col_offset,
-        ):
-            return node
-    on_line = [n for n in found if n.lineno == code.co_firstlineno and _fits(n, code)]
-    if len(on_line) == 1:
-        return on_line[0]
+    if spans:
+        place = (
+            *min((line, column) for line, _, column, _ in spans),
+            *max((line, column) for _, line, _, column in spans),
+        )
+        for node in found:
+            body = node.body
+            if place == (body.lineno, body.col_offset, body.end_lineno, body.end_col_offset):
+                return node
+    # A lambda that is just a constant may have no columns; equal ones are as good.
+    near = [n for n in found if n.lineno == code.co_firstlineno and _fits(n, code)]
+    if not spans and len(near) > 1:
+        near = [n for n in near if _is_constant(n.body, code)][:1]
+    if len(near) == 1:
+        return near[0]
     raise NoSource(f"no lambda at line {code.co_firstlineno} of {code.co_filename!r} fits")
+
+
+def _is_constant(body: ast.expr, code: CodeType) -> bool:
+    return isinstance(body, ast.Constant) and any(
+        type(c) is type(body.value) and c == body.value for c in code.co_consts
+    )
 
 
 def _parsed(filename: str, lines: list[str]) -> ast.Module:

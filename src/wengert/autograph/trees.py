@@ -114,11 +114,16 @@ def is_number(value: Any) -> bool:
     return isinstance(value, _NUMBERS)
 
 
+def is_constant(value: Any) -> bool:
+    """Whether a leaf of Python's can become a tensor: a number, an array, or a text."""
+    return is_number(value) or isinstance(value, str | bytes)
+
+
 def as_tensor(value: Any, dtype: DType | None = None) -> Any:
     """A leaf as a tensor; a number takes the dtype where it fits."""
     if isinstance(value, Tensor):
         return value
-    return wrap(to_array(value, None, dtype)) if is_number(value) else operand(value)
+    return wrap(to_array(value, None, dtype)) if is_constant(value) else operand(value)
 
 
 def shape_of(value: Any) -> tuple[int | None, ...] | None:
@@ -143,7 +148,7 @@ def can_stand_in(value: Any) -> bool:
     """Whether zeros can take the place of a value."""
     if isinstance(value, list | tuple | dict):
         return all(map(can_stand_in, parts(value)))
-    return is_tensor(value) or is_number(value) or isinstance(value, TracedList)
+    return is_tensor(value) or is_constant(value) or isinstance(value, TracedList)
 
 
 def specs(value: Any) -> Any:
@@ -194,6 +199,7 @@ def described(value: Any) -> str:
         if isinstance(value, dict):
             pairs = zip(_keys(value), inner, strict=True)
             return "{" + ", ".join(f"{k!r}: {t}" for k, t in pairs) + "}"
-        text = ", ".join(inner)
+        text = ", ".join(inner) + ("," if isinstance(value, tuple) and len(inner) == 1 else "")
         return f"[{text}]" if isinstance(value, list) else f"({text})"
-    return repr(value) if isinstance(value, TracedList) or is_array(value) else describe(value)
+    shown_as_it_is = isinstance(value, TracedList | str) or is_array(value)
+    return repr(value) if shown_as_it_is else describe(value)

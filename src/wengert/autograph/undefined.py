@@ -15,18 +15,25 @@ class UndefinedError(ValueError, UnboundLocalError):
     """A name is used that has no value, or different things as values, depending on a tensor."""
 
 
+class MixedError(UndefinedError, TypeError):
+    """What a name is, not only its value, depends on a tensor."""
+
+
 class Undefined:
     """Stands for the value of a name; every use raises."""
 
-    __slots__ = ("_reason", "dead")
+    __slots__ = ("_kind", "_reason", "dead")
 
-    def __init__(self, reason: str, dead: bool = False) -> None:
+    def __init__(
+        self, reason: str, dead: bool = False, kind: type[UndefinedError] = UndefinedError
+    ) -> None:
         self._reason = reason
+        self._kind = kind
         # Nothing reads the name on the path where it has this value, so anything may replace it.
         self.dead = dead
 
     def fail(self) -> UndefinedError:
-        return at_site(UndefinedError(self._reason))
+        return at_site(self._kind(self._reason))
 
     def __repr__(self) -> str:
         return "<no value>"

@@ -65,9 +65,12 @@ class Construct:
 class Unit:
     """What the conversion of one function has in common with those of the functions inside it."""
 
-    def __init__(self, node: ast.AST, free: frozenset[str], scope: dict[str, Any]) -> None:
+    def __init__(
+        self, node: ast.AST, free: frozenset[str], scope: dict[str, Any], owner: str | None = None
+    ) -> None:
         self.sites: list[Construct] = []
         self._scope = scope
+        self._owner = owner
         used: set[str] = set()
         self._bound = set(free)
         for n in walk(node):
@@ -90,6 +93,13 @@ class Unit:
         """Takes in a construct and returns its number."""
         self.sites.append(construct)
         return len(self.sites) - 1
+
+    def private(self, name: str) -> str:
+        """A name as Python spells it when it runs: private ones carry their class."""
+        if self._owner is None or not name.startswith("__") or name.endswith("__"):
+            return name
+        stem = self._owner.lstrip("_")
+        return f"_{stem}{name}" if stem else name
 
     def resolve(self, name: str) -> Any:
         """What a global or builtin name means now, or `None`."""

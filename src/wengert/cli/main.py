@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import Any
 
@@ -16,7 +17,11 @@ def main(argv: list[str] | None = None) -> int:
     if not hasattr(given, "command"):
         parser.print_help()
         return 2
-    return given.command(given)
+    try:
+        return given.command(given)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -67,7 +67,7 @@ def _rows(x: Any, i: Any) -> Any:
     """Rows by indices of any rank."""
     if not isinstance(x, RaggedTensor):
         return dense.gather(x, i)
-    flat = pick_rows(x, reshape(i, [-1]))
+    flat = _unequal(pick_rows(x, reshape(i, [-1])))
     if i.shape.rank == 0:
         return flat.values
     sizes = i.shape.as_list()
@@ -77,6 +77,13 @@ def _rows(x: Any, i: Any) -> Any:
         )
         flat = ragged(flat, RowPartition(count.row_splits()))
     return flat
+
+
+def _unequal(x: Any) -> Any:
+    """A ragged tensor that does not promise rows of equal length; TensorFlow's gather does not."""
+    if not isinstance(x, RaggedTensor):
+        return x
+    return ragged(_unequal(x.values), RowPartition(x.row_splits))
 
 
 def _dense_along(x: Any, i: RaggedTensor, axis: int) -> Any:

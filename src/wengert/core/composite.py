@@ -47,11 +47,11 @@ class CompositeTensor(TensorLike):
 
     # How functions take a composite apart and put it together again.
 
-    def __tf_flatten__(self) -> tuple[list[Any], Any]:
+    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
         spec = self._type_spec
         parts: list[Any] = []
         form = _flat(spec._to_components(self), parts)
-        return parts, (spec, form)
+        return (spec, form), parts
 
     @classmethod
     def __tf_unflatten__(cls, rest: Any, parts: list[Any]) -> Any:
@@ -64,7 +64,7 @@ def _flat(value: Any, parts: list[Any]) -> Any:
     if isinstance(value, list | tuple):
         return (type(value), *[_flat(v, parts) for v in value])
     if isinstance(value, CompositeTensor):
-        inner, rest = value.__tf_flatten__()
+        rest, inner = value.__tf_flatten__()
         parts.extend(inner)
         return (CompositeTensor, type(value), rest, len(inner))
     parts.append(value)

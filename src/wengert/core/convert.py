@@ -29,7 +29,7 @@ _MOST_SCALARS = 1024
 
 
 class Hooks:
-    """Operations that conversion needs but this room does not know; set by `ops`."""
+    """What lower rooms need of higher ones: operations, set by `ops`, and gradients, by `tape`."""
 
     stack: Callable[..., Any]
     read: Callable[..., Any]
@@ -39,6 +39,7 @@ class Hooks:
     derive: Callable[..., Any]
     update: Callable[..., Any]
     number: Callable[..., Any]
+    pull: Callable[..., Any]
 
 
 def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Any:

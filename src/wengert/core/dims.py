@@ -168,7 +168,7 @@ _SIGNS = ("+", "-", "*", "//", "%")
 
 def _formula(kind: str, a: Any, b: Any) -> Any:
     if type(a) is not Dim and type(b) is not Dim:
-        return _FORMULAS[kind](int(a), int(b))
+        return _FORMULAS[kind](_number(a), _number(b))
     if not _is_number(a) or not _is_number(b):
         return NotImplemented
     a, b = (x if type(x) is Dim else int(x) for x in (a, b))
@@ -185,6 +185,11 @@ def _formula(kind: str, a: Any, b: Any) -> Any:
     if kind == "max" and (_is_least(a, b) or _is_least(b, a)):
         return b if _is_least(a, b) else a
     return Dim(kind, a, b)
+
+
+def _number(x: Any) -> Any:
+    """A plain number; a symbol that an engine computes with when it exports stays as it is."""
+    return int(x) if hasattr(x, "__index__") else x
 
 
 def _is_least(a: Any, b: Any) -> bool:

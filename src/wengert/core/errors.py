@@ -187,11 +187,11 @@ def describe(value: Any) -> str:
     """Shows a tensor as `float32[2,3]` and anything else by its repr, shortened."""
     shape = getattr(value, "shape", None)
     dtype = getattr(value, "dtype", None)
-    if shape is None or dtype is None:
+    if dtype is None or not hasattr(value, "shape"):
         text = value if isinstance(value, str) else repr(value)
         return text if len(text) <= 80 else text[:77] + "..."
     try:
-        dims = ",".join("?" if d is None else str(d) for d in shape)
+        dims = "..." if shape is None else ",".join("?" if d is None else str(d) for d in shape)
     except ValueError:
         dims = "..."
     return f"{getattr(dtype, 'name', dtype)}[{dims}]"

@@ -3,6 +3,9 @@
 A compiled program cannot raise. A lowering that meets a bad index or a failed assertion says so
 with `fail_if`; the engine gathers these conditions into one flag, undoes the step and lets the
 host engine find the words.
+
+Where a function is exported for unknown sizes, its lowerings meet symbols in the place of sizes;
+what they need for that is here, too.
 """
 
 from __future__ import annotations
@@ -11,6 +14,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
+
+import numpy as np
+
+from wengert.core.lazy import jnp
+
 
 class NotFixed(Exception):
     """XLA needs a number that only running the program would tell."""
@@ -40,3 +48,39 @@ def gathering() -> Iterator[list[Any]]:
         yield found
     finally:
         _checks.reset(token)
+
+
+def is_symbol(size: Any) -> bool:
+    """Whether a size is a symbol."""
+    return not hasattr(size, "__index__")
+
+
+def as_value(number: Any, dtype: Any) -> Any:
+    """A number or a symbol for one as an array of rank 0; several as an array of rank 1."""
+    if isinstance(number, tuple):
+        if any(map(is_symbol, number)):
+            return jnp.stack([as_value(n, dtype) for n in number])
+    elif is_symbol(number):
+        return jnp.asarray(number).astype(dtype)
+    return np.asarray(number, dtype)
+
+
+def broadcast_shapes(*shapes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The shape that arrays of these shapes have in common."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except TypeError:
+        rank = max(map(len, shapes))
+        rows = [(1,) * (rank - len(s)) + s for s in shapes]
+        return tuple([_common(sizes) for sizes in zip(*rows, strict=True)])
+
+
+def _common(sizes: tuple[Any, ...]) -> Any:
+    found: Any = 1
+    for d in sizes:
+        if isinstance(d, int) and d == 1:
+            continue
+        if not (isinstance(found, int) and found == 1) and d != found:
+            raise ValueError(f"sizes {found} and {d} are not known to be equal")
+        found = d
+    return found

@@ -50,7 +50,7 @@ REMEDIES = {
     "tf.load_op_library": "There are no custom kernels here. Use tf.py_function or JAX.",
     "tf.lookup": "Look words up in a Python dict, or with tf.keras.layers.StringLookup.",
     "tf.make_ndarray": "There are no protocol buffers here. Use x.numpy().",
-    "tf.make_tensor_proto": "There are no protocol buffers here. Use tf.io.serialize_tensor.",
+    "tf.make_tensor_proto": "There are no protocol buffers here. Use np.save.",
     "tf.mlir": "Compiled functions show their program: f.experimental_get_compiler_ir(x)().",
     "tf.no_gradient": "State it with tf.custom_gradient, or use tf.stop_gradient.",
     "tf.profiler": "Use jax.profiler for compiled functions and cProfile for Python.",

@@ -10,6 +10,7 @@ import enum
 import sys
 import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,8 @@ def _graph() -> Any:
 
 
 TAKEN: Any = object()  # in the place of a value that a compiled step is working on
+# Whether this is Python that a running step has called.
+CALLED_BACK: ContextVar[bool] = ContextVar("wengert_called_back", default=False)
 
 
 def taken(variable: Any) -> Exception:
@@ -94,11 +97,20 @@ class Variable(Value):
     def _array(self) -> np.ndarray:
         """The value as a NumPy array, fetched from a device when somebody looks."""
         host = self._host
-        if host is None:
+        return self._fetch() if host is None else host
+
+    def _fetch(self) -> np.ndarray:
+        """The value from its device, when the compiled step of another thread has ended."""
+        if CALLED_BACK.get():  # the step waits for this very call
             if self._device is TAKEN:
                 raise taken(self)
-            host = self._host = np.asarray(self._device)
-        return host
+            return np.asarray(self._device)
+        with self._lock:
+            if self._device is TAKEN:
+                raise taken(self)
+            if self._host is None:
+                self._host = np.asarray(self._device)
+            return self._host
 
     @_array.setter
     def _array(self, array: np.ndarray) -> None:
@@ -225,8 +237,8 @@ class Variable(Value):
         """The value as a NumPy array of its own, or a NumPy scalar for rank 0."""
         if _graph() is not None:
             return self._read_now().numpy()
-        if self._device is TAKEN:
-            raise taken(self)
+        if CALLED_BACK.get():
+            return super().numpy()
         with self._lock:
             return super().numpy()
 

@@ -20,6 +20,7 @@ from wengert.core.context import State, using
 from wengert.core.dims import Dim
 from wengert.core.errors import OpError, at_site
 from wengert.core.op import Spec
+from wengert.core.sites import locate
 from wengert.graph.ir import Graph, Node
 from wengert.graph.passes import optimised
 
@@ -162,7 +163,10 @@ def _explained(error: Exception, graph: Graph) -> Exception:
     node = _failed(error, graph)
     if node is None or getattr(error, "_placed", False):
         return error
-    if hasattr(error, "site") or isinstance(error, OpError):
+    if node.op.name == "host_call" and hasattr(error, "site"):  # at a line of what was called
+        found = error
+        found.add_note(f"  in {node.attrs['name']}, called at {locate(node.site)}")
+    elif hasattr(error, "site") or isinstance(error, OpError):
         found = error
         notes = getattr(found, "__notes__", [])
         notes[:] = [n for n in notes if not n.startswith("  --> ")]

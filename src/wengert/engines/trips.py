@@ -59,9 +59,17 @@ def _turns(node: Node, test: Graph, body: Graph, part: Node, given: Any) -> int 
             continue
         if start.dtype.kind not in "iu" or step * direction <= 0:
             continue
+        if not _fits(start.dtype, end + step):
+            continue
         span = (end - int(start)) * direction + equal
         return -(-span // abs(step))
     return None
+
+
+def _fits(dtype: Any, last: int) -> bool:
+    """Whether a counter gets past its limit without wrapping around."""
+    info = np.iinfo(dtype)
+    return info.min <= last <= info.max
 
 
 def _place(graph: Graph, value: int) -> int | None:
@@ -92,6 +100,6 @@ def _step(body: Graph, place: int) -> int | None:
     for i, c in ((x, y), (y, x))[: 2 if maker.op.name == "add" else 1]:
         array = body.constants.get(c)
         if i == body.inputs[place] and array is not None and not array.ndim:
-            if array.dtype.kind in "iu":
-                return int(array) if maker.op.name == "add" else -int(array)
+            step = int(array) if array.dtype.kind in "iu" else 0
+            return step if maker.op.name == "add" else -step
     return None

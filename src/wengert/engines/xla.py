@@ -7,6 +7,7 @@ Executables are kept by content: equal graphs share them.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections import OrderedDict
@@ -15,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dims
+from wengert.core import dims, dtypes
+from wengert.core.apply import explain_failure
 from wengert.core.errors import FailedPreconditionError, UnimplementedError, at_site, invalid
 from wengert.core.lazy import jax, lax
-from wengert.core.lowering import NotFixed, gathering
+from wengert.core.lowering import NotFixed, as_value, gathering, is_symbol
+from wengert.core.op import Spec
 from wengert.core.shapes import size
 from wengert.engines.host import known
 from wengert.graph.fingerprint import fingerprint
@@ -55,29 +58,49 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
         try:
             results = _lower_node(graph, node, given, env, low)
         except Exception as error:
-            if not getattr(error, "_placed", False):
-                error._placed = True  # type: ignore[attr-defined]  # outer nodes leave it
-                error.add_note(f"  in {node.op.name}, while compiling")
-                at_site(error, node.site)
-            raise
+            raise _explained(error, node, given, env) from error.__cause__
         env.update(zip(node.outputs, results, strict=True))
     return [env[v] for v in graph.all_outputs()]
+
+
+def _explained(error: Exception, node: Node, given: list[Any], env: dict[int, Any]) -> Exception:
+    """The error of a node that does not lower, in the words and at the line of its operation."""
+    if getattr(error, "_placed", False):
+        return error
+    found: Any = error
+    if hasattr(error, "site"):
+        found.__notes__ = [n for n in found.__notes__ if not n.startswith("  --> ")]
+        at_site(found, node.site)
+    elif isinstance(error, NotFixed) or node.op.name in LOWERINGS:
+        found.add_note(f"  in {node.op.name}, while compiling")
+        at_site(found, node.site)
+    else:
+        specs = [Spec(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]
+        attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in node.attrs.items()}
+        found = explain_failure(node.op, specs, attrs, error, node.site)
+    found._placed = True  # outer nodes leave it
+    return found
 
 
 def _lower_node(
     graph: Graph, node: Node, given: list[Any], env: dict[int, Any], low: Lowering
 ) -> Any:
-    attrs = node.attrs
+    attrs, symbolic = node.attrs, False
     if node.open:
         attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in attrs.items()}
+        found = [leaf for a in node.attrs.values() for leaf in dims.leaves(a)]
+        symbolic = any(is_symbol(_number(leaf, env)) for leaf in found)
     special = LOWERINGS.get(node.op.name)
     if special is not None:
         return special(graph, node, given, attrs, low)
     if node.op.name in ("shape", "size"):
+        if any(map(is_symbol, given[0].shape)):
+            sizes = given[0].shape if node.op.name == "shape" else math.prod(given[0].shape)
+            return (as_value(sizes, attrs["dtype"].np),)
         like = given[0] if isinstance(given[0], np.ndarray) else _Sized(given[0].shape)
         return (np.asarray(node.op.kernel(like, **attrs)),)
     known_now = all(isinstance(x, np.ndarray) for x in given) and node.op.name not in _AS_ROWS
-    if known_now and _is_small(graph, node):
+    if known_now and not symbolic and _is_small(graph, node):
         with np.errstate(all="ignore"):
             found = node.op.kernel(*given, **attrs)
         return tuple(np.asarray(x) for x in ((found,) if node.op.outputs == 1 else found))
@@ -179,7 +202,12 @@ class Executable:
         with jax.enable_x64(True):
             jitted = jax.jit(program, donate_argnums=self.donate)
             extra = [graph.constants[v] for v in hoisted]
-            lowered = jitted.lower(*self.given, *extra)
+            try:
+                lowered = jitted.lower(*self.given, *extra)
+            except Exception as error:
+                notes = getattr(error, "__notes__", [])
+                notes[:] = [n for n in notes if "JAX_TRACEBACK_FILTERING" not in n]
+                raise
             self.lowered_text = lowered.as_text
             self.run = lowered.compile()
             self.extra = extra

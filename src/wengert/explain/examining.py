@@ -97,8 +97,8 @@ def doctor() -> Iterator[Doctor]:
     >>> print(found.report())
     """
     self = Doctor()
-    before, always = findings.begin(self.findings), history.Hooks.always
-    history.Hooks.always = True
+    before, hooks = findings.begin(self.findings), history.Hooks
+    always, hooks.always, hooks.written_down = hooks.always, True, True
     try:
         with ExitStack() as stack:
             stack.enter_context(watching(self.findings.history))
@@ -110,7 +110,7 @@ def doctor() -> Iterator[Doctor]:
         raise
     finally:
         findings.begin(before)
-        history.Hooks.always = always
+        hooks.always, hooks.written_down = always, before is not None
 
 
 def examine(error: BaseException) -> list[Explanation]:

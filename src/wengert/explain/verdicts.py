@@ -142,6 +142,15 @@ _POLES: dict[str, tuple[Callable[[list[Any]], Any], str]] = {
 }
 
 
+# Operations whose derivative is finite wherever their arguments are.
+DULL = frozenset([
+    "add", "add_n", "bias_add", "broadcast_to", "cast", "concat", "exp", "expand_dims", "gather",
+    "identity", "matmul", "maximum", "minimum", "multiply", "negative", "reduce_mean",
+    "reduce_sum", "relu", "reshape", "sigmoid", "square", "stack", "strided_slice", "subtract",
+    "sum_to", "tanh", "transpose", "where",
+])  # fmt: skip
+
+
 def at_pole(name: str, inputs: list[Any]) -> str:
     """Where the derivative is infinite, if the inputs touch that place."""
     found = _POLES.get(name)

@@ -28,6 +28,8 @@ from wengert.ops import array_methods
 from wengert.tape import history
 from wengert.tape.history import Step
 
+Sample = tuple[int, np.ndarray | None]
+
 MOST = 200_000
 _SAMPLE = 64
 
@@ -38,7 +40,7 @@ class Left(NamedTuple):
     clock: int
     tensor: int
     site: Any
-    sample: np.ndarray
+    sample: Sample
 
 
 class History:
@@ -50,7 +52,7 @@ class History:
         self._left: deque[Left] = deque(maxlen=MOST // 20)
         self._assigned: deque[Step] = deque(maxlen=MOST // 20)
         self._called: deque[Step] = deque(maxlen=MOST // 20)
-        self._given: dict[int, tuple[Any, np.ndarray, int]] = {}  # constants: site, sample, clock
+        self._given: dict[int, tuple[Any, Sample, int]] = {}  # constants: site, sample, clock
         self._made: set[int] = set()
         self.numerics = Numerics() if numerics else None
 
@@ -65,24 +67,38 @@ class History:
         return False  # calls of functions are told by `called`, whoever follows them
 
     def record2(self, op: Any, x: Any, y: Any, out: Any, site: Any) -> None:
-        self.record(op, (x, y), (out,), {}, site)
+        self.record(op, (x, y), (out,), None, site)
 
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
-        ids = tuple([self._id_of(x, site) for x in inputs])
-        outs = tuple([o._id for o in outputs])
-        whole = bool(outs) and outputs[0]._array.dtype.num not in dtypes.INEXACT
-        self._made.update(outs)
+        made = self._made
+        ids = tuple([x._id if x._id in made else self._id_of(x, site) for x in inputs])
+        if len(outputs) == 1:
+            out = outputs[0]
+            outs = (out._id,)
+            made.add(out._id)
+            whole = out._array.dtype.num not in dtypes.INEXACT
+        else:
+            outs = tuple([o._id for o in outputs])
+            made.update(outs)
+            whole = bool(outs) and outputs[0]._array.dtype.num not in dtypes.INEXACT
         self._count += 1
+        if self._count % MOST == 0:
+            self._forget()
         self._rows.append((op, ids, outs, site, get_ident(), whole))
-        if self.numerics is not None:
+        if self.numerics is not None and not whole:
             state = get_state()
             backward = state is not None and state.site is not None
             self.numerics.check(op, inputs, outputs, ids, outs, site, backward)
 
+    def _forget(self) -> None:
+        """Drops what belongs to rows that are gone."""
+        self._made = {o for row in self._rows for o in row[2]}
+        self._given = dict(list(self._given.items())[-MOST:])
+
     def _id_of(self, x: Any, site: Any) -> int:
         """The id of an input; constants are noted, and Python numbers get an id for each use."""
-        if x._id in self._made or type(x) is not Tensor:
-            return x._id
+        if type(x) is not Tensor or not self._left:
+            return x._id  # before anything has left the tensors, nothing can have come back
         if x._site is None and not x._array.ndim:
             number = -new_id()
             self._given[number] = site, _sample(x._array), -number
@@ -150,19 +166,18 @@ def _open(evidence: history.Evidence, moment: int) -> bool:
     return clock.when(evidence, moment)[0] == clock.RECORDING
 
 
-def _sample(array: Any) -> np.ndarray:
+def _sample(array: Any) -> Sample:
     """A few elements and the size, to know a value again by."""
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fc":
-        return np.zeros(0)
-    flat = array.reshape(-1)
-    return np.append(flat[:_SAMPLE].astype(np.complex128), array.size)
+        return 0, None
+    return array.size, array.reshape(-1)[:_SAMPLE].copy()
 
 
-def _same(left: np.ndarray, given: np.ndarray) -> bool:
+def _same(left: Sample, given: Sample) -> bool:
     """Whether a constant is the value that left, and not just a common number."""
-    if left.size != given.size or left.size < 2 or not np.array_equal(left, given):
+    if left[0] != given[0] or not left[0] or not np.array_equal(left[1], given[1]):  # type: ignore[arg-type]  # a size of 0 has no elements
         return False
-    numbers = np.real(given[:-1])
+    numbers = np.real(np.asarray(given[1]))
     common = np.abs(numbers) <= 100
     return not (common & (numbers == np.round(numbers * 4) / 4)).all()
 

@@ -62,7 +62,7 @@ def checkpointed(
 
         invariants = (TensorShape([]), TensorShape([]), shape_invariants)
     _, _, state = traced_loop(outer_test, outer_body, (one, zero, start), invariants, None)
-    return state[0] if single and not isinstance(loop_vars, dict) else state
+    return state
 
 
 def _recomputed(function: Any, given: list[Any]) -> list[Any]:

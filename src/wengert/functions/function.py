@@ -209,7 +209,7 @@ class Function:
             store.made_variables = True
             kept, again = found.created, iter(found.specs)
             found = trace(
-                options.name, function, pairs, named, lambda x: next(again), None, options.jit, site
+                options.name, function, pairs, named, lambda x: next(again), (), options.jit, site
             )
             found.created = kept
             store.count += 1

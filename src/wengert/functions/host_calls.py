@@ -11,7 +11,8 @@ import itertools
 import threading
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from wengert.core.errors import (
 from wengert.core.op import Spec
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
+from wengert.core.variable import CALLED_BACK
 from wengert.functions.calls import followers, gradient_op
 from wengert.functions.replay import REPLAYS
 from wengert.graph.ir import building
@@ -56,7 +58,7 @@ class PyCall:
     def run(self, *given: Any) -> list[Any]:
         """Calls Python on arrays; the results as tensors of the promised dtypes."""
         tensors = [wrap(np.asarray(a)) for a in given]
-        with using(State()):
+        with called_back():
             return self.answer([t.numpy() for t in tensors] if self.arrays else tensors)
 
     def answer(self, given: Any) -> list[Any]:
@@ -98,8 +100,8 @@ class PyCall:
         kind = next((k for raised, k in _KINDS if isinstance(error, raised)), UnknownError)
         frames = traceback.extract_tb(error.__traceback__)
         where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-        text = f"{type(error).__name__}: {error}".rstrip(".")
-        return kind(None, None, f"{self.name}: Python raised {text}{where}.")
+        text = f"{type(error).__name__}{where}: {error}".rstrip(".")
+        return kind(None, None, f"{self.name}: Python raised {text}.")
 
 
 # What an exception of Python is called outside, as TensorFlow calls it.
@@ -110,6 +112,17 @@ _KINDS: list[tuple[type[Exception], type[OpError]]] = [
     (MemoryError, ResourceExhaustedError),
     (NotImplementedError, UnimplementedError),
 ]
+
+
+@contextmanager
+def called_back() -> Iterator[None]:
+    """Plain eager code inside a running graph, which holds the locks of its variables."""
+    token = CALLED_BACK.set(True)
+    try:
+        with using(State()):
+            yield
+    finally:
+        CALLED_BACK.reset(token)
 
 
 def _spec(out: Any) -> TensorSpec:
@@ -210,7 +223,7 @@ def _taped(call: PyCall) -> Callable[..., list[Any]]:
 
 def _record(call: PyCall, arrays: Any) -> tuple[list[Any], list[Any], Any]:
     tensors = [wrap(np.asarray(a)) for a in arrays]
-    with using(State()), GradientTape(persistent=True) as tape:
+    with called_back(), GradientTape(persistent=True) as tape:
         tape.watch([t for t in tensors if t.dtype.is_differentiable])
         outs = call.answer(tensors)
     return tensors, outs, tape

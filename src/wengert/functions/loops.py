@@ -187,9 +187,7 @@ class _Pullback:
         used = sorted({k for kind, k in self.pieces if kind == "stack"})
         ends = [k for k in self.rule.active if k >= loop.states]
         # Rows that no gradient reached are read for their shape.
-        over = [
-            found.stacks[k - loop.states] if known[k] is None else known[k] for k in ends
-        ]
+        over = [found.stacks[k - loop.states] if known[k] is None else known[k] for k in ends]
         reading = [*found.stacks[loop.rows :], *[stacks[k] for k in used], *over]
         missing = [k for k in ends if known[k] is None]
         graph = self._body(starts, fixed, reading, used, ends, missing)
@@ -220,7 +218,11 @@ class _Pullback:
             over = dict(zip(ends, read[saved + len(used) :], strict=True))
             over = {k: zeros_like(g) if k in missing else g for k, g in over.items()}
             kept = [
-                consts[k] if kind == "fixed" else old[k] if kind == "saved" else given[used.index(k)]
+                consts[k]
+                if kind == "fixed"
+                else old[k]
+                if kind == "saved"
+                else given[used.index(k)]
                 for kind, k in self.pieces
             ]
             mine = [

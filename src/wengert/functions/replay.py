@@ -44,7 +44,9 @@ def replay(graph: Graph, inputs: list[Any], assigned: Callable[[Any, Any], Any])
     return [env[v] for v in graph.all_outputs()]
 
 
-def _run(graph: Graph, node: Node, env: dict[int, Any], assigned: Callable[[Any, Any], Any]) -> None:
+def _run(
+    graph: Graph, node: Node, env: dict[int, Any], assigned: Callable[[Any, Any], Any]
+) -> None:
     given = [env[v] for v in node.inputs]
     attrs = node.attrs
     if node.open:

@@ -21,7 +21,7 @@ from wengert.core.dtypes import DType
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec, TypeSpec
-from wengert.core.symbolic import SymbolicTensor
+from wengert.core.symbolic import SymbolicTensor, escaped
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 
@@ -111,6 +111,8 @@ def _number(value: Any, leaves: list[Any]) -> Any:
 
 
 def _symbolic(value: Any, leaves: list[Any]) -> Any:
+    if not value._is_at_home():
+        raise escaped(value._array)
     leaves.append(value)
     return value.dtype.np.num, value._graph.specs[value._value].shape
 
@@ -163,8 +165,12 @@ def _slices(value: Any, leaves: list[Any]) -> Any:
 
 
 def _composite(value: Any, leaves: list[Any]) -> Any:
-    parts, rest = value.__tf_flatten__()
+    rest, parts = value.__tf_flatten__()
     return (type(value), rest, *[encode(p, leaves) for p in parts])
+
+
+def _apart(value: Any, leaves: list[Any]) -> Any:
+    return (value.kind, value.rest, *[encode(p, leaves) for p in value.parts])
 
 
 def _variable(value: Any, leaves: list[Any]) -> Any:
@@ -206,6 +212,7 @@ _KINDS: list[tuple[Callable[[Any, type], bool], Callable[[Any, list[Any]], Any]]
     (lambda v, k: isinstance(v, TensorSpec), _spec),
     (lambda v, k: isinstance(v, IndexedSlices), _slices),
     (lambda v, k: hasattr(k, "__tf_flatten__") and not isinstance(v, type), _composite),
+    (lambda v, k: k is Apart, _apart),
     (lambda v, k: isinstance(v, list | tuple), _list),
     (lambda v, k: isinstance(v, Mapping), _mapping),
     (lambda v, k: isinstance(v, set | frozenset), _set),
@@ -241,23 +248,31 @@ def rebuild(
 ) -> Any:
     """The same structure with each tensor (instance of `kinds`) replaced by `leaf(tensor, path)`.
 
-    Variables stay what they are; what else is no container goes through `other`, and then
-    composites stay apart, for what replaces their tensors need not be tensors.
+    Variables stay what they are; what else is no container goes through `other`. Composites stay
+    apart where what replaces their tensors are no tensors.
     """
+
+    strange = [other is not None]
+
+    def replaced(value: Any, path: str) -> Any:
+        new = leaf(value, path)
+        strange[0] |= not isinstance(new, Value)
+        return new
+
+    def whole(kind: Any, rest: Any, parts: list[Any]) -> Any:
+        return Apart(kind, rest, parts) if strange[0] else kind.__tf_unflatten__(rest, parts)
 
     def walk(value: Any, path: str) -> Any:
         if isinstance(value, kinds) and not isinstance(value, Variable):
-            return leaf(value, path)
+            return replaced(value, path)
         if isinstance(value, IndexedSlices):
             parts = (value.values, value.indices, value._dense_shape)
             return IndexedSlices(*[None if p is None else walk(p, path) for p in parts])
         if isinstance(value, Apart):
-            return value.kind.__tf_unflatten__(value.rest, [walk(p, path) for p in value.parts])
+            return whole(value.kind, value.rest, [walk(p, path) for p in value.parts])
         if hasattr(type(value), "__tf_flatten__") and not isinstance(value, type):
-            parts, rest = value.__tf_flatten__()
-            new = [walk(p, path) for p in parts]
-            whole = other is None and all(isinstance(p, Value) for p in new)
-            return type(value).__tf_unflatten__(rest, new) if whole else Apart(type(value), rest, new)
+            rest, parts = value.__tf_flatten__()
+            return whole(type(value), rest, [walk(p, path) for p in parts])
         if isinstance(value, list | tuple):
             new = [walk(v, f"{path}[{i}]") for i, v in enumerate(value)]
             kind: Any = type(value)

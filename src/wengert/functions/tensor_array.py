@@ -72,8 +72,8 @@ class TensorArray:
 
     # As a part of a structure, in a trace.
 
-    def __tf_flatten__(self) -> tuple[list[Any], Any]:
-        return [self._in_trace()], (self._dtype, self._grows, self._infer, self._row)
+    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+        return (self._dtype, self._grows, self._infer, self._row), [self._in_trace()]
 
     @classmethod
     def __tf_unflatten__(cls, rest: Any, parts: list[Any]) -> TensorArray:
@@ -352,7 +352,9 @@ class TensorArray:
         row = x.shape._dims[1:]
         start = self._with(self._in_trace(), row)
         body = lambda k, array: (k + 1, array.write(places[k], x[k]))
-        return while_loop(lambda k, array: k < count, body, (wrap(np.zeros((), np.int32)), start))[1]
+        return while_loop(lambda k, array: k < count, body, (wrap(np.zeros((), np.int32)), start))[
+            1
+        ]
 
 
 def _items(buffer: Tensor) -> list[Any]:

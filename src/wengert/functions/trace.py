@@ -161,14 +161,14 @@ def trace(
     args: Any,
     kwargs: Any,
     specs: Callable[[Any], Any],
-    creating: list[Variable] | None,
+    creating: list[Variable] | tuple[()] | None,
     jit: bool | None,
     site: Any,
 ) -> Trace:
     """Runs a Python function once on tensors without values, and keeps what it did.
 
     `specs` says what is known of each tensor argument; `creating` collects variables that the
-    function creates, or is `None` if it must not.
+    function creates, or is `None` if it must not, and empty for a second look at a first call.
     """
     graph = Graph(name, building(), site)
     graph.jit = bool(jit)
@@ -252,15 +252,15 @@ def put_together(skeleton: Any, tensors: list[Any]) -> Any:
 
 
 def _creator(
-    graph: Graph, feeds: dict[int, Any], creating: list[Variable] | None
+    graph: Graph, feeds: dict[int, Any], creating: list[Variable] | tuple[()] | None
 ) -> Callable[[Variable, Any], Any]:
     def create(variable: Variable, initial: Any) -> Any:
-        if creating is None:
+        if creating is None or isinstance(creating, tuple):
+            when = "on a call that is not its first" if creating is None else "at every call"
             raise coded(
                 ValueError(
-                    f"function {graph.name!r}: it creates a variable on a call that is not its "
-                    f"first. Create variables outside, or once: keep them and test whether they "
-                    f"are there."
+                    f"function {graph.name!r}: it creates a variable {when}. Create variables "
+                    f"outside, or once: keep them and test whether they are there."
                 ),
                 "WG406",
             )

@@ -17,8 +17,8 @@ from wengert.core.tensor import new_id
 from wengert.functions.replay import replay
 from wengert.graph.ir import Graph, Node, inner_graphs
 from wengert.graph.passes import has_effects, rewritten
-from wengert.ops.extent import EXTENT
 from wengert.graph.verify import checked
+from wengert.ops.extent import EXTENT
 from wengert.tape.backward import dense
 from wengert.tape.gradient_tape import GradientTape
 
@@ -137,9 +137,7 @@ def _cut(
     residuals = [v for v in needed if v not in made]
     places = {v: k for k, v in enumerate(params)}
     extra = [v for v in residuals if v not in places]
-    kept = tuple(
-        (True, places[v]) if v in places else (False, extra.index(v)) for v in residuals
-    )
+    kept = tuple((True, places[v]) if v in places else (False, extra.index(v)) for v in residuals)
     forward = _part(joint, graph.name, front, params, [*ends, *extra])
     backward = _part(joint, f"{graph.name}_backward", behind, [*residuals, *seeds], values)
     joint.nodes = [quiet_node(n) for n in _needed_nodes(nodes, values)]
@@ -155,9 +153,7 @@ def _late(nodes: list[Node], start: set[int]) -> set[int]:
     return late
 
 
-def _by_extent(
-    joint: Graph, nodes: list[Node], whole: set[int]
-) -> tuple[list[Node], list[Node]]:
+def _by_extent(joint: Graph, nodes: list[Node], whole: set[int]) -> tuple[list[Node], list[Node]]:
     """The nodes with other tensors in the place of those that they need for their sizes alone.
 
     Those others have no elements, so keeping them costs nothing; the nodes that make them are the
@@ -192,7 +188,9 @@ def quiet(graph: Graph) -> Graph:
 
 def quiet_node(node: Node) -> Node:
     """A node without effects in the graphs that it holds."""
-    if not inner_graphs(node) or not any(has_effects(n) for g in inner_graphs(node) for n in g.nodes):
+    if not inner_graphs(node) or not any(
+        has_effects(n) for g in inner_graphs(node) for n in g.nodes
+    ):
         return node
     attrs = {k: _quiet_attr(a) for k, a in node.attrs.items()}
     return Node(node.op, node.inputs, node.outputs, attrs, node.site)

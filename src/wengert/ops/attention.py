@@ -1,8 +1,8 @@
 """Scaled dot-product attention as one operation, so that a compiler can fuse it.
 
-The lowering is plain `lax` (two batched products around a stable softmax). A row that may attend
-to nothing gives zeros. The tape keeps the arguments alone; the gradient works the weights out
-again, by an operation that differentiates in the same way.
+The lowering is plain `lax` (two batched products around a stable softmax), or on a GPU, where
+the arguments suit it, the fused kernel that JAX offers. A row that may attend to nothing gives
+zeros. The tape keeps the arguments alone; the gradient works the weights out again.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 
 from wengert.core import shapes
 from wengert.core.apply import apply
-from wengert.core.convert import operand
+from wengert.core.convert import Hooks, operand
 from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.lazy import lax
+from wengert.core.lazy import jax, lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Value
 from wengert.ops.compiled import wide
@@ -84,7 +84,8 @@ _NAME = "scaled_dot_product_attention"
 def _infer_weights(q: Spec, k: Spec, *mask: Spec, is_causal: bool, scale: float | None) -> Spec:
     if q.shape is None or k.shape is None:
         return Spec(None, q.dtype)
-    return Spec((*shapes.merge(q.shape[:-2], k.shape[:-2]), q.shape[-2], k.shape[-2]), q.dtype)
+    batch = shapes.merge(q.shape[:-2], k.shape[:-2]) or ()
+    return Spec((*batch, q.shape[-2], k.shape[-2]), q.dtype)
 
 
 def _weights_grad(g: Any, inputs: Any, outs: Any, needs: Any, scale: float | None) -> Any:
@@ -122,6 +123,35 @@ def _attention_kernel(
 def _lower_attention(
     q: Any, k: Any, v: Any, *mask: Any, is_causal: bool, scale: float | None
 ) -> Any:
+    if _suits_fused(q, k, v, mask):
+        # By way of its gradient, so that both directions share one forward kernel.
+        return jax.vjp(_fused(is_causal, scale), q, k, v)[0]
+    return _lower_plain(q, k, v, *mask, is_causal=is_causal, scale=scale)
+
+
+def _suits_fused(q: Any, k: Any, v: Any, mask: Any) -> bool:
+    """Whether the fused kernel of a GPU takes these arguments."""
+    half = q.dtype.itemsize == 2 and q.ndim == 4 and not mask
+    narrow = q.shape[-1] % 8 == 0 and q.shape[-1] <= 128 and v.shape[-1] == q.shape[-1]
+    return half and narrow and 0 not in q.shape + k.shape and jax.default_backend() == "gpu"
+
+
+def _fused(is_causal: bool, scale: float | None) -> Any:
+    def attend(q: Any, k: Any, v: Any) -> Any:
+        turned = [lax.transpose(x, (0, 2, 1, 3)) for x in (q, k, v)]
+        y = jax.nn.dot_product_attention(
+            *turned, is_causal=is_causal, scale=scale, implementation="cudnn"
+        )
+        return lax.transpose(y, (0, 2, 1, 3))
+
+    return attend
+
+
+def _lower_plain(
+    q: Any, k: Any, v: Any, *mask: Any, is_causal: bool, scale: float | None
+) -> Any:
+    if q.dtype.itemsize == 2:
+        return wide(_lower_plain)(q, k, v, *mask, is_causal=is_causal, scale=scale)
     weights = _lower_weights(q, k, *mask, is_causal=is_causal, scale=scale)
     lead = tuple(range(q.ndim - 2))
     return lax.dot_general(weights, v, (((q.ndim - 1,), (q.ndim - 2,)), (lead, lead)))
@@ -153,6 +183,62 @@ def _infer_attention(
 
 
 def _attention_grad(g: Any, inputs: Any, needs: Any, is_causal: bool, scale: float | None) -> Any:
+    if any(needs[3:]):
+        return _grad_in_parts(g, inputs, needs, is_causal, scale)
+    found = apply(ATTENTION_GRAD, g, *inputs, is_causal=is_causal, scale=scale)
+    return *found, *[None] * (len(inputs) - 3)
+
+
+def _grad_kernel(
+    g: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray, *mask: np.ndarray,
+    is_causal: bool, scale: float | None,
+) -> tuple[np.ndarray, ...]:  # fmt: skip
+    p = _weights_array(q, k, *mask, is_causal=is_causal, scale=scale)
+    over_p = np.matmul(g, np.swapaxes(v, -1, -2))
+    over_s = p * (over_p - (over_p * p).sum(-1, keepdims=True))
+    over_s *= q.dtype.type(_usual(scale, q.shape[-1]))
+    return (
+        np.matmul(over_s, k),
+        np.matmul(np.swapaxes(over_s, -1, -2), q),
+        np.matmul(np.swapaxes(p, -1, -2), g),
+    )
+
+
+def _lower_grad(
+    g: Any, q: Any, k: Any, v: Any, *mask: Any, is_causal: bool, scale: float | None
+) -> Any:
+    def plain(q: Any, k: Any, v: Any) -> Any:
+        return _lower_plain(q, k, v, *mask, is_causal=is_causal, scale=scale)
+
+    attend = _fused(is_causal, scale) if _suits_fused(q, k, v, mask) else plain
+    return jax.vjp(attend, q, k, v)[1](g)
+
+
+def _grad_of_grad(h: Any, inputs: Any, needs: Any, is_causal: bool, scale: float | None) -> Any:
+    """The second derivative, by the gradient written in parts."""
+    g, q, k, v, *mask = inputs
+    wants = (True, True, True, *(False for _ in mask))
+
+    def first(g: Any, q: Any, k: Any, v: Any) -> Any:
+        return _grad_in_parts(g, (q, k, v, *mask), wants, is_causal, scale)[:3]
+
+    return *Hooks.pull(first, [g, q, k, v], list(h)), *[None] * len(mask)
+
+
+ATTENTION_GRAD = Op(
+    "attention_grad",
+    "*xs",
+    kernel=in_float32(_grad_kernel),
+    infer=lambda g, q, k, v, *mask, is_causal, scale: (q, k, v),
+    lower=_lower_grad,
+    grad=Joint(_grad_of_grad),
+    match=(0, 1, 2, 3),
+    outputs=None,
+    register=False,
+)
+
+
+def _grad_in_parts(g: Any, inputs: Any, needs: Any, is_causal: bool, scale: float | None) -> Any:
     q, k, v, *mask = inputs
     weights = apply(ATTENTION_WEIGHTS, q, k, *mask, is_causal=is_causal, scale=scale)
     over_weights = matmul(g, v, transpose_b=True)
@@ -168,7 +254,7 @@ ATTENTION = Op(
     "*xs",
     kernel=checked(in_float32(_attention_kernel), _infer_attention),
     infer=_infer_attention,
-    lower=checked(wide(_lower_attention), _infer_attention),
+    lower=checked(_lower_attention, _infer_attention),
     grad=Joint(_attention_grad),
     match=(0, 1, 2),
 )
@@ -198,5 +284,6 @@ def scaled_dot_product_attention(
             raise invalid_dtype(name, "`mask` must be boolean or have the dtype of `query`", m, q)
         given.append(m)
     dim = q._array.shape[-1] if q.ndim else 1
-    factor = None if scale is None and type(dim) is Dim else _usual(None if scale is None else float(scale), dim)
+    given_scale = None if scale is None else float(scale)
+    factor = given_scale if type(dim) is Dim else _usual(given_scale, dim)
     return apply(ATTENTION, q, k, v, *given, is_causal=bool(is_causal), scale=factor)

@@ -155,9 +155,7 @@ def crop_and_resize(
             "crop_and_resize", f"`method` must be 'bilinear' or 'nearest'; got {method!r}"
         )
     size = static("crop_and_resize", crop_size)
-    if not isinstance(size, tuple) or len(size) != 2 or any(
-        not is_open(n) and n < 1 for n in size
-    ):
+    if not isinstance(size, tuple) or len(size) != 2 or any(not is_open(n) and n < 1 for n in size):
         raise invalid("crop_and_resize", f"`crop_size` must be two positive numbers; got {size}")
     return crops(cast(x, dtypes.float32), corners, rows, size, method, extrapolation_value)
 

@@ -15,7 +15,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import InvalidArgumentError, at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lowering import broadcast_shapes, fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
@@ -138,7 +138,7 @@ def _lower_holds(a: Any, b: Any, test: Any, symbol: str) -> Any:
 
 def lax_operands(a: Any, b: Any) -> tuple[Any, Any]:
     """Two arrays broadcast against each other."""
-    shape = np.broadcast_shapes(a.shape, b.shape)
+    shape = broadcast_shapes(a.shape, b.shape)
     return expand(a, shape), expand(b, shape)
 
 
@@ -170,7 +170,7 @@ HOLDS = Op(
     kernel=lambda a, b, test, symbol: np.asarray(test(a, b)).all(),
     infer=lambda a, b, test, symbol: Spec((), dtypes.bool_),
     lower=lambda a, b, test, symbol: lax.reduce_and(
-        _lower_holds(a, b, test, symbol), tuple(range(len(np.broadcast_shapes(a.shape, b.shape))))
+        _lower_holds(a, b, test, symbol), tuple(range(max(a.ndim, b.ndim)))
     ),
     grad=None,
     register=False,

@@ -19,6 +19,7 @@ from wengert.core.lazy import jax, lax
 from wengert.core.op import Op, Spec
 from wengert.ops import sliding as geometry
 from wengert.ops.compiled import compiled
+from wengert.ops.sizes import checked
 from wengert.ops.sliding import Pairs, Windows, extent, offsets, outer_sizes, resolve
 
 _NAMES = {1: "W", 2: "HW", 3: "DHW"}
@@ -266,23 +267,12 @@ def _infer_input(g: Spec, w: Spec, shape: Any, **at: Any) -> Spec:
     return Spec(tuple(shape), g.dtype)
 
 
-def _checked(kernel: Any, infer: Any) -> Any:
-    """XLA would accept some shapes that do not fit; the shape rule is asked first."""
-
-    def run(x: np.ndarray, w: np.ndarray, **attrs: Any) -> np.ndarray:
-        kind = dtypes.of(x)
-        infer(Spec(x.shape, kind), Spec(w.shape, kind), **attrs)
-        return kernel(x, w, **attrs)
-
-    return run
-
-
 CONV = Op(
     "conv",
     "x w",
-    kernel=_checked(compiled(_lower_conv), _infer_conv),
+    kernel=checked(compiled(_lower_conv), _infer_conv),
     infer=_infer_conv,
-    lower=_lower_conv,
+    lower=checked(_lower_conv, _infer_conv),
     grad=(
         lambda g, w, x_shape, strides, padding, dilations, first: apply(
             CONV_INPUT, g, w, shape=tuple(x_shape), strides=strides, padding=padding,
@@ -299,9 +289,9 @@ CONV = Op(
 CONV_INPUT = Op(
     "conv_input",
     "g w",
-    kernel=_checked(compiled(_lower_input), _infer_input),
+    kernel=checked(compiled(_lower_input), _infer_input),
     infer=_infer_input,
-    lower=_lower_input,
+    lower=checked(_lower_input, _infer_input),
     grad=(
         lambda h, w, strides, padding, dilations, first: apply(
             CONV, h, w, strides=strides, padding=padding, dilations=dilations, first=first

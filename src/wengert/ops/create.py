@@ -242,7 +242,9 @@ def _traced_range(start: Any, limit: Any, delta: Any, wanted: DType | None) -> A
     from wengert.ops.cast import cast
     from wengert.ops.unary import ceil
 
-    given = [operand(v, None, None if isinstance(v, Value) else wanted) for v in (start, limit, delta)]
+    given = [
+        operand(v, None, None if isinstance(v, Value) else wanted) for v in (start, limit, delta)
+    ]
     for x in given:
         if x.dtype not in _RANGE_TYPES:
             raise invalid("range", "the arguments must be scalar int or float numbers", x)
@@ -318,9 +320,7 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
         raise invalid("linspace", "`num` must be one number, not negative", num)
     count = counts[0]
     given = x._array.shape, y._array.shape
-    shape: Any = (
-        broadcast_sizes(*given) if is_open(given) else shapes.broadcast("linspace", *given)
-    )
+    shape: Any = broadcast_sizes(*given) if is_open(given) else shapes.broadcast("linspace", *given)
     place = check_axis("linspace", static_int("linspace", axis), len(shape) + 1)
     x, y = (expand_dims(broadcast_to(v, shape), place) for v in (x, y))
     if type(count) is Dim:

@@ -17,6 +17,7 @@ from wengert.core.context import executing_eagerly
 from wengert.core.convert import Hooks
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
+from wengert.core.lowering import broadcast_shapes
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import SymbolicTensor, as_number
 from wengert.core.tensor import Value
@@ -95,7 +96,7 @@ def broadcasting(
     def broadcast_first(*xs: Any, **attrs: Any) -> Any:
         if fails is not None:
             fails(*xs)
-        shape = np.broadcast_shapes(*[x.shape for x in xs])
+        shape = broadcast_shapes(*[x.shape for x in xs])
         return lower(*[expand(x, shape) for x in xs], **attrs)
 
     return broadcast_first

@@ -20,7 +20,7 @@ from wengert.core.errors import invalid
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
-from wengert.ops.declare import static_int, static_tuple
+from wengert.ops.declare import expand, static_int, static_tuple
 from wengert.ops.einsum import EINSUM_ONE
 
 _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
@@ -364,7 +364,7 @@ def _band_part_kernel(x: np.ndarray, lower: int, upper: int) -> np.ndarray:
 
 def _lower_band_part(x: Any, lower: int, upper: int) -> Any:
     band = _band(*x.shape[-2:], lower, upper)
-    return lax.select(np.broadcast_to(band, x.shape), x, lax.full_like(x, 0))
+    return lax.select(expand(band, x.shape), x, lax.full_like(x, 0))
 
 
 BAND_PART = Op(

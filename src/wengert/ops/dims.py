@@ -13,6 +13,7 @@ from wengert.core.dims import Dim, is_open, larger
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
+from wengert.core.lowering import as_value
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
@@ -53,7 +54,7 @@ NUMBER = Op(
     "",
     kernel=lambda value, dtype: np.array(value, dtype.np),
     infer=lambda value, dtype: Spec((), dtype),
-    lower=lambda value, dtype: np.array(value, dtype.np),
+    lower=lambda value, dtype: as_value(value, dtype.np),
     grad=(),
     register=False,
 )

@@ -7,6 +7,7 @@ only those broadcast. Nothing in this module touches the elements of a tensor.
 from __future__ import annotations
 
 import functools
+import math
 import re
 import string
 from typing import Any, NamedTuple
@@ -151,7 +152,7 @@ def _layout(labels: str, batch: str, first: str, second: str, dims: dict[str, in
     perm = tuple(labels.index(c) for c in batch + one + two)
     plain = len(one) == len(two) == 1
     groups = [*batch, one, two]
-    shape = tuple(int(np.prod([dims[c] for c in g], dtype=int)) for g in groups)
+    shape = tuple(math.prod([dims[c] for c in g]) for g in groups)
     return Layout(None if perm == tuple(range(len(perm))) else perm, None if plain else shape, flip)
 
 

@@ -19,7 +19,7 @@ from wengert.core.dims import is_open, known_unequal
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax, sparse
-from wengert.core.lowering import fail_if
+from wengert.core.lowering import as_value, fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
 from wengert.ops.declare import in_float32, static_int, static_tuple
@@ -51,9 +51,9 @@ def fail_outside(indices: Any, *sizes: int) -> None:
         return
     # Short integers could not be compared with sizes above their range.
     kind = indices.dtype if indices.dtype in (np.int32, np.int64) else np.dtype(np.int64)
-    last = np.asarray(sizes[0] if len(sizes) == 1 else sizes, kind)
+    last = as_value(sizes[0] if len(sizes) == 1 else sizes, kind)
     i = indices.astype(kind)
-    if not isinstance(indices, np.ndarray):
+    if not isinstance(indices, np.ndarray) or not isinstance(last, np.ndarray):
         fail_if(lambda: (i < 0) | (i >= last))
     elif ((i < 0) | (i >= last)).any():
         fail_if(lambda: np.True_)

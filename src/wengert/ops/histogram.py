@@ -63,13 +63,14 @@ def _infer_bincount(
     *xs: Spec, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
 ) -> Spec:
     size = most if least == most else None
-    if len(xs) > 1 and not shapes.compatible(xs[0].shape, xs[1].shape):
+    x = xs[0]
+    if any(not shapes.compatible(x.shape, w.shape) for w in xs[1:]):
         raise invalid("bincount", "`weights` must have the shape of `arr`", *xs)
     if not rows:
         return Spec((size,), dtype)
-    if xs[0].shape is None:
+    if x.shape is None:
         return Spec(None, dtype)
-    return Spec((*xs[0].shape[:-1], size), dtype)
+    return Spec((*x.shape[:-1], size), dtype)
 
 
 def _lower_bincount(

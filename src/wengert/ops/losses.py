@@ -27,7 +27,7 @@ from wengert.ops.power import exp, log
 from wengert.ops.reduce import reduce_sum
 from wengert.ops.select import where
 from wengert.ops.shaping import broadcast_to, reshape, transpose
-from wengert.ops.sizes import agree
+from wengert.ops.sizes import agree, checked
 from wengert.ops.softmax import (
     SOFTMAX_GRAD,
     log_softmax,
@@ -237,7 +237,7 @@ SPARSE_CROSS_ENTROPY = Op(
     "labels logits",
     kernel=in_float32(_sparse_kernel),
     infer=_infer_sparse,
-    lower=wide(_lower_sparse),
+    lower=checked(wide(_lower_sparse), _infer_sparse),
     grad=(
         None,
         lambda g, labels, logits: apply(SPARSE_CROSS_ENTROPY_GRAD, g, labels, logits),

@@ -15,7 +15,8 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
 from wengert.core.convert import operands
 from wengert.core.errors import at_site, invalid
-from wengert.core.lazy import lax
+from wengert.core.lazy import jax, lax
+from wengert.core.lowering import broadcast_shapes
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 from wengert.ops.declare import HALF, in_float32, rank_of
@@ -94,6 +95,9 @@ def _infer_tn(x: Spec, y: Spec) -> Spec:
 
 def dot_general(x: Any, y: Any, contract: Any, batch: Any = ((), ())) -> Any:
     """`lax.dot_general` with half precision summed in float32."""
+    if x.dtype.num in HALF and jax.default_backend() == "gpu":
+        # Its matrix units sum in float32 as it is, and round in the same kernel.
+        return lax.dot_general(x, y, (contract, batch))
     wide = np.dtype(np.float32) if x.dtype.num in HALF else x.dtype
     out = lax.dot_general(x, y, (contract, batch), preferred_element_type=wide)
     return lax.convert_element_type(out, x.dtype)
@@ -152,7 +156,7 @@ def _batch_kernel(x: np.ndarray, y: np.ndarray, transpose_a: bool, transpose_b: 
 
 
 def _lower_batch(x: Any, y: Any, transpose_a: bool, transpose_b: bool) -> Any:
-    lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    lead = broadcast_shapes(x.shape[:-2], y.shape[:-2])
     n = len(lead)
     x = lax.broadcast_in_dim(x, lead + x.shape[-2:], range(n + 2 - x.ndim, n + 2))
     y = lax.broadcast_in_dim(y, lead + y.shape[-2:], range(n + 2 - y.ndim, n + 2))

@@ -17,6 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import broadcast
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
+from wengert.core.lowering import as_value
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
@@ -42,7 +43,7 @@ def _moments_kernel(
 
 def _lower_moments(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     rest = [i for i in range(x.ndim) if i not in axis]
-    count = x.dtype.type(math.prod(x.shape[i] for i in axis))
+    count = as_value(math.prod(x.shape[i] for i in axis), x.dtype)
 
     def mean(y: Any) -> Any:
         total = lax.reduce(y, y.dtype.type(0), lax.add, axis)

@@ -229,16 +229,15 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     # NumPy works the order of axes out; an array that shares one element costs nothing.
-    sizes = np.empty([1] * rank(a))
-    sizes = np.broadcast_to(sizes, range(1, rank(a) + 1))
-    order = [n - 1 for n in np.moveaxis(sizes, source, destination).shape]
+    blank = np.broadcast_to(np.empty([1] * rank(a)), range(1, rank(a) + 1))
+    order = [n - 1 for n in np.moveaxis(blank, source, destination).shape]
     return transpose(a, order)
 
 
 def expand_dims(a: Any, axis: Any) -> Any:
     wanted = np.expand_dims(np.empty([0] * rank(a)), axis).shape
-    sizes = iter(sizes(a))
-    return reshape(a, [1 if n == 1 else next(sizes) for n in wanted])
+    own = iter(sizes(a))
+    return reshape(a, [1 if n == 1 else next(own) for n in wanted])
 
 
 def squeeze(a: Any, axis: Any = None) -> Any:
@@ -266,9 +265,9 @@ def tile(A: Any, reps: Any) -> Any:
     from wengert.ops.repeating import tile as tiled
 
     counts = [int(n) for n in np.atleast_1d(reps)]
-    rank = builtins.max(rank(A), len(counts))
-    wide = reshape(A, [1] * (rank - rank(A)) + list(sizes(A)))
-    return tiled(wide, [1] * (rank - len(counts)) + counts)
+    most = builtins.max(rank(A), len(counts))
+    wide = reshape(A, [1] * (most - rank(A)) + list(sizes(A)))
+    return tiled(wide, [1] * (most - len(counts)) + counts)
 
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:

@@ -19,7 +19,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import compiled, wide
 from wengert.ops.convolution import strided
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import expand, in_float32
 from wengert.ops.sliding import extent, offsets, outer_sizes, resolve
 
 # Beyond this many places a window is left to XLA's own loop over windows.
@@ -278,6 +278,8 @@ def _valid(shape: Any, pairs: Any, counts: Any, at: dict[str, Any]) -> np.ndarra
     """How many elements of each window lie inside the input; padding does not count."""
     total = np.ones((1,) * len(counts))
     for axis, n in enumerate(counts):
+        if at["window"][axis] == 1 and not any(pairs[axis]):
+            continue
         starts = np.arange(n) * at["strides"][axis] - pairs[axis][0]
         taps = np.arange(at["window"][axis]) * at["dilations"][axis]
         places = starts[:, None] + taps
@@ -311,14 +313,14 @@ def _lower_avg(x: Any, **at: Any) -> Any:
         x, x.dtype.type(0), lax.add, at["window"], at["strides"], pairs,
         window_dilation=at["dilations"],
     )  # fmt: skip
-    valid = np.broadcast_to(_valid(x.shape, pairs, counts, at), counts).astype(x.dtype)
+    valid = expand(_valid(x.shape, pairs, counts, at).astype(x.dtype), tuple(counts))
     return lax.div(total, valid)
 
 
 def _lower_avg_grad(g: Any, shape: Any, **at: Any) -> Any:
     """Each element of the input collects from the windows that hold it: a window again."""
     pairs, counts = _geometry(shape, **at)
-    valid = np.broadcast_to(_valid(shape, pairs, counts, at), counts).astype(g.dtype)
+    valid = expand(_valid(shape, pairs, counts, at).astype(g.dtype), tuple(counts))
     reach = extent(at["window"], at["dilations"])
     back = []
     for n, size, span, s, (low, _) in zip(counts, shape, reach, at["strides"], pairs, strict=True):

@@ -57,9 +57,7 @@ def _tile_kernel(x: np.ndarray, multiples: tuple[int, ...]) -> np.ndarray:
 
 
 def _bad_multiples(counts: tuple[Any, ...], rank: int, *got: Any) -> Exception:
-    return invalid(
-        "tile", f"`multiples` {list(counts)} must be {rank} numbers from 0 on", *got
-    )
+    return invalid("tile", f"`multiples` {list(counts)} must be {rank} numbers from 0 on", *got)
 
 
 TILE = Op(

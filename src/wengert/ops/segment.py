@@ -274,7 +274,7 @@ def segment_min(data: Any, segment_ids: Any, name: Any = None) -> Any:
     return _run_sorted(SEGMENT_MIN, data, segment_ids)
 
 
-def _segments(name: str, num_segments: Any) -> int:
+def _segments(name: str, num_segments: Any) -> Any:
     num = static(name, num_segments)
     if not isinstance(num, int | Dim) or negative(num):
         raise invalid(name, f"`num_segments` must be one number, not negative; got {num}")

@@ -213,7 +213,7 @@ def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
     for d in shape:
         rest *= 1 if d == -1 else d
     count = shapes.size(x.shape)
-    wrong = shape.count(-1) > 1 or min(shape, default=0) < -1
+    wrong = shape.count(-1) > 1 or any(d < -1 for d in shape)
     if count is None and -1 not in shape:
         least = math.prod(d for d in x.shape or () if d is not None)
         wrong = wrong or (least > 0 and rest % least > 0)

@@ -26,6 +26,16 @@ def factor(number: Any, dtype: DType) -> Any:
     return operand(number, dtype) if type(number) is Dim else float(number)
 
 
+def checked(kernel: Callable[..., Any], infer: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that asks the shape rule first, since it would accept shapes that do not fit."""
+
+    def run(*xs: np.ndarray, **attrs: Any) -> Any:
+        infer(*[Spec(x.shape, dtypes.of(x)) for x in xs], **attrs)
+        return kernel(*xs, **attrs)
+
+    return run
+
+
 # An array that follows from numbers: `make(*numbers)`, where the numbers are known.
 TABLE = Op(
     "table",
@@ -69,7 +79,7 @@ AGREE = Op(
     "x y",
     kernel=_agreeing,
     infer=_infer_agree,
-    lower=_agreeing,
+    lower=checked(_agreeing, _infer_agree),
     grad=(lambda g: g, None),
     accepts=dtypes.ANY,
     match=(),
@@ -84,13 +94,3 @@ def agree(name: str, rule: str, x: Any, y: Any, count: int = 0) -> Any:
     if known_unequal(x._array.shape[-count:], y._array.shape[-count:]):
         raise invalid(name, rule, x, y)
     return apply(AGREE, x, y, name=name, rule=rule, count=count)
-
-
-def checked(kernel: Callable[..., Any], infer: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that asks the shape rule first, since it would accept shapes that do not fit."""
-
-    def run(*xs: np.ndarray, **attrs: Any) -> Any:
-        infer(*[Spec(x.shape, dtypes.of(x)) for x in xs], **attrs)
-        return kernel(*xs, **attrs)
-
-    return run

@@ -16,11 +16,11 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
-from wengert.core.convert import operand
+from wengert.core.convert import Hooks, operand
 from wengert.core.dims import Dim, is_open, negative
 from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
 from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lowering import as_value, fail_if, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
@@ -115,7 +115,21 @@ def _infer(x: Spec, index: Index) -> Spec:
     return Spec(None if x.shape is None else tuple(resolve(index, x)[1]), x.dtype)
 
 
+def _lower_symbolic(x: Any, index: Index) -> Any:
+    """The same where sizes are symbols, which JAX compares with numbers as far as it can."""
+    axis = 0
+    for part in _expanded(index, x):
+        i = part[0] if type(part) is tuple and len(part) == 1 else part
+        if type(i) is int and is_symbol(x.shape[axis]):
+            size = as_value(x.shape[axis], np.int32)
+            fail_if(lambda i=i, size=size: size <= (i if i >= 0 else -i - 1))
+        axis += part is not None
+    return x[native(index)]
+
+
 def _lower(x: Any, index: Index) -> Any:
+    if any(map(is_symbol, x.shape)):
+        return _lower_symbolic(x, index)
     places, shape = resolve(index, Spec(x.shape, x.dtype))
     low = [first if step > 0 else first + (n - 1) * step for first, n, step in places]
     low = [a if n else 0 for a, (_, n, _) in zip(low, places, strict=True)]
@@ -183,12 +197,15 @@ def _part(i: Any) -> Any:
 
 def marked(*part: Any) -> tuple[Any, ...]:
     """The bounds of a slice; unknown ones stand in a fourth entry too, where `None` is unknown."""
-    return (*part, part) if Dim in map(type, part) else part
+    unknown = tuple([p for p in part if type(p) is Dim])
+    return (*part, unknown) if unknown else part
 
 
 def _whole(i: Any) -> Any:
     if type(i) is Dim:
         return i
+    if isinstance(i, Variable) and not executing_eagerly():
+        i = Hooks.read(i)
     if is_symbolic(i) and i.dtype.is_integer:
         found = as_number(i)
         while type(found) is tuple and len(found) == 1:

@@ -19,7 +19,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.dims import is_open
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.lazy import blas, jnp, linalg
-from wengert.core.lowering import fail_if
+from wengert.core.lowering import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.complex import conj
@@ -263,7 +263,7 @@ def _triangular_kernel(a: np.ndarray, b: np.ndarray, lower: bool, transpose: boo
 
 
 def _lower_triangular(a: Any, b: Any, lower: bool, transpose: bool) -> Any:
-    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    lead = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a = jnp.broadcast_to(a, (*lead, *a.shape[-2:]))
     b = jnp.broadcast_to(b, (*lead, *b.shape[-2:]))
     return linalg.triangular_solve(a, b, left_side=True, lower=lower, transpose_a=transpose)

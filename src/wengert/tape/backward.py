@@ -172,9 +172,7 @@ def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     return g if g._array.shape == shape else sum_to(g, shape)
 
 
-def _collect(
-    grads: dict[int, Any], ids: Any, specs: Any, sources: set[int], partial: bool
-) -> Any:
+def _collect(grads: dict[int, Any], ids: Any, specs: Any, sources: set[int], partial: bool) -> Any:
     """The gradients of all outputs of one operation, or `None` if nothing reached any."""
     found = [grads.get(i) for i in ids]
     if all(x is None for x in found):
@@ -184,9 +182,7 @@ def _collect(
             grads.pop(i, None)
     if partial:
         return tuple(None if g is None else dense(g) for g in found)
-    return tuple(
-        zeros_of(s) if g is None else dense(g) for g, s in zip(found, specs, strict=True)
-    )
+    return tuple(zeros_of(s) if g is None else dense(g) for g, s in zip(found, specs, strict=True))
 
 
 def pull(

@@ -19,7 +19,7 @@ import numpy as np
 from wengert.core import dtypes, nest, sites
 from wengert.core.apply import wrap
 from wengert.core.context import add_listener, remove_listener
-from wengert.core.convert import operand
+from wengert.core.convert import Hooks, operand
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Op, Spec
@@ -27,7 +27,7 @@ from wengert.core.symbolic import is_symbolic, shape_to_keep
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.ops.create import ones_like, zeros_like
-from wengert.ops.shaping import STOP_GRADIENT, broadcast_to
+from wengert.ops.shaping import STOP_GRADIENT, broadcast_to, identity
 from wengert.tape import arguments, backward, history, jacobian
 from wengert.tape.arguments import UnconnectedGradients
 
@@ -529,5 +529,16 @@ def _ones(like: np.ndarray) -> np.ndarray:
         found = _ONE[like.dtype.num] = np.ones((), like.dtype)
     return found
 
+
+def _pull(function: Any, inputs: list[Any], seeds: list[Any]) -> list[Any]:
+    """The gradients of a Python function of tensors; zeros where there is no path."""
+    fresh = [identity(x) for x in inputs]
+    with GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(fresh)
+        found = function(*fresh)
+    return tape.gradient(list(found), fresh, seeds, UnconnectedGradients.ZERO)
+
+
+Hooks.pull = _pull
 
 __all__ = ["GradientTape", "UnconnectedGradients"]

@@ -52,8 +52,8 @@ class Evidence(NamedTuple):
 
     events: tuple[Event, ...]
     steps: tuple[Step, ...]
-    tracked: frozenset[int]
-    roots: frozenset[int]
+    tracked: set[int]
+    roots: set[int]
     thread: int
     watches_variables: bool
     sites: dict[int, RawSite]
@@ -66,6 +66,7 @@ class Hooks:
     explainer = ""
     retraces = ""
     always = False  # whether evidence is taken at every call
+    written_down = False  # whether somebody writes ordinary operations down anyway
 
     @classmethod
     def module(cls) -> Any:
@@ -94,14 +95,18 @@ def passes(op: Any, count: int) -> tuple[bool, ...]:
 
 
 def take(tape: Any) -> Evidence:
-    """A copy of what the tape knows, without the tensors."""
+    """What the tape knows, without the tensors; it begins new sets when it lets go of these."""
     found: dict[int, RawSite] = {}
-    steps = [_step(entry, found) for entry in tape._entries]
+    entries = tape._entries
+    if Hooks.written_down:
+        # Calls and rules of the user's are told to tapes alone.
+        entries = [e for e in entries if len(e) != 10 and e[0].lower is None]
+    steps = [_step(entry, found) for entry in entries]
     return Evidence(
         tuple([Event(*e) for e in tape._events]),
         (*tape._past, *tape._cuts, *steps),
-        frozenset(tape._tracked),
-        frozenset(tape._roots),
+        tape._tracked,
+        tape._roots,
         tape._thread,
         tape._watch_accessed,
         found,

@@ -1,0 +1,81 @@
+"""How both engines run branches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core.errors import describe
+from wengert.core.lazy import lax
+from wengert.core.lowering import NotFixed
+from wengert.engines import host, xla
+from wengert.engines.inside import Inside, report
+from wengert.graph.ir import Graph, Node
+
+# In the place of what only a branch gives that was not taken; nobody reads it.
+_NONE = np.zeros(())
+
+
+def _run_switch(graph: Graph, node: Node) -> Any:
+    branches = [host.prepared(b) for b in node.attrs["branches"]]
+    own = node.attrs["own"]
+    common = len(node.outputs) - sum(own)
+    last = len(branches) - 1
+
+    def run(index: Any, *arrays: Any) -> Any:
+        i = int(index)
+        i = i if 0 <= i <= last else last
+        found = branches[i](*arrays)
+        if common == len(node.outputs):
+            return found
+        before, after = sum(own[:i]), sum(own[i + 1 :])
+        return [*found[:common], *[_NONE] * before, *found[common:], *[_NONE] * after]
+
+    return run
+
+
+def _lower_switch(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
+    index, *arrays = given
+    last = len(attrs["branches"]) - 1
+    common = len(node.outputs) - sum(attrs["own"])
+    index = lax.convert_element_type(index, np.int32)
+    index = lax.select((index < 0) | (index > last), np.int32(last), index)
+    parts = [Inside(low, b, dict(enumerate(arrays))) for b in attrs["branches"]]
+    shapes = [p.shapes() for p in parts]
+    if any(p.left for p in parts):
+        raise NotFixed("a TensorArray is written in one branch only, before its rows have a shape")
+    _check_shapes([s[0][:common] for s in shapes])
+    counts = [len(p.keys) for p in parts]
+
+    def branch(k: int) -> Any:
+        # Each branch also answers for what only the others give or want.
+        def call() -> Any:
+            results, bad, wanted = parts[k].run()
+            none = lax.full((), 0, np.int32)
+            before, after = sum(counts[:k]), sum(counts[k + 1 :])
+            filled = results[:common]
+            for b, (found, _, _) in enumerate(shapes):
+                blanks = [lax.full(s.shape, 0, s.dtype) for s in found[common:]]
+                filled += results[common:] if b == k else blanks
+            return filled, bad, [none] * before + wanted + [none] * after
+
+        return call
+
+    results, bad, wanted = lax.switch(index, [branch(k) for k in range(len(parts))])
+    report(low, parts, bad, wanted)
+    return results
+
+
+def _check_shapes(found: list[Any]) -> None:
+    for other in found[1:]:
+        for k, (a, b) in enumerate(zip(found[0], other, strict=True)):
+            if a.shape != b.shape or a.dtype != b.dtype:
+                raise NotFixed(
+                    f"all branches must give result {k} the same shape; got {describe(a)} and "
+                    f"{describe(b)}"
+                )
+
+
+host.RUNNERS.update(switch=_run_switch)
+xla.LOWERINGS.update(switch=_lower_switch)

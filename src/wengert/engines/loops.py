@@ -1,0 +1,196 @@
+"""How both engines run loops.
+
+A stack is an array with a row per turn. On the host its rows are gathered in a list and joined at
+the end; in XLA it is a buffer with room for all turns where their number is known, else for as
+many as were wanted so far, and a wish for more makes the step run again (see `xla.run`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.core.errors import describe
+from wengert.core.lazy import jax, lax
+from wengert.core.lowering import NotFixed
+from wengert.engines import host, xla
+from wengert.engines.inside import Inside, as_arrays, report
+from wengert.engines.trips import most_turns
+from wengert.graph.ir import Graph, Node
+from wengert.ops.row_list import joined
+from wengert.ops.rows import Blank
+
+# Room for all the turns that a loop may take is made at once only up to this many bytes.
+_MOST_BYTES = 1 << 26
+
+
+def _parts(node: Node, given: Any) -> tuple[Any, Any, list[Any], list[Any], list[Any]]:
+    count, turn, *rest = given
+    n, m = node.attrs["states"], node.attrs["invariants"]
+    return count, turn, rest[:n], rest[n : n + m], rest[n + m :]
+
+
+def _run_loop(graph: Graph, node: Node) -> Any:
+    attrs = node.attrs
+    test = None if attrs["test"] is None else host.prepared(attrs["test"])
+    body = host.prepared(attrs["body"])
+    states, rows, reverse = attrs["states"], attrs["rows"], attrs["reverse"]
+    specs = [graph.specs[v] for v in node.outputs[1 + states :]]
+
+    def run(*given: Any) -> Any:
+        count, turn, state, fixed, stacks = _parts(node, given)
+        most = int(count)
+        made: list[list[Any]] = [[] for _ in range(rows)]
+        t = first = int(turn)
+        while most < 0 or t - first < most:
+            now = np.asarray(t, np.int32)
+            if test is not None and not test(now, *state, *fixed)[0]:
+                break
+            at = most - 1 - (t - first) if reverse else t - first
+            found = body(now, *state, *fixed, *[s[at] for s in stacks])
+            state = found[:states]
+            for k in range(rows):
+                made[k].append(found[states + k])
+            t += 1
+        if reverse:
+            for rows_made in made:
+                rows_made.reverse()
+        stacked = [joined(m, s) for m, s in zip(made, specs, strict=True)]
+        return [np.asarray(t, np.int32), *state, *stacked]
+
+    return run
+
+
+def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
+    count, turn, state, fixed, stacks = _parts(node, given)
+    states = attrs["states"]
+    kept = {1 + states + k: x for k, x in enumerate(fixed)}
+    inside = Inside(low, attrs["body"], kept)
+    turn, rows = jax.numpy.asarray(turn), [_row(s) for s in stacks]
+    state = as_arrays(_filled(inside, turn, state, rows))
+    shapes, _, wishes = inside.shapes(turn, *state, *rows)
+    _check_state(state, shapes)
+    length = stacks[0].shape[0] if stacks else most_turns(node, given)
+    if length is not None and not stacks and attrs["test"] is not None:
+        length = length if length * sum(map(_bytes, shapes[states:])) <= _MOST_BYTES else None
+    key = node.outputs[0]
+    room = low.room.get(key, xla.LEAST) if length is None else length
+    buffers = [lax.full((room, *s.shape), 0, s.dtype) for s in shapes[states:]]
+    if not room and (buffers or stacks):
+        return [turn, *state, *buffers]  # it has no turns, and JAX no row to write
+    loop = _Turning(inside, _test(low, attrs, kept, turn, state), turn, count)
+
+    def step(t: Any, now: Any, made: Any) -> Any:
+        at = t - turn
+        at = count - np.int32(1) - at if attrs["reverse"] else at
+        read = [lax.dynamic_index_in_dim(s, at, 0, keepdims=False) for s in stacks]
+        found, failed, more = inside.run(t, *now, *read)
+        made = [
+            lax.dynamic_update_index_in_dim(b, r, at, 0)
+            for b, r in zip(made, found[states:], strict=True)
+        ]
+        return found[:states], made, failed, more
+
+    t, last, made, bad, wanted = loop.run(step, state, buffers, len(wishes))
+    report(low, [inside, *loop.tests], bad, wanted)
+    if buffers and length is None:
+        low.wanted.append((t - turn, key, room))
+    return [t, *last, *made]
+
+
+class _Turning:
+    """A loop of JAX. A test that may fail itself is worked out beside the body, not between."""
+
+    def __init__(self, inside: Inside, test: Inside | None, turn: Any, count: Any) -> None:
+        self.test = test
+        self.turn = turn
+        self.count = count
+        self.counted = not isinstance(count, np.ndarray) or int(count) >= 0
+        self.apart = test is not None and (test.checks or bool(test.keys))
+        self.tests = [test] if test is not None and self.apart else []
+        self.checks = inside.checks or self.apart
+
+    def run(self, step: Any, state: Any, buffers: Any, wishes: int) -> Any:
+        """Turns until the count is reached, the test says so, or a check has failed."""
+        none = [lax.full((), 0, np.int32) for _ in range(wishes)]
+        verdict, wrong, asked = self._ask(self.turn, state)
+
+        def body(carry: Any) -> Any:
+            t, now, made, bad, wanted, _, asked = carry
+            now, made, failed, more = step(t, now, made)
+            bad = bad | failed if self.checks else bad
+            wanted = [lax.max(a, b) for a, b in zip(wanted, more, strict=True)]
+            t = t + np.int32(1)
+            verdict, wrong, again = self._ask(t, now)
+            asked = [lax.max(a, b) for a, b in zip(asked, again, strict=True)]
+            return t, now, made, bad | wrong if self.apart else bad, wanted, verdict, asked
+
+        def going(carry: Any) -> Any:
+            t, now, _, bad, _, verdict, _ = carry
+            more = self._within(t)
+            if self.test is not None and not self.apart:
+                verdict = self.test.run(t, *now)[0][0]
+            more = lax.bitwise_and(more, verdict) if self.test is not None else more
+            return lax.bitwise_and(more, lax.bitwise_not(bad)) if self.checks else more
+
+        bad = wrong if self.apart else lax.full((), False, bool)
+        start = (self.turn, state, buffers, bad, none, verdict, asked)
+        t, last, made, bad, wanted, _, asked = lax.while_loop(going, body, start)
+        return t, last, made, bad, [*wanted, *asked]
+
+    def _within(self, t: Any) -> Any:
+        return (t - self.turn) < self.count if self.counted else lax.full((), True, bool)
+
+    def _ask(self, t: Any, now: Any) -> Any:
+        """The verdict of a test that is worked out apart, and whether it failed."""
+        if not self.apart:
+            return lax.full((), True, bool), lax.full((), False, bool), []
+        assert self.test is not None, "only a test is worked out apart"
+        (verdict,), failed, wanted = self.test.run(t, *now)
+        return verdict, lax.bitwise_and(failed, self._within(t)), wanted
+
+
+def _test(low: Any, attrs: Any, kept: dict[int, Any], turn: Any, state: Any) -> Inside | None:
+    if attrs["test"] is None:
+        return None
+    found = Inside(low, attrs["test"], kept)
+    found.shapes(turn, *state)
+    return found
+
+
+def _row(stack: Any) -> Any:
+    return jax.ShapeDtypeStruct(stack.shape[1:], stack.dtype)
+
+
+def _bytes(row: Any) -> int:
+    return math.prod(row.shape) * row.dtype.itemsize
+
+
+def _filled(inside: Inside, turn: Any, state: Any, rows: list[Any]) -> list[Any]:
+    """States with buffers in place of blank ones, of the shape that the first turn gives them."""
+    blanks = {1 + k: x for k, x in enumerate(state) if isinstance(x, Blank)}
+    if not blanks:
+        return state
+    probe = Inside(inside.low, inside.graph, {**inside.kept, **blanks})
+    given = as_arrays([x for x in state if not isinstance(x, Blank)])
+    shapes = probe.shapes(turn, *given, *rows)[0]
+    if any(k < len(state) for k in probe.left):
+        raise NotFixed("a TensorArray is carried through a loop that never writes it")
+    return [
+        x.buffer(shapes[k].shape[1:]) if isinstance(x, Blank) else x for k, x in enumerate(state)
+    ]
+
+
+def _check_state(state: list[Any], found: Any) -> None:
+    for k, (old, new) in enumerate(zip(state, found, strict=False)):
+        if old.shape != new.shape or old.dtype != new.dtype:
+            raise NotFixed(
+                f"loop variable {k} must keep its shape from turn to turn; got {describe(old)} and "
+                f"{describe(new)}"
+            )
+
+
+host.RUNNERS.update(loop=_run_loop)
+xla.LOWERINGS.update(loop=_lower_loop)

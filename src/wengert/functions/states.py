@@ -1,0 +1,64 @@
+"""What branches and bodies return, held against what is expected: structure, dtypes, shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core import nest
+from wengert.core.errors import at_site, describe
+from wengert.core.op import Spec
+from wengert.core.shapes import TensorShape, compatible
+from wengert.functions.inner import Inner
+from wengert.ops.cast import ensure_shape
+
+
+def same_structure(a: Any, b: Any, check_types: bool = True) -> bool:
+    """Whether two results have the same structure; `None` is a part of it."""
+    try:
+        nest.assert_same_structure(a, b, check_types=check_types)
+    except (TypeError, ValueError):
+        return False
+    flat = zip(nest.flatten(a), nest.flatten(b), strict=True)
+    return all((x is None) == (y is None) for x, y in flat)
+
+
+def shown(structure: Any) -> str:
+    """A structure with its tensors as `float32[2,3]`."""
+    return str(nest.map_structure(lambda x: _Text(describe(x)), structure))
+
+
+class _Text(str):
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def ends(inner: Inner) -> list[Spec]:
+    """What is known of the results of a traced branch or body."""
+    return [inner.graph.specs[v] for v in inner.graph.outputs]
+
+
+def held(x: Any, spec: Spec) -> Any:
+    """A new state with the shape of the old one, where only the running loop tells."""
+    new = x.shape._dims
+    if new is None or TensorShape(new).is_subtype_of(spec.shape) or not compatible(spec.shape, new):
+        return x
+    return ensure_shape(x, spec.shape)
+
+
+def check_states(name: str, olds: list[Spec], news: list[Spec], help: str) -> None:
+    """Refuses a body whose states do not keep their dtypes and shapes from turn to turn."""
+    for k, (old, new) in enumerate(zip(olds, news, strict=True)):
+        if old.dtype is not new.dtype:
+            raise at_site(
+                TypeError(
+                    f"{name} {k} changes its dtype: before {describe(old)}, after "
+                    f"{describe(new)}. Cast it in the body."
+                )
+            )
+        if not TensorShape(new.shape).is_subtype_of(old.shape):
+            raise at_site(
+                ValueError(
+                    f"{name} {k} changes its shape: before {describe(old)}, after "
+                    f"{describe(new)}. {help}"
+                )
+            )
