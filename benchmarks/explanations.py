@@ -1,10 +1,11 @@
 """What call sites and explanations cost: `python -m benchmarks.explanations`.
 
-Figures are the best of several turns, in microseconds; on a shared machine noise only adds.
+Figures are processor time, the best of several turns, in microseconds.
 """
 
 from __future__ import annotations
 
+import time
 import timeit
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,8 @@ import wengert as tf
 
 def best(work: Callable[[], object], number: int = 20_000, turns: int = 7) -> float:
     """Microseconds of one call."""
-    return min(timeit.repeat(work, number=number, repeat=turns)) / number * 1e6
+    turn = timeit.repeat(work, timer=time.process_time, number=number, repeat=turns)
+    return min(turn) / number * 1e6
 
 
 LIBRARY = """

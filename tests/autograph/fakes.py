@@ -1,14 +1,14 @@
 """Branches and loops of the graph without a graph: eager stand-ins that obey the same rules.
 
 Every tensor counts as one of a trace. A branch runs both of its sides, as tracing would, and then
-chooses; a loop runs its body as often as the condition holds, with the state in the slots.
+chooses; a loop runs its body once for the sake of tracing, then as often as the condition holds.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
-import numpy as np
 import pytest
 
 import wengert as tf
@@ -29,18 +29,20 @@ class TensorArray:
         self.element_shape = element_shape
         self.items = items
 
-    def _with(self, items: list[Any]) -> TensorArray:
+    def _with(self, items: Any) -> TensorArray:
         return TensorArray(self.dtype, element_shape=self.element_shape, items=tuple(items))
 
+    def unstack(self, x: Any) -> TensorArray:
+        return self._with(tf.unstack(x))
+
     def write(self, i: Any, x: Any) -> TensorArray:
-        i = int(i)
-        items = list(self.items) + [None] * (i + 1 - len(self.items))
-        items[i] = x
+        items = list(self.items) + [None] * (int(i) + 1 - len(self.items))
+        items[int(i)] = x
         return self._with(items)
 
     def read(self, i: Any) -> Any:
         # A side that is not chosen may read anything.
-        if -len(self.items) <= int(i) < len(self.items):
+        if 0 <= int(i) < len(self.items):
             return self.items[int(i)]
         return tf.zeros([d or 0 for d in self.element_shape], self.dtype)
 
@@ -52,85 +54,75 @@ class TensorArray:
             return tf.stack(list(self.items))
         return tf.zeros([0, *self.element_shape], self.dtype)
 
-    def concat(self) -> Any:
-        return tf.concat(list(self.items), 0)
+
+class nothing:
+    """The graph of a side that has none."""
+
+    nodes = ()
 
 
-def conditional(condition: Any, then: Any, otherwise: Any, join: Any) -> list[Any]:
-    assert condition.dtype is tf.bool and condition.shape.rank == 0
-    left, right = join(then(), otherwise())
+def traced_side(name: str, run: Any) -> Any:
+    return primitives.Side(nothing, run())  # type: ignore[arg-type]  # there is no graph
+
+
+def chosen(condition: Any, sides: Any, outs: Any) -> list[Any]:
+    left, right = outs
+    assert condition.dtype is tf.bool
     assert [type(x) for x in left] == [type(x) for x in right]
     assert [x.dtype for x in left] == [x.dtype for x in right]
     assert all(isinstance(x, Tensor | TensorArray) for x in left)
     return left if bool(condition) else right
 
 
-def loop(test: Any, body: Any, start: Any, shapes: Any, options: Any) -> list[Any]:
-    state = list(start)
-    dtypes = [x.dtype for x in start]
-    body_was_traced = False
-    turns = 0
-    while True:
-        go = test(*state)
-        if not body_was_traced:
-            body(*state)
-            body_was_traced = True
-        if not bool(go):
-            return state
-        new = list(body(*state))
-        assert [x.dtype for x in new] == dtypes
-        for x, shape in zip(new, shapes, strict=True):
-            if isinstance(x, Tensor):
-                assert x.shape.is_compatible_with(shape)
-        state = new
-        turns += 1
-        most = options["maximum_iterations"]
-        if most is not None and turns >= int(most):
-            assert True
-            return state
+def loop(plan: Any) -> tuple[list[Any], list[Any]]:
+    state, made = list(plan.start), []
+    count = None if plan.count is None else int(plan.count)
+    for turn in range(-1, 1000 if count is None else count):
+        # The first time is for tracing only: its results are dropped.
+        i = tf.constant(max(turn, 0))
+        if turn >= 0 and plan.test is not None and not bool(plan.test(i, state)):
+            break
+        if turn < 0 and count == 0:
+            new = plan.body(i, state, [tf.zeros(x.shape[1:], x.dtype) for x in plan.stacks])
+        else:
+            new = plan.body(i, state, [x[int(i)] for x in plan.stacks])
+        assert [x.dtype for x in new[0]] == [x.dtype for x in state]
+        for x, shape in zip(new[0], plan.shapes, strict=True):
+            assert not isinstance(x, Tensor) or x.shape.is_compatible_with(shape)
+        if turn >= 0:
+            state = list(new[0])
+            made.append(new[1])
+        example = new[1]
+    columns = list(zip(*made, strict=True)) or [() for _ in example]
+    blank = [tf.zeros([0, *x.shape], x.dtype) for x in example]
+    return state, [tf.stack(list(c)) if c else z for c, z in zip(columns, blank, strict=True)]
 
 
-def check(condition: Any, message: str) -> None:
-    if not bool(condition):
-        failures.append(message)
+def symbolic(x: Any) -> bool:
+    return isinstance(x, Tensor | lists.TracedList)
 
 
-failures: list[str] = []
+def source(x: Any) -> Any:
+    if isinstance(x, lists.TracedList):
+        return rows.Elements(x)
+    return rows.Rows(x) if isinstance(x, Tensor) else x
 
 
 def install(patch: pytest.MonkeyPatch) -> None:
     """Puts the stand-ins in place."""
-    failures.clear()
-
-    def symbolic(x: Any) -> bool:
-        return isinstance(x, Tensor | lists.TracedList)
-
-    def source(x: Any) -> Any:
-        if isinstance(x, lists.TracedList):
-            return rows.Elements(x)
-        return rows.Rows(x) if isinstance(x, Tensor) else x
-
-    patch.setattr(primitives, "conditional", conditional)
+    patch.setattr(primitives, "traced_side", traced_side)
+    patch.setattr(primitives, "chosen", chosen)
+    patch.setattr(primitives, "going_on", lambda side: nullcontext())
+    patch.setattr(primitives, "unasked", lambda side: None)
     patch.setattr(primitives, "loop", loop)
-    patch.setattr(primitives, "check", check)
     patch.setattr(lists, "_array_type", lambda: TensorArray)
+    patch.setattr(builtin_forms, "building", lambda: True)
+    patch.setattr(operators.rows, "source", source)
     for module in (values, logic, builtin_forms):
         patch.setattr(module, "symbolic", symbolic)
-    patch.setattr(builtin_forms, "building", lambda: True)
     for module in (values, loops):
         patch.setattr(module, "looping", symbolic)
     for module in (rows, builtin_forms):
         patch.setattr(module, "source", source)
-    for module in (logic, builtin_forms):
+    for module in (logic, builtin_forms, rows):
         patch.setattr(module, "SymbolicTensor", Tensor)
-    patch.setattr(rows, "SymbolicTensor", Tensor)
-    patch.setattr(operators.rows, "source", source)
-
-
-def to_numbers(value: Any) -> Any:
-    """Tensors as NumPy values, in the same structure."""
-    if isinstance(value, list | tuple):
-        return type(value)(map(to_numbers, value))
-    if isinstance(value, lists.TracedList):
-        return [to_numbers(x) for x in value.arrays[0].items]
-    return value.numpy() if isinstance(value, Tensor) else np.asarray(value)[()]

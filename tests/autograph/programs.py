@@ -1,8 +1,8 @@
 """Programs whose control flow depends on tensors; each means the same as plain Python.
 
 `@program(args, ...)` names the arguments of each run: floats and lists become tensors, and what
-must stay a Python value is wrapped in `Py`. `gradient` asks for gradients by the first argument;
-`xla=False` is for results whose shape is known only when the program runs.
+must stay a Python value is wrapped in `Py`. `gradient` asks for gradients by the first argument,
+`xla` for a run by the compiled engine too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Case:
     function: Callable[..., Any]
     runs: list[tuple[Any, ...]]
     gradient: bool = False
-    xla: bool = True
+    xla: bool = False
     reset: Callable[[], None] = field(default=lambda: None)
 
     @property
@@ -53,7 +53,7 @@ def program(*runs: Any, **options: Any) -> Callable[[Any], Any]:
 # Branches.
 
 
-@program(1.0, -2.0, gradient=True)
+@program(1.0, -2.0, gradient=True, xla=True)
 def if_else(x):
     if x > 0.0:
         y = x * x
@@ -80,7 +80,7 @@ def if_without_else(x):
     return y
 
 
-@program(3.0, 1.0, -1.0, gradient=True)
+@program(3.0, 1.0, -1.0, gradient=True, xla=True)
 def early_returns(x):
     if x > 2.0:
         return x
@@ -198,7 +198,7 @@ def conditional_expressions(x):
     return y + z
 
 
-@program(3.0, 0.5, -3.0)
+@program(3.0, 0.5, -3.0, xla=True)
 def logic(x):
     a = x > 0.0 and x < 1.0
     b = x < -1.0 or x > 2.0
@@ -238,7 +238,7 @@ def walrus(x, y):
 # While loops.
 
 
-@program(27, 1, 2)
+@program(27, 1, 2, xla=True)
 def collatz(n):
     turns = 0
     while n != 1:
@@ -250,7 +250,7 @@ def collatz(n):
     return turns
 
 
-@program(2.0, 10.0, 200.0, gradient=True)
+@program(2.0, 10.0, 200.0, gradient=True, xla=True)
 def while_state(x):
     y = x
     while y < 100.0:
@@ -258,7 +258,7 @@ def while_state(x):
     return y
 
 
-@program(([3.0, -1.0, 2.0],), ([3.0, 1.0, 2.0],), gradient=True)
+@program(([3.0, -1.0, 2.0],), ([3.0, 1.0, 2.0],), gradient=True, xla=True)
 def while_with_lazy_index(x):
     i = 0
     total = 0.0
@@ -268,7 +268,7 @@ def while_with_lazy_index(x):
     return total, i
 
 
-@program(5.0, -5.0, gradient=True)
+@program(5.0, -5.0, gradient=True, xla=True)
 def while_break(x):
     i = 0
     while i < 10:
@@ -302,7 +302,7 @@ def while_continue(n):
     return total
 
 
-@program(5, 50)
+@program(5, 50, xla=True)
 def while_return(n):
     i = 0
     while i < n:
@@ -338,7 +338,7 @@ def nested_while(n):
     return total
 
 
-@program(3.0, 0.0)
+@program(3.0, 0.0, xla=True)
 def numbers_adopt(x):
     total = 0
     i = 0
@@ -360,7 +360,7 @@ def while_python_then_tensor(n, k):
 # For loops.
 
 
-@program(([1.0, 2.0, 3.0],), gradient=True)
+@program(([1.0, 2.0, 3.0],), gradient=True, xla=True)
 def for_rows(x):
     total = 0.0
     for v in x:
@@ -368,7 +368,7 @@ def for_rows(x):
     return total
 
 
-@program(([[1.0, 2.0], [3.0, 4.0]],), gradient=True)
+@program(([[1.0, 2.0], [3.0, 4.0]],), gradient=True, xla=True)
 def for_matrix_rows(x):
     total = 0
     for row in x:
@@ -401,7 +401,7 @@ def for_tensor_range(n):
     return total
 
 
-@program(([1, 2, 3, 4, 5],), ([9, 1, 2],))
+@program(([1, 2, 3, 4, 5],), ([9, 1, 2],), xla=True)
 def for_break_continue(x):
     total = 0
     for v in x:
@@ -423,7 +423,7 @@ def for_else_return(x):
     return -y
 
 
-@program(([1, 2, 3], [4, 5, 6]))
+@program(([1, 2, 3], [4, 5, 6]), xla=True)
 def enumerate_zip_reversed(x, y):
     total = 0
     for i, v in enumerate(x):
@@ -439,7 +439,7 @@ def enumerate_zip_reversed(x, y):
     return total
 
 
-@program(([1.0, 5.0, 2.0],), ([1.0, 2.0],))
+@program(([1.0, 5.0, 2.0],), ([1.0, 2.0],), xla=True)
 def python_loop_with_tensor_break(x):
     total = 0.0
     for k in range(3):
@@ -461,7 +461,7 @@ def python_loop_with_tensor_return(x):
     return x[1]
 
 
-@program(([[1.0, 2.0], [3.0, 4.0]],), gradient=True)
+@program(([[1.0, 2.0], [3.0, 4.0]],), gradient=True, xla=True)
 def for_carries_structures(x):
     state = {"h": x[0], "c": [x[1], 0.0]}
     for row in x:
@@ -469,7 +469,7 @@ def for_carries_structures(x):
     return state["h"] * state["c"][0] * state["c"][1]
 
 
-@program(([3.0, 1.0, 2.0],))
+@program(([3.0, 1.0, 2.0],), xla=True)
 def none_at_the_start(x):
     best = None
     for v in x:
@@ -497,7 +497,7 @@ def value_made_in_the_loop(x):
     return last
 
 
-@program(3, xla=False)
+@program(3)
 def shape_changes(n):
     x = tf.zeros([1, 2])
     i = 0
@@ -531,7 +531,7 @@ def loop_dict_items(x):
 # Lists.
 
 
-@program(([1.0, 2.0, 3.0],), gradient=True)
+@program(([1.0, 2.0, 3.0],), gradient=True, xla=True)
 def append_each_turn(x):
     out = []
     for v in x:
@@ -539,7 +539,7 @@ def append_each_turn(x):
     return tf.stack(out)
 
 
-@program(([1.0, 2.0, 3.0],))
+@program(([1.0, 2.0, 3.0],), xla=True)
 def append_more(x):
     out = [x[0] - 1.0]
     for v in x:
@@ -548,7 +548,7 @@ def append_more(x):
     return tf.stack(out), len(out), out[-1], out[0]
 
 
-@program(([1.0, -2.0, 3.0],), xla=False)
+@program(([1.0, -2.0, 3.0],))
 def append_sometimes(x):
     out = []
     for v in x:
@@ -557,7 +557,7 @@ def append_sometimes(x):
     return tf.stack(out), len(out)
 
 
-@program((4,), xla=False)
+@program((4,))
 def append_in_while(n):
     out = [n * 0]
     i = 0
@@ -594,14 +594,14 @@ def append_after_the_loop(x):
     return tf.stack(out)
 
 
-@program(([1.0, 2.0, 3.0],), gradient=True)
+@program(([1.0, 2.0, 3.0],), gradient=True, xla=True)
 def comprehensions(x):
     doubled = [v * 2.0 for v in x]
     pairs = [i * 1.0 + v for i, v in enumerate(x)] if False else [v for v in x]
     return tf.stack(doubled) + tf.stack(pairs), sum(v * v for v in x)
 
 
-@program(([1.0, -2.0, 3.0],), xla=False)
+@program(([1.0, -2.0, 3.0],))
 def comprehension_with_condition(x):
     return tf.stack([v for v in x if v > 0.0])
 
@@ -739,7 +739,7 @@ def halved(x):
     return y, gradient
 
 
-@program(3.0, -3.0, gradient=True)
+@program(3.0, -3.0, gradient=True, xla=True)
 def custom_gradients(x):
     return halved(x) * 2.0
 
@@ -762,7 +762,7 @@ def inner_step(x):
     return x
 
 
-@program(1.0, -1.0, gradient=True)
+@program(1.0, -1.0, gradient=True, xla=True)
 def functions_in_functions(x):
     y = x
     while tf.abs(y) < 10.0:
@@ -854,7 +854,7 @@ def raise_on_the_other_side(x):
     return y
 
 
-@program(2.0, gradient=True)
+@program(2.0, gradient=True, xla=True)
 def tape_in_a_loop(x):
     i = 0
     while i < 3:
@@ -866,7 +866,7 @@ def tape_in_a_loop(x):
     return x
 
 
-@program(3)
+@program(3, xla=True)
 def tensor_array(n):
     ta = tf.TensorArray(tf.int32, size=3, element_shape=[])
     for i in tf.range(3):
@@ -909,7 +909,7 @@ def nested_three_deep(x, n):
 VARIABLE = tf.Variable(1.0)
 
 
-@program(1.0, -1.0, reset=lambda: VARIABLE.assign(1.0))
+@program(1.0, -1.0, reset=lambda: VARIABLE.assign(1.0), xla=True)
 def variables(x):
     if x > 0.0:
         VARIABLE.assign(x * 3.0)

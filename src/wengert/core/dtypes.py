@@ -53,7 +53,7 @@ class DType:
 
     @property
     def is_floating(self) -> bool:
-        return self.kind == "f"
+        return self.kind in "fe"
 
     @property
     def is_complex(self) -> bool:
@@ -99,7 +99,7 @@ class DType:
     def _limit(self, which: str, boolean: bool) -> Any:
         if self.kind == "b":
             return boolean
-        if self.kind == "f":
+        if self.kind in "fe":
             return getattr(ml_dtypes.finfo(self._np), which)
         if self.kind in "iu":
             return getattr(np.iinfo(self._np), which)
@@ -149,17 +149,20 @@ float32 = DType("float32", np.float32, "f")
 float64 = DType("float64", np.float64, "f")
 complex64 = DType("complex64", np.complex64, "c")
 complex128 = DType("complex128", np.complex128, "c")
+# Kept and cast, but not computed with, so they are of a kind of their own.
+float8_e4m3fn = DType("float8_e4m3fn", ml_dtypes.float8_e4m3fn, "e")
+float8_e5m2 = DType("float8_e5m2", ml_dtypes.float8_e5m2, "e")
 string = DType("string", np.object_, "s")
 
 ALL = (
     bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16,
-    float32, float64, complex64, complex128, string,
+    float32, float64, complex64, complex128, float8_e4m3fn, float8_e5m2, string,
 )  # fmt: skip
 # TensorFlow's protocol-buffer numbers, which some programs compare.
 _ENUM = {
     "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7,
     "complex64": 8, "int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "complex128": 18,
-    "float16": 19, "uint32": 22, "uint64": 23,
+    "float16": 19, "uint32": 22, "uint64": 23, "float8_e5m2": 24, "float8_e4m3fn": 25,
 }  # fmt: skip
 
 BY_NUM: dict[int, DType] = {d.np.num: d for d in ALL}
@@ -223,7 +226,7 @@ def nums(*kinds: str) -> frozenset[int]:
     return frozenset(n for n, d in BY_NUM.items() if d.kind in wanted or d.name in names)
 
 
-ANY = nums("biufcs")
+ANY = nums("biufces")
 NUMERIC = nums("iufc")
 REAL = nums("iuf")
 FLOAT = nums("f")

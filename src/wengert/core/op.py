@@ -17,6 +17,9 @@ from wengert.core.dtypes import DType
 from wengert.core.shapes import Shape
 
 REGISTRY: dict[str, Op] = {}
+# Operations that share work with their gradient on the host: from `f(x…)` and `df(g, x…)` in one
+# graph to `(y, kept) = both(x…)` and `from_kept(g, x[0], kept)`.
+PAIRS: dict[Op, tuple[Op, Op, Op]] = {}
 
 
 class Spec(NamedTuple):

@@ -12,6 +12,7 @@ from wengert.engines import branches, choice, host, loops, shorter, undo, xla
 from wengert.engines.inside import Inside, as_arrays
 from wengert.engines.islands import with_islands
 from wengert.graph.ir import Graph, Node
+from wengert.graph.pairs import with_pairs
 from wengert.ops.row_list import Rows
 
 for _room in (branches, loops, shorter):
@@ -117,4 +118,4 @@ host.RUNNERS.update(
 xla.LOWERINGS.update(batched=_lower_batched)
 host.RUNNERS.update(call=_run_call)
 xla.LOWERINGS.update(call=_lower_call)
-host.PREPARE[0] = with_islands
+host.PREPARE[0] = lambda graph: with_pairs(with_islands(graph))

@@ -25,7 +25,7 @@ from wengert.core.op import Spec
 from wengert.core.shapes import size
 from wengert.engines.host import known
 from wengert.graph.fingerprint import fingerprint
-from wengert.graph.ir import SMALL, Graph, Node
+from wengert.graph.ir import SMALL, Graph, Node, inner_graphs
 from wengert.graph.passes import optimised
 
 # How a node that holds graphs is lowered; the file of each kind fills in its own.
@@ -40,11 +40,15 @@ _owner: int | None = None
 class Lowering:
     """One lowering under way: the room for stacks of unknown length, by loop.
 
-    `wanted` gathers (number of rows wanted, loop, room that there is).
+    `wanted` gathers (number of rows wanted, loop, room that there is); `follow` hears of each
+    node when it is lowered.
     """
 
-    def __init__(self, room: dict[int, int]) -> None:
+    def __init__(
+        self, room: dict[int, int], follow: Callable[[Node], None] | None = None
+    ) -> None:
         self.room = room
+        self.follow = follow
         self.wanted: list[tuple[Any, int, int]] = []
 
 
@@ -60,6 +64,8 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
         except Exception as error:
             raise _explained(error, node, given, env) from error.__cause__
         env.update(zip(node.outputs, results, strict=True))
+        if low.follow is not None:
+            low.follow(node)
     return [env[v] for v in graph.all_outputs()]
 
 
@@ -217,11 +223,26 @@ def _bare(graph: Graph) -> Graph:
     """The graph without its variables and captures, which a kept executable must not keep alive."""
     new = optimised(graph).copy()
     new.parent = None
+    new.origin, new.origins, new.variables = new, [], {}
     new.captures = {k: (None, v) for k, (_, v) in new.captures.items()}
     for held in new.held.values():
         held.variable = None  # type: ignore[assignment]  # only the values matter here
+    new.nodes = [_bare_node(node) for node in new.nodes]
     new.cache["optimised"] = new
     return new
+
+
+def _bare_node(node: Node) -> Node:
+    if not inner_graphs(node):
+        return node
+
+    def bare(attr: Any) -> Any:
+        if isinstance(attr, Graph):
+            return _bare(attr)
+        return tuple(map(bare, attr)) if type(attr) is tuple else attr
+
+    attrs = {k: bare(a) for k, a in node.attrs.items()}
+    return Node(node.op, node.inputs, node.outputs, attrs, node.site)
 
 
 def _with_extra(graph: Graph, given: Any, extra: dict[int, Any], low: Lowering) -> list[Any]:

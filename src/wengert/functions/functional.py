@@ -8,17 +8,29 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, nest
-from wengert.core.apply import wrap
+from wengert.core.apply import apply, wrap
+from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import (
+    InvalidIndexError,
+    InvalidTypeError,
+    OutOfRangeError,
+    at_site,
+    describe,
+    invalid,
+)
 from wengert.core.op import Spec
+from wengert.core.shapes import TensorShape
+from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
-from wengert.core.symbolic import SymbolicTensor
 from wengert.functions.inner import Inner, close, snapshot, trace_inner, written
 from wengert.functions.loops import TURN, Loop, emit_loop
+from wengert.functions.states import check_states, ends, held
 from wengert.functions.trace import put_together, take_apart
 from wengert.graph.ir import building
-from wengert.ops.joining import stack
+from wengert.ops.dims import expand_dims
+from wengert.ops.joining import concat, stack
+from wengert.ops.rows import STACK_ROWS
 
 
 def map_fn(
@@ -32,14 +44,20 @@ def map_fn(
     name: Any = None,
     fn_output_signature: Any = None,
 ) -> Any:
-    """Applies `fn` to each row of `elems` and stacks the results."""
+    """Applies `fn` to each row of `elems` and stacks the results.
+
+    The structure and dtypes of the results are found by themselves; `fn_output_signature` checks
+    them.
+    """
     wanted = dtype if fn_output_signature is None else fn_output_signature
     rows = _rows("map_fn", fn, elems)
     if building() is not None:
-        _, made = _traced(lambda state, row: (state, _typed(fn(row), wanted)), [], rows, False)
-        return made
+        step = lambda state, row: (state, _typed(fn(row), wanted))
+        return _traced("map_fn", step, [], rows, False)[1]
     results = [_typed(fn(row), wanted) for row in rows.each()]
-    return _stacked("map_fn", results, rows, fn, wanted)
+    if results:
+        return _stacked("map_fn", results)
+    return _of_no_rows(fn, rows, wanted)
 
 
 def scan(
@@ -56,17 +74,18 @@ def scan(
     """All partial results of folding `fn` over the rows of `elems`, stacked."""
     rows = _rows("scan", fn, elems)
     first, rows = _begin("scan", rows, initializer, reverse)
-    begun = initializer is None
     if building() is not None:
-        step = lambda state, row: (lambda new: (new, new))(fn(state, row))
-        _, made = _traced(step, first, rows, reverse)
-        return _with_first(first, made, reverse) if begun else made
-    results, state = [first] if begun else [], first
+        step = lambda state, row: (lambda new: (new, new))(_next("scan", fn, state, row))
+        made = _traced("scan", step, first, rows, reverse)[1]
+        return made if initializer is not None else _with_first(first, made, reverse)
+    results, state = [first] if initializer is None else [], first
     for row in rows.each(reverse):
-        state = nest.map_structure(operand, fn(state, row))
+        state = _next("scan", fn, state, row)
+        _check_next("scan", first, state)
         results.append(state)
-    results = results[::-1] if reverse else results
-    return _stacked("scan", results, rows, None, None)
+    if not results:
+        return nest.map_structure(lambda x: wrap(np.zeros((0, *x.shape), x.dtype.np)), first)
+    return _stacked("scan", results[::-1] if reverse else results)
 
 
 def foldl(
@@ -99,9 +118,10 @@ def _fold(name: str, fn: Any, elems: Any, initializer: Any, reverse: bool) -> An
     rows = _rows(name, fn, elems)
     state, rows = _begin(name, rows, initializer, reverse)
     if building() is not None:
-        return _traced(lambda s, row: (fn(s, row), []), state, rows, reverse)[0]
+        step = lambda s, row: (_next(name, fn, s, row), [])
+        return _traced(name, step, state, rows, reverse)[0]
     for row in rows.each(reverse):
-        state = nest.map_structure(operand, fn(state, row))
+        state = _next(name, fn, state, row)
     return state
 
 
@@ -113,7 +133,8 @@ class _Rows:
         self.tensors = tensors
 
     def count(self) -> Any:
-        return self.tensors[0]._array.shape[0]
+        sizes = [t._array.shape[0] for t in self.tensors]
+        return next((d for d in sizes if type(d) is int), sizes[0])
 
     def row(self, i: Any) -> Any:
         return put_together(self.skeleton, [t[i] for t in self.tensors])
@@ -132,19 +153,13 @@ def _rows(name: str, fn: Any, elems: Any) -> _Rows:
     skeleton, tensors = take_apart(name, elems)
     if not tensors:
         raise at_site(ValueError(f"{name}: `elems` holds no tensors."))
-    sizes = []
     for t in tensors:
-        if not t._array.shape:
-            raise at_site(ValueError(f"{name}: `elems` must have rows; got {describe(t)}."))
-        sizes.append(t._array.shape[0])
-    fixed = {d for d in sizes if type(d) is int}
-    if len(fixed) > 1:
-        raise at_site(
-            ValueError(
-                f"{name}: all of `elems` must have the same number of rows; got "
-                f"{' and '.join(map(str, sorted(fixed)))}."
-            )
-        )
+        if t.shape.rank == 0:
+            raise invalid(name, "`elems` must have rows", t, kind=InvalidIndexError)
+    sizes = {d for t in tensors if type(d := t._array.shape[0]) is int}
+    if len(sizes) > 1:
+        found = " and ".join(map(str, sorted(sizes)))
+        raise invalid(name, f"all of `elems` must have the same number of rows; there are {found}")
     return _Rows(skeleton, tensors)
 
 
@@ -153,16 +168,36 @@ def _begin(name: str, rows: _Rows, initializer: Any, reverse: bool) -> tuple[Any
     if initializer is not None:
         return nest.map_structure(operand, initializer), rows
     if type(rows.count()) is int and not rows.count():
-        raise at_site(ValueError(f"{name}: without `initializer` at least one row is needed."))
+        kind = InvalidIndexError if building() is not None else OutOfRangeError
+        raise invalid(name, "without `initializer` at least one row is needed", kind=kind)
     if reverse:
         return rows.row(-1), rows.part(slice(None, -1))
     return rows.row(0), rows.part(slice(1, None))
 
 
-def _with_first(first: Any, made: Any, reverse: bool) -> Any:
-    from wengert.ops.dims import expand_dims
-    from wengert.ops.joining import concat
+def _next(name: str, fn: Any, state: Any, row: Any) -> Any:
+    """The new state, in the structure of the old one."""
+    new = fn(state, row)
+    try:
+        nest.assert_same_structure(state, new)
+    except (TypeError, ValueError) as error:
+        text = f"{name}: `fn` must return the structure of the state. {error}"
+        raise at_site(type(error)(text)) from None
+    return nest.map_structure(operand, new)
 
+
+def _check_next(name: str, first: Any, state: Any) -> None:
+    """Refuses a state that cannot be stacked on the first."""
+    for old, new in zip(nest.flatten(first), nest.flatten(state), strict=True):
+        if old.dtype is not new.dtype or not old.shape.is_compatible_with(new.shape):
+            kind = InvalidTypeError
+            help = "Give the initializer in that form."
+            raise invalid(
+                name, "a state must keep its shape and dtype", old, new, help=help, kind=kind
+            )
+
+
+def _with_first(first: Any, made: Any, reverse: bool) -> Any:
     def one(a: Any, rest: Any) -> Any:
         a = expand_dims(operand(a), 0)
         return concat([rest, a] if reverse else [a, rest], 0)
@@ -171,35 +206,51 @@ def _with_first(first: Any, made: Any, reverse: bool) -> Any:
 
 
 def _typed(result: Any, wanted: Any) -> Any:
-    """The result of `fn` as tensors, of the dtypes asked for."""
-    if wanted is None:
-        return nest.map_structure(operand, result)
-    if nest.is_nested(wanted):
-        nest.assert_same_structure(wanted, result, check_types=False)
-        flat = zip(nest.flatten(result), nest.flatten(wanted), strict=True)
-        return nest.pack_sequence_as(result, [_converted(x, w) for x, w in flat])
-    return nest.map_structure(lambda x: _converted(x, wanted), result)
+    """The result of `fn` as tensors, of the dtypes and shapes asked for."""
+    if wanted is None or not nest.is_nested(wanted):
+        return nest.map_structure(lambda x: _converted(x, wanted), result)
+    try:
+        nest.assert_same_structure(wanted, result)
+    except (TypeError, ValueError) as error:
+        text = f"map_fn: `fn` must return the structure of `fn_output_signature`. {error}"
+        raise at_site(type(error)(text)) from None
+    flat = zip(nest.flatten(result), nest.flatten(wanted), strict=True)
+    return nest.pack_sequence_as(result, [_converted(x, w) for x, w in flat])
 
 
 def _converted(x: Any, wanted: Any) -> Any:
-    dtype = wanted.dtype if isinstance(wanted, TensorSpec) else dtypes.as_dtype(wanted)
-    found = operand(x, None, dtype)
-    if found.dtype is not dtype:
+    if wanted is None:
+        return operand(x)
+    spec = wanted if isinstance(wanted, TensorSpec) else TensorSpec(None, dtypes.as_dtype(wanted))
+    found = operand(x, None, spec.dtype)
+    if found.dtype is not spec.dtype:
+        rule = f"`fn_output_signature` asks for {spec.dtype.name}"
+        raise invalid(
+            "map_fn", rule, found, help="Cast it, or ask for that.", kind=InvalidTypeError
+        )
+    if not spec.shape.is_compatible_with(found.shape):
         raise at_site(
-            TypeError(f"map_fn: `fn` gives {describe(found)}, but {dtype.name} was asked for.")
+            ValueError(
+                f"map_fn: `fn_output_signature` asks for shape {spec.shape}; got {describe(found)}."
+            )
         )
     return found
 
 
-def _stacked(name: str, results: list[Any], rows: _Rows, fn: Any, wanted: Any) -> Any:
-    if results:
-        flat = [nest.flatten(r) for r in results]
-        for r in results[1:]:
-            nest.assert_same_structure(results[0], r)
-        return nest.pack_sequence_as(results[0], [stack(list(c)) for c in zip(*flat, strict=True)])
-    if fn is None:
-        raise at_site(ValueError(f"{name}: there are no rows."))
-    return _of_no_rows(fn, rows, wanted)
+def _stacked(name: str, results: list[Any]) -> Any:
+    flat = [nest.flatten(r) for r in results]
+    for r in results[1:]:
+        nest.assert_same_structure(results[0], r)
+    columns = [list(c) for c in zip(*flat, strict=True)]
+    for column in columns:
+        other = next((x for x in column if x.shape != column[0].shape), None)
+        if other is not None:
+            raise _uneven(name, column[0], other)
+    return nest.pack_sequence_as(results[0], [stack(c) for c in columns])
+
+
+def _uneven(name: str, first: Any, other: Any) -> Exception:
+    return invalid(name, "all results must have one shape", first, other, help="Pad them.")
 
 
 def _of_no_rows(fn: Any, rows: _Rows, wanted: Any) -> Any:
@@ -208,73 +259,72 @@ def _of_no_rows(fn: Any, rows: _Rows, wanted: Any) -> Any:
     inner = trace_inner(
         "fn", lambda *xs: _typed(fn(put_together(rows.skeleton, list(xs))), wanted), specs
     )
-    ends = [inner.graph.specs[v] for v in inner.graph.outputs]
-    made = [wrap(np.zeros((0, *[d or 0 for d in s.shape or ()]), s.dtype.np)) for s in ends]
+    made = [wrap(np.zeros((0, *[d or 0 for d in s.shape or ()]), s.dtype.np)) for s in ends(inner)]
     return put_together(inner.skeleton, made)
 
 
-def _traced(step: Any, start: Any, rows: _Rows, reverse: bool) -> tuple[Any, Any]:
+def _traced(name: str, step: Any, start: Any, rows: _Rows, reverse: bool) -> tuple[Any, Any]:
     """A loop over rows in a trace: `step(state, row)` gives a new state and a row of results."""
+    state: Any = get_state()
+    with using(State(state.listeners, state.graph, state.site or caller(2))):
+        return _loop(name, step, start, rows, reverse)
+
+
+def _loop(name: str, step: Any, start: Any, rows: _Rows, reverse: bool) -> tuple[Any, Any]:
     here: Any = building()
-    start_skeleton, starts = take_apart("scan", start)
+    start_skeleton, starts = take_apart(name, start)
     states = [here.specs[here.value_of(x)] for x in starts]
     specs = [here.specs[here.value_of(x)] for x in rows.tensors]
     fresh = [Spec(None if s.shape is None else s.shape[1:], s.dtype) for s in specs]
 
     def body(*xs: Any) -> Any:
-        state = put_together(start_skeleton, list(xs[: len(starts)]))
-        row = put_together(rows.skeleton, list(xs[len(starts) :]))
-        return step(state, row)
+        old = put_together(start_skeleton, list(xs[: len(starts)]))
+        new, made = step(old, put_together(rows.skeleton, list(xs[len(starts) :])))
+        skeleton, tensors = take_apart(name, new)
+        tensors = [held(x, s) for x, s in zip(tensors, states, strict=True)]
+        return put_together(skeleton, tensors), made
 
     inner = trace_inner("body", body, [TURN, *states, *fresh], True)
     new_state, made = inner.skeleton
-    _check_state(inner, len(starts), states)
+    count = len(starts)
+    check_states(
+        f"{name}: state", states, ends(inner)[:count], "Give the initializer in that form."
+    )
     changed = written([inner.graph])
-    graph = _rows_last(inner, len(starts), len(fresh), changed)
-    inputs = [*starts, *[snapshot(here, v) for v in changed], *graph[1], *rows.tensors]
-    ends = len(inner.graph.outputs)
-    loop = Loop(None, graph[0], len(starts) + len(changed), len(graph[1]), ends - len(starts), reverse)
-    count = operand(rows.count())
-    found = emit_loop(loop, count, wrap(np.zeros((), np.int32)), inputs)
-    for variable, new in zip(changed, found.states[len(starts) :], strict=True):
+    graph, outside = _rows_last(inner, count, len(fresh), changed)
+    inputs = [*starts, *[snapshot(here, v) for v in changed], *outside, *rows.tensors]
+    found = emit_loop(
+        Loop(None, graph, count + len(changed), len(outside), len(ends(inner)) - count, reverse),
+        operand(rows.count()),
+        wrap(np.zeros((), np.int32)),
+        inputs,
+    )
+    for variable, new in zip(changed, found.states[count:], strict=True):
         variable.assign(new)
-    everything = [*found.states[: len(starts)], *found.stacks]
+    everything = [*found.states[:count], *map(_even, found.stacks)]
     return put_together(new_state, everything), put_together(made, everything)
 
 
-def _check_state(inner: Inner, count: int, states: list[Spec]) -> None:
-    ends = [inner.graph.specs[v] for v in inner.graph.outputs[:count]]
-    if len(ends) < count:
-        raise at_site(ValueError("scan: `fn` must return the structure of the initializer."))
-    for k, (old, new) in enumerate(zip(states, ends, strict=True)):
-        if old.dtype is not new.dtype:
-            raise at_site(
-                TypeError(
-                    f"scan: state {k} changes its dtype: before {describe(old)}, after "
-                    f"{describe(new)}. Give the initializer in that dtype."
-                )
-            )
+def _even(results: Any) -> Any:
+    """Stacked results, checked when the loop has run if their rows could differ in shape."""
+    shape = results.shape
+    if shape.rank is not None and TensorShape(shape._dims[1:]).is_fully_defined():
+        return results
+    return apply(STACK_ROWS, results, count=None)
 
 
-def _rows_last(
-    inner: Inner, states: int, rows: int, changed: list[Any]
-) -> tuple[Any, list[Any]]:
+def _rows_last(inner: Inner, states: int, rows: int, changed: list[Any]) -> tuple[Any, list[Any]]:
     """The body closed over what it uses, with its inputs in the order that loops have."""
     closed = close([inner.graph], changed)
     graph = closed.graphs[0]
     turn, rest = graph.inputs[0], graph.inputs[1:]
     state, row, more = rest[:states], rest[states : states + rows], rest[states + rows :]
     graph.inputs = [turn, *state, *more, *row]
-    ends = len(inner.graph.outputs)
+    last = len(inner.graph.outputs)
     news, made, variables = (
         graph.outputs[:states],
-        graph.outputs[states:ends],
-        graph.outputs[ends:],
+        graph.outputs[states:last],
+        graph.outputs[last:],
     )
     graph.outputs = [*news, *variables, *made]
     return graph, closed.tensors
-
-
-def is_traced(x: Any) -> bool:
-    """Whether a tensor has no value yet."""
-    return isinstance(x, SymbolicTensor)

@@ -240,7 +240,8 @@ def _pull(
 
     def pull(*given: Any) -> Any:
         xs, gs = list(given[: len(inputs)]), given[len(inputs) : len(inputs) + len(seeds)]
-        kept = None if again else _tapes.get(int(given[-1]))
+        # Asked a second time, Python is called again.
+        kept = None if again else _tapes.pop(int(given[-1]), None)
         if kept is not None:
             tensors, results, tape = kept
         else:

@@ -18,7 +18,7 @@ from wengert.core.dims import broadcast
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import PAIRS, Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static
@@ -244,6 +244,54 @@ SPARSE_CROSS_ENTROPY = Op(
     ),
     match=(),
 )
+
+
+def _sparse_both_kernel(labels: np.ndarray, logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if labels.shape != logits.shape[:-1]:
+        raise ValueError("labels")
+    _check_labels(labels, logits.shape[-1])
+    z = shifted(logits, -1)
+    p = np.exp(z)
+    total = np.add.reduce(p, -1, keepdims=True)
+    p /= total
+    out = np.log(total.reshape(-1))
+    out -= z.reshape(labels.size, -1)[np.arange(labels.size), labels.reshape(-1)]
+    return out.reshape(labels.shape), p
+
+
+def _sparse_from_kernel(g: np.ndarray, labels: np.ndarray, p: np.ndarray) -> np.ndarray:
+    out = p.copy()
+    rows = out if out.ndim == 2 else out.reshape(labels.size, p.shape[-1])
+    rows[np.arange(labels.size), labels.reshape(-1)] -= 1
+    out *= g[..., None]
+    return out
+
+
+# The loss and its gradient where a host graph has both: the softmax is worked out once.
+SPARSE_CROSS_ENTROPY_BOTH = Op(
+    "sparse_softmax_cross_entropy_both",
+    "labels logits",
+    kernel=in_float32(_sparse_both_kernel),
+    infer=lambda labels, logits: (_infer_sparse(labels, logits), logits),
+    lower=None,
+    grad=None,
+    match=(),
+    outputs=2,
+    register=False,
+)
+SPARSE_CROSS_ENTROPY_FROM = Op(
+    "sparse_softmax_cross_entropy_from",
+    "g labels p",
+    kernel=in_float32(_sparse_from_kernel),
+    infer=lambda g, labels, p: p,
+    lower=None,
+    grad=None,
+    match=(),
+    register=False,
+)
+PAIRS[SPARSE_CROSS_ENTROPY] = (
+    SPARSE_CROSS_ENTROPY_GRAD, SPARSE_CROSS_ENTROPY_BOTH, SPARSE_CROSS_ENTROPY_FROM,
+)  # fmt: skip
 _LABELS = dtypes.nums("int32", "int64")
 
 

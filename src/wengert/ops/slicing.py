@@ -197,8 +197,9 @@ def _part(i: Any) -> Any:
 
 def marked(*part: Any) -> tuple[Any, ...]:
     """The bounds of a slice; unknown ones stand in a fourth entry too, where `None` is unknown."""
-    unknown = tuple([p for p in part if type(p) is Dim])
-    return (*part, unknown) if unknown else part
+    if Dim not in map(type, part):
+        return part
+    return (*part, tuple([p for p in part if type(p) is Dim]))
 
 
 def _whole(i: Any) -> Any:
