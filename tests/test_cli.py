@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import textwrap
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,30 @@ class TestRun:
         status, _, err = here("run", "nothing.py")
         assert status == 1
         assert "No such file" in err
+
+
+KERAS = """
+import numpy as np
+import tensorflow as tf
+from tensorflow import keras
+from tensorflow.keras import layers
+
+model = keras.Sequential([layers.Dense(4, activation="relu"), layers.Dense(1)])
+model.compile(optimizer="sgd", loss="mse")
+x = np.ones([8, 3], "float32")
+history = model.fit(x, x[:, :1], epochs=2, verbose=0)
+print(len(history.history["loss"]), keras is tf.keras)
+"""
+
+
+@pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
+@pytest.mark.parametrize("command", ["run", "doctor"])
+def test_a_program_with_keras(command: str, tmp_path: Path) -> None:
+    write(tmp_path, KERAS)
+    done = wengert(command, "script.py", cwd=tmp_path)
+    assert done.stdout == "2 True\n"
+    assert done.stderr == ("wengert doctor: nothing found\n" if command == "doctor" else "")
+    assert done.returncode == 0
 
 
 class TestImports:

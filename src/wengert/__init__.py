@@ -45,7 +45,7 @@ from wengert.tape.history import Hooks as _TapeHooks
 
 # Imported when a gradient is None, or a function is traced again and again.
 _TapeHooks.explainer = "wengert.explain.unconnected"
-_TapeHooks.retraces = "wengert.explain.retraces"
+_TapeHooks.retraces = "wengert.explain.ledgers"
 
 newaxis = None
 half, double = float16, float64
@@ -146,6 +146,7 @@ _MODULES = [
     "nn",
     "ragged",
     "random",
+    "saved_model",
     "sets",
     "signal",
     "sparse",
@@ -153,6 +154,7 @@ _MODULES = [
     "summary",
     "testing",
     "train",
+    "types",
 ]
 _PLACES |= {name: (f"wengert.{name}", "*") for name in _MODULES}
 

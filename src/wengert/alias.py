@@ -144,6 +144,8 @@ def install() -> None:
         )
     if not any(isinstance(f, Finder) for f in sys.meta_path):
         sys.meta_path.insert(0, Finder())
+    # TensorBoard looks for this module to know that it must read files by its own means.
+    sys.modules.setdefault("tensorboard.compat.notf", ModuleType("tensorboard.compat.notf"))
 
 
 def _is_tensorflow(name: str) -> bool:

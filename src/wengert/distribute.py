@@ -97,7 +97,12 @@ class StrategyExtended:
     should_checkpoint = should_save_summary = True
 
     def update(
-        self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
     ) -> Any:
         """Runs `fn` on a variable."""
         return fn(var, *args, **(kwargs or {}))

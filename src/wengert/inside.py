@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from wengert import settings as _settings
 from wengert.checkpoint.trackable import (
     AutoTrackable,
     Trackable,
@@ -169,11 +170,14 @@ def _modules() -> dict[str, dict[str, Any]]:
                 Trackable=Trackable,  # the base of Keras's variables
                 no_automatic_dependency_tracking=no_automatic_dependency_tracking,
             ),
-            "types": SimpleNamespace(Tensor=TensorLike),  # the base of variables: they count as tensors
+            "types": SimpleNamespace(
+                Tensor=TensorLike
+            ),  # the base of variables: they count as tensors
         },
         "compat": {"as_bytes": _as_bytes, "as_str": _as_text, "as_text": _as_text},
         "compat.v1": {
             "Dimension": Dimension,
+            "SummaryMetadata": _summary_metadata,
             "placeholder": placeholder,  # symbolic shape inference
             "reset_default_graph": _nothing,  # clear_session
             "sparse_placeholder": sparse_placeholder,
@@ -182,9 +186,14 @@ def _modules() -> dict[str, dict[str, Any]]:
         "python.data.experimental.ops.distribute": {"compute_batch_size": _batch_size},
         "python.eager.context": {
             "async_wait": _nothing,  # the end of an epoch; eager work is done by then
+            "_reset_context": _nothing,
             "context": _context,  # clear_session
         },
-        "python.framework.config": {"is_op_determinism_enabled": _is_deterministic},
+        "python.framework.config": {  # jit_compile="auto"
+            "disable_op_determinism": _settings.disable_op_determinism,
+            "enable_op_determinism": _settings.enable_op_determinism,
+            "is_op_determinism_enabled": _settings.is_op_determinism_enabled,
+        },
         "python.framework.sparse_tensor": {"SparseTensor": SparseTensor},
         "python.framework.tensor": {"Tensor": Tensor},
         "python.framework.tensor_util": {"is_tf_type": is_tensor},
@@ -209,8 +218,11 @@ def _is_nan(x: Any, name: Any = None) -> Any:
     return is_nan(x)
 
 
-def _is_deterministic() -> bool:
-    return True  # one program gives the same bits every time
+def _summary_metadata() -> Any:
+    """An empty message for the graph of a model in TensorBoard."""
+    from tensorboard.compat.proto.summary_pb2 import SummaryMetadata
+
+    return SummaryMetadata()
 
 
 def _as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:

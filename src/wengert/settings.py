@@ -34,6 +34,11 @@ def enable_op_determinism() -> None:
     _values["deterministic"] = True
 
 
+def disable_op_determinism() -> None:
+    """Takes `enable_op_determinism` back."""
+    _values["deterministic"] = False
+
+
 def is_op_determinism_enabled() -> bool:
     """Whether `enable_op_determinism` was called."""
     return _values["deterministic"]

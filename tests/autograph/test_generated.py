@@ -50,7 +50,7 @@ def mixtures(x: int, n: int, rows: list[int]) -> Iterator[tuple[Any, ...]]:
     yield x, tf.constant(n), vector
 
 
-@pytest.mark.parametrize("block", range(5))
+@pytest.mark.parametrize("block", range(3))
 def test_on_numbers(block: int) -> None:
     for seed in range(40 * block, 40 * block + 40):
         f = load(seed)
@@ -61,7 +61,7 @@ def test_on_numbers(block: int) -> None:
             assert outcome(converted, x, n, list(rows)) == wanted, program(seed)
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_on_stand_ins_of_the_graph(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     functions = {seed: load(seed) for seed in range(1000 + 12 * block, 1012 + 12 * block)}
     fakes.install(monkeypatch)
@@ -72,7 +72,7 @@ def test_on_stand_ins_of_the_graph(block: int, monkeypatch: pytest.MonkeyPatch) 
                 assert outcome(converted, *args) == outcome(f, *args), program(seed)
 
 
-@pytest.mark.parametrize("seed", range(2000, 2016))
+@pytest.mark.parametrize("seed", range(2000, 2010))
 def test_in_a_function(seed: int) -> None:
     f = load(seed)
     function = tf.function(f)

@@ -8,6 +8,7 @@ import numpy as np
 
 import wengert as tf
 from tests.cases import Case, normal, unique_values, whole
+from wengert.ops.updating import block, update_block
 
 ALL = ("float16", "bfloat16", "float32", "float64")
 ROWS = np.array([[2], [0]])
@@ -35,7 +36,20 @@ def _summed(i: np.ndarray, u: np.ndarray) -> np.ndarray:
     return out
 
 
+def _replaced(x: np.ndarray, u: np.ndarray, start: np.ndarray) -> np.ndarray:
+    out = x.copy()
+    i, j = np.clip(start, 0, np.subtract(x.shape, u.shape))
+    out[i : i + u.shape[0], j : j + u.shape[1]] = u
+    return out
+
+
 CASES = [
+    Case("update_block", update_block, (normal(4, 5), normal(2, 3, seed=1), np.array([1, 2])),
+         _replaced, dtypes=ALL),
+    Case("update_block_reaching_out", update_block,
+         (normal(4, 5), normal(2, 3, seed=1), np.array([3, -1])), _replaced),
+    Case("block", lambda x, start: block(x, start, (2, 3)), (normal(4, 5), np.array([3, 1])),
+         lambda x, start: x[2:4, 1:4], dtypes=ALL),
     Case("scatter_nd", lambda i, u: tf.scatter_nd(i, u, [3, 4]), (TWICE, normal(3)), _summed,
          dtypes=ALL),
     Case("scatter_nd_rows", lambda i, u: tf.scatter_nd(i, u, [3, 4]), (ROWS, normal(2, 4)), _summed),

@@ -229,6 +229,21 @@ def test_composites_come_and_go():
     check(out.values, 4.0)
 
 
+def test_ragged_and_sparse_arguments_are_known_by_their_specs():
+    double = function(lambda r: r * 2)
+    for given in ([[1, 2], [3]], [[1], [2]], [[], [1, 2, 3]]):
+        assert double(tf.ragged.constant(given, tf.int32)).to_list() == [
+            [2 * x for x in row] for row in given
+        ]
+    assert double.experimental_get_tracing_count() == 1
+    double(tf.ragged.constant([[1], [2], [3]]))
+    assert double.experimental_get_tracing_count() == 2
+    total = function(lambda s: tf.sparse.reduce_sum(s))
+    for given in ([[1.0, 0.0], [0.0, 2.0]], [[1.0, 1.0], [0.0, 1.0]]):
+        check(total(tf.sparse.from_dense(given)), 3.0)
+    assert total.experimental_get_tracing_count() == 1
+
+
 # A fixed signature.
 
 
@@ -289,6 +304,24 @@ def test_signature_of_nests():
     check(third, np.ones([2, 2]))
     with refuses(TypeError):
         f({"a": ones([2])})
+
+
+def test_signature_of_ragged_and_sparse_tensors():
+    ragged, sparse = tf.RaggedTensorSpec([None, None]), tf.SparseTensorSpec([None, 2])
+    f = function(
+        lambda r, s: (r + 1.0, tf.sparse.to_dense(s)), input_signature=[ragged, sparse]
+    )
+    for rows in (1, 2, 3):
+        given = tf.ragged.constant([[1.0] * k for k in range(rows)], ragged_rank=1)
+        first, second = f(given, tf.sparse.from_dense(tf.ones([rows, 2])))
+        assert first.to_list() == [[2.0] * k for k in range(rows)]
+        check(second, np.ones([rows, 2]))
+    assert f.experimental_get_tracing_count() == 1
+    with refuses(TypeError):
+        f(tf.ones([2, 2]), tf.sparse.from_dense(tf.ones([1, 2])))
+    concrete = function(lambda r: r * 2.0).get_concrete_function(ragged)
+    assert concrete.structured_input_signature == ((ragged,), {})
+    assert concrete(tf.ragged.constant([[1.0], [2.0, 3.0]])).to_list() == [[2.0], [4.0, 6.0]]
 
 
 def test_signature_and_defaults():

@@ -6,13 +6,37 @@ the file that `KERAS_SUITE_RECORD` names.
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+
+def _let_tests_read_events() -> None:
+    """Gives the tests of the TensorBoard callback what they read event files with."""
+    from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
+    from tensorboard.compat.proto import event_pb2
+
+    def module(name: str, **names: Any) -> None:
+        made = sys.modules[name] = ModuleType(name)
+        made.__dict__.update(names, __path__=[])
+
+    module("tensorflow.core")
+    module("tensorflow.core.util", event_pb2=event_pb2)
+    reader = ModuleType("tf_record")
+    reader.__dict__["tf_record_iterator"] = lambda path: iter(RawEventFileLoader(path).Load())
+    module("tensorflow.python.lib")
+    module("tensorflow.python.lib.io", tf_record=reader)
+
+
 if os.environ.get("KERAS_SUITE_ON") != "tensorflow":
     import wengert.keras
+
+    if importlib.util.find_spec("tensorboard") is not None:
+        _let_tests_read_events()
 
 
 def pytest_configure(config: pytest.Config) -> None:

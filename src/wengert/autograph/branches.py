@@ -1,7 +1,7 @@
 """Branches at run time: an `if` that Python decides just runs; one on a tensor traces both sides.
 
-After both sides ran, their states are joined: what is the same on both stays as it is, numbers and
-tensors become an output of the branch, and what cannot be both is remembered as having no value.
+Both sides run on the same state of the user's function, one after the other; then `joining` makes
+one state of the two that they leave.
 """
 
 from __future__ import annotations
@@ -10,19 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.autograph import primitives, trees, values
-from wengert.autograph.learning import Growing, Learn, Owner, inside, retrying, was_meant
-from wengert.autograph.lists import TracedList, is_array
+from wengert.autograph.learning import Growing, Owner, inside, retrying, was_meant
+from wengert.autograph.lists import TracedList
+from wengert.autograph.objects import OBJECTS, learn_of, watch
 from wengert.autograph.state import Cells, State
-from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
-from wengert.autograph.unit import Construct
+from wengert.autograph.unit import Construct, extended
 from wengert.core import sites
-from wengert.core.errors import at_site, invalid_dtype
-
-Recipe = Callable[[list[Any]], Any]
-
-
-class Dead:
-    """A branch that ended in a `raise` of the user's: its state does not matter."""
 
 
 def if_(site: Construct, cells: Cells, test: Any, then: Any, otherwise: Any) -> None:
@@ -96,11 +89,11 @@ def choose_branch(
     the second branch is where a jump has happened.
     """
     site.met = True
-    state = State(site, cells)
-    key = ("if", *map(trees.form, state.before))
+    key = ("if", *map(trees.form, State(site, cells).before))
     sides = then, otherwise
 
     def attempt(hints: Any, owner: Owner) -> None:
+        state = State(extended(site, hints.get(OBJECTS, ())), cells)
         _both(state, condition, sides, hints, Joint(state, lenient, skips, owner))
 
     retrying(site.learned, key, attempt)
@@ -108,12 +101,15 @@ def choose_branch(
 
 def _both(state: State, condition: Any, sides: Any, hints: Any, joint: Joint) -> None:
     started = [_grown(v, hints.get(k)) for k, v in enumerate(state.before)]
+    watched = watch(state.cells)
     recipes: list[Recipe] = []
 
     def side(run: Any) -> Callable[[], Any]:
         def traced() -> Any:
             state.write([trees.copied(v) for v in started])
-            return _run(run, state)
+            found = _run(run, state)
+            learn_of(watched, hints.get(OBJECTS, ()), joint.owner)
+            return found
 
         return traced
 
@@ -137,6 +133,7 @@ def _grown(value: Any, hint: Any) -> Any:
 
 
 def _run(run: Any, state: State) -> Any:
+    """The state after one branch."""
     try:
         with inside():
             run()
@@ -145,7 +142,10 @@ def _run(run: Any, state: State) -> Any:
             raise
         primitives.fail(error, _raised_at(error))
         return Dead()
-    return state.read()
+    new = state.read()
+    # What only the state holds is no leak.
+    state.restore()
+    return new
 
 
 def _raised_at(error: Exception) -> Any:
@@ -157,219 +157,3 @@ def _raised_at(error: Exception) -> Any:
             found = (entry.tb_frame.f_code, entry.tb_lasti)
         entry = entry.tb_next
     return found
-
-
-class Joint:
-    """Two states of the same places on their way to become one."""
-
-    def __init__(
-        self, state: Any, lenient: frozenset[int], skips: bool, owner: Owner | None = None
-    ) -> None:
-        self.state = state
-        self.owner = owner or Owner()
-        self.lenient = lenient
-        self.skips = skips
-        self.left: list[Any] = []
-        self.right: list[Any] = []
-        self.hints: dict[Any, Any] = {}
-        self.wanted: tuple[Any, Any] = (None, None)
-
-    def states(self, left: Any, right: Any) -> list[Recipe]:
-        if isinstance(left, Dead) or isinstance(right, Dead):
-            return self._one_side(left, right)
-        self.wanted = self._wanted(left), self._wanted(right)
-        if self.skips:
-            site = self.state.site
-            found = [site.targets[f] for f in site.flags]
-            self.wanted = self.wanted[0], frozenset().union(*found)
-        found = [
-            self._symbol(k, a, b) for k, (a, b) in enumerate(zip(left, right, strict=True))
-        ]
-        if self.hints:
-            raise Learn(self.owner, self.hints)
-        return found
-
-    def _wanted(self, values: list[Any]) -> frozenset[str] | None:
-        """The names that are read where a side has jumped to; `None` where it has not."""
-        targets = self.state.site.targets
-        up = [
-            targets[s.base]
-            for s, v in zip(self.state.symbols, values, strict=True)
-            if v is True and s.base in targets
-        ]
-        return frozenset().union(*up) if up else None
-
-    def _one_side(self, left: Any, right: Any) -> list[Recipe]:
-        """A branch that raises hands nothing on: the state is that of the other."""
-        if isinstance(left, Dead) and isinstance(right, Dead):
-            return [_same(v) for v in self.state.before]
-        alive = right if isinstance(left, Dead) else left
-        found = [self._passed(v, isinstance(left, Dead)) for v in alive]
-        return found
-
-    def _passed(self, value: Any, on_right: bool) -> Recipe:
-        if trees.is_tree(value):
-            inner = [self._passed(p, on_right) for p in trees.parts(value)]
-            return _tree(value, inner)
-        if not trees.is_tensor(value):
-            return _same(value)
-        blank = trees.zeros(trees.specs(value))
-        return self._pick(*((blank, value) if on_right else (value, blank)))
-
-    def _symbol(self, k: int, a: Any, b: Any) -> Recipe:
-        symbol, site = self.state.symbols[k], self.state.site
-        before = self.state.before[k]
-        if a is b:
-            return _same(a)
-        if not symbol.steps and symbol.base not in site.live:
-            return _same(Undefined(f"`{symbol}` belongs to the `if` at line {site.line}.", True))
-        blank = [self._is_blank(k, v, w) for v, w in zip((a, b), self.wanted, strict=True)]
-        if any(blank):
-            return self._standing_in(a, b, *blank)
-        name = "the returned value" if symbol.base == site.result else f"`{symbol}`"
-        return self.values(name, k, a, b, before)
-
-    def _is_blank(self, k: int, value: Any, wanted: frozenset[str] | None) -> bool:
-        """Whether zeros may take the place of a value, because nobody will ask for it."""
-        symbol, site = self.state.symbols[k], self.state.site
-        if symbol.base == site.result:
-            return value is UNSET
-        if symbol.base in site.targets:
-            return False
-        if isinstance(value, Undefined) and value.dead:
-            return True
-        if wanted is not None and not symbol.steps and symbol.base not in wanted:
-            return True
-        return k in self.lenient and (value is None or value is EMPTY)
-
-    def _standing_in(self, a: Any, b: Any, left: bool, right: bool) -> Recipe:
-        given = b if left else a
-        if left and right or not trees.can_stand_in(given):
-            return _same(given)
-        return self._filled(given, left)
-
-    def _filled(self, value: Any, blank_left: bool) -> Recipe:
-        if isinstance(value, list | tuple | dict):
-            inner = [self._filled(p, blank_left) for p in trees.parts(value)]
-            return _tree(value, inner)
-        if isinstance(value, TracedList):
-            other = trees.zeros(trees.specs(value))
-            return self._lists(*((other, value) if blank_left else (value, other)))
-        value = trees.as_tensor(value)
-        blank = trees.zeros(trees.specs(value))
-        return self._pick(*((blank, value) if blank_left else (value, blank)))
-
-    def values(self, name: str, k: int, a: Any, b: Any, before: Any) -> Recipe:
-        """How to make one value of two."""
-        if a is b:
-            return _same(a)
-        if isinstance(a, Undefined) or isinstance(b, Undefined):
-            return _same(a if isinstance(a, Undefined) else b)
-        if a is EMPTY or b is EMPTY:
-            return _same(Undefined(self._only_one(name)))
-        if isinstance(a, TracedList) or isinstance(b, TracedList):
-            return self._growing(name, k, a, b)
-        if isinstance(a, list) and isinstance(b, list) and len(a) != len(b):
-            return self._lengths(name, k, a, b, before)
-        if trees.is_tree(a) and trees.is_tree(b) and trees.same_kind(a, b):
-            pairs = zip(trees.parts(a), trees.parts(b), strict=True)
-            return _tree(a, [self.values(name, -1, x, y, None) for x, y in pairs])
-        if is_array(a) and is_array(b):
-            return self._pick(a, b)
-        return self._leaves(name, a, b)
-
-    def _leaves(self, name: str, a: Any, b: Any) -> Recipe:
-        numbers = trees.is_constant(a), trees.is_constant(b)
-        if all(numbers) and type(a) is type(b) and _equal(a, b):
-            return _same(a)
-        if not all(n or trees.is_tensor(x) for n, x in zip(numbers, (a, b), strict=True)):
-            return _same(a) if _equal(a, b) else self._apart(name, a, b)
-        if all(numbers):
-            # An integer and a fraction meet as fractions.
-            x, y = sorted((trees.as_tensor(a), trees.as_tensor(b)), key=lambda t: t.dtype.kind != "f")
-            dtype = x.dtype if x.dtype.kind == "f" else None
-            return self._pick(trees.as_tensor(a, dtype), trees.as_tensor(b, dtype))
-        dtype = (b if numbers[0] else a).dtype
-        x, y = trees.as_tensor(a, dtype), trees.as_tensor(b, dtype)
-        if x.dtype is not y.dtype:
-            raise invalid_dtype(
-                "if",
-                f"{name} must have one dtype after both branches",
-                x,
-                y,
-                help="Cast it with tf.cast in one branch.",
-            )
-        return self._pick(x, y)
-
-    def _apart(self, name: str, a: Any, b: Any) -> Recipe:
-        text = (
-            f"if: {name} is {trees.described(a)} in one branch and {trees.described(b)} in the "
-            f"other, and which one depends on a tensor. Make both tensors of one dtype."
-        )
-        if name == "the returned value":
-            kind = ValueError if a is None or b is None else MixedError
-            raise at_site(kind(text.replace("if:", "return:", 1)))
-        return _same(Undefined(text, kind=MixedError))
-
-    def _only_one(self, name: str) -> str:
-        return (
-            f"if: {name} has a value in one branch only of the `if` at line {self.state.site.line}, "
-            f"and is used after it. Give it a value in both branches, or before."
-        )
-
-    def _lengths(self, name: str, k: int, a: list[Any], b: list[Any], before: Any) -> Recipe:
-        """Lists of different lengths: both become lists that grow, if they began as one."""
-        example = (a if len(a) > len(b) else b)[-1]
-        if k < 0 or not isinstance(before, list) or not trees.can_stand_in(example):
-            return self._apart(name, a, b)
-        self.hints[k] = Growing(trees.specs(example))
-        return _same(None)
-
-    def _growing(self, name: str, k: int, a: Any, b: Any) -> Recipe:
-        grown = a if isinstance(a, TracedList) else b
-        if not isinstance(a, TracedList) or not isinstance(b, TracedList):
-            if k < 0 or not isinstance(self.state.before[k], list):
-                return self._apart(name, a, b)
-            self.hints[k] = Growing(grown.element)
-            return _same(None)
-        return self._lists(a, b)
-
-    def _lists(self, a: TracedList, b: TracedList) -> Recipe:
-        picks = [self._pick(x, y) for x, y in zip(a.arrays, b.arrays, strict=True)]
-        return lambda outs: TracedList(a.element, [p(outs) for p in picks])
-
-    def _pick(self, a: Any, b: Any) -> Recipe:
-        number = len(self.left)
-        self.left.append(a)
-        self.right.append(b)
-        return lambda outs: outs[number]
-
-
-def _same(value: Any) -> Recipe:
-    return lambda _: value
-
-
-def _tree(value: Any, inner: list[Recipe]) -> Recipe:
-    return lambda outs: trees.with_parts(value, [r(outs) for r in inner])
-
-
-def _equal(a: Any, b: Any) -> bool:
-    """Whether two Python values can be taken for one."""
-    if type(a) is not type(b):
-        return False
-    try:
-        return bool(a == b)
-    except Exception:
-        return False
-
-
-def shown(value: Any) -> str:
-    """A value as messages show it."""
-    return trees.described(value)
-
-
-def join_values(name: str, a: Any, b: Any) -> tuple[list[Any], list[Any], Recipe]:
-    """The tensors to choose from, and the value they make, for two results of an expression."""
-    joint = Joint(None, frozenset(), False)
-    recipe = joint.values(name, -1, a, b, None)
-    return joint.left, joint.right, recipe

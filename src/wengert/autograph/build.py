@@ -120,7 +120,7 @@ def rebuilt(node: Any, rewrite: Callable[[Any], Any], leaves: frozenset[type] = 
     """
     fields: dict[str, Any] = {}
     for name in FIELDS[type(node)]:
-        old = getattr(node, name, None)
+        old: Any = getattr(node, name, None)
         if old.__class__ is list:
             new: Any = [x if x is None or x.__class__ in leaves else rewrite(x) for x in old]
             if new != old:

@@ -67,7 +67,9 @@ def range_(*args: Any) -> Any:
     return Numbers(start, limit, step)
 
 
-def tensor_range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: Any = None) -> Any:
+def tensor_range(
+    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: Any = None
+) -> Any:
     """`tf.range` as something to loop over, which need not be made first."""
     if not building():
         return range_of(start, limit, delta, dtype)
@@ -76,7 +78,9 @@ def tensor_range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = Non
     kind = None if dtype is None else dtypes.as_dtype(dtype)
     if not any(map(symbolic, (start, limit, delta))):
         known = range_of(start, limit, delta, kind)
-        return Numbers(start, limit, delta, known.dtype) if known.dtype.is_integer else source(known)
+        return (
+            Numbers(start, limit, delta, known.dtype) if known.dtype.is_integer else source(known)
+        )
     return Numbers(start, limit, delta, kind)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from wengert.autograph.conversion import OPT_OUT, conversion, convert, known, make
 from wengert.autograph.library import REPLACED
 
-
 # What was made of functions, by their identity; `None` for those that stay. Only what holds
 # nothing of the function's own alive is kept, so that functions can die.
 _made: dict[int, tuple[Any, Any]] = {}

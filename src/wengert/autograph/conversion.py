@@ -5,12 +5,12 @@ names the user's file and lines. Conversions are kept by code object, weakly.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
 import functools
 import gc
+import logging
 import weakref
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType, MethodType
@@ -24,6 +24,7 @@ from wengert.autograph.library import is_user_code
 from wengert.autograph.plain import convert_function
 from wengert.autograph.unit import Construct, Unit
 
+_log = logging.getLogger("wengert.autograph")
 OPT_OUT = "__wengert_do_not_convert__"
 _GENERATOR = 0x20 | 0x80 | 0x200  # generators and coroutines
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -65,7 +66,7 @@ def _convert(f: Any) -> tuple[Any, str | None]:
     if isinstance(f, functools.partial):
         new, reason = _convert(f.func)
         return (f if new is f.func else functools.partial(new, *f.args, **f.keywords)), reason
-    method = None if isinstance(f, type) else getattr(type(f), "__call__", None)
+    method = None if isinstance(f, type) else getattr(type(f), "__call__", None)  # noqa: B004
     if isinstance(method, FunctionType):
         new, reason = _convert(method)
         return (f if new is method else MethodType(new, f)), reason
@@ -88,6 +89,9 @@ def conversion(f: FunctionType) -> Conversion:
         if collecting:
             gc.enable()
     _remember(f.__code__, found)
+    if _log.isEnabledFor(logging.DEBUG):
+        where = f"{f.__qualname__} ({f.__code__.co_filename}:{f.__code__.co_firstlineno})"
+        _log.debug("%s", f"left {where}: {found.reason}" if found.reason else f"converted {where}")
     return found
 
 

@@ -114,9 +114,7 @@ class Expressions:
             return self.op(node, "choose", self(node.test), *sides)
         kept = b.load(node.test, self.kept)
         theirs = b.changed(node, test=kept, body=self(node.body), orelse=self(node.orelse))
-        return self.split(
-            node.test, self(node.test), self.op(node, "choose", kept, *sides), theirs
-        )
+        return self.split(node.test, self(node.test), self.op(node, "choose", kept, *sides), theirs)
 
     def compare(self, node: ast.Compare) -> Any:
         symbols = [_OPERATORS[type(op)] for op in node.ops]
@@ -130,9 +128,7 @@ class Expressions:
         if _binds(node.comparators):
             return b.rebuilt(node, self)
         rest = [b.thunk(c, self.lazy(c)) for c in node.comparators]
-        return self.op(
-            node, "chain", self(node.left), b.const(node, tuple(symbols)), *rest
-        )
+        return self.op(node, "chain", self(node.left), b.const(node, tuple(symbols)), *rest)
 
     def returned(self, node: Any) -> Any:
         """What a function returns; a name that may stand for no value is asked first."""
@@ -183,14 +179,16 @@ class Expressions:
     def _sites(self, node: Any) -> Any:
         """The loop of a comprehension and its condition, which fill a list of ours."""
         found = [
-            b.item(node, b.load(node, self.names.sites), self.unit.site(_filling(kind, node.lineno)))
+            b.item(
+                node, b.load(node, self.names.sites), self.unit.site(_filling(kind, node.lineno))
+            )
             for kind in ("for", "if")
         ]
         return b.at(node, ast.Tuple(found, ast.Load()))
 
     def iterable(self, node: Any, rewrite: Expressions) -> Any:
         """What a loop runs over, as a source of ours if it is a tensor."""
-        if isinstance(node, ast.Call) and not _is_super(node):
+        if isinstance(node, ast.Call) and not _looks_at_frames(node):
             function = self.op(node.func, "source_of", rewrite(node.func))
             value = rewrite.arguments(node, function)
         else:
@@ -198,10 +196,9 @@ class Expressions:
         return b.call(node, self.names.source, value)
 
     def call(self, node: ast.Call) -> Any:
-        function = node.func
-        if isinstance(function, ast.Name) and function.id in _FRAME_FUNCTIONS:
-            if self.unit.is_builtin(function.id):
-                return self.frame_call(node, function.id)
+        function: Any = node.func
+        if _looks_at_frames(node) and self.unit.is_builtin(function.id):
+            return self.frame_call(node, function.id)
         if needs_no_call(self.target(function)):
             return self.arguments(node, self(function))
         return self.arguments(node, b.call(function, self.names.call, self(function)))
@@ -245,7 +242,7 @@ def _binds(nodes: list[Any]) -> bool:
     return any(isinstance(n, ast.NamedExpr) for node in nodes for n in walk(node))
 
 
-def _is_super(node: ast.Call) -> bool:
+def _looks_at_frames(node: ast.Call) -> bool:
     return isinstance(node.func, ast.Name) and node.func.id in _FRAME_FUNCTIONS
 
 
@@ -254,7 +251,7 @@ def _simple_targets(node: Any) -> list[str] | None:
     first = node.generators[0]
     if len(node.generators) > 1 or first.is_async or _binds([node]):
         return None
-    targets = first.target.elts if isinstance(first.target, ast.Tuple) else [first.target]
+    targets: Any = first.target.elts if isinstance(first.target, ast.Tuple) else [first.target]
     if not all(isinstance(t, ast.Name) for t in targets):
         return None
     return [t.id for t in targets]

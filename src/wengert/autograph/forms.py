@@ -18,7 +18,6 @@ from wengert.autograph.facts import Facts
 from wengert.autograph.names import Symbol
 from wengert.autograph.unit import Construct, Unit
 
-
 _NONE: Any = frozenset()
 
 
@@ -78,7 +77,9 @@ class Forms:
         body: list[Any] = [b.assign(ref, flag, b.const(ref, False)) for flag in sorted(self._flags)]
         if names.result in self._seen:
             body.append(b.assign(ref, names.result, b.member(ref, names.ops, "UNSET")))
-        every = sorted(self._seen - self.facts.globals)
+        # All names are at hand, for the objects behind them may change in calls.
+        known = self.facts.locals | self.facts.effects(self.facts.body).reads
+        every = sorted((self._seen | known) - self.facts.globals)
         seen = b.at(ref, ast.Tuple([b.load(ref, n) for n in every], ast.Load()))
         body.append(b.function(ref, names.every, [], [b.give(ref, seen)]))
         cells = self._op(ref, "cells", b.load(ref, names.every))

@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from wengert.core.dtypes import DType
+from wengert.core.errors import at_site
 
 # A wrong guess teaches one thing at least; more than this many would be a fault of ours.
 _MOST_TRIES = 20
 # The kinds of values that earlier traces met; a loop sees few.
 _MOST_KEPT = 64
+# Branches are traced on both sides, so recursion on a tensor would never end.
+_DEEPEST = 60
 
 
 class Owner:
@@ -39,7 +42,7 @@ class AsTensor:
     """A number that changes: it is carried as a tensor of this dtype and shape."""
 
     dtype: DType | None = None
-    shape: tuple[int, ...] | None = None
+    shape: tuple[int | None, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,8 @@ def _learning(run: Callable[[Hints, Owner], None]) -> Hints:
             if found.owner is not owner:
                 raise
             new = {k: v for k, v in found.hints.items() if k not in hints or hints[k] != v}
-            assert new, f"nothing new is learned from {found.hints}"
+            if not new:
+                raise AssertionError(f"nothing new is learned from {found.hints}") from None
             hints = hints | new
         else:
             return hints
@@ -122,7 +126,15 @@ _meant: ContextVar[tuple[BaseException, ...]] = ContextVar("wengert_meant", defa
 @contextmanager
 def inside() -> Iterator[None]:
     """Marks that user code is being traced under a condition."""
-    token = _depth.set(_depth.get() + 1)
+    depth = _depth.get() + 1
+    if depth > _DEEPEST:
+        raise at_site(
+            RecursionError(
+                f"if: {_DEEPEST} conditions on tensors are inside each other. A function that calls "
+                f"itself must end by Python values; on tensors, write a loop."
+            )
+        )
+    token = _depth.set(depth)
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.autograph import primitives, trees
-from wengert.autograph.branches import join_values
+from wengert.autograph.joining import join_values
 from wengert.autograph.learning import inside
 from wengert.autograph.undefined import Undefined
 from wengert.autograph.values import symbolic

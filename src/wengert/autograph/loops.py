@@ -24,11 +24,12 @@ from wengert.autograph.learning import (
 )
 from wengert.autograph.logic import and_, not_
 from wengert.autograph.names import Symbol
+from wengert.autograph.objects import OBJECTS, learn_of, watch
 from wengert.autograph.options import OPTIONS, LoopOptions, collecting
 from wengert.autograph.rows import Source
 from wengert.autograph.slots import Slots
 from wengert.autograph.state import Cells, State
-from wengert.autograph.unit import Construct
+from wengert.autograph.unit import Construct, extended
 from wengert.autograph.values import looping
 from wengert.core.apply import wrap
 from wengert.core.context import get_state
@@ -100,7 +101,8 @@ class _GraphLoop:
     kind = "loop"
 
     def __init__(self, site: Construct, cells: Cells) -> None:
-        self.site = site
+        # As the text shows it, and with what calls change.
+        self.shown = self.site = site
         self.cells = cells
         site.met = True
 
@@ -143,16 +145,19 @@ class _GraphLoop:
         return (self.kind, *more, *map(trees.form, State(self.site, self.cells).before))
 
     def _attempt(self, hints: Hints, owner: Owner) -> None:
+        self.site = extended(self.shown, hints.get(OBJECTS, ()))
         peeled = frozenset(k[0] for k, h in hints.items() if isinstance(h, FirstTurn))
         if not peeled:
             self._trace(hints, owner)
             return
         self._check_turn([str(self.site.symbols[k]) for k in sorted(peeled)], "is None")
         self.peel(peeled)
+        self.shown = self.site
         retrying(self.site.learned, self._key("rest"), self._trace)
 
     def _trace(self, hints: Hints, owner: Owner) -> None:
         """Traces the loop on a guess of what its state is."""
+        self.site = extended(self.shown, hints.get(OBJECTS, ()))
         state = State(self.site, self.cells)
         slots = Slots(state, hints, owner, self.counted())
         try:
@@ -176,6 +181,7 @@ class _GraphLoop:
     def _traced(self, state: State, slots: Slots) -> None:
         own = self.own(slots.hints)
         n = len(own)
+        watched = watch(self.cells)
         options = slots.hints.get(OPTIONS) or LoopOptions()
 
         def test(i: Any, flat: list[Any]) -> Any:
@@ -191,6 +197,8 @@ class _GraphLoop:
             with inside(), collecting(options, slots, flat[n:]):
                 mine = self.turn(i, flat[:n], rows)
             states, made = slots.outcome(state.read())
+            state.restore()
+            learn_of(watched, slots.hints.get(OBJECTS, ()), slots.owner)
             return [*mine, *states], made
 
         self._check_turn(slots.standing_in, "has no value")

@@ -11,19 +11,21 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 # Methods that change a list, dict or set in place.
-MUTATORS = frozenset(
-    "append extend insert pop remove clear reverse sort update setdefault popitem add discard".split()
-)
+MUTATORS = frozenset({
+    "add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse",
+    "setdefault", "sort", "update",
+})  # fmt: skip
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LOOPS = (ast.While, ast.For)
 
 
 # The fields that hold no nodes to look into: names, operators, contexts.
-_NO_NODES = frozenset(
-    "attr arg asname conversion cls ctx id is_async kind kwd_attrs level module name names op ops "
-    "rest simple type_comment type_ignores".split()
-)
+_NO_NODES = frozenset({
+    "arg", "asname", "attr", "cls", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs",
+    "level", "module", "name", "names", "op", "ops", "rest", "simple", "type_comment",
+    "type_ignores",
+})  # fmt: skip
 
 
 class _Fields(dict[type, tuple[str, ...]]):
@@ -87,7 +89,10 @@ def _key(node: ast.AST) -> tuple[str, Any] | None:
 class Effects:
     """What a piece of code reads, writes and may jump to."""
 
-    __slots__ = ("appended", "assigned", "calls", "captured", "jumps", "mutated", "memo", "reads", "shared", "stores")
+    __slots__ = (
+        "appended", "assigned", "calls", "captured", "jumps", "memo", "mutated", "reads", "shared",
+        "stores",
+    )  # fmt: skip
 
     def __init__(self, memo: dict[int, Effects] | None = None) -> None:
         self.memo = memo

@@ -6,7 +6,7 @@ import builtins
 from types import SimpleNamespace
 from typing import Any
 
-from wengert.autograph import branches, logic, loops, rows, values
+from wengert.autograph import branches, logic, loops, rows, trees, values
 from wengert.autograph.builtin_forms import source_of
 from wengert.autograph.calls import call
 from wengert.autograph.learning import raising
@@ -26,7 +26,7 @@ def result(site: Construct, cells: Cells) -> Any:
         return None
     raise at_site(
         ValueError(
-            f"return: the function returns {branches.shown(cells.get(name))} on one path and "
+            f"return: the function returns {trees.described(cells.get(name))} on one path and "
             f"nothing on another, and which one depends on a tensor. Return a value on every path."
         )
     )

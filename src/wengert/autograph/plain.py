@@ -256,9 +256,7 @@ class Plain:
         ref = node.test
         message = b.const(node, None) if node.msg is None else b.thunk(node.msg, lazy(node.msg))
         ours = b.do(node, self.rewrite.op(node, "assert_", b.load(ref, t), message))
-        theirs = b.changed(
-            node, test=b.load(ref, t), msg=node.msg and self.rewrite(node.msg)
-        )
+        theirs = b.changed(node, test=b.load(ref, t), msg=node.msg and self.rewrite(node.msg))
         check = self.rewrite.check(ref, self.rewrite(node.test), self.names.symbolic)
         return [b.either(ref, check, [ours], [theirs])]
 

@@ -59,7 +59,7 @@ def truth(x: Any) -> Any:
 def _here() -> Iterator[Graph]:
     """The graph being built, with what is added to it at the user's line."""
     state = get_state()
-    assert state is not None and state.graph is not None, "tensors of a trace have a graph"
+    assert state is not None, "tensors of a trace have a graph"
     with using(State(state.listeners, state.graph, state.site or caller(2))):
         yield state.graph
 
@@ -106,10 +106,11 @@ def chosen(condition: Any, sides: tuple[Side, Side], outs: Joined) -> list[Any]:
 
 
 # Operations that cannot fail and cost next to nothing, so they may as well run unasked.
-_HARMLESS = frozenset(
-    "abs add cast equal greater greater_equal identity less less_equal logical_and logical_not "
-    "logical_or logical_xor maximum minimum multiply negative not_equal subtract".split()
-)
+_HARMLESS = frozenset({
+    "abs", "add", "cast", "equal", "greater", "greater_equal", "identity", "less", "less_equal",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
+    "negative", "not_equal", "subtract",
+})  # fmt: skip
 
 
 def unasked(side: Side) -> Any:

@@ -66,9 +66,7 @@ def to_graph(
     return found
 
 
-def to_code(
-    entity: Any, recursive: bool = True, experimental_optional_features: Any = None
-) -> str:
+def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
     """The source of a function, with a comment wherever control flow may depend on tensors.
 
     The comment says what becomes of the statement then, and which variables it carries.

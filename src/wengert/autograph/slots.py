@@ -7,34 +7,28 @@ changes it, which teaches otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert.autograph import trees
-from wengert.autograph.learning import (
-    AsList,
-    AsTensor,
-    FirstTurn,
-    Growing,
-    Learn,
-    Owner,
-    StandIn,
-    Wider,
-)
+from wengert.autograph.learning import AsList, AsTensor, Growing, Learn, Owner, StandIn, Wider
 from wengert.autograph.lists import FillingList, TracedList, is_array
+from wengert.autograph.plans import (
+    Carried,
+    Filled,
+    Fixed,
+    Grown,
+    Local,
+    Many,
+    Path,
+    is_missing,
+    rows_shape,
+)  # fmt: skip
 from wengert.autograph.state import State
-from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
-from wengert.core import nest
 from wengert.core.apply import wrap
-from wengert.core.errors import at_site, invalid_dtype
 from wengert.core.shapes import TensorShape
-from wengert.ops.dims import shape
-from wengert.ops.joining import concat, stack
-from wengert.ops.shaping import reshape
-
-Path = tuple[int, ...]
 
 
 class Slot:
@@ -69,35 +63,35 @@ class Slots:
     def _symbol(self, k: int, value: Any) -> Any:
         symbol = self.state.symbols[k]
         if not symbol.steps and symbol.base not in self.state.site.live:
-            return _Local(f"`{symbol}`", self.state.site)
+            return Local(f"`{symbol}`", self.state.site)
         return self.plan((k,), value)
 
     def plan(self, path: Path, value: Any) -> Any:
         """How one value is carried."""
         hint = self.hints.get(path)
-        if isinstance(hint, StandIn) and _is_missing(value):
+        if isinstance(hint, StandIn) and is_missing(value):
             if str(self.state.symbols[path[0]]) != self.state.site.result:
                 self.standing_in.append(self.name(path))
             return self._blank(path, hint.needed)
         if isinstance(value, FillingList):
             value.used()
         if isinstance(value, list | TracedList) and self._fills(path, hint):
-            return _Filled(self, path, value)
+            return Filled(self, path, value)
         if isinstance(hint, Growing) and isinstance(value, list):
             value = TracedList.start(hint.element, value)
         if isinstance(value, TracedList):
-            return _Grown(self, path, value)
+            return Grown(self, path, value)
         if trees.is_tree(value):
             inner = [self.plan((*path, i), p) for i, p in enumerate(trees.parts(value))]
-            return _Many(self, path, value, inner)
+            return Many(self, path, value, inner)
         if trees.is_tensor(value):
             shape = hint.shape if isinstance(hint, Wider) else trees.shape_of(value)
             return self.carry(path, value, value, shape)
         if is_array(value):
-            return self.carry(path, value, value, _rows_shape(value.element_shape))
+            return self.carry(path, value, value, rows_shape(value.element_shape))
         if trees.is_constant(value) and (isinstance(hint, AsTensor) or self._becomes(path, value)):
             return self._number(path, value, hint)
-        return _Fixed(self, path, value)
+        return Fixed(self, path, value)
 
     def _fills(self, path: Path, hint: Any) -> bool:
         symbol = self.state.symbols[path[0]]
@@ -118,17 +112,17 @@ class Slots:
         """Zeros in place of a value that the first turn will make."""
         if trees.is_tree(needed):
             inner = [self._blank((*path, i), p) for i, p in enumerate(trees.parts(needed))]
-            return _Many(self, path, needed, inner)
+            return Many(self, path, needed, inner)
         start = trees.zeros(needed)
         if isinstance(start, TracedList):
-            return _Grown(self, path, start)
+            return Grown(self, path, start)
         hint = self.hints.get(path)
         shape = hint.shape if isinstance(hint, Wider) else trees.shape_of(needed)
         return self.carry(path, needed, start, shape)
 
     def carry(self, path: Path, given: Any, start: Any, shape: Any) -> Any:
         self.slots.append(Slot(path, given, start, shape))
-        return _Carried(self, len(self.slots) - 1)
+        return Carried(self, len(self.slots) - 1)
 
     # What the loop asks.
 
@@ -152,9 +146,7 @@ class Slots:
     def final(self, tensors: Sequence[Any], stacks: list[Any]) -> list[Any]:
         """The state of the user's function after the loop."""
         left = iter(stacks)
-        return [
-            p.final(left) if isinstance(p, _Filled) else p.fill(tensors) for p in self._plans
-        ]
+        return [p.final(left) if isinstance(p, Filled) else p.fill(tensors) for p in self._plans]
 
     def outcome(self, values: list[Any]) -> tuple[list[Any], list[Any]]:
         """The tensors and rows of a turn; raises `Learn` where the guess was wrong."""
@@ -162,7 +154,7 @@ class Slots:
         rows: list[Any] = []
         self.learned = {}
         for plan, value in zip(self._plans, values, strict=True):
-            if isinstance(plan, _Filled):
+            if isinstance(plan, Filled):
                 rows += plan.rows(value)
             else:
                 plan.match(value, found)
@@ -186,262 +178,3 @@ class Slots:
             f"{trees.described(before)} before the loop and {trees.described(after)} after one "
             f"turn. {help}"
         ).rstrip()
-
-
-class _Local:
-    """A name that belongs to a turn: nothing reads it in a later turn or after the loop."""
-
-    def __init__(self, name: str, site: Any) -> None:
-        self.reason = (
-            f"{site.kind}: {name} belongs to the turns of the loop at line {site.line}. Give it a "
-            f"value before the loop to use it after."
-        )
-        self.done = False
-
-    def fill(self, tensors: Sequence[Any]) -> Any:
-        return Undefined(self.reason, True) if self.done else EMPTY
-
-    def match(self, value: Any, found: dict[int, Any]) -> None:
-        self.done = True
-
-
-class _Fixed:
-    """A value that is no tensor and stays the same."""
-
-    def __init__(self, slots: Slots, path: Path, value: Any) -> None:
-        self.slots = slots
-        self.path = path
-        self.value = value
-
-    def fill(self, tensors: Sequence[Any]) -> Any:
-        return self.value
-
-    def match(self, value: Any, found: dict[int, Any]) -> None:
-        old = self.value
-        if value is old or _equal(old, value):
-            return
-        if _is_missing(old):
-            self._appeared(value)
-        elif not trees.can_stand_in(value):
-            raise at_site(MixedError(self._text(value)))
-        elif old is None:
-            self.slots.learn(self.path[:1], FirstTurn())
-        elif trees.is_constant(old) and not trees.is_tree(value):
-            self.slots.learn(self.path, _as_tensor(value))
-        else:
-            raise at_site(MixedError(self._text(value)))
-
-    def _appeared(self, value: Any) -> None:
-        if trees.can_stand_in(value):
-            self.slots.learn(self.path, StandIn(trees.specs(value)))
-        elif isinstance(value, Undefined):
-            self.value = value
-        else:
-            site = self.slots.state.site
-            self.value = Undefined(
-                f"{site.kind}: `{self.slots.name(self.path)}` gets {trees.described(value)} in the "
-                f"loop at line {site.line}; only tensors come out of a loop on tensors."
-            )
-
-    def _text(self, value: Any) -> str:
-        return self.slots.changed(
-            self.path, "structure", self.value, value, "Only tensors may change in such a loop."
-        )
-
-
-def _as_tensor(value: Any) -> AsTensor:
-    tensor = trees.as_tensor(value)
-    return AsTensor(tensor.dtype, trees.shape_of(tensor) or None)
-
-
-class _Carried:
-    """A tensor, or a `TensorArray`."""
-
-    def __init__(self, slots: Slots, number: int) -> None:
-        self.slots = slots
-        self.number = number
-
-    def fill(self, tensors: Sequence[Any]) -> Any:
-        return tensors[self.number]
-
-    def match(self, value: Any, found: dict[int, Any]) -> None:
-        slot = self.slots.slots[self.number]
-        found[self.number] = value
-        if isinstance(value, Undefined):
-            raise value.fail()
-        if is_array(slot.start) and is_array(value):
-            return
-        if not trees.is_tensor(value) and not trees.is_constant(value):
-            kind = ValueError if value is None else MixedError
-            raise at_site(kind(self.slots.changed(slot.path, "structure", slot.given, value)))
-        found[self.number] = value = trees.as_tensor(value, slot.start.dtype)
-        if value.dtype is not slot.start.dtype:
-            self._other_dtype(slot, value)
-        elif not TensorShape(trees.shape_of(value)).is_subtype_of(TensorShape(slot.shape)):
-            self._other_shape(slot, value)
-
-    def _is_free(self, slot: Slot) -> bool:
-        """Whether Python's number may still become a tensor of another kind."""
-        return trees.is_number(slot.given) and slot.path not in self.slots.hints
-
-    def _other_dtype(self, slot: Slot, value: Any) -> None:
-        if self._is_free(slot):
-            self.slots.learn(slot.path, _as_tensor(value))
-            return
-        text = self.slots.changed(slot.path, "dtype", slot.given, value)
-        kind, _, rule = text.partition(": ")
-        raise invalid_dtype(
-            kind,
-            rule.rstrip("."),
-            help=f"Cast it with tf.cast(x, tf.{slot.start.dtype.name}) in the loop.",
-        )
-
-    def _other_shape(self, slot: Slot, value: Any) -> None:
-        new = trees.shape_of(value)
-        if self._is_free(slot):
-            known = new is not None and None not in new
-            self.slots.learn(slot.path if known else slot.path[:1], _as_tensor(value) if known else FirstTurn())
-            return
-        if new is None or slot.shape is None or len(new) != len(slot.shape):
-            raise at_site(ValueError(self.slots.changed(slot.path, "rank", slot.given, value)))
-        pairs = zip(slot.shape, new, strict=True)
-        wider = tuple([a if a == b else None for a, b in pairs])
-        self.slots.learn(slot.path, Wider(wider))
-
-
-class _Many:
-    """A container whose parts are carried each in its own way."""
-
-    def __init__(self, slots: Slots, path: Path, value: Any, inner: list[Any]) -> None:
-        self.slots = slots
-        self.path = path
-        self.value = value
-        self.inner = inner
-
-    def fill(self, tensors: Sequence[Any]) -> Any:
-        return trees.with_parts(self.value, [p.fill(tensors) for p in self.inner])
-
-    def match(self, value: Any, found: dict[int, Any]) -> None:
-        if isinstance(value, Undefined):
-            raise value.fail()
-        if isinstance(self.value, list):
-            element = self._growth(value)
-            if element is not None:
-                self.slots.learn(self.path, Growing(element))
-                return
-        if not trees.is_tree(value) or not trees.same_kind(self.value, value):
-            text = self.slots.changed(self.path, "structure", self.value, value)
-            raise at_site(MixedError(text))
-        for plan, part in zip(self.inner, trees.parts(value), strict=True):
-            plan.match(part, found)
-
-    def _growth(self, value: Any) -> Any:
-        """What the elements of a list are like, if it has grown."""
-        if isinstance(value, TracedList):
-            return value.element
-        if not isinstance(value, list) or len(value) <= len(self.value):
-            return None
-        new = value[len(self.value)]
-        return trees.specs(new) if trees.can_stand_in(new) else None
-
-
-class _Grown:
-    """A list that grows, by its arrays."""
-
-    def __init__(self, slots: Slots, path: Path, value: TracedList) -> None:
-        self.slots = slots
-        self.path = path
-        self.element = value.element
-        pairs = zip(value.arrays, nest.flatten(value.element), strict=True)
-        self.inner = [
-            slots.carry((*path, i), a, a, _rows_shape(s.shape)) for i, (a, s) in enumerate(pairs)
-        ]
-
-    def fill(self, tensors: Sequence[Any]) -> Any:
-        return TracedList(self.element, [p.fill(tensors) for p in self.inner])
-
-    def match(self, value: Any, found: dict[int, Any]) -> None:
-        if isinstance(value, list):
-            value = TracedList.start(self.element, value)
-        if not isinstance(value, TracedList):
-            text = self.slots.changed(self.path, "structure", self.fill(self.slots.start), value)
-            raise at_site(MixedError(text))
-        for plan, array in zip(self.inner, value.arrays, strict=True):
-            plan.match(array, found)
-
-
-class _Filled:
-    """A list that each turn appends to: its new elements are rows of the loop."""
-
-    def __init__(self, slots: Slots, path: Path, value: Any) -> None:
-        self.slots = slots
-        self.path = path
-        self.value = value
-        self.given: FillingList | None = None
-        self.element: Any = None
-        self.each = 0
-
-    def fill(self, tensors: Sequence[Any]) -> Any:
-        self.given = FillingList(lambda: Learn(self.slots.owner, {self.path: AsList()}))
-        return self.given
-
-    def rows(self, value: Any) -> list[Any]:
-        if value is not self.given:
-            self.slots.learn(self.path, AsList())
-            return []
-        self.each = len(value.items)
-        if not value.items:
-            return []
-        self.element = self._element(value.items)
-        if self.element is None:
-            self.slots.learn(self.path, AsList())
-            return []
-        like = TracedList(self.element, [])
-        given = zip(value.items, value.sites, strict=True)
-        columns = zip(*[like.leaves(v, site) for v, site in given], strict=True)
-        return [c[0] if self.each == 1 else stack(list(c)) for c in columns]
-
-    def _element(self, items: list[Any]) -> Any:
-        if isinstance(self.value, TracedList):
-            return self.value.element
-        examples = [*self.value, *items]
-        return trees.specs(items[0]) if all(map(trees.can_stand_in, examples)) else None
-
-    def final(self, stacks: Iterator[Any]) -> Any:
-        if not self.each:
-            return self.value
-        found = [_flat(next(stacks), self.each) for _ in nest.flatten(self.element)]
-        if isinstance(self.value, TracedList):
-            before = nest.flatten(self.value.stack())
-        elif self.value:
-            like = TracedList(self.element, [])
-            before = [stack(list(c)) for c in zip(*map(like.leaves, self.value), strict=True)]
-        else:
-            return TracedList.of_stacks(self.element, found)
-        joined = [concat(list(pair), 0) for pair in zip(before, found, strict=True)]
-        return TracedList.of_stacks(self.element, joined)
-
-
-def _rows_shape(row: TensorShape) -> Any:
-    """What is known of the shape of an array that grows, by that of its elements."""
-    return None if row.rank is None else (None, *row.as_list())
-
-
-def _flat(x: Any, each: int) -> Any:
-    """Elements of all turns in one row, where a turn gave several."""
-    if each == 1:
-        return x
-    return reshape(x, concat([[-1], shape(x)[2:]], 0))
-
-
-def _is_missing(value: Any) -> bool:
-    return value is EMPTY or value is UNSET or isinstance(value, Undefined)
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if type(a) is not type(b) or trees.is_tree(a):
-        return False
-    try:
-        return bool(a == b)
-    except Exception:
-        return False

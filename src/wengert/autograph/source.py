@@ -148,9 +148,16 @@ def _fits(node: Any, code: CodeType) -> bool:
             if isinstance(text, str):
                 known.update((text, *text.split(".")))
         known.update(getattr(n, "names", ()) if isinstance(n, ast.Global | ast.Nonlocal) else ())
-    # Test runners and coverage tools add names of their own, with a sign that no user can type.
-    names = {n for n in (*code.co_names, *code.co_varnames) if n.isidentifier()}
-    mangled = {n for n in names if n.startswith("_") and "__" in n[1:]}
     here = {line for *_, line in code.co_lines() if line}
-    extra = {"__class__", "AssertionError", "__annotations__"}
-    return names - known - mangled <= extra and here <= lines | {code.co_firstlineno}
+    if not here <= lines | {code.co_firstlineno}:
+        return False
+    names = {*code.co_names, *code.co_varnames}
+    # Test runners rewrite assertions; one of the names they use says so.
+    return any(n.startswith("@") for n in names) or _named(names, known)
+
+
+def _named(names: set[str], known: set[str]) -> bool:
+    """Whether the names of a piece of code stand in the text."""
+    found = {n for n in names if n.isidentifier()}
+    mangled = {n for n in found if n.startswith("_") and "__" in n[1:]}
+    return found - known - mangled <= {"__class__", "AssertionError", "__annotations__"}

@@ -17,18 +17,23 @@ from wengert.autograph.unit import Construct
 class Cells:
     """The variables of one activation of a function, by name."""
 
-    __slots__ = ("_cells", "_globals")
+    __slots__ = ("_cells", "_globals", "_read")
 
     def __init__(self, every: FunctionType) -> None:
         names = every.__code__.co_freevars
         self._cells: dict[str, CellType] = dict(zip(names, every.__closure__ or (), strict=True))
         self._globals = every.__globals__
+        self._read = every.__code__.co_names
 
     def add(self, value: Any) -> str:
         """A variable of ours beside the user's; its name is none that Python would take."""
         name = f"<{len(self._cells)}>"
         self._cells[name] = CellType(value)
         return name
+
+    def names(self) -> list[str]:
+        """The names of the variables, and of the globals that the function reads."""
+        return [*self._cells, *self._read]
 
     def get(self, name: str) -> Any:
         cell = self._cells.get(name)

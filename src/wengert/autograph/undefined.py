@@ -48,12 +48,13 @@ def _use(self: Undefined, *args: Any, **kwargs: Any) -> Any:
     raise self.fail()
 
 
-for _name in (
+_OPERATORS = (
     "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul "
     "rmatmul and rand or ror xor rxor lshift rshift neg pos abs invert lt le gt ge eq ne bool int "
     "float index len iter next contains getitem setitem delitem call enter exit hash tf_tensor "
     "array format str"
-).split():
+)
+for _name in _OPERATORS.split():
     setattr(Undefined, f"__{_name}__", _use)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wengert.autograph.names import Symbol, walk
@@ -62,6 +62,11 @@ class Construct:
     met: bool = False
 
 
+def extended(site: Construct, more: tuple[Symbol, ...]) -> Construct:
+    """A construct that changes more places than its text shows."""
+    return replace(site, symbols=(*site.symbols, *more)) if more else site
+
+
 class Unit:
     """What the conversion of one function has in common with those of the functions inside it."""
 
@@ -111,4 +116,3 @@ class Unit:
     def is_builtin(self, name: str) -> bool:
         """Whether a name means the builtin of that name."""
         return name not in self._bound and name not in self._scope and hasattr(builtins, name)
-

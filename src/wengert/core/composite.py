@@ -63,7 +63,7 @@ def _flat(value: Any, parts: list[Any]) -> Any:
     """The components, which may be nested once more, as a list and the form they had."""
     if isinstance(value, list | tuple):
         return (type(value), *[_flat(v, parts) for v in value])
-    if isinstance(value, CompositeTensor):
+    if isinstance(value, CompositeTensor | CompositeSpec):
         rest, inner = value.__tf_flatten__()
         parts.extend(inner)
         return (CompositeTensor, type(value), rest, len(inner))
@@ -156,6 +156,17 @@ class CompositeSpec(StaticSpec):
 
     def _from_components(self, components: Any) -> Any:
         raise NotImplementedError
+
+    # In the signature of a function a spec stands for its values.
+
+    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+        parts: list[Any] = []
+        form = _flat(self._component_specs, parts)
+        return (self, form), parts
+
+    @classmethod
+    def __tf_unflatten__(cls, rest: Any, parts: list[Any]) -> Any:
+        return CompositeTensor.__tf_unflatten__(rest, parts)
 
 
 def _all(relation: Any, a: StaticSpec, b: StaticSpec) -> bool:

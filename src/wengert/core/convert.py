@@ -261,7 +261,8 @@ def _adopts(kind: str, target: DType) -> bool:
     order = "bifc"
     if target.kind == "b":
         return kind == "b"
-    return target.kind != "s" and order.index(kind) <= order.index(target.kind.replace("u", "i"))
+    own = {"u": "i", "e": "f"}.get(target.kind, target.kind)
+    return own != "s" and order.index(kind) <= order.index(own)
 
 
 def _strings(value: Any) -> np.ndarray:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from wengert.core import sites
@@ -187,7 +188,7 @@ def describe(value: Any) -> str:
     """Shows a tensor as `float32[2,3]` and anything else by its repr, shortened."""
     shape = getattr(value, "shape", None)
     dtype = getattr(value, "dtype", None)
-    if dtype is None or not hasattr(value, "shape"):
+    if dtype is None or not hasattr(value, "shape") or isinstance(value, type | ModuleType):
         text = value if isinstance(value, str) else repr(value)
         return text if len(text) <= 80 else text[:77] + "..."
     try:

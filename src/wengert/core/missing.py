@@ -10,11 +10,7 @@ from typing import Any
 from wengert.core.remedies import remedy
 
 # What belongs to parts of TensorFlow that are still to come.
-LATER = {
-    "tf.Graph",   
-       "tf.saved_model",
-      
-}  # fmt: skip
+LATER = {"tf.Graph"}
 
 
 def missing(

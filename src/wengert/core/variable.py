@@ -90,12 +90,19 @@ class Variable(Value):
 
     __slots__ = (
         "_aggregation", "_constraint", "_declared", "_device", "_host", "_lock", "_name",
-        "_save_slice_info", "_synchronization", "_trainable",
+        "_open", "_save_slice_info", "_synchronization", "_trainable",
     )  # fmt: skip
 
     @property
     def _array(self) -> np.ndarray:
-        """The value as a NumPy array, fetched from a device when somebody looks."""
+        """The value as a NumPy array, fetched from a device when somebody looks.
+
+        In a trace, a variable whose declared shape is open shows that and not what it has now.
+        """
+        if self._open:
+            graph = _graph()
+            if graph is not None:
+                return graph.tensor(graph.read(self))._array
         host = self._host
         return self._fetch() if host is None else host
 
@@ -157,10 +164,12 @@ class Variable(Value):
                     f"declared shape {declared}."
                 )
             )
+        self._open = False
         self._array = array
         self._id = new_id()
         self._lock = threading.RLock()
         self._declared = declared
+        self._open = not declared.is_fully_defined()
         self._name = scoped(name or "Variable")
         self._trainable = True if trainable is None else bool(trainable)
         self._constraint = constraint
@@ -207,6 +216,7 @@ class Variable(Value):
 
     def set_shape(self, shape: Any) -> None:
         self._declared = self._declared.merge_with(shape)
+        self._open = not self._declared.is_fully_defined()
 
     def is_initialized(self, name: Any = None) -> bool:
         return True

@@ -4,14 +4,34 @@
 looks at tapes and functions from outside and changes nothing in them.
 """
 
-from wengert.explain.checking import nan
+from typing import TYPE_CHECKING
+
+from wengert.core.tables import lazily as _lazily
+from wengert.core.tables import read as _read
 from wengert.explain.codes import CODES
-from wengert.explain.examining import doctor
-from wengert.explain.memory import MemoryReport
-from wengert.explain.parity import parity
 from wengert.explain.record import Explanation, Place, Report
-from wengert.explain.retraces import Ledger, retraces
 from wengert.explain.settings import NoGradientWarning, settings
+
+if TYPE_CHECKING:  # imported when first used
+    from wengert.explain.agreement import parity
+    from wengert.explain.checking import nan
+    from wengert.explain.examining import doctor
+    from wengert.explain.ledgers import Ledger, retraces
+    from wengert.explain.memory import MemoryReport
+
+__getattr__ = _lazily(
+    "tf.explain",
+    _read(
+        {
+            "explain.agreement": "parity",
+            "explain.checking": "nan",
+            "explain.examining": "doctor",
+            "explain.ledgers": "Ledger retraces",
+            "explain.memory": "MemoryReport",
+        }
+    ),
+    globals(),
+)
 
 __all__ = [
     "CODES",
@@ -27,3 +47,7 @@ __all__ = [
     "retraces",
     "settings",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

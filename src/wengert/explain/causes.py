@@ -6,7 +6,7 @@ elsewhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from wengert.core.sites import RawSite, Site, locate
@@ -51,6 +51,7 @@ class Telling:
     steps: paths.Makers
     complete: bool = False  # whether `steps` holds all that happened
     before: bool | None = None  # whether an earlier call from the same line went well
+    calls: dict[Any, Any] = field(default_factory=dict)  # the graphs of calls, by their results
 
     # The source.
 
@@ -192,13 +193,7 @@ class Telling:
 
     def _cut(self, step: Step, **rest: Any) -> Explanation:
         if step.name == "stop_gradient":
-            return self._reason(
-                "WG115",
-                "`tf.stop_gradient` makes a constant of what it is given",
-                place(step.site, "no gradient passes here"),
-                remedy="Leave it out, or differentiate with respect to something behind it.",
-                **rest,
-            )
+            return self._stopped(step.site, **rest)
         if step.whole:
             return self._reason(
                 "WG112",
@@ -212,6 +207,15 @@ class Telling:
             f"the operation {step.name} has no gradient",
             place(step.site, f"{step.name}: no gradient passes here"),
             remedy=SMOOTH.get(step.name, SMOOTH[""]),
+            **rest,
+        )
+
+    def _stopped(self, site: Any, **rest: Any) -> Explanation:
+        return self._reason(
+            "WG115",
+            "`tf.stop_gradient` makes a constant of what it is given",
+            place(site, "no gradient passes here"),
+            remedy="Leave it out, or differentiate with respect to something behind it.",
             **rest,
         )
 

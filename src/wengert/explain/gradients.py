@@ -15,6 +15,7 @@ from wengert.core.variable import Variable
 from wengert.explain import clock, paths, source
 from wengert.explain.causes import WHEN, Telling
 from wengert.explain.record import Explanation
+from wengert.explain.within import cut_inside
 from wengert.tape.gradient_tape import GradientTape
 from wengert.tape.history import Step
 
@@ -93,7 +94,10 @@ class Case(Telling):
             return []
         late = self._used_early(trail)
         breaks = [self._broken(trail, k) for k in self._breaks(trail)]
-        if not breaks and not late and self.source._id in self.evidence.tracked:
+        if not breaks and not late:
+            inside = self._inside_a_call(trail)
+            if inside or self.source._id not in self.evidence.tracked:
+                return inside
             return self._silent_rule(trail) or self._unheard(trail)
         return [*breaks, *late]
 
@@ -160,6 +164,19 @@ class Case(Telling):
         reached = self._reached(edges[: edges.index(custom[0])])
         return [self._answered_none(custom[0], reached=reached, certain=len(custom) == 1)]
 
+    def _inside_a_call(self, trail: paths.Trail) -> list[Explanation]:
+        """The path leads through a traced function, and is cut inside it."""
+        for k, edge in enumerate(trail.edges or ()):
+            graph, values = self.calls.get(edge.step.outputs, (None, {}))
+            start = values.get(edge.input)
+            for end in [values[o] for o in edge.step.outputs if o in values] if graph else ():
+                found = cut_inside(graph, start, end) if start is not None else None
+                if found is not None:
+                    step, behind = found
+                    passed = (k + len(behind), behind[-1] if behind else None)
+                    return [self._cut(step, reached=passed)]
+        return []
+
     def _unheard(self, trail: paths.Trail) -> list[Explanation]:
         """The tape was open, but not for the code that ran: a task with a context of its own."""
         for edge in reversed(trail.edges or ()):
@@ -194,14 +211,10 @@ class Case(Telling):
         return None
 
     def _from_slice(self, read: source.Slice, site: Site, t: Any) -> Explanation | None:
+        own = isinstance(self.source, Variable)  # the source may be made on the way itself
         for one in read.found:
-            if (
-                one.kind == "assign"
-                and isinstance(self.source, Variable)
-                and "Variable(" in one.text
-            ):
-                continue
-            return self._carried(one.kind, one.site, one.text, certain=False)
+            if one.kind != "stop" and not (own and "Variable(" in one.text):
+                return self._carried(one.kind, one.site, one.text, certain=False)
         event = clock.watched(self.evidence, self.source._id)
         for name, _ in read.names:
             value = self.names.value(name)
@@ -222,7 +235,9 @@ class Case(Telling):
             return self._thread(t._site, self._word(t), certain=False)
         if t._id not in self.evidence.tracked and _in_task(t._site):
             return self._other_task(t._site, self._word(t), certain=False)
-        return None
+        # A stop may stand on another path, so it is said only where nothing else is found.
+        stops = [one for one in read.found if one.kind == "stop"]
+        return self._stopped(stops[0].site, certain=False) if stops else None
 
     def _dead_end(self) -> Explanation | None:
         """An operation without gradient at which all that came of the source ended."""

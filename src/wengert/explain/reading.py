@@ -152,7 +152,9 @@ def _scan_code(
     rows = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "PRECALL")]
     for k, row in enumerate(rows):
         kind = _LOADS.get(row.opname) or _STORES.get(row.opname)
-        name = row.argval
+        kind = kind or ("local" if row.opname.startswith("LOAD_FAST_") else None)
+        # Newer Pythons load two locals at once; the last is the one that attributes are asked of.
+        name = row.argval[-1] if isinstance(row.argval, tuple) else row.argval
         if kind is None or (kind == "cell" and name not in free):
             continue
         if kind == "local" and (instance is None or name != first):

@@ -134,6 +134,8 @@ class Slice:
         f = node.func
         if isinstance(f, ast.Attribute) and f.attr in _LEAVES and not node.keywords:
             return self._as("left", node)
+        if isinstance(f, ast.Attribute) and f.attr == "stop_gradient":
+            return self._as("stop", node)
         if isinstance(f, ast.Attribute) and f.attr == "Variable" and node.args:
             return self._as("assign", node)
         module = getattr(getattr(f, "value", None), "id", "")

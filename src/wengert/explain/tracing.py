@@ -84,6 +84,5 @@ class Functions:
             self._add(frozen.stale(known[0], known[1], trace.site, site))
         result = old(trace, leaves, site)
         outs = [y for y in nest.flatten(result) if isinstance(y, Value)]
-        given = [*leaves, *[s for s in trace.sources if isinstance(s, Value)], *trace.reads]
-        self._findings.history.called(trace.graph.name, given, outs, site)
+        self._findings.history.called(trace, leaves, outs, site)
         return result

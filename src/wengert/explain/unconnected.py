@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from wengert.core import sites
-from wengert.core.context import outside, using
+from wengert.core.context import executing_eagerly, outside, using
 from wengert.core.errors import at_site, coded, describe
 from wengert.core.variable import Variable
 from wengert.explain import findings
@@ -72,7 +72,8 @@ def reasons(
     before: bool | None = None,
 ) -> list[Explanation]:  # fmt: skip
     """One explanation for each cause, naming all sources that share it."""
-    past = findings.history()
+    # While a function is traced nobody listens but the tapes inside it.
+    past = findings.history() if executing_eagerly() else None
     steps = makers(_all_steps(evidence, past))
     found = [
         e
@@ -80,6 +81,7 @@ def reasons(
         for e in Case(
             tape, evidence, targets, s, names, asked, steps,
             complete=past is not None and past.complete, before=before,
+            calls=past.inside if past is not None else {},
         ).explain()
     ]  # fmt: skip
     return grouped(found)

@@ -32,6 +32,7 @@ Sample = tuple[int, np.ndarray | None]
 
 MOST = 200_000
 _SAMPLE = 64
+_FUNCTIONS = 1000
 
 
 class Left(NamedTuple):
@@ -52,6 +53,7 @@ class History:
         self._left: deque[Left] = deque(maxlen=MOST // 20)
         self._assigned: deque[Step] = deque(maxlen=MOST // 20)
         self._called: deque[Step] = deque(maxlen=MOST // 20)
+        self.inside: dict[tuple[int, ...], tuple[Any, dict[int, int]]] = {}  # graphs of calls
         self._given: dict[int, tuple[Any, Sample, int]] = {}  # constants: site, sample, clock
         self._made: set[int] = set()
         self.numerics = Numerics() if numerics else None
@@ -124,14 +126,22 @@ class History:
             )
             self._assigned.append(step._replace(name=str(new_id())))
 
-    def called(self, name: str, given: list[Any], outs: list[Any], site: Any) -> None:
+    def called(self, trace: Any, leaves: list[Any], outs: list[Any], site: Any) -> None:
         """Notes the call of a traced function as one step."""
-        ids = tuple([x._id for x in given])
-        made = tuple([o._id for o in outs if o._id not in self._made])
-        if made:
-            self._made.update(made)
-            passes = (True,) * len(ids)
-            self._called.append(Step(name, ids, made, passes, site, False, get_ident()))
+        graph = trace.graph
+        given = dict(zip(graph.inputs, leaves, strict=False))
+        given |= {v: s for s, v in graph.captures.values() if isinstance(s, Value)}
+        given |= {h.initial: h.variable for h in graph.read_variables()}
+        ids, made = tuple([x._id for x in given.values()]), tuple([o._id for o in outs])
+        self._made.update(made)
+        self._called.append(
+            Step(graph.name, ids, made, (True,) * len(ids), site, False, get_ident())
+        )
+        values = {x._id: v for v, x in given.items()}
+        values |= dict(zip(made, graph.outputs, strict=False))
+        self.inside[made] = graph, values
+        if len(self.inside) > _FUNCTIONS:
+            del self.inside[next(iter(self.inside))]
 
     # What tapes are told.
 

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
-from wengert.functions.signature import encode, rebuild
+from wengert.functions.signature import TENSORS, encode, rebuild
 from wengert.functions.trace import Slot, Trace
 
 
@@ -157,13 +158,18 @@ class ConcreteFunction:
 def _described(name: str, value: Any, specs: Iterator[TensorSpec]) -> Any:
     """An argument with specs in place of its tensors, named by their paths: `d['a'][0]` is d_a_0."""
 
-    def leaf(x: Any, path: str) -> TensorSpec:
+    def leaf(x: Any, path: str) -> Any:
+        if isinstance(x, CompositeTensor | CompositeSpec):
+            whole = x if isinstance(x, CompositeSpec) else x._type_spec
+            for _ in whole.__tf_flatten__()[1]:
+                next(specs)
+            return whole
         spec = next(specs)
         own = x.name if isinstance(x, TensorSpec) else None
         flat = re.sub(r"\W+", "_", path).strip("_")
         return TensorSpec(spec.shape, spec.dtype, own or flat)
 
-    return rebuild(value, leaf, name)
+    return rebuild(value, leaf, name, (*TENSORS, CompositeTensor, CompositeSpec))
 
 
 def _has_tensors(value: Any) -> bool:

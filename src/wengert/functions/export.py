@@ -100,8 +100,7 @@ def _check(name: str, trace: Trace) -> None:
 
 
 def _cannot(name: str, trace: Trace, error: Exception | None) -> Exception:
-    lines = (str(error).splitlines() or [type(error).__name__])[0]
-    rule = lines.rstrip(".")
+    rule = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
     known = choice.is_closed(trace.graph)
     help = "" if known else "Fix the sizes that are unknown in `input_signature`."
     found = _refused(name, rule, help, trace.graph.site)
@@ -132,7 +131,7 @@ def _export(trace: Trace, shapes: list[tuple[Any, ...]]) -> Program:
     from jax import export as jax_export
 
     graph = optimised(trace.graph)
-    body = _Body(graph)
+    body = _Body(graph, _rooms(trace.graph))
     given = [*[_settled(s) for s in trace.sources], *trace.reads]
     scope = jax_export.SymbolicScope()
     specs = [
@@ -170,8 +169,9 @@ def _shape(jax_export: Any, shape: tuple[Any, ...], scope: Any) -> tuple[Any, ..
 class _Body:
     """The function that is exported, and what becomes known while JAX traces it."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, room: dict[int, int]) -> None:
         self.graph = graph
+        self.room = room
         self.hoisted = {v: c for v, c in graph.constants.items() if c.size > SMALL}
         self.checks: list[Check] = []
         self.rooms: list[Room] = []
@@ -179,16 +179,14 @@ class _Body:
     def run(self, *arrays: Any) -> Any:
         lifted = self.graph.copy()
         lifted.cache["optimised"] = lifted
-        count = len(arrays) - len(self.hoisted)
-        extra = zip(self.hoisted, arrays[count:], strict=True)
         lifted.inputs = [*lifted.all_inputs(), *self.hoisted]
         lifted.outputs = lifted.all_outputs()
         lifted.captures, lifted.held = {}, {}
         lifted.constants = {v: c for v, c in lifted.constants.items() if v not in self.hoisted}
         self.checks, places = [], {}
         with gathering() as flags:
-            low = xla.Lowering(_rooms(self.graph), self._follower(flags, places))
-            results = xla.lower_graph(lifted, [*arrays[:count], *dict(extra).values()], low)
+            low = xla.Lowering(self.room, self._follower(flags, places))
+            results = xla.lower_graph(lifted, arrays, low)
         self.rooms = [Room(room, places.get(key, "")) for _, key, room in low.wanted]
         given = [jax.numpy.asarray(r) for r in results]
         ended = [lax.reshape(jax.numpy.asarray(xla.anywhere(f)), (1,)) for f in flags]

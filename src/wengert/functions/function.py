@@ -23,9 +23,9 @@ from wengert.core.sites import caller, locate
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
-from wengert.functions import general, ledger, tracing_state
+from wengert.functions import general, ledger, packing, tracing_state
 from wengert.functions.concrete import ConcreteFunction, described
-from wengert.functions.signature import Same, encode, is_dead, rebuild, spec_of
+from wengert.functions.signature import Same, encode, is_dead, rebuild
 from wengert.functions.trace import Trace, trace
 
 MOST_TRACES = 512
@@ -190,6 +190,7 @@ class Function:
             store.started = True
             taken = time.perf_counter() - started
             found.given = given = ledger.spelled(pairs, named)
+            found.arguments = packing.pack_arguments(pairs, named)
             note = ledger.Note(site, given, taken, options.counter.calls)
             store.notes = [*store.notes[1 - ledger.MOST :], note]
             if options.counter.often():
@@ -388,7 +389,7 @@ class Function:
         )
         found = self._store.traces.get(key)
         if found is None or not found.belongs_here():
-            found = self._trace(key, pairs, named, spec_of, site)
+            found = general.find(self, key, pairs, named, site)
         return ConcreteFunction(self._options.name, found, pairs, named)
 
     def _signature_arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -415,9 +416,16 @@ class Function:
         )
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        found = [t for t in self._store.traces.values() if not isinstance(t.arguments, str)]
         return [
-            ConcreteFunction(self._options.name, t, [], {}) for t in self._store.traces.values()
+            ConcreteFunction(self._options.name, t, *packing.unpack_arguments(t.arguments, t.specs))
+            for t in found
         ]
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """The traces by name, as Keras asks for them when it exports; a checkpoint has none."""
+        found = [] if save_type == "checkpoint" else self._list_all_concrete_functions()
+        return {f"trace_{k}": concrete for k, concrete in enumerate(found)}
 
     def coverage(self) -> Any:
         """Which engine runs what, and why; and whether Python control flow was converted."""

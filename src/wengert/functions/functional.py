@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.core import dtypes, nest
 from wengert.core.apply import apply, wrap
+from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.errors import (
@@ -50,6 +51,11 @@ def map_fn(
     them.
     """
     wanted = dtype if fn_output_signature is None else fn_output_signature
+    if _composite(elems) or _composite(wanted):
+        from wengert.functions.ragged_rows import is_ragged, map_ragged
+
+        if is_ragged(elems, wanted):
+            return map_ragged(fn, elems, wanted)
     rows = _rows("map_fn", fn, elems)
     if building() is not None:
         step = lambda state, row: (state, _typed(fn(row), wanted))
@@ -58,6 +64,10 @@ def map_fn(
     if results:
         return _stacked("map_fn", results)
     return _of_no_rows(fn, rows, wanted)
+
+
+def _composite(structure: Any) -> bool:
+    return any(isinstance(x, CompositeTensor | CompositeSpec) for x in nest.flatten(structure))
 
 
 def scan(

@@ -11,7 +11,7 @@ from typing import Any
 
 from wengert.core import dtypes, shapes
 from wengert.core.spec import TensorSpec
-from wengert.functions.signature import encode, rebuild, spec_of
+from wengert.functions.signature import encode, rebuild, specs_in
 
 _MOST = 512
 
@@ -69,14 +69,13 @@ def find(function: Any, key: Any, pairs: Any, named: Any, site: Any) -> Any:
 
 def _pattern(pairs: Any, named: Any) -> tuple[list[TensorSpec], Any]:
     """What the tensors look like, and a key of everything but their shapes."""
-    specs: list[TensorSpec] = []
+    given = [*pairs, *named.items()]
 
     def shapeless(x: Any, path: str) -> TensorSpec:
-        specs.append(spec_of(x))
         return TensorSpec(None, dtypes.as_dtype(x.dtype))
 
-    wide = [(name, rebuild(value, shapeless)) for name, value in [*pairs, *named.items()]]
-    return specs, tuple([(name, encode(value, [])) for name, value in wide])
+    key = tuple([(name, encode(rebuild(value, shapeless), [])) for name, value in given])
+    return specs_in(value for _, value in given), key
 
 
 def _covers(wide: TensorSpec, spec: TensorSpec) -> bool:

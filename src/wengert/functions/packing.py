@@ -44,8 +44,9 @@ def pack(value: Any) -> Any:
         return ["shape", value.as_list() if value.rank is not None else None]
     if isinstance(value, IndexedSlices):
         return ["rows", *map(pack, (value.values, value.indices, value._dense_shape))]
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return ["namedtuple", kind.__name__, list(value._fields), *map(pack, value)]
+    fields = getattr(value, "_fields", None)
+    if isinstance(value, tuple) and fields is not None:
+        return ["namedtuple", kind.__name__, list(fields), *map(pack, value)]
     if isinstance(value, list | tuple):
         return ["tuple" if isinstance(value, tuple) else "list", *map(pack, value)]
     if isinstance(value, Mapping):
@@ -78,7 +79,7 @@ def _namedtuple(rest: list[Any], inner: Any, leaf: Any) -> Any:
     for word in (name, *fields):
         if not str(word).isidentifier() or keyword.iskeyword(word):
             raise ValueError(f"{word!r} is no name")
-    return namedtuple(name, fields)(*map(inner, members))  # noqa: PYI024  # made at run time
+    return namedtuple(name, fields)(*map(inner, members))
 
 
 _MAKERS: dict[str, Callable[[list[Any], Any, Any], Any]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MethodType
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
+from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import to_array
 from wengert.core.dtypes import DType
 from wengert.core.indexed_slices import IndexedSlices
@@ -166,7 +167,12 @@ def _slices(value: Any, leaves: list[Any]) -> Any:
 
 def _composite(value: Any, leaves: list[Any]) -> Any:
     rest, parts = value.__tf_flatten__()
-    return (type(value), rest, *[encode(p, leaves) for p in parts])
+    keys = [encode(p, leaves) for p in parts]
+    if isinstance(value, CompositeSpec):
+        return value.value_type, rest
+    if isinstance(value, CompositeTensor):  # its spec says what matters, not the sizes of its parts
+        return type(value), rest
+    return (type(value), rest, *keys)
 
 
 def _apart(value: Any, leaves: list[Any]) -> Any:
@@ -225,7 +231,7 @@ _KINDS: list[tuple[Callable[[Any, type], bool], Callable[[Any, list[Any]], Any]]
 ]
 
 
-_TENSORS = (Value, np.ndarray, np.generic, TensorSpec)
+TENSORS = (Value, np.ndarray, np.generic, TensorSpec)
 
 
 class Apart:
@@ -243,7 +249,7 @@ def rebuild(
     value: Any,
     leaf: Callable[[Any, str], Any],
     path: str = "",
-    kinds: Any = _TENSORS,
+    kinds: Any = TENSORS,
     other: Callable[[Any], Any] | None = None,
 ) -> Any:
     """The same structure with each tensor (instance of `kinds`) replaced by `leaf(tensor, path)`.
@@ -305,6 +311,23 @@ def _with_fields(value: Any, fields: dict[str, Any]) -> Any:
     for name, member in fields.items():
         object.__setattr__(new, name, member)
     return new
+
+
+def specs_in(values: Iterable[Any]) -> list[TensorSpec]:
+    """What the tensors in arguments look like; parts of composites, as their specs say."""
+    found: list[TensorSpec] = []
+
+    def leaf(x: Any, path: str) -> Any:
+        if isinstance(x, CompositeTensor | CompositeSpec):
+            spec = x if isinstance(x, CompositeSpec) else x._type_spec
+            found.extend(spec.__tf_flatten__()[1])
+        else:
+            found.append(spec_of(x))
+        return x
+
+    for value in values:
+        rebuild(value, leaf, "", (*TENSORS, CompositeTensor, CompositeSpec))
+    return found
 
 
 def spec_of(leaf: Any) -> TensorSpec:

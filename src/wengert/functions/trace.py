@@ -48,6 +48,7 @@ class Trace:
         self.created: list[Variable] = []
         self.specs: list[Any] = []
         self.given: dict[str, Any] = {}  # the arguments of the first call, in words
+        self.arguments: Any = ([], [])  # their structure, or why it cannot be written down
         sources = [source for source, _ in graph.captures.values()]
         self.sources = sources
         self.reads = [h.variable for h in graph.read_variables()]

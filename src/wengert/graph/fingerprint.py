@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.core.dims import Dim
 from wengert.graph.ir import Graph
-from wengert.graph.passes import optimised
+from wengert.graph.passes import exact, optimised
 
 
 def fingerprint(graph: Graph) -> Any:
@@ -67,7 +67,7 @@ def _attr(attr: Any, order: dict[int, int]) -> Any:
         hash(attr)
     except TypeError:
         return _ById(attr)
-    return (type(attr), attr)
+    return exact(attr)
 
 
 class _ById:

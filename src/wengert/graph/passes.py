@@ -1,11 +1,14 @@
 """What is done to a finished graph before it runs: prune, share common work, drop no-ops.
 
-Constants are folded while tracing already. Every pass reads the nodes in order and writes a new list; a table of replaced values is applied
-as it goes. No pass moves, merges or drops a node with an effect.
+Constants are folded while tracing already. Every pass reads the nodes in order and writes a new
+list; a table of replaced values is applied as it goes. No pass moves, merges or drops a node with
+an effect.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,6 +30,7 @@ def optimised(graph: Graph) -> Graph:
     if found is None:
         found = graph.copy()
         simplify(found)
+        fuse(found)
         prune(found)
         checked(found)
         found.cache["optimised"] = found
@@ -88,11 +92,47 @@ def simplify(graph: Graph) -> None:
     replace_outputs(graph, table)
 
 
+# By the name of an operation: what a sum with its result becomes. A function of the graph, the
+# node of the sum, the other value and the node of the operation; it gives a node or `None`.
+FUSED: dict[str, Callable[[Graph, Node, int, Node], Node | None]] = {}
+
+
+def fuse(graph: Graph) -> None:
+    """Adds a few rows to a sum in their place, where they stood alone among zeros before."""
+    alone: dict[int, Node] = {}
+    for node in graph.nodes:
+        if node.op.name in FUSED:
+            alone[node.outputs[0]] = node
+    if not alone:
+        return
+    uses = Counter(v for n in graph.nodes for v in n.reads())
+    uses.update(graph.all_outputs())
+    graph.nodes = [_summed(graph, n, alone, uses) if n.op.name == "add" else n for n in graph.nodes]
+
+
+def _summed(graph: Graph, node: Node, alone: dict[int, Node], uses: Counter[int]) -> Node:
+    x, y = node.inputs
+    for one, other in ((y, x), (x, y)):
+        if one in alone and one != other and uses[one] == 1:
+            maker = alone[one]
+            found = FUSED[maker.op.name](graph, node, other, maker)
+            if found is not None:
+                return found
+    return node
+
+
+def exact(attr: Any) -> Any:
+    """An attribute as a key: equal numbers of different types are not the same, nor 0.0 and -0.0."""
+    if type(attr) is tuple:
+        return tuple(map(exact, attr))
+    return type(attr), repr(attr) if type(attr) in (float, complex) else attr
+
+
 def _key(node: Node) -> Any:
     if inner_graphs(node):
         return None
     try:
-        key = (node.op, node.inputs, *node.attrs.items())
+        key = (node.op, node.inputs, *[(k, exact(a)) for k, a in node.attrs.items()])
         hash(key)
     except TypeError:
         return None

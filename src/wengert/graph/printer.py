@@ -9,6 +9,7 @@ from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
 from wengert.core.errors import describe
 from wengert.core.sites import locate
+from wengert.core.variable import Variable
 from wengert.graph.ir import Draw, Graph, Node, Outer, inner_graphs
 
 _WIDTH = 72
@@ -71,9 +72,7 @@ def _name(graph: Graph, value: Any, names: dict[int, str]) -> str:
 def _line(graph: Graph, node: Node, names: dict[int, str], indent: str) -> list[str]:
     outs = ", ".join(f"{names[v]}: {describe(graph.specs[v])}" for v in node.outputs)
     given = [_name(graph, v, names) for v in node.inputs]
-    given += [
-        f"{k}={_attr(a, names)}" for k, a in node.attrs.items() if not _is_graph(a) and a is not None
-    ]
+    given += [f"{k}={_attr(a, names)}" for k, a in node.attrs.items() if _is_shown(a)]
     text = f"{indent}{outs}{' = ' if outs else ''}{node.op.name}({', '.join(given)})"
     site = locate(node.site)
     if site is not None:
@@ -84,10 +83,11 @@ def _line(graph: Graph, node: Node, names: dict[int, str], indent: str) -> list[
     return lines
 
 
-def _is_graph(attr: Any) -> bool:
-    return isinstance(attr, Graph) or (
-        type(attr) is tuple and bool(attr) and isinstance(attr[0], Graph)
-    )
+def _is_shown(attr: Any) -> bool:
+    """Graphs are shown below their node; what has no text of its own says nothing."""
+    if isinstance(attr, Graph) or (type(attr) is tuple and attr and isinstance(attr[0], Graph)):
+        return False
+    return attr is not None and (callable(attr) or type(attr).__repr__ is not object.__repr__)
 
 
 def _attr(attr: Any, names: dict[int, str]) -> str:
@@ -101,6 +101,6 @@ def _attr(attr: Any, names: dict[int, str]) -> str:
             )
         a, b = (_attr(x, names) for x in attr.args)
         return f"{attr.kind}({a}, {b})" if attr.kind in ("max", "min") else f"{a} {attr.kind} {b}"
-    if isinstance(attr, DType):
+    if isinstance(attr, DType | Variable):
         return attr.name
     return attr.__name__ if callable(attr) and hasattr(attr, "__name__") else repr(attr)

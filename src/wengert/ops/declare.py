@@ -20,7 +20,7 @@ from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
 from wengert.core.lowering import broadcast_shapes
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import SymbolicTensor, as_number
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 
 _INT = {int}
@@ -137,7 +137,7 @@ def _narrow(out: Any, half: np.dtype) -> Any:
 
 def rank_of(x: Any) -> int | None:
     """The rank of a tensor, or `None` where a trace does not know it."""
-    return x.shape.rank if isinstance(x, SymbolicTensor) else x._array.ndim
+    return x.shape.rank if type(x) is SymbolicTensor else x._array.ndim
 
 
 def place_of(name: str, axis: int, x: Any, extra: int = 0) -> int:
@@ -145,16 +145,17 @@ def place_of(name: str, axis: int, x: Any, extra: int = 0) -> int:
 
     Where the rank is unknown, axes can only be counted from the front.
     """
-    if axis >= 0 and rank_of(x) is None:
+    if type(x) is SymbolicTensor and axis >= 0 and x.shape.rank is None:
         return axis
     return shapes.check_axis(name, axis, x._array.ndim + extra)
 
 
 def is_dynamic(value: Any) -> bool:
     """Whether a tensor has its value only when the function that is being traced runs."""
-    return isinstance(value, SymbolicTensor) or (
-        isinstance(value, Variable) and not executing_eagerly()
-    )
+    kind = type(value)
+    if kind is Tensor or kind is tuple or kind is list:
+        return False
+    return kind is SymbolicTensor or (isinstance(value, Variable) and not executing_eagerly())
 
 
 def of_unknown_length(value: Any) -> bool:

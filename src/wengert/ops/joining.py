@@ -89,7 +89,10 @@ def _tensors(name: str, values: Any) -> list[Any]:
 
 def _of_known_rank(xs: list[Any]) -> Any:
     """A tensor that tells the rank of all, if there is one."""
-    return next((x for x in xs if rank_of(x) is not None), xs[0])
+    for x in xs:
+        if rank_of(x) is not None:
+            return x
+    return xs[0]
 
 
 def _infer_unstack(x: Spec, axis: int, num: int) -> tuple[Spec, ...]:

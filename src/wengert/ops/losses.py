@@ -255,7 +255,8 @@ def _sparse_both_kernel(labels: np.ndarray, logits: np.ndarray) -> tuple[np.ndar
     total = np.add.reduce(p, -1, keepdims=True)
     p /= total
     out = np.log(total.reshape(-1))
-    out -= z.reshape(labels.size, -1)[np.arange(labels.size), labels.reshape(-1)]
+    z = z.reshape(labels.size, logits.shape[-1])
+    out -= z[np.arange(labels.size), labels.reshape(-1)]
     return out.reshape(labels.shape), p
 
 

@@ -18,6 +18,8 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import NotFixed, fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import join
+from wengert.graph.ir import Node
+from wengert.graph.passes import FUSED
 from wengert.ops.create import zeros_like
 from wengert.ops.extent import extent
 from wengert.ops.row_list import Rows, as_rows, increased, outside
@@ -215,6 +217,14 @@ ADD_ROW = Op(
     folds=False,
     register=False,
 )
+
+
+def _fused(graph: Any, node: Node, other: int, put: Node) -> Node:
+    g, i, _ = put.inputs
+    return Node(ADD_ROW, (other, i, g), node.outputs, {}, node.site)
+
+
+FUSED["put_row"] = _fused
 
 
 # All rows as one tensor, and the other way round.

@@ -25,6 +25,8 @@ from wengert.core.op import Op, Spec
 from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
+from wengert.graph.ir import Node
+from wengert.graph.passes import FUSED
 from wengert.ops.declare import of_length, static_tuple
 
 Index = tuple[Any, ...]
@@ -184,11 +186,10 @@ def _part(i: Any) -> Any:
     """One part of an index in its hashable form."""
     if type(i) is _Slice:
         a, b, c = i.start, i.stop, i.step
-        return marked(
-            a if a is None or type(a) is int else _whole(a),
-            b if b is None or type(b) is int else _whole(b),
-            c if c is None or type(c) is int else _whole(c),
-        )
+        plain = (a is None or type(a) is int) and (b is None or type(b) is int)
+        if plain and (c is None or type(c) is int):
+            return a, b, c
+        return marked(*[n if n is None or type(n) is int else _whole(n) for n in (a, b, c)])
     if type(i) is int or i is None or i is Ellipsis:
         return i
     i = _whole(i)
@@ -341,6 +342,42 @@ PUT = Op(
     match=(),
     register=False,
 )
+
+
+def _add_at_kernel(x: np.ndarray, i: np.ndarray, g: np.ndarray, axis: int) -> np.ndarray:
+    out = x.copy()
+    out[(_Slice(None),) * axis + (int(i),)] += g
+    return out
+
+
+def _lower_add_at(x: Any, i: Any, g: Any, axis: int) -> Any:
+    i = lax.select(i < 0, i + np.asarray(x.shape[axis], i.dtype), i)
+    old = lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
+    return lax.dynamic_update_index_in_dim(x, lax.add(old, g), i, axis)
+
+
+# The sum of a tensor and a `put`: XLA does it in place where a loop adds up.
+ADD_AT = Op(
+    "add_at",
+    "x i g",
+    kernel=_add_at_kernel,
+    infer=lambda x, i, g, axis: x,
+    lower=_lower_add_at,
+    grad=(lambda h: h, None, lambda h, i, axis: apply(TAKE, h, i, axis=axis)),
+    match=(0, 2),
+    register=False,
+)
+
+
+def _add_at(graph: Any, node: Node, other: int, put: Node) -> Node | None:
+    have, made = graph.specs[other].shape, graph.specs[put.outputs[0]].shape
+    if have != made or have is None or None in have or 0 in have:
+        return None
+    g, i = put.inputs
+    return Node(ADD_AT, (other, i, g), node.outputs, {"axis": put.attrs["axis"]}, node.site)
+
+
+FUSED["put"] = _add_at
 
 
 def _getitem_of_variable(self: Any, index: Any) -> Any:

@@ -253,9 +253,7 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: Any 
         raise invalid("matrix_rank", "rank 2 or more was expected", x)
     s = svd(x, compute_uv=False)
     if tol is None:
-        tol = reduce_max(s, -1, keepdims=True) * (
-            _longer_side(x, s.dtype) * _epsilon(s.dtype)
-        )
+        tol = reduce_max(s, -1, keepdims=True) * (_longer_side(x, s.dtype) * _epsilon(s.dtype))
     return reduce_sum(cast(s > tol, dtypes.int32), -1)
 
 

@@ -68,7 +68,9 @@ BLOCK = Op(
     "x start",
     kernel=lambda x, start, shape: x[_corner(start, x.shape, shape)].copy(),
     infer=lambda x, start, shape: (_check("block", x, shape, start), Spec(shape, x.dtype))[1],
-    lower=lambda x, start, shape: lax.dynamic_slice(x, _numbers(start), shape),
+    lower=lambda x, start, shape: lax.dynamic_slice(
+        x, _numbers(start), shape, allow_negative_indices=False
+    ),
     grad=(
         lambda g, start, x_shape: apply(UPDATE_BLOCK, _zeros(x_shape, g), g, start),
         None,
@@ -83,11 +85,11 @@ UPDATE_BLOCK = Op(
     "x update start",
     kernel=_update_kernel,
     infer=_infer_update,
-    lower=lambda x, update, start: lax.dynamic_update_slice(x, update, _numbers(start)),
+    lower=lambda x, update, start: lax.dynamic_update_slice(
+        x, update, _numbers(start), allow_negative_indices=False
+    ),
     grad=(
-        lambda g, update_shape, start: apply(
-            UPDATE_BLOCK, g, _zeros(update_shape, g), start
-        ),
+        lambda g, update_shape, start: apply(UPDATE_BLOCK, g, _zeros(update_shape, g), start),
         _grad_of_update,
         None,
     ),

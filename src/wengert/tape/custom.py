@@ -91,6 +91,7 @@ class _Argument:
 
 
 def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    args, kwargs = _read_once(args), _read_once(kwargs)
     arguments = _arguments(f, args, kwargs)
     inputs = [_own(a.value) for a in arguments if a.tensor]
     watcher = _Watcher()
@@ -164,6 +165,20 @@ def _arguments(f: Callable[..., Any], args: Any, kwargs: Any) -> list[_Argument]
 
 def _counts(x: Any) -> bool:
     return is_tensor(x) or isinstance(x, _NUMERIC)
+
+
+def _read_once(arguments: Any) -> Any:
+    """The arguments with what stands for a tensor read now, so that the function gets the value.
+
+    A Keras variable that is cast when read would else be read again inside, as a variable.
+    """
+    if not any(_stands_for_a_tensor(x) for x in nest.flatten(arguments)):
+        return arguments
+    return nest.map_structure(lambda x: _value(x) if _stands_for_a_tensor(x) else x, arguments)
+
+
+def _stands_for_a_tensor(x: Any) -> bool:
+    return is_tensor(x) and hasattr(type(x), "handle") and not isinstance(x, Value)
 
 
 def _value(x: Any) -> Any:

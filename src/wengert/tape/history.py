@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from wengert.core import dtypes
+from wengert.core.context import executing_eagerly
 from wengert.core.sites import RawSite
 from wengert.core.tensor import Tensor
 from wengert.tape.arguments import UnconnectedGradients
@@ -98,7 +99,7 @@ def take(tape: Any) -> Evidence:
     """What the tape knows, without the tensors; it begins new sets when it lets go of these."""
     found: dict[int, RawSite] = {}
     entries = tape._entries
-    if Hooks.written_down:
+    if Hooks.written_down and executing_eagerly():
         # Calls and rules of the user's are told to tapes alone.
         entries = [e for e in entries if len(e) != 10 and e[0].lower is None]
     steps = [_step(entry, found) for entry in entries]

@@ -599,3 +599,82 @@ def good_function_before_the_tape() -> Any:
         h = features(v)
         loss = tf.reduce_sum(h * h)
     tape.gradient(loss, v)
+
+
+def bad_cut_inside_a_function() -> Any:
+    v = tf.Variable([0.5, 1.0])
+
+    @tf.function
+    def features(x: Any) -> Any:
+        h = tf.sin(x)
+        return tf.stop_gradient(h) * 2.0  # WG115
+
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(features(v))
+    tape.gradient(loss, v)
+
+
+def good_cut_inside_a_function() -> Any:
+    v = tf.Variable([0.5, 1.0])
+
+    @tf.function
+    def features(x: Any) -> Any:
+        h = tf.sin(x)
+        return tf.stop_gradient(h) * h
+
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(features(v))
+    tape.gradient(loss, v)
+
+
+def bad_integers_inside_a_function() -> Any:
+    x = tf.constant([0.5, 1.0])
+
+    @tf.function
+    def steps(x: Any) -> Any:
+        whole = tf.cast(x * 10.0, tf.int32)  # WG112
+        return tf.cast(whole, tf.float32)
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(steps(x))
+    tape.gradient(loss, x)
+
+
+def good_integers_inside_a_function() -> Any:
+    x = tf.constant([0.5, 1.0])
+
+    @tf.function
+    def steps(x: Any) -> Any:
+        return tf.cast(x * 10.0, tf.float64)
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(steps(x))
+    tape.gradient(loss, x)
+
+
+def bad_tape_inside_a_function() -> Any:
+    v = tf.Variable([0.5, 1.0])
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            y = v * x
+        loss = tf.reduce_sum(y)  # WG105
+        tape.gradient(loss, v)
+        return loss
+
+    step(tf.constant([1.0, 2.0]))
+
+
+def good_tape_inside_a_function() -> Any:
+    v = tf.Variable([0.5, 1.0])
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(v * x)
+        return tape.gradient(loss, v)
+
+    step(tf.constant([1.0, 2.0]))

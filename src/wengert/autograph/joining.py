@@ -1,0 +1,231 @@
+"""Joining what the two sides of a branch made of the state of a function.
+
+What is the same on both sides stays as it is, numbers and tensors become outputs of the branch,
+and what cannot be both is remembered as having no value. A side that has jumped away hands on
+only what is read where it jumped to; zeros stand in for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.autograph import trees
+from wengert.autograph.learning import Growing, Learn, Owner
+from wengert.autograph.lists import TracedList, is_array
+from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
+from wengert.core.errors import at_site, invalid_dtype
+
+Recipe = Callable[[list[Any]], Any]
+
+
+class Dead:
+    """A branch that ended in a `raise` of the user's: its state does not matter."""
+
+
+class Joint:
+    """Two states of the same places on their way to become one."""
+
+    def __init__(
+        self, state: Any, lenient: frozenset[int], skips: bool, owner: Owner | None = None
+    ) -> None:
+        self.state = state
+        self.owner = owner or Owner()
+        self.lenient = lenient
+        self.skips = skips
+        self.left: list[Any] = []
+        self.right: list[Any] = []
+        self.hints: dict[Any, Any] = {}
+        self.wanted: tuple[Any, Any] = (None, None)
+
+    def states(self, left: Any, right: Any) -> list[Recipe]:
+        if isinstance(left, Dead) or isinstance(right, Dead):
+            return self._one_side(left, right)
+        self.wanted = self._wanted(left), self._wanted(right)
+        if self.skips:
+            site = self.state.site
+            found = [site.targets[f] for f in site.flags]
+            self.wanted = self.wanted[0], frozenset().union(*found)
+        found = [self._symbol(k, a, b) for k, (a, b) in enumerate(zip(left, right, strict=True))]
+        if self.hints:
+            raise Learn(self.owner, self.hints)
+        return found
+
+    def _wanted(self, values: list[Any]) -> frozenset[str] | None:
+        """The names that are read where a side has jumped to; `None` where it has not."""
+        targets = self.state.site.targets
+        up = [
+            targets[s.base]
+            for s, v in zip(self.state.symbols, values, strict=True)
+            if v is True and s.base in targets
+        ]
+        return frozenset().union(*up) if up else None
+
+    def _one_side(self, left: Any, right: Any) -> list[Recipe]:
+        """A branch that raises hands nothing on: the state is that of the other."""
+        if isinstance(left, Dead) and isinstance(right, Dead):
+            return [_same(v) for v in self.state.before]
+        alive = right if isinstance(left, Dead) else left
+        return [self._passed(v, isinstance(left, Dead)) for v in alive]
+
+    def _passed(self, value: Any, on_right: bool) -> Recipe:
+        if trees.is_tree(value):
+            inner = [self._passed(p, on_right) for p in trees.parts(value)]
+            return _tree(value, inner)
+        if not trees.is_tensor(value):
+            return _same(value)
+        blank = trees.zeros(trees.specs(value))
+        return self._pick(*((blank, value) if on_right else (value, blank)))
+
+    def _symbol(self, k: int, a: Any, b: Any) -> Recipe:
+        symbol, site = self.state.symbols[k], self.state.site
+        before = self.state.before[k]
+        if a is b:
+            return _same(a)
+        if not symbol.steps and symbol.base not in site.live:
+            return _same(Undefined(f"`{symbol}` belongs to the `if` at line {site.line}.", True))
+        blank = [self._is_blank(k, v, w) for v, w in zip((a, b), self.wanted, strict=True)]
+        if any(blank):
+            return self._standing_in(a, b, *blank)
+        name = "the returned value" if symbol.base == site.result else f"`{symbol}`"
+        return self.values(name, k, a, b, before)
+
+    def _is_blank(self, k: int, value: Any, wanted: frozenset[str] | None) -> bool:
+        """Whether zeros may take the place of a value, because nobody will ask for it."""
+        symbol, site = self.state.symbols[k], self.state.site
+        if symbol.base == site.result:
+            return value is UNSET
+        if symbol.base in site.targets:
+            return False
+        if isinstance(value, Undefined) and value.dead:
+            return True
+        if wanted is not None and not symbol.steps and symbol.base not in wanted:
+            return True
+        return k in self.lenient and (value is None or value is EMPTY)
+
+    def _standing_in(self, a: Any, b: Any, left: bool, right: bool) -> Recipe:
+        given = b if left else a
+        if (left and right) or not trees.can_stand_in(given):
+            return _same(given)
+        return self._filled(given, left)
+
+    def _filled(self, value: Any, blank_left: bool) -> Recipe:
+        if isinstance(value, list | tuple | dict):
+            inner = [self._filled(p, blank_left) for p in trees.parts(value)]
+            return _tree(value, inner)
+        if isinstance(value, TracedList):
+            other = trees.zeros(trees.specs(value))
+            return self._lists(*((other, value) if blank_left else (value, other)))
+        value = trees.as_tensor(value)
+        blank = trees.zeros(trees.specs(value))
+        return self._pick(*((blank, value) if blank_left else (value, blank)))
+
+    def values(self, name: str, k: int, a: Any, b: Any, before: Any) -> Recipe:
+        """How to make one value of two."""
+        if a is b:
+            return _same(a)
+        if isinstance(a, Undefined) or isinstance(b, Undefined):
+            return _same(a if isinstance(a, Undefined) else b)
+        if a is EMPTY or b is EMPTY:
+            return _same(Undefined(self._only_one(name)))
+        if isinstance(a, TracedList) or isinstance(b, TracedList):
+            return self._growing(name, k, a, b)
+        if isinstance(a, list) and isinstance(b, list) and len(a) != len(b):
+            return self._lengths(name, k, a, b, before)
+        if trees.is_tree(a) and trees.is_tree(b) and trees.same_kind(a, b):
+            pairs = zip(trees.parts(a), trees.parts(b), strict=True)
+            return _tree(a, [self.values(name, -1, x, y, None) for x, y in pairs])
+        if is_array(a) and is_array(b):
+            return self._pick(a, b)
+        return self._leaves(name, a, b)
+
+    def _leaves(self, name: str, a: Any, b: Any) -> Recipe:
+        numbers = trees.is_constant(a), trees.is_constant(b)
+        if all(numbers) and type(a) is type(b) and _equal(a, b):
+            return _same(a)
+        if not all(n or trees.is_tensor(x) for n, x in zip(numbers, (a, b), strict=True)):
+            return _same(a) if _equal(a, b) else self._apart(name, a, b)
+        if all(numbers):
+            # An integer and a fraction meet as fractions.
+            kinds = [trees.as_tensor(x).dtype for x in (a, b)]
+            dtype = next((k for k in kinds if k.kind == "f"), None)
+        else:
+            dtype = (b if numbers[0] else a).dtype
+        x, y = trees.as_tensor(a, dtype), trees.as_tensor(b, dtype)
+        if x.dtype is not y.dtype:
+            raise invalid_dtype(
+                "if",
+                f"{name} must have one dtype after both branches",
+                x,
+                y,
+                help="Cast it with tf.cast in one branch.",
+            )
+        return self._pick(x, y)
+
+    def _apart(self, name: str, a: Any, b: Any) -> Recipe:
+        text = (
+            f"if: {name} is {trees.described(a)} in one branch and {trees.described(b)} in the "
+            f"other, and which one depends on a tensor. Make both tensors of one dtype."
+        )
+        if name == "the returned value":
+            kind = ValueError if a is None or b is None else MixedError
+            raise at_site(kind(text.replace("if:", "return:", 1)))
+        return _same(Undefined(text, kind=MixedError))
+
+    def _only_one(self, name: str) -> str:
+        return (
+            f"if: {name} has a value in one branch only of the `if` at line {self.state.site.line}, "
+            f"and is used after it. Give it a value in both branches, or before."
+        )
+
+    def _lengths(self, name: str, k: int, a: list[Any], b: list[Any], before: Any) -> Recipe:
+        """Lists of different lengths: both become lists that grow, if they began as one."""
+        example = (a if len(a) > len(b) else b)[-1]
+        if k < 0 or not isinstance(before, list) or not trees.can_stand_in(example):
+            return self._apart(name, a, b)
+        self.hints[k] = Growing(trees.specs(example))
+        return _same(None)
+
+    def _growing(self, name: str, k: int, a: Any, b: Any) -> Recipe:
+        grown = a if isinstance(a, TracedList) else b
+        if not isinstance(a, TracedList) or not isinstance(b, TracedList):
+            if k < 0 or not isinstance(self.state.before[k], list):
+                return self._apart(name, a, b)
+            self.hints[k] = Growing(grown.element)
+            return _same(None)
+        return self._lists(a, b)
+
+    def _lists(self, a: TracedList, b: TracedList) -> Recipe:
+        picks = [self._pick(x, y) for x, y in zip(a.arrays, b.arrays, strict=True)]
+        return lambda outs: TracedList(a.element, [p(outs) for p in picks])
+
+    def _pick(self, a: Any, b: Any) -> Recipe:
+        number = len(self.left)
+        self.left.append(a)
+        self.right.append(b)
+        return lambda outs: outs[number]
+
+
+def _same(value: Any) -> Recipe:
+    return lambda _: value
+
+
+def _tree(value: Any, inner: list[Recipe]) -> Recipe:
+    return lambda outs: trees.with_parts(value, [r(outs) for r in inner])
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two Python values can be taken for one."""
+    if type(a) is not type(b):
+        return False
+    try:
+        return bool(a == b)
+    except Exception:
+        return False
+
+
+def join_values(name: str, a: Any, b: Any) -> tuple[list[Any], list[Any], Recipe]:
+    """The tensors to choose from, and the value they make, for two results of an expression."""
+    joint = Joint(None, frozenset(), False)
+    recipe = joint.values(name, -1, a, b, None)
+    return joint.left, joint.right, recipe

@@ -1,0 +1,284 @@
+"""How one value of the state of a loop is carried, and what a turn may make of it.
+
+Each plan gives the value for a turn (`fill`) and takes what the turn left (`match`): as tensors
+for the slots of the loop, or as a lesson that the plan was wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from wengert.autograph import trees
+from wengert.autograph.learning import AsList, AsTensor, FirstTurn, Growing, Learn, StandIn, Wider
+from wengert.autograph.lists import FillingList, TracedList, is_array
+from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
+from wengert.core import nest
+from wengert.core.errors import at_site, invalid_dtype
+from wengert.core.shapes import TensorShape
+from wengert.ops.dims import shape
+from wengert.ops.joining import concat, stack
+from wengert.ops.shaping import reshape
+
+Path = tuple[int, ...]
+
+
+class Local:
+    """A name that belongs to a turn: nothing reads it in a later turn or after the loop."""
+
+    def __init__(self, name: str, site: Any) -> None:
+        self.reason = (
+            f"{site.kind}: {name} belongs to the turns of the loop at line {site.line}. Give it a "
+            f"value before the loop to use it after."
+        )
+        self.done = False
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        return Undefined(self.reason, True) if self.done else EMPTY
+
+    def match(self, value: Any, found: dict[int, Any]) -> None:
+        self.done = True
+
+
+class Fixed:
+    """A value that is no tensor and stays the same."""
+
+    def __init__(self, slots: Any, path: Path, value: Any) -> None:
+        self.slots = slots
+        self.path = path
+        self.value = value
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        return self.value
+
+    def match(self, value: Any, found: dict[int, Any]) -> None:
+        old = self.value
+        if value is old or _equal(old, value):
+            return
+        if is_missing(old):
+            self._appeared(value)
+        elif not trees.can_stand_in(value):
+            raise at_site(MixedError(self._text(value)))
+        elif old is None:
+            self.slots.learn(self.path[:1], FirstTurn())
+        elif trees.is_constant(old) and not trees.is_tree(value):
+            self.slots.learn(self.path, _as_tensor(value))
+        else:
+            raise at_site(MixedError(self._text(value)))
+
+    def _appeared(self, value: Any) -> None:
+        if trees.can_stand_in(value):
+            self.slots.learn(self.path, StandIn(trees.specs(value)))
+        elif isinstance(value, Undefined):
+            self.value = value
+        else:
+            site = self.slots.state.site
+            self.value = Undefined(
+                f"{site.kind}: `{self.slots.name(self.path)}` gets {trees.described(value)} in the "
+                f"loop at line {site.line}; only tensors come out of a loop on tensors."
+            )
+
+    def _text(self, value: Any) -> str:
+        return self.slots.changed(
+            self.path, "structure", self.value, value, "Only tensors may change in such a loop."
+        )
+
+
+def _as_tensor(value: Any) -> AsTensor:
+    tensor = trees.as_tensor(value)
+    return AsTensor(tensor.dtype, trees.shape_of(tensor) or None)
+
+
+class Carried:
+    """A tensor, or a `TensorArray`."""
+
+    def __init__(self, slots: Any, number: int) -> None:
+        self.slots = slots
+        self.number = number
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        return tensors[self.number]
+
+    def match(self, value: Any, found: dict[int, Any]) -> None:
+        slot = self.slots.slots[self.number]
+        found[self.number] = value
+        if isinstance(value, Undefined):
+            raise value.fail()
+        if is_array(slot.start) and is_array(value):
+            return
+        if not trees.is_tensor(value) and not trees.is_constant(value):
+            kind = ValueError if value is None else MixedError
+            raise at_site(kind(self.slots.changed(slot.path, "structure", slot.given, value)))
+        found[self.number] = value = trees.as_tensor(value, slot.start.dtype)
+        if value.dtype is not slot.start.dtype:
+            self._other_dtype(slot, value)
+        elif not TensorShape(trees.shape_of(value)).is_subtype_of(TensorShape(slot.shape)):
+            self._other_shape(slot, value)
+
+    def _is_free(self, slot: Any) -> bool:
+        """Whether Python's number may still become a tensor of another kind."""
+        return trees.is_number(slot.given) and slot.path not in self.slots.hints
+
+    def _other_dtype(self, slot: Any, value: Any) -> None:
+        if self._is_free(slot):
+            self.slots.learn(slot.path, _as_tensor(value))
+            return
+        text = self.slots.changed(slot.path, "dtype", slot.given, value)
+        kind, _, rule = text.partition(": ")
+        raise invalid_dtype(
+            kind,
+            rule.rstrip("."),
+            help=f"Cast it with tf.cast(x, tf.{slot.start.dtype.name}) in the loop.",
+        )
+
+    def _other_shape(self, slot: Any, value: Any) -> None:
+        new = trees.shape_of(value)
+        if self._is_free(slot):
+            if new is not None and None not in new:
+                self.slots.learn(slot.path, _as_tensor(value))
+            else:
+                self.slots.learn(slot.path[:1], FirstTurn())
+            return
+        if new is None or slot.shape is None or len(new) != len(slot.shape):
+            raise at_site(ValueError(self.slots.changed(slot.path, "rank", slot.given, value)))
+        pairs = zip(slot.shape, new, strict=True)
+        wider = tuple([a if a == b else None for a, b in pairs])
+        self.slots.learn(slot.path, Wider(wider))
+
+
+class Many:
+    """A container whose parts are carried each in its own way."""
+
+    def __init__(self, slots: Any, path: Path, value: Any, inner: list[Any]) -> None:
+        self.slots = slots
+        self.path = path
+        self.value = value
+        self.inner = inner
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        return trees.with_parts(self.value, [p.fill(tensors) for p in self.inner])
+
+    def match(self, value: Any, found: dict[int, Any]) -> None:
+        if isinstance(value, Undefined):
+            raise value.fail()
+        if isinstance(self.value, list):
+            element = self._growth(value)
+            if element is not None:
+                self.slots.learn(self.path, Growing(element))
+                return
+        if not trees.is_tree(value) or not trees.same_kind(self.value, value):
+            text = self.slots.changed(self.path, "structure", self.value, value)
+            raise at_site(MixedError(text))
+        for plan, part in zip(self.inner, trees.parts(value), strict=True):
+            plan.match(part, found)
+
+    def _growth(self, value: Any) -> Any:
+        """What the elements of a list are like, if it has grown."""
+        if isinstance(value, TracedList):
+            return value.element
+        if not isinstance(value, list) or len(value) <= len(self.value):
+            return None
+        new = value[len(self.value)]
+        return trees.specs(new) if trees.can_stand_in(new) else None
+
+
+class Grown:
+    """A list that grows, by its arrays."""
+
+    def __init__(self, slots: Any, path: Path, value: TracedList) -> None:
+        self.slots = slots
+        self.path = path
+        self.element = value.element
+        pairs = zip(value.arrays, nest.flatten(value.element), strict=True)
+        self.inner = [
+            slots.carry((*path, i), a, a, rows_shape(s.shape)) for i, (a, s) in enumerate(pairs)
+        ]
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        return TracedList(self.element, [p.fill(tensors) for p in self.inner])
+
+    def match(self, value: Any, found: dict[int, Any]) -> None:
+        if isinstance(value, list):
+            value = TracedList.start(self.element, value)
+        if not isinstance(value, TracedList):
+            text = self.slots.changed(self.path, "structure", self.fill(self.slots.start), value)
+            raise at_site(MixedError(text))
+        for plan, array in zip(self.inner, value.arrays, strict=True):
+            plan.match(array, found)
+
+
+class Filled:
+    """A list that each turn appends to: its new elements are rows of the loop."""
+
+    def __init__(self, slots: Any, path: Path, value: Any) -> None:
+        self.slots = slots
+        self.path = path
+        self.value = value
+        self.given: FillingList | None = None
+        self.element: Any = None
+        self.each = 0
+
+    def fill(self, tensors: Sequence[Any]) -> Any:
+        self.given = FillingList(lambda: Learn(self.slots.owner, {self.path: AsList()}))
+        return self.given
+
+    def rows(self, value: Any) -> list[Any]:
+        if value is not self.given:
+            self.slots.learn(self.path, AsList())
+            return []
+        self.each = len(value.items)
+        if not value.items:
+            return []
+        self.element = self._element(value.items)
+        if self.element is None:
+            self.slots.learn(self.path, AsList())
+            return []
+        like = TracedList(self.element, [])
+        given = zip(value.items, value.sites, strict=True)
+        columns = zip(*[like.leaves(v, site) for v, site in given], strict=True)
+        return [c[0] if self.each == 1 else stack(list(c)) for c in columns]
+
+    def _element(self, items: list[Any]) -> Any:
+        if isinstance(self.value, TracedList):
+            return self.value.element
+        examples = [*self.value, *items]
+        return trees.specs(items[0]) if all(map(trees.can_stand_in, examples)) else None
+
+    def final(self, stacks: Iterator[Any]) -> Any:
+        if not self.each:
+            return self.value
+        found = [_flat(next(stacks), self.each) for _ in nest.flatten(self.element)]
+        if isinstance(self.value, TracedList):
+            before = nest.flatten(self.value.stack())
+        elif self.value:
+            like = TracedList(self.element, [])
+            before = [stack(list(c)) for c in zip(*map(like.leaves, self.value), strict=True)]
+        else:
+            return TracedList.of_stacks(self.element, found)
+        joined = [concat(list(pair), 0) for pair in zip(before, found, strict=True)]
+        return TracedList.of_stacks(self.element, joined)
+
+
+def rows_shape(row: TensorShape) -> Any:
+    """What is known of the shape of an array that grows, by that of its elements."""
+    return None if row.rank is None else (None, *row.as_list())
+
+
+def _flat(x: Any, each: int) -> Any:
+    """Elements of all turns in one row, where a turn gave several."""
+    if each == 1:
+        return x
+    return reshape(x, concat([[-1], shape(x)[2:]], 0))
+
+
+def is_missing(value: Any) -> bool:
+    return value is EMPTY or value is UNSET or isinstance(value, Undefined)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if type(a) is not type(b) or trees.is_tree(a):
+        return False
+    try:
+        return bool(a == b)
+    except Exception:
+        return False

@@ -1,0 +1,173 @@
+"""A loaded program as an operation: run eagerly, recorded in functions and compiled with them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.errors import (
+    InvalidArgumentError,
+    ResourceExhaustedError,
+    UnimplementedError,
+    at_site,
+    invalid,
+    say,
+)
+from wengert.core.lazy import jax
+from wengert.core.lowering import fail_if
+from wengert.core.op import Joint, Op, Spec
+
+
+def _no_gradient(x: np.ndarray, name: str) -> np.ndarray:
+    raise at_site(
+        UnimplementedError(
+            None,
+            None,
+            f"{name}: there are no gradients through a loaded function. Train the model in the "
+            f"Python that made it, and keep its variables with tf.train.Checkpoint.",
+        )
+    )
+
+
+# What the gradient of a loaded function is: an error, once somebody computes it.
+_NO_GRADIENT = Op(
+    "loaded_gradient",
+    "x",
+    kernel=_no_gradient,
+    infer=lambda x, name: x,
+    lower=None,
+    grad=None,
+    folds=False,
+    register=False,
+)
+
+
+class Program:
+    """A program of a saved model: what it takes and gives, and the operation that runs it.
+
+    `entry` is what the manifest says of it. The operation takes the arguments and what else the
+    program is given; it gives the results and the new values of variables.
+    """
+
+    def __init__(self, entry: dict[str, Any], given: list[Spec], exported: Any) -> None:
+        self.name: str = entry["name"]
+        self._exported = exported
+        self._count = len(entry["outputs"]) + len(entry["written"])
+        self._checks = [tuple(map(str, c)) for c in entry["checks"]]
+        self._rooms = [(int(rows), str(line)) for rows, line in entry["rooms"]]
+        self._inputs = [(dtypes.as_dtype(kind), tuple(shape)) for _, kind, shape in entry["inputs"]]
+        self._given = given
+        self._call: Callable[..., Any] = jax.jit(exported.call)
+        self._shapes = functools.lru_cache(maxsize=64)(self._work_out)
+        self._open = [Spec(_known(a.shape), dtypes.as_dtype(a.dtype)) for a in self._avals()]
+        self.op = Op(
+            f"loaded_{self.name}",
+            "*xs",
+            kernel=self._run,
+            infer=self._infer,
+            lower=self._lower,
+            grad=Joint(lambda g, inputs, needs: self._gradients(inputs, needs)),
+            match=(),
+            outputs=1 if self._count == 1 else None,
+            effect=bool(self._checks or self._rooms),
+            folds=False,
+            holomorphic=False,
+            register=False,
+        )
+
+    def _avals(self) -> Any:
+        return self._exported.out_avals[: self._count]
+
+    def _run(self, *arrays: Any) -> Any:
+        self._infer(*[Spec(a.shape, dtypes.of(a)) for a in arrays])
+        with jax.enable_x64(True):
+            found = [np.asarray(x) for x in self._call(*arrays)]
+        if self._checks and found[self._count].any():
+            raise self._failed(int(found[self._count].argmax()))
+        for (rows, line), wanted in zip(self._rooms, self._wanted(found), strict=True):
+            if wanted > rows:
+                raise self._full(rows, int(wanted), line)
+        return found[0] if self._count == 1 else found[: self._count]
+
+    def _wanted(self, found: Any) -> Any:
+        return found[self._count + bool(self._checks) :]
+
+    def _failed(self, number: int) -> Exception:
+        operation, line = self._checks[number]
+        rule = f"a check of {operation} failed in this loaded function"
+        return _placed(InvalidArgumentError(None, None, say(self.name, rule)), line)
+
+    def _full(self, rows: int, wanted: int, line: str) -> Exception:
+        rule = f"a loop took {wanted} turns, and was exported with room for {rows}"
+        help = "Run it with as many turns before it is exported, or with maximum_iterations."
+        return _placed(ResourceExhaustedError(None, None, say(self.name, rule, help=help)), line)
+
+    def _infer(self, *specs: Spec) -> Any:
+        self._check(specs)
+        found: Any = self._open
+        known = all(s.shape is not None and None not in s.shape for s in specs)
+        if known and any(None in (s.shape or ()) for s in self._open):
+            found = self._shapes(tuple([s.shape for s in specs]))
+        return found[0] if self._count == 1 else tuple(found)
+
+    def _work_out(self, shapes: Any) -> list[Spec]:
+        kinds = [kind for kind, _ in self._inputs] + [s.dtype for s in self._given]
+        with jax.enable_x64(True):
+            structs = [
+                jax.ShapeDtypeStruct(s, kind.np) for s, kind in zip(shapes, kinds, strict=True)
+            ]
+            found = jax.eval_shape(self._exported.call, *structs)
+        return [Spec(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in found[: self._count]]
+
+    def _check(self, specs: Any) -> None:
+        """Refuses arguments that the program was not made for."""
+        sizes: dict[str, int] = {}
+        for spec, (kind, shape) in zip(specs, self._inputs, strict=False):
+            if spec.dtype != kind:
+                raise invalid(self.name, f"an argument must be {kind.name}", spec)
+            if spec.shape is None:
+                continue
+            if len(spec.shape) != len(shape):
+                raise invalid(self.name, f"an argument must have rank {len(shape)}", spec)
+            for have, want in zip(spec.shape, shape, strict=True):
+                if have is None:
+                    continue
+                if isinstance(want, str):
+                    want = sizes.setdefault(want, have)
+                    if not have:
+                        rule = "a loaded function takes no empty tensors for unknown sizes"
+                        raise invalid(self.name, rule, spec)
+                if have != want:
+                    rule = f"a size must be {want}, as exported or as in another argument"
+                    raise invalid(self.name, rule, spec)
+
+    def _lower(self, *arrays: Any) -> Any:
+        found = self._exported.call(*[jax.numpy.asarray(a) for a in arrays])
+        if self._checks:
+            fail_if(lambda: found[self._count])
+        for (rows, _), wanted in zip(self._rooms, self._wanted(found), strict=True):
+            fail_if(lambda wanted=wanted, rows=rows: wanted > np.int32(rows))
+        return found[0] if self._count == 1 else tuple(found[: self._count])
+
+    def _gradients(self, inputs: Any, needs: Any) -> list[Any]:
+        return [
+            apply(_NO_GRADIENT, x, name=self.name) if need else None
+            for x, need in zip(inputs, needs, strict=True)
+        ]
+
+
+def _known(shape: Any) -> tuple[int | None, ...]:
+    return tuple([d if isinstance(d, int) else None for d in shape])
+
+
+def _placed(error: Any, line: str) -> Exception:
+    """An error that names the line of the program's source, and the user's own."""
+    at_site(error)
+    if line:
+        error.add_note(f"  in the exported function at {line}")
+    return error

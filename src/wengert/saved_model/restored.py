@@ -1,0 +1,117 @@
+"""What a saved model becomes: functions with their traces, signatures, and objects that hold them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.checkpoint.trackable import AutoTrackable, Trackable
+from wengert.core.errors import at_site, describe
+from wengert.core.sites import caller
+from wengert.core.variable import Variable
+from wengert.functions import packing
+from wengert.functions.concrete import ConcreteFunction
+
+
+class RestoredFunction(Trackable):
+    """A function with the traces that it had when it was saved; it never traces again."""
+
+    def __init__(
+        self, name: str, concretes: list[ConcreteFunction], defaults: Any, missing: Any
+    ) -> None:
+        self.name = self.__name__ = name
+        self.concrete_functions = concretes
+        self.packed_defaults = defaults
+        self.missing = [str(m) for m in missing]
+        self._defaults = {n: packing.unpack(v, _no_tensor) for n, v in defaults}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        site = caller(0)
+        concrete, leaves = self._match(args, kwargs)
+        return concrete._trace.call(leaves, site)
+
+    def _match(self, args: Any, kwargs: Any) -> tuple[ConcreteFunction, list[Any]]:
+        for concrete in self.concrete_functions:
+            try:
+                return concrete, concrete._structured(args, self._filled(concrete, args, kwargs))
+            except TypeError:
+                continue
+        raise at_site(ValueError(self._no_match(args, kwargs)))
+
+    def _filled(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> dict[str, Any]:
+        """Keyword arguments with the defaults of those that were not given."""
+        names = [*[n for n, _ in concrete._pairs], *concrete._named][len(args) :]
+        return {n: self._defaults[n] for n in names if n in self._defaults} | kwargs
+
+    def _no_match(self, args: Any, kwargs: Any) -> str:
+        if not self.concrete_functions:
+            reason = self.missing[0] if self.missing else "it had not been called"
+            return f"{self.name}: this function was saved without a trace: {reason}"
+        given = [describe(a) for a in args] + [f"{k}={describe(v)}" for k, v in kwargs.items()]
+        known = "".join(f"\n  {c.pretty_printed_signature(False)}" for c in self.concrete_functions)
+        return (
+            f"{self.name}: it was saved for other arguments; got ({', '.join(given)}). A loaded "
+            f"function has these signatures and cannot be traced again:{known}"
+        )
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments; the only one, where none are given."""
+        if not args and not kwargs and len(self.concrete_functions) == 1:
+            return self.concrete_functions[0]
+        return self._match(args, kwargs)[0]
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return self.concrete_functions
+
+    def __repr__(self) -> str:
+        return f"<loaded function {self.name}, {len(self.concrete_functions)} traces>"
+
+
+def _no_tensor(number: int) -> Any:
+    raise ValueError("a default holds no tensors")
+
+
+class RestoredObject(AutoTrackable):
+    """An object of a saved model: its children are attributes.
+
+    `variables`, `trainable_variables` and `non_trainable_variables` are all those below it, unless
+    it was saved with attributes of these names. The object that `load` gives has `signatures`.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "variables":
+            return tuple(_variables(self))
+        if name == "trainable_variables":
+            return tuple(v for v in _variables(self) if v.trainable)
+        if name == "non_trainable_variables":
+            return tuple(v for v in _variables(self) if not v.trainable)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class CallableObject(RestoredObject):
+    """An object that was saved with a `__call__`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__dict__["__call__"](*args, **kwargs)
+
+
+def _variables(root: Any) -> list[Variable]:
+    """The variables of an object and of the functions below it, each once."""
+    found: dict[int, Variable] = {}
+    seen: set[int] = set()
+    queue = [root]
+    while queue:
+        x = queue.pop(0)
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, Variable):
+            found[x._id] = x
+        elif isinstance(x, dict):
+            queue += x.values()
+        elif isinstance(x, list | tuple):
+            queue += x
+        elif isinstance(x, RestoredFunction):
+            queue += [v for c in x.concrete_functions for v in c.variables]
+        elif isinstance(x, RestoredObject):
+            queue += [v for k, v in x.__dict__.items() if k != "signatures"]
+    return list(found.values())

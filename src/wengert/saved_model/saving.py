@@ -1,0 +1,212 @@
+"""`tf.saved_model.save`: functions as programs, variables as arrays, and how they hang together.
+
+Every trace of every function below the object becomes a program. A function that cannot be one
+stops the saving, unless `signatures` names what matters; then the others are left out, with a
+warning, and say so when they are called.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import wengert
+from wengert.core.errors import UnimplementedError, at_site, describe
+from wengert.core.sites import warn
+from wengert.core.variable import Variable
+from wengert.functions import packing
+from wengert.functions.concrete import ConcreteFunction
+from wengert.functions.execute import holding
+from wengert.functions.export import Program, program_of
+from wengert.functions.function import Function
+from wengert.functions.trace import Slot
+from wengert.graph.ir import Draw, building
+from wengert.io.paths import local
+from wengert.saved_model.files import Writer, entries
+from wengert.saved_model.objects import Found, can_be_saved, kind_of
+from wengert.saved_model.restored import RestoredFunction
+from wengert.saved_model.signatures import DEFAULT, Signature, default_signature, signatures_of
+
+
+def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
+    """Writes an object's functions and variables to a folder that needs no Python to load.
+
+    >>> class Half(tf.Module):
+    ...     @tf.function(input_signature=[tf.TensorSpec([None])])
+    ...     def __call__(self, x):
+    ...         return x / 2.0
+    >>> tf.saved_model.save(Half(), "half")  # doctest: +SKIP
+
+    `signatures` is a function with an `input_signature`, a concrete function, or a dict of them;
+    without it the only such function of the object is the signature `serving_default`.
+    """
+    if not can_be_saved(obj):
+        raise at_site(
+            ValueError(
+                f"save: a module, another object with state or a function is needed; got "
+                f"{describe(obj)}. Derive its class from tf.Module."
+            )
+        )
+    if building() is not None:
+        raise at_site(AssertionError("save: not inside a function. Save outside, after it ran."))
+    folder = local("save", export_dir)
+    chosen = signatures_of(signatures)
+    found = Found(obj)
+    if signatures is None:
+        chosen = default_signature(obj, found)
+    _Saving(folder, strict=signatures is None).write(found, chosen)
+
+
+def save_concrete(concrete: Any, path: Any) -> None:
+    """Writes one concrete function: the loaded object is callable and has one signature."""
+    folder = local("export", path)
+    found = Found(concrete)
+    signature = Signature.of(DEFAULT, concrete)
+    _Saving(folder, strict=True).write(found, {} if signature is None else {DEFAULT: signature})
+
+
+class _Saving:
+    """One saving under way: what was numbered so far."""
+
+    def __init__(self, folder: str, strict: bool) -> None:
+        self.folder = folder
+        self.strict = strict
+        self.writer = Writer("save", folder)
+        self.variables: dict[int, tuple[int, Variable]] = {}
+        self.constants: dict[int, tuple[int, np.ndarray]] = {}
+        self.concretes: list[dict[str, Any]] = []
+        self.places: dict[int, int] = {}
+
+    def write(self, found: Found, signatures: dict[str, Signature]) -> None:
+        """Writes everything; the manifest comes last."""
+        named = {
+            name: {"concrete": self._concrete(s.concrete), "outputs": s.outputs}
+            for name, s in signatures.items()
+        }
+        nodes = [
+            {"kind": kind_of(x), "children": names} | self._details(x)
+            for x, names in zip(found.objects, found.names, strict=True)
+        ]
+        variables = [v for _, v in self.variables.values()]
+        with holding(variables):
+            arrays = {f"variable/{k}": v._array for k, v in self.variables.values()}
+            arrays |= {f"constant/{k}": a for k, a in self.constants.values()}
+            file = self.writer.arrays(arrays)
+        self.writer.finish(
+            {
+                "producer": f"wengert {wengert.__version__}",
+                "nodes": nodes,
+                "variables": [_described(v) for v in variables],
+                "concretes": self.concretes,
+                "signatures": named,
+                "arrays": file,
+                "entries": entries("save", self.folder, file),
+            }
+        )
+
+    def _details(self, x: Any) -> dict[str, Any]:
+        if isinstance(x, Variable):
+            return {"variable": self._variable(x)}
+        if isinstance(x, ConcreteFunction):
+            return {"concretes": [self._concrete(x)], "defaults": [], "missing": []}
+        if isinstance(x, RestoredFunction):
+            made = [self._concrete(c) for c in x.concrete_functions]
+            return {"concretes": made, "defaults": x.packed_defaults, "missing": x.missing}
+        if isinstance(x, Function):
+            return self._function(x)
+        return {"class": type(x).__name__}
+
+    def _function(self, function: Function) -> dict[str, Any]:
+        if function.input_signature is not None:
+            function.get_concrete_function()
+        missing = [
+            f"it was traced with {t.arguments}, which only Python knows how to make"
+            for t in function._store.traces.values()
+            if isinstance(t.arguments, str)
+        ]
+        made: list[int] = []
+        for concrete in function._list_all_concrete_functions():
+            try:
+                made.append(self._concrete(concrete))
+            except UnimplementedError as error:
+                if self.strict:
+                    raise
+                warn(f"save: {error} It is left out.")
+                missing.append(str(error))
+        return {"concretes": made, "defaults": _defaults(function), "missing": missing}
+
+    def _concrete(self, concrete: ConcreteFunction) -> int:
+        """Writes the program of a trace, once, and returns its number."""
+        trace = concrete._trace
+        if id(trace) not in self.places:
+            program = program_of(concrete._name, trace)
+            self.places[id(trace)] = len(self.concretes)
+            self.concretes.append(self._entry(concrete, program))
+        return self.places[id(trace)]
+
+    def _entry(self, concrete: ConcreteFunction, program: Program) -> dict[str, Any]:
+        trace = concrete._trace
+        arguments = packing.pack_arguments(concrete._pairs, concrete._named)
+        try:
+            structure = packing.pack(trace.skeleton)
+        except packing.Strange as error:
+            text = f"export: {concrete._name} cannot be exported: of its result, {error}. "
+            text += "Return tensors in lists, tuples and dicts."
+            raise at_site(UnimplementedError(None, None, text), trace.site) from None
+        if isinstance(arguments, str):
+            text = f"export: {concrete._name} cannot be exported: of its arguments, {arguments}."
+            raise at_site(UnimplementedError(None, None, text), trace.site)
+        inputs = zip(_names(concrete), program.shapes, program.dtypes, strict=True)
+        return {
+            "name": concrete._name,
+            "file": self.writer.program(concrete._name, program.blob),
+            "arguments": arguments,
+            "inputs": [[name, kind.name, list(shape)] for name, shape, kind in inputs],
+            "given": [self._given(x) for x in program.given],
+            "outputs": [[kind.name, list(shape)] for shape, kind in program.results],
+            "structure": structure,
+            "written": [self._variable(v) for v in program.written],
+            "checks": [list(c) for c in program.checks],
+            "rooms": [list(r) for r in program.rooms],
+        }
+
+    def _given(self, x: Any) -> list[Any]:
+        if isinstance(x, Variable):
+            return ["variable", self._variable(x)]
+        if isinstance(x, Draw):
+            return ["draw", x.kind, x.seed]
+        return ["constant", self.constants.setdefault(id(x), (len(self.constants), x))[0]]
+
+    def _variable(self, v: Variable) -> int:
+        return self.variables.setdefault(v._id, (len(self.variables), v))[0]
+
+
+def _described(v: Variable) -> dict[str, Any]:
+    shape = v.shape.as_list() if v.shape.rank is not None else None
+    return {"name": v._name, "trainable": v.trainable, "shape": shape}
+
+
+def _names(concrete: ConcreteFunction) -> list[str]:
+    """The names of the tensors among the arguments, each of its own."""
+    found: list[str] = []
+
+    def note(spec: Any, path: str) -> Slot:
+        found.append(spec.name)
+        return Slot(0)
+
+    for value in (*[v for _, v in concrete._pairs], *concrete._named.values()):
+        packing.rebuild(value, note)
+    return found
+
+
+def _defaults(function: Function) -> list[Any]:
+    """The defaults of the parameters that have a form in the manifest."""
+    found = []
+    for name, parameter in function.function_spec.parameters.items():
+        if parameter.default is not parameter.empty:
+            try:
+                found.append([name, packing.pack(parameter.default)])
+            except packing.Strange:
+                continue
+    return found

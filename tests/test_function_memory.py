@@ -1,0 +1,267 @@
+"""What functions keep: nothing more per call, a bounded number of traces, nothing once dropped."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import tracemalloc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import wengert as tf
+from wengert.engines import xla
+from wengert.functions.function import MOST_TRACES
+
+
+def growth(call: Callable[[], Any], calls: int) -> int:
+    """Bytes that are kept after many calls, once everything is warm."""
+    for _ in range(50):
+        call()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(calls):
+            call()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+
+
+def make_step() -> Callable[[], Any]:
+    v, x = tf.Variable(tf.ones([10])), tf.ones([10])
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum((v * x) ** 2)
+        v.assign_sub(1e-3 * tape.gradient(y, v))
+        return y + tf.random.uniform([])
+
+    return lambda: step(x)
+
+
+def make_taped() -> Callable[[], Any]:
+    f, x = tf.function(lambda x: x * x), tf.ones([10])
+
+    def call() -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x)
+
+    return call
+
+
+def make_host_call() -> Callable[[], Any]:
+    f = tf.function(lambda x: tf.py_function(lambda a: a * a, [x], tf.float32))
+    x = tf.ones([10])
+
+    def call() -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x)
+
+    return call
+
+
+def test_ten_thousand_calls_of_one_signature() -> None:
+    f, x = tf.function(lambda x: x * 2.0 + 1.0), tf.ones([10])
+    assert growth(lambda: f(x), 10_000) < 2000
+
+
+@pytest.mark.parametrize("make", [make_step, make_taped, make_host_call])
+def test_many_calls_of_richer_functions(make: Callable[[], Any]) -> None:
+    assert growth(make(), 500) < 5000
+
+
+@pytest.mark.parametrize("make", [make_step, make_taped])
+def test_many_calls_of_compiled_functions(make: Callable[[], Any]) -> None:
+    with tf.engine("xla"):
+        assert growth(make(), 300) < 5000
+
+
+def test_a_thousand_signatures_are_bounded() -> None:
+    f = tf.function(lambda x, k: x * k, autograph=False)
+    x = tf.constant(1.0)
+    for k in range(1000):
+        f(x, k)
+    assert f.experimental_get_tracing_count() == 1000
+    assert len(f._store.traces) == MOST_TRACES
+
+
+def test_a_thousand_shapes_through_one_trace_are_bounded() -> None:
+    f = tf.function(lambda x: x * 2.0 + 1.0, input_signature=[tf.TensorSpec([None])])
+    sizes = iter(range(100_000))
+    call = lambda: f(tf.ones([next(sizes) % 2000]))
+    for _ in range(2000):
+        call()
+    assert growth(call, 2000) < 300_000
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_executables_are_bounded() -> None:
+    with tf.engine("xla"):
+        for k in range(3):
+            tf.function(lambda x, k=k: x * float(k), autograph=False)(tf.ones([2]))
+    assert 0 < len(xla._cache) <= xla.MOST
+
+
+def test_equal_functions_share_an_executable() -> None:
+    x = tf.ones([3])
+    make = lambda: tf.function(lambda x: tf.sin(x) * 12345.0, autograph=False, jit_compile=True)
+    make()(x)
+    before = len(xla._cache)
+    for _ in range(5):
+        make()(x)
+    assert len(xla._cache) == before
+
+
+def dropped(make: Callable[[], list[Any]]) -> None:
+    """All objects that `make` gives must be gone when nobody holds them."""
+    seen = [weakref.ref(x) for x in make()]
+    gc.collect()
+    assert [r() for r in seen] == [None] * len(seen)
+
+
+@pytest.mark.parametrize("jit", [None, True])
+def test_a_dropped_function_frees_graphs_and_variables(jit: bool | None) -> None:
+    def make() -> list[Any]:
+        v, k = tf.Variable(2.0), tf.ones([3])
+
+        @tf.function(jit_compile=jit)
+        def f(x: Any) -> Any:
+            v.assign_add(1.0)
+            return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * v * k), (0, x * k))[1]
+
+        with tf.GradientTape() as tape:
+            y = f(tf.constant(1.0))
+        tape.gradient(y, v)
+        f(tf.constant(1.0))
+        concrete = f.get_concrete_function(tf.constant(1.0))
+        return [v, k, f, concrete, concrete.graph, tape]
+
+    dropped(make)
+
+
+@pytest.mark.parametrize("jit", [None, True])
+def test_custom_gradients_and_recomputation_free_everything(jit: bool | None) -> None:
+    def make() -> list[Any]:
+        v = tf.Variable(2.0)
+
+        @tf.custom_gradient
+        def own(x: Any) -> Any:
+            return x * v, lambda g, variables=None: (g * v, [g for _ in variables or ()])
+
+        again = tf.recompute_grad(lambda x: tf.sin(x) * v)
+        f = tf.function(lambda x: own(x) + again(x), jit_compile=jit)
+        with tf.GradientTape() as tape:
+            y = f(tf.constant(1.0))
+        tape.gradient(y, v)
+        return [v, f, tape]
+
+    dropped(make)
+
+
+class Holder:
+    def __init__(self) -> None:
+        self.v = tf.Variable(tf.ones([3]))
+
+    @tf.function
+    def scaled(self, x: Any) -> Any:
+        return self.v * x
+
+
+def test_a_dropped_instance_frees_its_traces() -> None:
+    def make() -> list[Any]:
+        holder = Holder()
+        holder.scaled(tf.constant(1.0))
+        graph = holder.scaled.get_concrete_function(tf.constant(1.0)).graph
+        return [holder, holder.v, graph]
+
+    dropped(make)
+    assert not Holder.__dict__["scaled"]._instances
+
+
+def test_objects_given_as_arguments_are_not_kept() -> None:
+    scaled = tf.function(lambda holder, x: holder.v * x)
+
+    def make() -> list[Any]:
+        holder = Holder()
+        scaled(holder, tf.constant(1.0))
+        return [holder]
+
+    dropped(make)
+    for _ in range(20):
+        scaled(Holder(), tf.constant(1.0))
+    assert len(scaled._store.traces) <= 2
+
+
+def test_a_method_of_an_object_that_dies_at_once() -> None:
+    assert Holder().scaled(tf.constant(2.0)).numpy().tolist() == [2.0, 2.0, 2.0]
+
+
+def test_arguments_are_not_kept() -> None:
+    f = tf.function(lambda x: x * 2.0)
+
+    def make() -> list[Any]:
+        x = tf.ones([3])
+        concrete = f.get_concrete_function(x)
+        return [x, f(x), concrete(x)]
+
+    dropped(make)
+
+
+PROGRAM = """
+import hashlib
+import sys
+import numpy as np
+import wengert as tf
+
+tf.random.set_seed(7)
+rng = np.random.default_rng(0)
+data = tf.constant(rng.standard_normal((64, 32)).astype(np.float32))
+weights = [tf.Variable(rng.standard_normal(s).astype(np.float32)) for s in ((32, 64), (64, 8))]
+options = {"b": tf.constant(0.5), "a": tf.constant(0.1), "names": frozenset({"x", "y", "z"})}
+
+@tf.function
+def step(x, options):
+    with tf.GradientTape() as tape:
+        hidden = tf.nn.relu(x @ weights[0]) + options["b"] * tf.random.normal([64])
+        loss = tf.reduce_mean(tf.nn.log_softmax(hidden @ weights[1]) ** 2)
+    for w, g in zip(weights, tape.gradient(loss, weights)):
+        w.assign_sub(options["a"] * g)
+    return loss
+
+digest = hashlib.sha256()
+with tf.engine(sys.argv[1] if sys.argv[1:] else None):
+    for _ in range(6):
+        digest.update(step(data, options).numpy().tobytes())
+for w in weights:
+    digest.update(w.numpy().tobytes())
+print(digest.hexdigest())
+"""
+
+
+@pytest.mark.parametrize("engine", [[], ["xla"]])
+def test_the_same_program_gives_the_same_bits_in_two_processes(engine: list[str]) -> None:
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM, *engine],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert found[0] == found[1]
+    assert len(found[0].strip()) == 64
