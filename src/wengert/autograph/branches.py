@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.autograph import primitives, trees, values
+from wengert.autograph.joining import Dead, Joint, Recipe
 from wengert.autograph.learning import Growing, Owner, inside, retrying, was_meant
 from wengert.autograph.lists import TracedList
 from wengert.autograph.objects import OBJECTS, learn_of, watch
@@ -118,7 +119,7 @@ def _both(state: State, condition: Any, sides: Any, hints: Any, joint: Joint) ->
         return joint.left, joint.right
 
     try:
-        chosen = primitives.conditional(condition, *map(side, sides), join)
+        chosen = primitives.conditional(condition, side(sides[0]), side(sides[1]), join)
     except BaseException:
         state.restore()
         raise

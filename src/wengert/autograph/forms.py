@@ -9,33 +9,22 @@ flag, and what follows it becomes a function that runs unless the flag is up.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from wengert.autograph import build as b
+from wengert.autograph.bundle import Bundle
 from wengert.autograph.expressions import Expressions
 from wengert.autograph.facts import Facts
-from wengert.autograph.names import Symbol
-from wengert.autograph.unit import Construct, Unit
-
-_NONE: Any = frozenset()
+from wengert.autograph.unit import Unit
 
 
-class Forms:
+class Forms(Bundle):
     """Builds the second form of one function, block by block, as the plain form asks for it."""
 
     def __init__(self, facts: Facts, unit: Unit, nested: Any) -> None:
-        self.facts = facts
-        self.unit = unit
-        self.names = unit.names
-        self.rewrite = Expressions(facts, unit, plain=False)
+        super().__init__(facts, unit)
         self._nested = nested
-        self._functions: list[Any] = []
-        self._exports: dict[str, int] = {}
-        self._made: dict[Any, str] = {}
-        self._flags: set[str] = set()
-        self._seen: set[str] = set()
-        self._loops: list[Any] = []
 
     # What the plain form asks for. Each answers with the number of a function in the bundle.
 
@@ -68,145 +57,6 @@ class Forms:
             return [b.do(node, b.call(node, inner, b.load(node, t))), b.give(node, result)]
 
         return self._number(self._once("finish", node, body, [t], inner))
-
-    def bundle(self, ref: Any) -> Any:
-        """The function that makes all functions of the second form, or `None` if there is none."""
-        if not self._exports:
-            return None
-        names = self.names
-        body: list[Any] = [b.assign(ref, flag, b.const(ref, False)) for flag in sorted(self._flags)]
-        if names.result in self._seen:
-            body.append(b.assign(ref, names.result, b.member(ref, names.ops, "UNSET")))
-        # All names are at hand, for the objects behind them may change in calls.
-        known = self.facts.locals | self.facts.effects(self.facts.body).reads
-        every = sorted((self._seen | known) - self.facts.globals)
-        seen = b.at(ref, ast.Tuple([b.load(ref, n) for n in every], ast.Load()))
-        body.append(b.function(ref, names.every, [], [b.give(ref, seen)]))
-        cells = self._op(ref, "cells", b.load(ref, names.every))
-        body.append(b.assign(ref, names.cells, cells))
-        body += self._functions
-        exported = [b.load(ref, name) for name in self._exports]
-        body.append(b.give(ref, b.at(ref, ast.Tuple(exported, ast.Load()))))
-        return b.function(ref, names.forms, [], body)
-
-    # Making functions.
-
-    def _number(self, name: str) -> int:
-        return self._exports.setdefault(name, len(self._exports))
-
-    def _once(
-        self, kind: str, ref: Any, build: Callable[[], list[Any]], args: list[str], key: Any = None,
-        stores: Sequence[ast.AST] = (),
-    ) -> str:  # fmt: skip
-        """The function of one kind for a node, made when it is first wanted."""
-        key = (kind, id(ref) if key is None else key)
-        if key not in self._made:
-            self._made[key] = self._define(kind, ref, args, build(), self._stored(stores))
-        return self._made[key]
-
-    def _stored(self, *parts: Sequence[ast.AST]) -> set[str]:
-        """The names that code assigns, with the flags that its jumps become."""
-        found = self.facts.effects([n for part in parts for n in part])
-        flags = set(self._flags_of(found.jumps))
-        return found.stores | flags | ({self.names.result} if "return" in found.jumps else set())
-
-    def _define(
-        self, kind: str, ref: Any, args: list[str], body: list[Any], stored: set[str] = _NONE
-    ) -> str:
-        """Adds a function to the bundle; the names it stores belong to the user's function."""
-        name = self.unit.fresh(kind, ref)
-        outer = sorted(stored - self.facts.globals)
-        declared = sorted(stored & self.facts.globals)
-        head: list[Any] = []
-        if outer:
-            head.append(b.at(ref, ast.Nonlocal(outer)))
-        if declared:
-            head.append(b.at(ref, ast.Global(declared)))
-        self._functions.append(b.function(ref, name, args, head + body))
-        return name
-
-    def _op(self, ref: Any, name: str, *args: Any) -> Any:
-        return self.rewrite.op(ref, name, *args)
-
-    def _use(self, *names: str) -> None:
-        self._seen.update(names)
-
-    def _site(
-        self, ref: Any, kind: str, symbols: Iterable[Symbol] = (), live: Iterable[str] = (),
-        flags: Sequence[str] = (), after: Iterable[str] = (), loop: Any = None,
-        appended: Iterable[Symbol] = (),
-    ) -> Any:  # fmt: skip
-        """A construct of the user's code, as `sites[number]`."""
-        symbols = tuple(symbols)
-        for s in symbols:
-            self._use(s.base, *[key for step, key in s.steps if step == "n"])
-        self._use(*flags)
-        targets = {f: self._private(names) for f, names in self._targets(loop).items()}
-        number = self.unit.site(
-            Construct(
-                kind,
-                ref.lineno,
-                tuple(map(self._place, symbols)),
-                frozenset(map(self._place, appended)),
-                tuple(flags),
-                self._private(live),
-                self._private(after),
-                targets,
-                self.names.result,
-            )
-        )
-        return b.item(ref, b.load(ref, self.names.sites), number)
-
-    def _private(self, names: Iterable[str]) -> frozenset[str]:
-        return frozenset(map(self.unit.private, names))
-
-    def _place(self, symbol: Symbol) -> Symbol:
-        """A symbol by the names that it has when the function runs."""
-        spelled = self.unit.private
-        steps = tuple([(kind, key if kind == "[" else spelled(key)) for kind, key in symbol.steps])
-        return Symbol(spelled(symbol.base), steps)
-
-    def _flag(self, kind: str, loop: Any = None) -> str:
-        name = self._flag_name(kind, loop)
-        self._flags.add(name)
-        self._use(name)
-        return name
-
-    def _flag_name(self, kind: str, loop: Any) -> str:
-        if kind == "return":
-            return self.names.returned
-        return f"{self.names.prefix}{kind}_{loop.lineno}_{loop.col_offset}"
-
-    def _targets(self, left: Any) -> dict[str, frozenset[str]]:
-        """Where each jump leads from here, and out of a loop just left, by what is read there."""
-        found = {self.names.returned: frozenset[str]()}
-        for loop in (*self._loops[-1:], *([left] if left else [])):
-            found[self._flag_name("break", loop)] = frozenset(self.facts.live_after[id(loop)])
-            found[self._flag_name("continue", loop)] = frozenset(self.facts.live_head[id(loop)])
-        return found
-
-    def _flags_of(self, jumps: Iterable[str]) -> list[str]:
-        loop = self._loops[-1] if self._loops else None
-        return [self._flag(kind, loop) for kind in sorted(jumps)]
-
-    def _changes(self, *parts: Sequence[ast.AST]) -> list[Symbol]:
-        """The symbols that parts change, and the flags that they may raise."""
-        jumps = self.facts.jumps(*[n for part in parts for n in part])
-        flags = self._flags_of(jumps)
-        if "return" in jumps:
-            self._use(self.names.result)
-            flags.append(self.names.result)
-        return [*self.facts.symbols(*parts), *map(Symbol, flags)]
-
-    def _live(self, after: set[str], *parts: Sequence[ast.AST]) -> set[str]:
-        """The names that may be read after parts, however these are left."""
-        jumps = self.facts.jumps(*[n for part in parts for n in part])
-        live = set(after)
-        if self._loops and "break" in jumps:
-            live |= self.facts.live_after[id(self._loops[-1])]
-        if self._loops and "continue" in jumps:
-            live |= self.facts.live_head[id(self._loops[-1])]
-        return live | set(self._flags_of(jumps)) | {self.names.result}
 
     # Lowering statements.
 

@@ -66,8 +66,9 @@ class Slots:
             return Local(f"`{symbol}`", self.state.site)
         return self.plan((k,), value)
 
-    def plan(self, path: Path, value: Any) -> Any:
+    def plan(self, path: Path, given: Any) -> Any:
         """How one value is carried."""
+        value: Any = given
         hint = self.hints.get(path)
         if isinstance(hint, StandIn) and is_missing(value):
             if str(self.state.symbols[path[0]]) != self.state.site.result:

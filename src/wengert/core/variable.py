@@ -89,7 +89,7 @@ class Variable(Value):
     """A value that lasts and changes: `v = tf.Variable(1.0); v.assign_add(2.0)`."""
 
     __slots__ = (
-        "_aggregation", "_constraint", "_declared", "_device", "_host", "_lock", "_name",
+        "_aggregation", "_constraint", "_declared", "_device", "_dtype", "_host", "_lock", "_name",
         "_open", "_save_slice_info", "_synchronization", "_trainable",
     )  # fmt: skip
 
@@ -165,6 +165,7 @@ class Variable(Value):
                 )
             )
         self._open = False
+        self._dtype = dtypes.of(array)
         self._array = array
         self._id = new_id()
         self._lock = threading.RLock()
@@ -193,6 +194,10 @@ class Variable(Value):
     @property
     def handle(self) -> Variable:
         return self
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._dtype
 
     @property
     def trainable(self) -> bool:

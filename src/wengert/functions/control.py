@@ -54,6 +54,8 @@ def while_loop(
             )
     if not isinstance(loop_vars, list | tuple | dict) or not loop_vars:
         raise at_site(ValueError("while_loop: give at least one loop variable, in a list."))
+    if isinstance(parallel_iterations, Tensor) and building() is None:
+        parallel_iterations = int(parallel_iterations)
     if not isinstance(parallel_iterations, int) or parallel_iterations < 1:
         raise at_site(TypeError("while_loop: `parallel_iterations` must be a positive number."))
     most = _limit(maximum_iterations)
@@ -86,13 +88,13 @@ def _limit(most: Any) -> Any:
 
 
 def _python_loop(cond: Any, body: Any, loop_vars: Any, most: Any) -> Any:
-    state = nest.map_structure(_as_tensor, loop_vars)
+    state = loop_vars  # numbers stay Python's inside, as in TensorFlow
     single = len(loop_vars) == 1
     left = None if most is None else int(most)
     while (left is None or left > 0) and bool(_with(cond, state)):
         state = _like(loop_vars, _with(body, state), single)
         left = None if left is None else left - 1
-    return state
+    return nest.map_structure(_as_tensor, state)
 
 
 def _with(function: Any, state: Any) -> Any:

@@ -263,22 +263,26 @@ def _pull(
 
 
 def _flush(here: Any, site: Any) -> None:
-    """Lets Python see the values that variables have so far."""
-    graph = here
-    held = [h for h in graph.held.values() if h.written]
+    """Lets Python see the values that variables have so far, here and in enclosing graphs."""
+    if here.parent is not None:
+        _flush(here.parent, site)
+    held = [h for h in here.held.values() if h.written]
     if held:
         variables = tuple([h.variable for h in held])
         values = tuple([h.current for h in held])
-        graph.emit(FLUSH, values, {"variables": variables}, [], site)
+        here.emit(FLUSH, values, {"variables": variables}, [], site)
 
 
 def _reload(here: Any, site: Any) -> None:
     """Reads variables again after Python may have changed them."""
     for held in here.held.values():
-        (value,) = here.emit(
-            RELOAD, (), {"variable": held.variable}, [here.specs[held.current]], site
-        ) if held.current is not None else (None,)
-        held.current = value
+        if held.current is not None:
+            held.current = _read_again(here, held.variable, here.specs[held.current], site)
+    here.reread = _read_again
+
+
+def _read_again(here: Any, variable: Any, spec: Spec, site: Any = None) -> int:
+    return here.emit(RELOAD, (), {"variable": variable}, [spec], site)[0]
 
 
 def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:

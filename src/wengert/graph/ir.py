@@ -161,6 +161,7 @@ class Graph:
         self.origins: list[tuple[Graph, dict[int, int]]] = []  # and its values in earlier graphs
         self.jit = False  # whether it is to be compiled as a whole
         self.on_create: Any = None  # what to do when a variable is created, set by functions
+        self.reread: Any = None  # how to read variables that Python may have changed by now
         self._constants: dict[Any, int] = {}
         self._sizes: dict[int, tuple[Any, ...]] = {}
         self._contents: dict[int, np.ndarray] = {}
@@ -384,6 +385,8 @@ class Graph:
             shape = variable.shape._dims
             spec = Spec(shape, variable.dtype)
             held.initial = held.current = self.add_input(spec, label=variable._name)
+            if self.reread is not None:
+                held.current = self.reread(self, variable, spec)
         return held.current
 
     def write(self, variable: Variable, x: Any) -> None:
