@@ -13,7 +13,14 @@ import pytest
 
 import wengert as tf
 from wengert.autograph import (
-    builtin_forms, lists, logic, loops, operators, primitives, rows, values,
+    builtin_forms,
+    lists,
+    logic,
+    loops,
+    operators,
+    primitives,
+    rows,
+    values,
 )  # fmt: skip
 from wengert.core.tensor import Tensor
 
@@ -75,7 +82,7 @@ def chosen(condition: Any, sides: Any, outs: Any) -> list[Any]:
 
 
 def loop(plan: Any) -> tuple[list[Any], list[Any]]:
-    state, made = list(plan.start), []
+    state, made, example = list(plan.start), [], []
     count = None if plan.count is None else int(plan.count)
     for turn in range(-1, 1000 if count is None else count):
         # The first time is for tracing only: its results are dropped.

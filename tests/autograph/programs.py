@@ -5,6 +5,9 @@ must stay a Python value is wrapped in `Py`. `gradient` asks for gradients by th
 `xla` for a run by the compiled engine too.
 """
 
+# Programs are written as users write them, not as a linter would have them.
+# ruff: noqa: B007, B905, C416, F841, PERF401, PERF402, RET504, RET505, RET506, SIM201
+# pyright: reportPossiblyUnboundVariable=false, reportAttributeAccessIssue=false
 from __future__ import annotations
 
 import functools
@@ -673,7 +676,7 @@ def inner_functions(x):
         return -v
 
     y = visit(x) + visit(-x)
-    sign = lambda v: 1.0 if v > 0.0 else -1.0  # noqa: E731
+    sign = lambda v: 1.0 if v > 0.0 else -1.0
     return y, count, sign(x)
 
 

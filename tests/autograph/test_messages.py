@@ -1,5 +1,8 @@
 """What control flow on tensors cannot mean is said in plain words, at the user's line."""
 
+# Programs with mistakes are the point here.
+# ruff: noqa: B007, C416, PERF401, RET503, RUF034
+# pyright: reportPossiblyUnboundVariable=false
 from __future__ import annotations
 
 import re

@@ -45,7 +45,7 @@ def test_to_code_explains_the_users_own_text() -> None:
 
 
 def test_to_code_and_to_graph_refuse_what_is_not_converted() -> None:
-    with pytest.raises(ValueError, match="^to_code: only functions have code to show"):
+    with pytest.raises(ValueError, match=r"^to_code: only functions have code to show"):
         tf.autograph.to_code(3)
     with pytest.raises(ValueError, match="is not converted, because it is library code"):
         tf.autograph.to_graph(logging.getLogger)

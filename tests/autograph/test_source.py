@@ -26,7 +26,7 @@ def traced(f: Any, *args: Any) -> list[Any]:
     return [float(y) for y in tf.nest.flatten(result)]
 
 
-SEVERAL = [lambda x: x if x > 0 else -x, lambda x: x if x > 5 else 0 * x, lambda x: (x or x + 7)]
+SEVERAL = [lambda x: x if x > 0 else -x, lambda x: x if x > 5 else 0 * x, lambda x: (x or x + 7)]  # fmt: skip
 
 
 @pytest.mark.parametrize(("number", "wanted"), [(0, [3.0]), (1, [0.0]), (2, [-3.0])])
@@ -35,6 +35,7 @@ def test_lambdas_on_one_line(number: int, wanted: list[float]) -> None:
 
 
 def test_a_lambda_over_several_lines() -> None:
+    # fmt: off
     f = (
         lambda x,
         y=2: x
@@ -44,6 +45,7 @@ def test_a_lambda_over_several_lines() -> None:
             + 0 * x
         )
     )
+    # fmt: on
     assert traced(f, 1) == [2.0]
     assert traced(f, 3) == [3.0]
 
@@ -53,6 +55,11 @@ def test_lambdas_inside_each_other() -> None:
     assert traced(f, 2) == [3.0]
     assert traced(f, -2) == [-2.0]
     assert traced(f, -7) == [-7.0]
+
+
+def show_python(name: str, text: str) -> None:
+    """Puts text where Python looks for the source of a file."""
+    linecache.cache[name] = (len(text), None, list(text.splitlines(True)), name)
 
 
 def run_text(text: str, name: str) -> dict[str, Any]:
@@ -66,7 +73,7 @@ TEXT = "def f(x):\n    if x > 0:\n        return x\n    return -x\n"
 
 def test_text_that_a_notebook_has_put_into_the_cache() -> None:
     name = "<cell 7>"
-    linecache.cache[name] = (len(TEXT), None, TEXT.splitlines(True), name)
+    show_python(name, TEXT)
     assert traced(run_text(TEXT, name)["f"], -3) == [3.0]
 
 
@@ -193,7 +200,7 @@ def test_an_installed_package_is_converted_if_it_uses_wengert() -> None:
     for head, expected in (("import wengert as tf", None), ("import os", "it is library code")):
         name = f"/usr/lib/python3/site-packages/{expected is None}.py"
         full = head + text
-        linecache.cache[name] = (len(full), None, full.splitlines(True), name)
+        show_python(name, full)
         scope: dict[str, Any] = {"__name__": name}
         exec(compile(full, name, "exec"), scope)
         assert convert(scope["f"])[1] == expected

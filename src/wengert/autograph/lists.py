@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from wengert.core import nest
 from wengert.core.convert import operand, to_tensor
@@ -244,7 +244,7 @@ class FillingList:
         self.extend(values)
         return self
 
-    def used(self, *args: Any, **kwargs: Any) -> Any:
+    def used(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Anything that needs the elements."""
         raise self._give_up()
 

@@ -66,25 +66,32 @@ class Slots:
             return Local(f"`{symbol}`", self.state.site)
         return self.plan((k,), value)
 
-    def plan(self, path: Path, given: Any) -> Any:
+    def plan(self, path: Path, value: Any) -> Any:
         """How one value is carried."""
-        value: Any = given
         hint = self.hints.get(path)
         if isinstance(hint, StandIn) and is_missing(value):
             if str(self.state.symbols[path[0]]) != self.state.site.result:
                 self.standing_in.append(self.name(path))
             return self._blank(path, hint.needed)
+        if isinstance(value, list | TracedList | FillingList):
+            return self._list(path, value, hint)
+        return self._parts(path, value) if trees.is_tree(value) else self._leaf(path, value, hint)
+
+    def _parts(self, path: Path, value: Any) -> Any:
+        inner = [self.plan((*path, i), p) for i, p in enumerate(trees.parts(value))]
+        return Many(self, path, value, inner)
+
+    def _list(self, path: Path, value: Any, hint: Any) -> Any:
         if isinstance(value, FillingList):
             value.used()
-        if isinstance(value, list | TracedList) and self._fills(path, hint):
+        if self._fills(path, hint):
             return Filled(self, path, value)
-        if isinstance(hint, Growing) and isinstance(value, list):
-            value = TracedList.start(hint.element, value)
-        if isinstance(value, TracedList):
-            return Grown(self, path, value)
-        if trees.is_tree(value):
-            inner = [self.plan((*path, i), p) for i, p in enumerate(trees.parts(value))]
-            return Many(self, path, value, inner)
+        if isinstance(value, list) and not isinstance(hint, Growing):
+            return self._parts(path, value)
+        grown = TracedList.start(hint.element, value) if isinstance(value, list) else value
+        return Grown(self, path, grown)
+
+    def _leaf(self, path: Path, value: Any, hint: Any) -> Any:
         if trees.is_tensor(value):
             shape = hint.shape if isinstance(hint, Wider) else trees.shape_of(value)
             return self.carry(path, value, value, shape)

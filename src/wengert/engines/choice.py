@@ -6,6 +6,7 @@ come a second time, or at once when the work is worth a compilation by itself.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 from wengert.core import dtypes
@@ -15,6 +16,7 @@ from wengert.core.op import Spec
 from wengert.engines import host
 from wengert.engines.islands import needs_host
 from wengert.engines.trips import most_turns
+from wengert.graph.fingerprint import fingerprint
 from wengert.graph.ir import Graph, Node
 from wengert.graph.passes import has_effects, optimised
 
@@ -69,7 +71,9 @@ def runs_only_on_host(graph: Graph) -> Node | None:
 def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
     """Whether this call of a graph is to be compiled."""
     shapes = tuple([a.shape for a in arrays])
-    seen = graph.cache.setdefault("choices", {})
+    seen = graph.cache.get("choices")
+    if seen is None:
+        seen = graph.cache["choices"] = _seen_before(graph)
     choice = seen.get(shapes)
     if choice is None:
         if len(seen) > 1000:
@@ -77,6 +81,20 @@ def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
         choice = seen[shapes] = _Choice(graph, arrays)
     choice.calls += 1
     return choice.compiled()
+
+
+# Choices for graphs that are made anew for each call, by their content, oldest first.
+_transient: OrderedDict[Any, dict[Any, _Choice]] = OrderedDict()
+
+
+def _seen_before(graph: Graph) -> dict[Any, _Choice]:
+    """What was found out for this graph, or for an equal one that is gone."""
+    if not graph.cache.get("transient"):
+        return {}
+    found = _transient.setdefault(fingerprint(graph), {})
+    while len(_transient) > 256:
+        _transient.popitem(last=False)
+    return found
 
 
 def is_closed(graph: Graph) -> bool:

@@ -8,7 +8,7 @@ identity of tensors and functions.
 
 from __future__ import annotations
 
-from types import FunctionType
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +59,8 @@ def _mark(value: Any, depth: int) -> Any:
 
 def random_source(value: Any) -> Any:
     """The generator that a value is, or whose method it is."""
-    owner = getattr(value, "__self__", value)
+    bound = isinstance(value, MethodType | BuiltinMethodType)
+    owner = value.__self__ if bound else value
     return owner if isinstance(owner, RANDOM) else None
 
 

@@ -44,11 +44,12 @@ class Names:
                 for i, item in enumerate(value):
                     self._note(f"{name}[{i}]", item)
             elif not isinstance(value, Value):
-                for key, item in list(getattr(value, "__dict__", {}).items())[:_ATTRIBUTES]:
+                for key, item in list(inside(value).items())[:_ATTRIBUTES]:
                     self._note(f"{name}.{key}", item)
 
     def _note(self, name: str, value: Any) -> None:
-        value = getattr(value, "handle", value) if not isinstance(value, Value) else value
+        if type(value).__module__.startswith("keras."):
+            value = inside(value).get("_value", value)  # the variable in Keras's own
         self._found.setdefault(id(value), name)
         if isinstance(value, Value):
             self._tensors.setdefault(value._id, value)
@@ -88,6 +89,14 @@ class Names:
     def others(self, kind: type) -> list[tuple[str, Any]]:
         """All named objects of a type."""
         return [(n, v) for n, v in self._by_name.items() if isinstance(v, kind)]
+
+
+def inside(value: Any) -> dict[str, Any]:
+    """What lies in an object, without running any code of its class."""
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
 
 
 def _let_go(frame: FrameType, names: dict[str, Any]) -> None:

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.core.sites import USER, RawSite, _is_library
+from wengert.explain.naming import inside
+from wengert.functions.function import Function
 
 RANDOM = (np.random.Generator, np.random.RandomState)
 _DEEPEST = 3
@@ -78,7 +80,7 @@ def is_missing(value: Any) -> bool:
 
 def _inside(owner: Any, name: str) -> Any:
     """An attribute that lies in the object; a property would run the user's code."""
-    return getattr(owner, "__dict__", {}).get(name, _MISSING)
+    return inside(owner).get(name, _MISSING)
 
 
 def _root(reference: Reference) -> Any:
@@ -124,9 +126,8 @@ def _collect(callable_: Any, reads: Any, stores: Any, seen: set[int], depth: int
 
 def plain(callable_: Any) -> tuple[FunctionType | None, Any]:
     """The Python function behind something callable, and the object it is bound to."""
-    inner = getattr(callable_, "python_function", None)
-    if inner is not None:
-        return plain(inner)
+    if isinstance(callable_, Function):
+        return plain(callable_.python_function)
     if isinstance(callable_, MethodType):
         return plain(callable_.__func__)[0], callable_.__self__
     if isinstance(callable_, FunctionType):

@@ -49,6 +49,7 @@ def vectorized_map(
         values = [graph.value_of(x) for x in ends]
     graph.seal(values)
     graph.end_replays()
+    graph.cache["transient"] = True
     captured = [source for source, _ in graph.captures.values()]
     inputs = [*tensors, *captured, *[h.variable for h in graph.read_variables()]]
     outs = call(graph, inputs, execute.run_tensors(None, site), site)
@@ -197,6 +198,7 @@ def _rows_now(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[An
         values = [graph.value_of(g) for g in found if g is not None]
     graph.seal(values)
     graph.end_replays()
+    graph.cache["transient"] = True
     captured = [source for source, _ in graph.captures.values()]
     inputs = [seeds, *captured, *[h.variable for h in graph.read_variables()]]
     outs = iter(call(graph, inputs, execute.run_tensors(None, site), site))

@@ -16,7 +16,7 @@ from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape, as_shape
 from wengert.core.sites import caller
 from wengert.core.spec import TypeSpec
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.functions.branching import as_scalar
 from wengert.functions.inner import close, snapshot, trace_inner, written
 from wengert.functions.loops import OPEN, TURN, Loop, emit_loop
@@ -118,8 +118,7 @@ def _like(loop_vars: Any, found: Any, single: bool) -> Any:
                 f"{shown(loop_vars)}, it returned {shown(found)}."
             )
         )
-    flat = [_as_tensor(x) for x in nest.flatten(found)]
-    return nest.pack_sequence_as(loop_vars, flat)
+    return nest.pack_sequence_as(loop_vars, nest.flatten(found))
 
 
 def traced_loop(cond: Any, body: Any, loop_vars: Any, shape_invariants: Any, most: Any) -> Any:
@@ -136,6 +135,7 @@ def _traced_loop(cond: Any, body: Any, loop_vars: Any, invariants: Any, most: An
 
     def turn(*xs: Any) -> Any:
         new = _like(loop_vars, _with(body, put_together(skeleton, list(xs))), single)
+        new = nest.map_structure(_as_tensor, new)
         made, tensors = take_apart("while_loop", new)
         return put_together(made, [held(x, s) for x, s in zip(tensors, specs, strict=True)])
 

@@ -1,4 +1,4 @@
-"""`map_fn` over the rows of ragged tensors, or with rows of several lengths as results.
+"""`map_fn` over the rows of ragged and sparse tensors, or with rows of several lengths as results.
 
 Each result is taken apart into its flat values and its row lengths, which are collected row by
 row and joined at the end.
@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.composite.ragged_spec import RaggedTensorSpec
 from wengert.composite.ragged_tensor import RaggedTensor
+from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
 from wengert.core.convert import operand
@@ -22,25 +23,28 @@ from wengert.functions.tensor_array import TensorArray
 from wengert.graph.ir import building
 from wengert.composite.ragged_gather import gather
 from wengert.ops.cast import cast
+from wengert.ops.compare import equal
 from wengert.ops.create import range as numbers
 from wengert.ops.dims import shape
+from wengert.ops.indexing import boolean_mask
 from wengert.ops.row_pieces import row_lengths
 
 
 def is_ragged(elems: Any, wanted: Any) -> bool:
     """Whether rows come or go that differ in length."""
-    given = any(isinstance(x, RaggedTensor) for x in nest.flatten(elems))
+    given = any(isinstance(x, RaggedTensor | SparseTensor) for x in nest.flatten(elems))
     return given or any(isinstance(w, RaggedTensorSpec) for w in nest.flatten(wanted))
 
 
 def map_ragged(fn: Callable[..., Any], elems: Any, wanted: Any) -> Any:
     """`map_fn`; what `fn` gives is of the kind of its rows, unless `wanted` says otherwise."""
-    elems = nest.map_structure(lambda x: x if isinstance(x, RaggedTensor) else operand(x), elems)
+    elems = nest.map_structure(
+        lambda x: x if isinstance(x, RaggedTensor | SparseTensor) else operand(x), elems
+    )
     wanted = nest.map_structure(_row_spec, elems) if wanted is None else wanted
     specs = [_spec(w) for w in nest.flatten(wanted)]
     first = nest.flatten(elems)[0]
-    count = first.nrows() if isinstance(first, RaggedTensor) else shape(first)[0]
-    count = cast(count, dtypes.int32)
+    count = cast(_count(first), dtypes.int32)
 
     def turn(i: Any, *columns: Any) -> Any:
         result = fn(nest.map_structure(lambda x: _row(x, i), elems))
@@ -55,7 +59,24 @@ def map_ragged(fn: Callable[..., Any], elems: Any, wanted: Any) -> Any:
     return nest.pack_sequence_as(wanted, made)
 
 
+def _count(x: Any) -> Any:
+    if isinstance(x, SparseTensor):
+        return x.dense_shape[0]
+    return x.nrows() if isinstance(x, RaggedTensor) else shape(x)[0]
+
+
+def _sparse_row(x: SparseTensor, i: Any) -> SparseTensor:
+    here = equal(x.indices[:, 0], cast(i, dtypes.int64))
+    found = SparseTensor(
+        boolean_mask(x.indices[:, 1:], here), boolean_mask(x.values, here), x.dense_shape[1:]
+    )
+    found.set_shape(x.shape[1:])
+    return found
+
+
 def _row(x: Any, i: Any) -> Any:
+    if isinstance(x, SparseTensor):
+        return _sparse_row(x, i)
     if not isinstance(x, RaggedTensor) or building() is None:
         return x[i]
     splits = x.row_splits

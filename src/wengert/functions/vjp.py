@@ -66,12 +66,15 @@ def _build(graph: Graph, wanted: tuple[bool, ...]) -> Vjp:
             starts[i], variables[i] = params[places[value]], variable
         for i, variable in variables.items():
             joint.hold(variable).current = starts[i]._value
+            joint.roots[i] = starts[i]._id
 
         def assigned(variable: Any, value: Any) -> Any:
             # Later reads count towards the variable, as they do eagerly.
             start = starts.get(variable._id)
             new = symbolic(joint, _spec(value), None, joint.value_of(value))
             new._id = new._id if start is None else start._id
+            held = joint.hold(variable)  # for Python that the graph calls later
+            held.current, held.written = new._value, True
             return new
 
         sources = [p for p, want in zip(params, wanted, strict=True) if want]

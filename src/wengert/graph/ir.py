@@ -161,6 +161,7 @@ class Graph:
         self.origins: list[tuple[Graph, dict[int, int]]] = []  # and its values in earlier graphs
         self.jit = False  # whether it is to be compiled as a whole
         self.on_create: Any = None  # what to do when a variable is created, set by functions
+        self.roots: dict[int, int] = {}  # the ids that tapes know variables by, if not their own
         self.reread: Any = None  # how to read variables that Python may have changed by now
         self._constants: dict[Any, int] = {}
         self._sizes: dict[int, tuple[Any, ...]] = {}
@@ -398,7 +399,7 @@ class Graph:
     def snapshot(self, variable: Variable) -> Any:
         """The present value of a variable under the variable's own id, for a tape to keep."""
         tensor = self.tensor(self.read(variable))
-        tensor._id = variable._id
+        tensor._id = self.roots.get(variable._id, variable._id)
         return tensor
 
     def create(self, variable: Variable, initial: Any) -> Any:

@@ -20,7 +20,7 @@ from wengert.ops.row_list import Rows
 def _extent_kernel(x: Any) -> Any:
     if isinstance(x, Rows) and not x.is_even:
         rows = [_extent_kernel(x.blank(i) if r is None else r) for i, r in enumerate(x.items)]
-        return Rows(rows, np.dtype(bool), rows[0].shape)
+        return Rows(rows, np.dtype(bool), rows[0].shape, is_even=False)
     return np.zeros((*x.shape, 0), bool)
 
 

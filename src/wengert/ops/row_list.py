@@ -19,13 +19,18 @@ from wengert.core.errors import InvalidIndexError, invalid
 class Rows:
     """Rows of one dtype; `None` stands for zeros that nobody wrote.
 
-    `row` is the shape of a row that is not there. The rows may have different shapes.
+    `row` is the shape of a row that is not there; `is_even` says that all rows are arrays of that
+    shape.
     """
 
-    __slots__ = ("_change", "_items", "_newer", "dtype", "row")
+    __slots__ = ("_change", "_items", "_newer", "dtype", "is_even", "row")
 
     def __init__(
-        self, items: list[Any], dtype: np.dtype, row: tuple[int, ...] | None = None
+        self,
+        items: list[Any],
+        dtype: np.dtype,
+        row: tuple[int, ...] | None = None,
+        is_even: bool = True,
     ) -> None:
         self._items: list[Any] | None = items
         self._newer: Rows | None = None
@@ -33,6 +38,7 @@ class Rows:
         self._change: tuple[int, int, Any] = (0, 0, None)
         self.dtype = dtype
         self.row = row
+        self.is_even = is_even
 
     @property
     def items(self) -> list[Any]:
@@ -64,7 +70,10 @@ class Rows:
         """The version with `x` at `i`, longer if need be."""
         items = self.items
         length = len(items)
-        new = Rows(items, self.dtype, x.shape)
+        even = type(x) is np.ndarray and self.is_even
+        if even and x.shape != self.row and self.row is not None:
+            even = all(y is None for y in items)
+        new = Rows(items, self.dtype, x.shape, even)
         self._change = (length, i, items[i] if i < length else None)
         self._items, self._newer = None, new
         _resize(items, max(length, i + 1))
@@ -94,17 +103,11 @@ class Rows:
             None if x is None else x.zeros() if type(x) is Rows else np.zeros(x.shape, self.dtype)
             for x in self.items
         ]
-        return Rows(rows, self.dtype, self.row)
+        return Rows(rows, self.dtype, self.row, self.is_even)
 
     def filled(self) -> list[Any]:
         """All rows, blank ones too."""
         return [self.blank(i) if x is None else x for i, x in enumerate(self.items)]
-
-    @property
-    def is_even(self) -> bool:
-        """Whether all rows are arrays of one shape."""
-        there = [x for x in self.items if x is not None]
-        return all(type(x) is np.ndarray and x.shape == there[0].shape for x in there)
 
     # As an array.
 
@@ -169,7 +172,7 @@ def as_rows(x: Any) -> Rows:
     if isinstance(x, Rows):
         return x
     if x.dtype == object and x.ndim == 1 and len(x) and isinstance(x[0], np.ndarray | Rows):
-        return Rows(list(x), x[0].dtype, x[0].shape)
+        return Rows(list(x), x[0].dtype, x[0].shape, is_even=False)
     return Rows(list(x), x.dtype, x.shape[1:])
 
 
@@ -181,7 +184,8 @@ def added(a: Rows, b: Rows) -> Rows:
     rows = [
         y if x is None else x if y is None else _sum(x, y) for x, y in zip(left, right, strict=True)
     ]
-    return Rows(rows, a.dtype, b.row if a.row is None else a.row)
+    row = b.row if a.row is None else a.row
+    return Rows(rows, a.dtype, row, a.is_even and b.is_even and row in (b.row, None))
 
 
 def increased(rows: Rows, i: int, x: Any) -> Rows:
@@ -203,7 +207,7 @@ def joined(rows: list[Any], spec: Any) -> Any:
     first = rows[0].shape
     if all(type(r) is np.ndarray and r.shape == first for r in rows):
         return np.stack(rows)
-    return Rows(rows, spec.dtype.np, first)
+    return Rows(rows, spec.dtype.np, first, is_even=False)
 
 
 def outside(what: str, i: int, count: int) -> Exception:

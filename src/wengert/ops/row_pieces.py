@@ -117,7 +117,8 @@ def _cut_kernel(x: np.ndarray, lengths: np.ndarray, piece: int | None) -> Rows:
         )
     ends = np.cumsum(lengths).tolist()
     rows = [x[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
-    return Rows(rows, x.dtype, rows[0].shape if rows else None)
+    even = len(set(lengths.tolist())) <= 1
+    return Rows(rows, x.dtype, rows[0].shape if rows else None, even)
 
 
 def _lower_cut(x: Any, lengths: Any, piece: int | None) -> Any:
