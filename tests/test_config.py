@@ -13,6 +13,7 @@ import pytest
 
 import wengert as tf
 from wengert import hardware, settings
+from wengert.engines.devices import accelerators
 
 config: Any = tf.config
 CPU = config.PhysicalDevice("/physical_device:CPU:0", "CPU")
@@ -44,9 +45,10 @@ def gpus(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
         jax, "local_devices", lambda backend=None: devices[: 1 if backend == "cpu" else None]
     )
     monkeypatch.setattr(jax.config, "update", lambda name, value: told.append((name, value)))
-    hardware._accelerators.cache_clear()
+    monkeypatch.setattr("wengert.engines.devices._has_plugin", lambda: True)
+    accelerators.cache_clear()
     yield [devices, told]
-    hardware._accelerators.cache_clear()
+    accelerators.cache_clear()
 
 
 def says(kind: type[BaseException], call: Any) -> str:
@@ -121,7 +123,7 @@ def test_a_jax_that_does_not_start_shows_the_cpu(gpus, monkeypatch):
         raise RuntimeError("no driver")
 
     monkeypatch.setattr(jax, "local_devices", fails)
-    hardware._accelerators.cache_clear()
+    accelerators.cache_clear()
     assert config.list_physical_devices() == [CPU]
 
 

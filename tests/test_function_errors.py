@@ -5,6 +5,8 @@ Texts are pinned. In them HERE stands for this file with a line number.
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -314,7 +316,9 @@ ARGUMENTS: list[tuple[str, Callable[[], Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "work"), ARGUMENTS, ids=lambda a: a[:30] if type(a) is str else "")
+@pytest.mark.parametrize(
+    ("text", "work"), ARGUMENTS, ids=lambda a: a[:30] if type(a) is str else ""
+)
 def test_arguments_that_do_not_fit(text: str, work: Callable[[], Any]) -> None:
     with pytest.raises(TypeError) as caught:
         work()
@@ -560,6 +564,46 @@ def test_a_demand_inside_another_function_is_a_demand() -> None:
         "return tf.unique(x)[0]",
         lambda: outer(tf.ones([2])),
     )
+
+
+def _child(queue: Any, f: Any) -> None:
+    found = []
+    for shape in ([5], [6]):
+        try:
+            found.append(f(tf.ones(shape)).numpy().tolist())
+        except errors.FailedPreconditionError as error:
+            found.append(str(error))
+    with tf.engine("host"):
+        found.append(function(identity)(ONE).numpy().tolist())
+    queue.put(found)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # JAX's
+def test_a_forked_child_cannot_compile_but_runs_on_the_host() -> None:
+    f = function(multiplied_by_two, jit_compile=True)
+    f(tf.ones([4]))
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_child, args=(queue, f))
+    child.start()
+    *refusals, answer = queue.get(timeout=60)
+    child.join(60)
+    assert child.exitcode == 0
+    assert answer == 1.0
+    assert (
+        refusals
+        == [
+            "compiled functions: this process was forked from one that used XLA, which does not "
+            "survive a fork. Start worker processes with the `spawn` method."
+        ]
+        * 2
+    )
+
+
+def multiplied_by_two(x: Any) -> Any:
+    return x * 2.0
 
 
 # Host calls.

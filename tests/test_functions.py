@@ -23,7 +23,7 @@ def function(f: Any = None, **options: Any) -> Any:
 @dataclasses.dataclass
 class Settings:
     rate: Any
-    steps: int = 3
+    steps: Any = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,9 +169,30 @@ def test_python_called_from_a_graph_sees_variables_in_program_order() -> None:
         tf.py_function(look, [x], tf.float32)
         return v + 0.0
 
-    assert f(TWO).numpy() == 203.0
+    assert f(TWO).numpy() == v.numpy() == 203.0
     assert seen == [1.0, 103.0]
-    assert v.numpy() == 203.0
+    v.assign(1.0)
+    with tf.GradientTape() as tape:
+        y = f(TWO)
+    assert y.numpy() == v.numpy() == 203.0
+    assert seen == [1.0, 103.0] * 2
+    assert tape.gradient(y, v).numpy() == 1.0
+
+
+def test_python_called_from_a_branch_sees_what_was_assigned_before_it() -> None:
+    v, seen = tf.Variable(1.0), []
+
+    def look(x: Any) -> Any:
+        seen.append(float(v.numpy()))
+        return x
+
+    @function
+    def f(x: Any) -> Any:
+        v.assign(x * 5.0)
+        return tf.cond(x > 0.0, lambda: tf.py_function(look, [x], tf.float32), lambda: x)
+
+    assert f(TWO).numpy() == 2.0
+    assert seen == [10.0]
 
 
 def test_python_called_from_a_failing_graph_is_undone() -> None:
@@ -263,3 +284,24 @@ def test_an_error_does_not_count_as_a_trace() -> None:
         f(tf.ones([1]))
     assert f(ONE).numpy() == 1.0
     assert f.experimental_get_tracing_count() == 1
+
+
+@pytest.mark.parametrize("engine", ["host", "xla"])
+def test_results_and_variables_do_not_share_what_changes(engine: str) -> None:
+    v, w, given = tf.Variable(tf.zeros([8])), tf.Variable(tf.zeros([8])), np.ones(8, np.float32)
+
+    @function
+    def step(x: Any) -> Any:
+        v.assign_add(x)
+        w.assign(v)
+        return v.read_value(), w, x
+
+    with tf.engine(engine):
+        kept = [step(given) for _ in range(3)]
+    v.assign_add(tf.ones([8]))
+    w.scatter_nd_add([[0]], [10.0])
+    given[:] = 7.0
+    for k, (first, second, third) in enumerate(kept):
+        for tensor, number in ((first, k + 1.0), (second, k + 1.0), (third, 1.0)):
+            assert tensor.numpy().tolist() == [number] * 8
+    assert (v.numpy()[0], w.numpy()[0], w.numpy()[1]) == (4.0, 13.0, 3.0)

@@ -205,7 +205,9 @@ def scan_in_map(x: Any) -> Any:
 
 
 def custom_gradient_in_loop(x: Any) -> Any:
-    return tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, custom_gradient(s) + x), (0, x))[1]
+    return tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, custom_gradient(s) + x), (0, x))[
+        1
+    ]
 
 
 def recomputed_in_loop(x: Any) -> Any:

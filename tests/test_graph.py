@@ -125,9 +125,9 @@ def shown(python: Callable[..., Any], *specs: Any) -> str:
     """The printed graph, with the lines of this file as numbers from its start."""
     text = str(traced(python, *specs))
     first = python.__code__.co_firstlineno
-    return re.sub(
-        r" +# test_graph\.py:(\d+)", lambda m: f"  # line {int(m[1]) - first}", text
-    ) + "\n"
+    return (
+        re.sub(r" +# test_graph\.py:(\d+)", lambda m: f"  # line {int(m[1]) - first}", text) + "\n"
+    )
 
 
 weight = tf.Variable(3.0, name="weight")
@@ -144,7 +144,9 @@ def straight(x: Any, y: Any) -> Any:
 
 def test_a_graph_reads_like_code() -> None:
     text = shown(straight, tf.TensorSpec([None]), tf.TensorSpec([]))
-    assert text == """\
+    assert (
+        text
+        == """\
 straight(x: float32[?], y: float32[]):
     v0: float32[2] = a tensor from outside
     weight: float32[] = variable weight:0
@@ -162,6 +164,7 @@ straight(x: float32[?], y: float32[]):
     variable weight:0 = v5
     return v10, v9
 """
+    )
 
 
 def inner(x: Any) -> Any:
@@ -172,7 +175,9 @@ def inner(x: Any) -> Any:
 
 def test_graphs_inside_nodes_are_indented() -> None:
     text = shown(inner, tf.TensorSpec([]))
-    assert text == """\
+    assert (
+        text
+        == """\
 inner(x: float32[]):
     v0: uint64[3] = a random state
     weight: float32[] = variable weight:0
@@ -199,6 +204,7 @@ rows=0, reverse=False)  # line 2
     v9: float32[...] = add(v6, v8)  # line 3
     return v9
 """
+    )
 
 
 def test_a_graph_in_few_words() -> None:
@@ -396,5 +402,6 @@ def test_nodes_know_their_line() -> None:
     graph = traced(straight, tf.TensorSpec([None]), tf.TensorSpec([]))
     first = straight.__code__.co_firstlineno
     assert all(isinstance(node, Node) and node.site is not None for node in graph.nodes)
-    assert graph.nodes[0].site[0] is straight.__code__
+    site: Any = graph.nodes[0].site
+    assert site[0] is straight.__code__
     assert f"test_graph.py:{first + 1}" in str(graph)

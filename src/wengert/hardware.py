@@ -6,15 +6,12 @@ plugin for an accelerator is installed, since JAX takes a second to load.
 
 from __future__ import annotations
 
-import functools
 import re
-import sys
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from wengert.core.errors import at_site, describe
+from wengert.engines.devices import accelerators
 
-_KINDS = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "metal": "GPU", "tpu": "TPU"}
 _NAME = re.compile(r"(?:.*[/:])?(CPU|GPU|TPU):(\d+)", re.IGNORECASE)
 
 
@@ -46,24 +43,12 @@ _logical: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = {}
 _growth: dict[PhysicalDevice, bool] = {}
 
 
-@functools.cache
 def _accelerators() -> dict[PhysicalDevice, Any]:
     """JAX's devices other than CPUs, under their names here."""
-    if "jax" not in sys.modules and not (find_spec("jax_plugins") or find_spec("libtpu")):
-        return {}
-    try:
-        import jax
-
-        devices = jax.local_devices()
-    except (ImportError, RuntimeError):  # no JAX, or a driver that does not answer
-        return {}
-    found: dict[PhysicalDevice, Any] = {}
-    for device in devices:
-        kind = _KINDS.get(device.platform.lower())
-        if kind is not None:
-            number = sum(d.device_type == kind for d in found)
-            found[PhysicalDevice(f"/physical_device:{kind}:{number}", kind)] = device
-    return found
+    return {
+        PhysicalDevice(f"/physical_device:{name}", name.partition(":")[0]): device
+        for name, device in accelerators().items()
+    }
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from wengert.alias import KERAS, install
 
@@ -23,7 +26,8 @@ def load() -> ModuleType:
     _check_backend()
     os.environ["KERAS_BACKEND"] = _BACKEND
     try:
-        found = import_module(KERAS)
+        with _without_jax():
+            found = import_module(KERAS)
     except ModuleNotFoundError as error:
         if error.name not in ("keras", "optree", "h5py", "namex", "absl"):
             raise
@@ -34,6 +38,23 @@ def load() -> ModuleType:
         ) from None
     import_module("wengert.inside").introduce()
     return found
+
+
+@contextmanager
+def _without_jax() -> Iterator[None]:
+    """Hides JAX from one of Keras's callbacks, which would import it to mend an old version.
+
+    It takes as long to load as the rest of Keras, and is wanted only when something is compiled.
+    """
+    if "jax" in sys.modules:
+        yield
+        return
+    hidden: Any = None
+    sys.modules["jax"] = hidden
+    try:
+        yield
+    finally:
+        del sys.modules["jax"]
 
 
 def _check_backend() -> None:

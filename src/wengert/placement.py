@@ -1,23 +1,70 @@
-"""Names that order or place work in TensorFlow's graphs; eager code is in order as it is.
+"""Names that order or place work; eager code is in order as it is, and runs on the CPU.
 
-Eager operations run on the CPU, whatever device a program names.
+`device` is about functions: those called in its block run on the device that it names.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from wengert import settings
 from wengert.core.context import State, executing_eagerly, using
+from wengert.core.errors import at_site, describe, invalid
 from wengert.core.symbolic import is_symbolic
+from wengert.engines import devices
 
 
-@contextmanager
-def device(device_name: Any) -> Iterator[None]:
-    """Names a device for a block; eager operations compute on the CPU whatever it says."""
-    yield
+class device:
+    """Runs the functions that are called in a block on a device: `with tf.device("/CPU:0"): …`.
+
+    A device that is not there is passed over, unless `tf.config.set_soft_device_placement(False)`
+    was called. Eager operations compute on the CPU, and traced ones where their function runs.
+    """
+
+    def __init__(self, device_name: Any) -> None:
+        self._found = _device(device_name)
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(devices.wish(self._found))
+
+    def __exit__(self, *exc: object) -> None:
+        devices.unwish(self._tokens.pop())
+
+
+_NAME = re.compile(
+    r"(?:/?job:\w+)?(?:/?replica:\d+)?(?:/?task:\d+)?/?(?:(?:physical_)?device:)?"
+    r"(?:([a-zA-Z]+):(\d+|\*)|(CPU|GPU|TPU))?",
+    re.IGNORECASE,
+)
+
+
+def _device(name: Any) -> Any:
+    """JAX's device of a name; `None` where there is no choice, or none is named."""
+    if name is None:
+        return None
+    if callable(name):
+        raise at_site(RuntimeError("device: functions are not taken. Name the device."))
+    if hasattr(name, "name"):  # a logical or physical device
+        name = name.name
+    found = _NAME.fullmatch(name) if isinstance(name, str) else None
+    if found is None:
+        raise at_site(ValueError(f'device: a device is named like "/GPU:0"; got {describe(name)}.'))
+    kind, number = (found[1] or found[3] or "").upper(), found[2]
+    if not kind:
+        return None
+    known = devices.accelerators()
+    if kind == "CPU":
+        return devices.cpu() if known else None
+    chosen = known.get(f"{kind}:{0 if number in (None, '*') else int(number)}")
+    if chosen is None and not settings.get_soft_device_placement():
+        there = ", ".join(["CPU:0", *known])
+        raise invalid("device", f"there is no device {name} (there are: {there})")
+    return chosen
 
 
 @contextmanager

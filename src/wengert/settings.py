@@ -7,8 +7,10 @@ import sys
 from typing import Any
 
 from wengert.core.errors import at_site, describe
+from wengert.io.paths import local
 
 _values: dict[str, Any] = {
+    "compile_cache": None,
     "deterministic": False,
     "device_policy": "silent",
     "inter_op": 0,
@@ -136,13 +138,37 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
     It is JAX's setting `jax_default_matmul_precision`; functions that are compiled already stay.
     """
     _values["tensor_float_32"] = bool(enabled)
-    precision = None if enabled else "highest"
+    _tell_jax("jax_default_matmul_precision", None if enabled else "highest")
+
+
+def _tell_jax(name: str, value: Any) -> None:
+    """Sets an option of JAX; where JAX is not loaded yet, it reads it from the environment."""
     if "jax" in sys.modules:
-        sys.modules["jax"].config.update("jax_default_matmul_precision", precision)
-    elif precision is None:
-        os.environ.pop("JAX_DEFAULT_MATMUL_PRECISION", None)
+        sys.modules["jax"].config.update(name, value)
+    elif value is None:
+        os.environ.pop(name.upper(), None)
     else:
-        os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = precision
+        os.environ[name.upper()] = str(value)
+
+
+def get_compile_cache() -> str | None:
+    """The folder in which compiled functions are kept, if any."""
+    return _values["compile_cache"]
+
+
+def set_compile_cache(path: Any) -> None:
+    """Keeps compiled functions in a folder, from which later processes take them; `None` does not.
+
+    It is JAX's own cache. What it holds depends on the program, the versions of JAX and XLA and
+    the machine; a folder may be shared and deleted at any time.
+    """
+    folder = None if path is None else os.path.abspath(local("set_compile_cache", path))
+    _values["compile_cache"] = folder
+    _tell_jax("jax_compilation_cache_dir", folder)
+    if folder is not None:
+        # JAX would leave out what compiles within a second.
+        _tell_jax("jax_persistent_cache_min_compile_time_secs", 0.0)
+        _tell_jax("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
 def accept() -> None:

@@ -6,7 +6,6 @@ chooses; a loop runs its body once for the sake of tracing, then as often as the
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -119,7 +118,6 @@ def install(patch: pytest.MonkeyPatch) -> None:
     """Puts the stand-ins in place."""
     patch.setattr(primitives, "traced_side", traced_side)
     patch.setattr(primitives, "chosen", chosen)
-    patch.setattr(primitives, "going_on", lambda side: nullcontext())
     patch.setattr(primitives, "unasked", lambda side: None)
     patch.setattr(primitives, "loop", loop)
     patch.setattr(lists, "_array_type", lambda: TensorArray)

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 import wengert as tf
 
@@ -952,3 +954,325 @@ def jumps_under_python_conditions(x):
             if k == 2:
                 return x[0] * 7
     return x[0]
+
+
+# Odds and ends.
+
+
+@program(1.0, -1.0)
+def walrus_lazy(x):
+    y = 0.0
+    if x > 0.0 and (y := x * 2.0) > 1.0:
+        return y
+    return y - 1.0
+
+
+@program(([1, 2, 3],))
+def shadow(xs):
+    range = lambda n: xs[:n]
+    total = 0
+    for v in range(2):
+        total += v
+
+    def len(x):
+        return 100
+
+    return total + len(xs)
+
+
+@program(([[1.0, 2.0], [3.0, 4.0]],))
+def targets(x):
+    a = [0.0, 0.0]
+    s = 0.0
+    for p, q in x:
+        s += p * q
+    for a[0] in x[0]:
+        s += a[0]
+    for i, (p, *rest) in enumerate(x):
+        s += p + rest[0]
+    return s, a[0]
+
+
+@program(1.0, -1.0)
+def local_class(x):
+    class K:
+        k = 3.0
+
+        def m(self, v):
+            if v > 0.0:
+                return v * self.k
+            return v
+
+    return K().m(x)
+
+
+@program(1.0, -1.0)
+def tries(x):
+    try:
+        y = x
+        if x > 0.0:
+            try:
+                raise KeyError("a")
+            except KeyError as e:
+                y = x * 5.0
+            else:
+                y = x
+        z = 1.0
+    except (ValueError, TypeError) as e:
+        z = 0.0
+    finally:
+        w = 7.0
+    return y, z, w
+
+
+@program(1.0, -1.0)
+def withs(x):
+    with nullcontext(x) as a, nullcontext((x, 2.0)) as (b, c):
+        if a > 0.0:
+            r = b * c
+        else:
+            r = c
+    return r
+
+
+@program(1.0, -1.0)
+def annotated(x):
+    y: float = 0.0
+    n: int
+    if x > 0.0:
+        y = x
+        twice: float = x * 2.0
+        y = y + twice
+        n = 3
+    else:
+        n = 4
+    return y, n
+
+
+@program(1.0, -1.0)
+def augmented(x):
+    d = {"a": {"b": 1.0}}
+    box = Box(Box(2.0))
+    pair = [1.0, 2.0]
+    if x > 0.0:
+        d["a"]["b"] += x
+        box.v.v *= 3.0
+        pair[1] -= x
+        pair[0], box.v.v = box.v.v, pair[0]
+    return d["a"]["b"], box.v.v, pair
+
+
+@program((1.0,), (-1.0,))
+def matching(x):
+    class Point:
+        __match_args__ = ("u", "v")
+
+        def __init__(self, u, v):
+            self.u = u
+            self.v = v
+
+    out = []
+    for item in (Point(x, 1.0), {"k": x, "z": 3}, [x, 2.0, 3.0], 5, None):
+        match item:
+            case Point(u, v):
+                r = u + v
+            case {"k": k, **rest}:
+                r = k * rest["z"]
+            case [h, *t] if len(t) > 1:
+                r = h + t[1]
+            case int(n):
+                r = float(n)
+            case _:
+                r = 0.0
+        if r > 2.0:
+            r = r * 10.0
+        out.append(r)
+    return out
+
+
+@program(1.0, -1.0)
+def late_lambda(x):
+    fs = [lambda v, k=k: v * k if v > 0.0 else v - k for k in range(3)]
+    return [f(x) for f in fs]
+
+
+@program(1.0, -1.0)
+def python_dict_items(x):
+    d = {"a": x, "b": -x, "c": 2.0}
+    total = 0.0
+    for k, v in d.items():
+        if v > 0.0:
+            total += v
+        elif k == "b":
+            continue
+        total += 0.5
+    return total
+
+
+@program(([1.0, 2.0, 3.0],))
+def zip_mixed(x):
+    s = 0.0
+    for a, b in zip(x, [10.0, 20.0, 30.0]):
+        s += a * b
+    for i, (a, k) in enumerate(zip(x, range(3))):
+        s += a * tf.cast(k, tf.float32)
+    return s
+
+
+@program(3, 0)
+def nested_defs(n):
+    def outer(a):
+        t = 0
+
+        def inner(b):
+            nonlocal t
+            if b > 1:
+                t = t + b
+            return t
+
+        for i in tf.range(a):
+            inner(i)
+        return t
+
+    return outer(n) + outer(n)
+
+
+@program(([1.0, -2.0, 3.0],))
+def fstring_and_more(x):
+    parts = []
+    for k in range(3):
+        parts.append(f"{'pos' if k > 1 else 'neg'}{k!r:>3}")
+    v = x[0] if parts[2].startswith("pos") else x[1]
+    return v, len(parts), sorted([3, 1, 2], key=lambda q: -q)[0]
+
+
+@program(1.0, -1.0)
+def kwargs_calls(x):
+    def g(*args, a=1.0, **kw):
+        if args[0] > 0.0:
+            return args[0] * a + kw["b"]
+        return a
+
+    opts = {"b": 2.0}
+    return g(*[x], **opts), g(x, a=x, b=x)
+
+
+@program((5,), (0,))
+def for_else_nested(n):
+    found = -1
+    for i in range(n):
+        for j in range(n):
+            if i * j == 6:
+                found = i * 10 + j
+                break
+        else:
+            continue
+        break
+    return found
+
+
+@program((1.0,), (-1.0,))
+def return_in_with_in_loop(x):
+    for k in range(3):
+        with nullcontext():
+            x = x + 1.0
+            if x > 1.5:
+                return x
+        x = x * 2.0
+    return -x
+
+
+@program((3.0,), (-3.0,))
+def bool_values(x):
+    c = x and 2.0
+    d = x or 5.0
+    e = not (x and d - 5.0)
+    return c, d, e
+
+
+@program(([1.0, 2.0, 3.0, 4.0],))
+def accumulate_dict(x):
+    d = {}
+    d["s"] = 0.0
+    d["m"] = x[0]
+    for v in x:
+        d = {**d, "s": d["s"] + v}
+        d["m"] = max(d["m"], v)
+    return d["s"], d["m"]
+
+
+@program(([3.0, 1.0, 2.0],))
+def sort_bubble(x):
+    n = len(x)
+    ys = [x[i] for i in range(n)]
+    for i in range(n):
+        for j in range(n - 1):
+            if ys[j] > ys[j + 1]:
+                ys[j], ys[j + 1] = ys[j + 1], ys[j]
+    return tf.stack(ys)
+
+
+@program((10,), (7,))
+def gcd(a):
+    b = tf.constant(4)
+    while b:
+        a, b = b, a % b
+    return a
+
+
+@program(
+    (0.5,),
+)
+def newton(x):
+    y = x
+    for _ in range(20):
+        y2 = y - (y * y - 2.0) / (2.0 * y)
+        if tf.abs(y2 - y) < 1e-6:
+            break
+        y = y2
+    return y
+
+
+@program(([1, 2, 3, 4],))
+def set_in(x):
+    allowed = {1, 3}
+    total = 0
+    for k in range(4):
+        if k in allowed:
+            total += x[k]
+    return total
+
+
+@program(
+    ([0.0, 1.0],),
+)
+def np_use(x):
+    s = np.float32(0.0)
+    arr = np.array([1.0, 2.0], np.float32)
+    for v in x:
+        s = s + v * arr[0]
+        arr = arr + 1.0
+    return s, arr
+
+
+@program((2.0,), (-2.0,))
+def ternary_tuple(x):
+    a, b = (x, 1.0) if x > 0.0 else (0.0, x)
+    return a + b
+
+
+@program(
+    (4,),
+)
+def fib_list(n):
+    xs = [1, 1]
+    for i in tf.range(n):
+        xs.append(xs[-1] + xs[-2])
+    return xs[-1], xs[0]
+
+
+@program(([[1.0, 2.0], [3.0, 4.0]],))
+def nested_comp(x):
+    sums = [tf.reduce_sum(r) if r[0] > 2.0 else r[1] for r in x]
+    doubled = [[v * 2.0 for v in r] for r in x]
+    return tf.stack(sums), doubled

@@ -243,7 +243,7 @@ def too_many_traces() -> None:
 
 
 def missing_name() -> None:
-    tf.raw_ops  # here
+    tf.placeholder(tf.float32)  # here
 
 
 PROGRAMS = [

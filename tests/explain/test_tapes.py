@@ -103,6 +103,18 @@ class TestWarnings:
         (text,) = caught(ask)
         assert "(and 1 more cause)" in text
 
+    def test_a_branch_that_is_not_taken_later(self) -> None:
+        def ask() -> None:
+            for use in (True, True, False):
+                x = tf.constant(2.0)
+                with tf.GradientTape() as tape:
+                    tape.watch(x)
+                    y = x * x if use else tf.constant(4.0)
+                tape.gradient(y, x)
+
+        (text,) = caught(ask)
+        assert "WG118: probably, an earlier call from this line had a gradient for `x`" in text
+
     def test_jacobians_too(self) -> None:
         def ask() -> None:
             x = tf.constant([3.0])
@@ -259,6 +271,46 @@ class TestExplain:
         del y
         gc.collect()
         assert seen() is None
+
+
+class Hostile:
+    """An object that does not like to be looked at."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"asked for {name}")
+
+    @property
+    def handle(self) -> Any:
+        raise RuntimeError("asked for handle")
+
+
+class TestWhatLiesAround:
+    def test_objects_near_the_call_are_only_looked_at(self) -> None:
+        hostile, nest = Hostile(), [Hostile(), {"key": Hostile()}]
+        assert len(caught(lambda: unwatched())) == 1
+        x = tf.constant(3.0)
+        with tf.GradientTape() as tape:
+            y = x * x
+        assert tape.explain(y, x).codes == ["WG101"]
+        assert hostile is not nest
+
+    def test_what_locals_returned_stays(self) -> None:
+        x = tf.constant(3.0)
+        mine = locals()
+        with tf.GradientTape() as tape:
+            y = x * x
+        assert tape.explain(y, x).codes == ["WG101"]
+        assert mine["x"] is x
+
+    def test_a_failure_to_explain_is_no_failure_of_the_program(self, monkeypatch: Any) -> None:
+        from wengert.explain import unconnected
+
+        def fail(*args: Any, **kwargs: Any) -> Any:
+            raise KeyError("a bug of ours")
+
+        monkeypatch.setattr(unconnected, "reasons", fail)
+        (text,) = caught(unwatched)
+        assert "probably, nothing on the tape leads from the target to it" in text
 
 
 class TestMemoryReport:

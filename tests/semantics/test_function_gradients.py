@@ -304,7 +304,7 @@ def test_custom_gradient_with_variables(inner, outer):
 
     @tf.custom_gradient
     def product(x):
-        def grad(g, variables=None):
+        def grad(g, variables=()):
             return g * 7.0, [g * 9.0 * v for v in variables]
 
         return x * v, grad

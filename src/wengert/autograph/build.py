@@ -1,4 +1,7 @@
-"""Small pieces of syntax tree, each at the place in the user's source that it stands for."""
+"""Small pieces of syntax tree, each at the place in the user's source that it stands for.
+
+Nodes are made without their constructors, which cost more than all the rest of a conversion.
+"""
 
 from __future__ import annotations
 
@@ -8,104 +11,162 @@ from typing import Any
 
 from wengert.autograph.names import FIELDS
 
-_LOAD = ast.Load()
-_STORE = ast.Store()
+LOAD, STORE, AND, NOT = ast.Load(), ast.Store(), ast.And(), ast.Not()
+_IS, _IS_NOT = ast.Is(), ast.IsNot()
+_new = ast.AST.__new__
 
 
-def at(ref: Any, node: Any) -> Any:
-    """Gives a new node the place of another."""
-    node.lineno = ref.lineno
-    node.col_offset = ref.col_offset
-    node.end_lineno = ref.end_lineno
-    node.end_col_offset = ref.end_col_offset
+def make(kind: type, ref: Any, /, **fields: Any) -> Any:
+    """A node with these fields at the place of another."""
+    node: Any = _new(kind)
+    fields["lineno"] = ref.lineno
+    fields["col_offset"] = ref.col_offset
+    fields["end_lineno"] = ref.end_lineno
+    fields["end_col_offset"] = ref.end_col_offset
+    node.__dict__ = fields
     return node
 
 
 def load(ref: Any, name: str) -> Any:
     """A name that is read."""
-    return at(ref, ast.Name(name, _LOAD))
+    return make(ast.Name, ref, id=name, ctx=LOAD)
 
 
 def store(ref: Any, name: str) -> Any:
     """A name that is written."""
-    return at(ref, ast.Name(name, _STORE))
+    return make(ast.Name, ref, id=name, ctx=STORE)
 
 
 def const(ref: Any, value: Any) -> Any:
     """A constant."""
-    return at(ref, ast.Constant(value))
+    return make(ast.Constant, ref, value=value, kind=None)
 
 
 def member(ref: Any, name: str, attribute: str) -> Any:
     """`name.attribute`."""
-    return at(ref, ast.Attribute(load(ref, name), attribute, _LOAD))
+    return make(ast.Attribute, ref, value=load(ref, name), attr=attribute, ctx=LOAD)
 
 
 def call(ref: Any, function: Any, *args: Any) -> Any:
     """A call; the function is a node or a name."""
     if isinstance(function, str):
         function = load(ref, function)
-    return at(ref, ast.Call(function, list(args), []))
+    return make(ast.Call, ref, func=function, args=list(args), keywords=[])
 
 
 def item(ref: Any, value: Any, index: int) -> Any:
     """`value[index]`."""
-    return at(ref, ast.Subscript(value, const(ref, index), _LOAD))
+    return make(ast.Subscript, ref, value=value, slice=const(ref, index), ctx=LOAD)
+
+
+def several(ref: Any, values: list[Any]) -> Any:
+    """A tuple."""
+    return make(ast.Tuple, ref, elts=values, ctx=LOAD)
 
 
 def thunk(ref: Any, body: Any, args: Sequence[str] = ()) -> Any:
     """`lambda args: body`."""
-    return at(ref, ast.Lambda(arguments(ref, args), body))
+    return make(ast.Lambda, ref, args=arguments(ref, args), body=body)
 
 
 def arguments(ref: Any, names: Sequence[str] = ()) -> ast.arguments:
     """Plain positional parameters."""
-    return ast.arguments([], [at(ref, ast.arg(n)) for n in names], None, [], [], None, [])
+    given: Any = [make(ast.arg, ref, arg=n, annotation=None, type_comment=None) for n in names]
+    return ast.arguments([], given, None, [], [], None, [])
 
 
 def assign(ref: Any, name: str, value: Any) -> Any:
     """`name = value`."""
-    return at(ref, ast.Assign([store(ref, name)], value))
+    return assign_to(ref, store(ref, name), value)
+
+
+def assign_to(ref: Any, target: Any, value: Any) -> Any:
+    """`target = value`."""
+    return make(ast.Assign, ref, targets=[target], value=value, type_comment=None)
+
+
+def keep(ref: Any, name: str, value: Any) -> Any:
+    """`(name := value)`."""
+    return make(ast.NamedExpr, ref, target=store(ref, name), value=value)
 
 
 def do(ref: Any, expression: Any) -> Any:
     """An expression as a statement."""
-    return at(ref, ast.Expr(expression))
+    return make(ast.Expr, ref, value=expression)
 
 
 def give(ref: Any, expression: Any) -> Any:
     """`return expression`."""
-    return at(ref, ast.Return(expression))
+    return make(ast.Return, ref, value=expression)
+
+
+def nothing(ref: Any) -> Any:
+    """`pass`."""
+    return make(ast.Pass, ref)
 
 
 def either(ref: Any, test: Any, then: list[Any], otherwise: list[Any]) -> Any:
     """An `if` statement."""
-    return at(ref, ast.If(test, then or [at(ref, ast.Pass())], otherwise))
+    return make(ast.If, ref, test=test, body=then or [nothing(ref)], orelse=otherwise)
 
 
-def compare(ref: Any, left: Any, op: Any, right: Any) -> Any:
-    """One comparison."""
-    return at(ref, ast.Compare(left, [op], [right]))
+def pick(ref: Any, test: Any, then: Any, otherwise: Any) -> Any:
+    """`then if test else otherwise`."""
+    return make(ast.IfExp, ref, test=test, body=then, orelse=otherwise)
+
+
+def joined(ref: Any, op: ast.boolop, values: list[Any]) -> Any:
+    """Operands of `and` or `or`."""
+    return make(ast.BoolOp, ref, op=op, values=values)
+
+
+def negated(ref: Any, operand: Any) -> Any:
+    """`not operand`."""
+    return make(ast.UnaryOp, ref, op=NOT, operand=operand)
+
+
+def is_not(ref: Any, left: Any, value: Any) -> Any:
+    """`left is not value`."""
+    right = const(ref, value)
+    return make(ast.Compare, ref, left=left, ops=[_IS_NOT], comparators=[right])
 
 
 def is_none(ref: Any, name: str) -> Any:
     """`name is None`."""
-    return compare(ref, load(ref, name), ast.Is(), const(ref, None))
+    right = const(ref, None)
+    return make(ast.Compare, ref, left=load(ref, name), ops=[_IS], comparators=[right])
+
+
+def declare(kind: type, ref: Any, names: list[str]) -> Any:
+    """A `global` or `nonlocal` statement."""
+    return make(kind, ref, names=names)
 
 
 def function(ref: Any, name: str, args: Sequence[str], body: list[Any]) -> Any:
     """A `def`."""
-    node = ast.FunctionDef(name, arguments(ref, args), body or [at(ref, ast.Pass())], [], None)
-    if "type_params" in node._fields:
-        node.type_params = []  # type: ignore[attr-defined]  # Python 3.12 asks for it
-    return at(ref, node)
+    return make(
+        ast.FunctionDef,
+        ref,
+        name=name,
+        args=arguments(ref, args),
+        body=body or [nothing(ref)],
+        decorator_list=[],
+        returns=None,
+        type_comment=None,
+        type_params=[],
+    )
+
+
+def class_(ref: Any, name: str, body: list[Any]) -> Any:
+    """A `class`."""
+    empty: dict[str, Any] = {"bases": [], "keywords": [], "decorator_list": [], "type_params": []}
+    return make(ast.ClassDef, ref, name=name, body=body, **empty)
 
 
 def changed(node: Any, **fields: Any) -> Any:
     """A node like another, with some fields replaced; the other stays as it is."""
-    new = type(node)()
-    new.__dict__.update(node.__dict__)
-    new.__dict__.update(fields)
+    new: Any = _new(type(node))
+    new.__dict__ = node.__dict__ | fields
     return new
 
 

@@ -45,13 +45,13 @@ class Bundle:
         # All names are at hand, for the objects behind them may change in calls.
         known = self.facts.locals | self.facts.effects(self.facts.body).reads
         every = sorted((self._seen | known) - self.facts.globals)
-        seen = b.at(ref, ast.Tuple([b.load(ref, n) for n in every], ast.Load()))
+        seen = b.several(ref, [b.load(ref, n) for n in every])
         body.append(b.function(ref, names.every, [], [b.give(ref, seen)]))
         cells = self._op(ref, "cells", b.load(ref, names.every))
         body.append(b.assign(ref, names.cells, cells))
         body += self._functions
         exported = [b.load(ref, name) for name in self._exports]
-        body.append(b.give(ref, b.at(ref, ast.Tuple(exported, ast.Load()))))
+        body.append(b.give(ref, b.several(ref, exported)))
         return b.function(ref, names.forms, [], body)
 
     def _number(self, name: str) -> int:
@@ -82,9 +82,9 @@ class Bundle:
         declared = sorted(stored & self.facts.globals)
         head: list[Any] = []
         if outer:
-            head.append(b.at(ref, ast.Nonlocal(outer)))
+            head.append(b.declare(ast.Nonlocal, ref, outer))
         if declared:
-            head.append(b.at(ref, ast.Global(declared)))
+            head.append(b.declare(ast.Global, ref, declared))
         self._functions.append(b.function(ref, name, args, head + body))
         return name
 

@@ -26,6 +26,7 @@ from wengert.autograph.unit import Construct, Unit
 
 _log = logging.getLogger("wengert.autograph")
 OPT_OUT = "__wengert_do_not_convert__"
+_FUNCTION = 0x1  # what has fast local variables
 _GENERATOR = 0x20 | 0x80 | 0x200  # generators and coroutines
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -136,12 +137,12 @@ def tree(f: FunctionType, node: Any, unit: Unit, given: list[str]) -> ast.Module
     free = [*given, *[n for n in f.__code__.co_freevars if n != "__class__"]]
     owner = source.enclosing_class(f)
     if owner is not None:
-        inner = b.at(node, _class(owner, inner))
+        inner = b.class_(node, owner, [inner])
     elif "__class__" in f.__code__.co_freevars:
         free.append("__class__")
     # The names of the function and its class mean in the body what they mean in the user's file.
     bound = [n for n in (getattr(node, "name", None), owner) if n and n not in free]
-    head = [b.at(node, ast.Global(bound))] if bound else []
+    head = [b.declare(ast.Global, node, bound)] if bound else []
     return ast.Module([b.function(node, unit.names.prefix, free, [*head, inner])], [])
 
 
@@ -159,13 +160,6 @@ def _bare(args: ast.arguments) -> ast.arguments:
     return b.changed(args, **fields, defaults=defaults, kw_defaults=kw_defaults)
 
 
-def _class(name: str, inner: Any) -> Any:
-    node = ast.ClassDef(name, [], [], [inner], [])
-    if "type_params" in node._fields:
-        node.type_params = []  # type: ignore[attr-defined]  # Python 3.12 asks for it
-    return node
-
-
 def _compiled(module: ast.Module, f: FunctionType, prefix: str) -> CodeType:
     old = f.__code__
     flags = old.co_flags & _FUTURE
@@ -178,19 +172,28 @@ def _compiled(module: ast.Module, f: FunctionType, prefix: str) -> CodeType:
     return _named(code, old.co_name, old.co_qualname, prefix)
 
 
-def _named(code: CodeType, name: str, qualname: str, prefix: str) -> CodeType:
+def _named(
+    code: CodeType, name: str, qualname: str, prefix: str, converted: bool = True
+) -> CodeType:
     """Code under the user's names; functions of ours inside it go by the name they belong to."""
+    # The body of a class is left as it is; its methods are converted when they are called.
+    converted = converted and bool(code.co_flags & _FUNCTION)
     consts = []
     for one in code.co_consts:
         if isinstance(one, CodeType):
-            if one.co_name.startswith(prefix):
-                one = _named(one, name, qualname, prefix)
-            else:
-                one = _named(one, one.co_name, f"{qualname}.<locals>.{one.co_name}", prefix)
+            ours = one.co_name.startswith(prefix)
+            inner = name if ours else one.co_name
+            full = qualname if ours else _inside(qualname, code, inner)
+            one = _named(one, inner, full, prefix, converted)
         consts.append(one)
     new = code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(consts))
-    _remember(new, _DONE)
+    if converted:
+        _remember(new, _DONE)
     return new
+
+
+def _inside(qualname: str, outer: CodeType, name: str) -> str:
+    return f"{qualname}.<locals>.{name}" if outer.co_flags & _FUNCTION else f"{qualname}.{name}"
 
 
 def make(f: FunctionType, found: Conversion) -> FunctionType:

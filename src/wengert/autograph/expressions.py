@@ -29,11 +29,14 @@ _FRAME_FUNCTIONS = frozenset({"super", "locals", "vars", "dir", "eval", "exec", 
 class Expressions:
     """Rewrites the expressions of one function."""
 
-    def __init__(self, facts: Facts, unit: Unit, plain: bool) -> None:
+    def __init__(self, facts: Facts, unit: Unit, plain: bool, forms: Any = None) -> None:
         self.facts = facts
         self.unit = unit
         self.names = unit.names
         self.plain = plain
+        # The second form of the function, for operands that bind names; none where an inner scope
+        # hides the variables of the function.
+        self.forms = forms
         self._other: Expressions | None = None
 
     @property
@@ -42,8 +45,13 @@ class Expressions:
         if not self.plain:
             return self
         if self._other is None:
-            self._other = Expressions(self.facts, self.unit, False)
+            self._other = Expressions(self.facts, self.unit, False, self.forms)
         return self._other
+
+    @property
+    def scoped(self) -> Expressions:
+        """The form for an inner scope, where temporary names are not allowed."""
+        return Expressions(self.facts, self.unit, False)
 
     def __call__(self, node: Any) -> Any:
         method = _METHODS.get(type(node))
@@ -56,32 +64,64 @@ class Expressions:
     def check(self, ref: Any, value: Any, ask: str) -> Any:
         """Whether `value`, kept in the temporary, is for us; plain truth values cost no call."""
         temporary = self.names.temporary
-        kept = b.at(ref, ast.NamedExpr(b.store(ref, temporary), value))
+        kept = b.keep(ref, temporary, value)
         tests = [
-            b.compare(ref, kept, ast.IsNot(), b.const(ref, True)),
-            b.compare(ref, b.load(ref, temporary), ast.IsNot(), b.const(ref, False)),
+            b.is_not(ref, kept, True),
+            b.is_not(ref, b.load(ref, temporary), False),
             b.call(ref, ask, b.load(ref, temporary)),
         ]
-        return b.at(ref, ast.BoolOp(ast.And(), tests))
+        return b.joined(ref, b.AND, tests)
 
     def split(self, ref: Any, value: Any, ours: Any, theirs: Any) -> Any:
         """`ours if value is for us else theirs`; both may read the temporary."""
-        return b.at(ref, ast.IfExp(self.check(ref, value, self.names.symbolic), ours, theirs))
+        return b.pick(ref, self.check(ref, value, self.names.symbolic), ours, theirs)
 
     @property
     def kept(self) -> str:
         return self.names.temporary
 
-    def bool_op(self, node: ast.BoolOp) -> Any:
-        if all(map(self.facts.is_static, node.values[:-1])) or _binds(node.values[1:]):
+    def test(self, node: Any) -> Any:
+        """An expression of which only the truth matters."""
+        return self.bool_op(node, "_test") if isinstance(node, ast.BoolOp) else self(node)
+
+    def bool_op(self, node: ast.BoolOp, kind: str = "") -> Any:
+        if all(map(self.facts.is_static, node.values[:-1])):
             return b.rebuilt(node, self)
-        name = "and_" if isinstance(node.op, ast.And) else "or_"
+        name = ("and" if isinstance(node.op, ast.And) else "or") + (kind or "_")
+        if _binds(node.values[1:]):
+            return self.binding_op(node)
         if not self.plain or len(node.values) > _LONGEST_PLAIN:
             return self.chain_op(name, node, node.values)
         return self.plain_op(name, node, node.values)
 
+    def binding_op(self, node: ast.BoolOp) -> Any:
+        """`a and (x := b)`: an `if` that gives the value of one or the other."""
+        first, rest = node.values[0], node.values[1:]
+        other = rest[0] if len(rest) == 1 else b.joined(node, node.op, rest)
+        kept = b.load(first, self.kept)
+        sides = (other, kept) if isinstance(node.op, ast.And) else (kept, other)
+        theirs = None
+        if self.plain:
+            theirs = b.changed(node, values=[kept, self(other)])
+        return self.binding(node, first, sides, theirs)
+
+    def binding(self, node: Any, test: Any, sides: tuple[Any, Any], theirs: Any) -> Any:
+        """A choice between operands that bind names, as an `if` of the second form."""
+        if self.forms is None:
+            return b.rebuilt(node, self)
+        if theirs is None:
+            return b.call(test, self.forms.choice(node, sides), self.test(test))
+        number = self.forms.number(self.forms.choice(node, sides))
+        function = b.item(test, b.call(test, self.names.forms), number)
+        ours = b.call(test, function, b.load(test, self.kept))
+        return self.split(test, self.test(test), ours, theirs)
+
+    def operand(self, name: str, node: Any) -> Any:
+        """An operand of `name`, of which only the truth may matter."""
+        return self.test(node) if name.endswith("_test") else self(node)
+
     def chain_op(self, name: str, node: Any, values: list[Any]) -> Any:
-        first = self.lazy(values[0])
+        first = self.lazy.operand(name, values[0])
         if len(values) == 1:
             return first
         rest = self.chain_op(name, node, values[1:])
@@ -89,32 +129,36 @@ class Expressions:
 
     def plain_op(self, name: str, node: ast.BoolOp, values: list[Any]) -> Any:
         if len(values) == 1:
-            return self(values[0])
+            return self.operand(name, values[0])
         ref, rest = values[0], self.plain_op(name, node, values[1:])
-        theirs = b.at(node, ast.BoolOp(node.op, [b.load(ref, self.kept), rest]))
+        theirs = b.joined(node, node.op, [b.load(ref, self.kept), rest])
         delayed = b.thunk(values[1], self.chain_op(name, node, values[1:]))
-        return self.split(
-            ref, self(ref), self.op(ref, name, b.load(ref, self.kept), delayed), theirs
-        )
+        ours = self.op(ref, name, b.load(ref, self.kept), delayed)
+        return self.split(ref, self.operand(name, ref), ours, theirs)
 
     def unary_op(self, node: ast.UnaryOp) -> Any:
         if not isinstance(node.op, ast.Not) or self.facts.is_static(node.operand):
             return b.rebuilt(node, self)
         if not self.plain:
-            return self.op(node, "not_", self(node.operand))
+            return self.op(node, "not_", self.test(node.operand))
         ours = self.op(node, "not_", b.load(node, self.kept))
         theirs = b.changed(node, operand=b.load(node.operand, self.kept))
-        return self.split(node, self(node.operand), ours, theirs)
+        return self.split(node, self.test(node.operand), ours, theirs)
 
     def if_exp(self, node: ast.IfExp) -> Any:
-        if self.facts.is_static(node.test) or _binds([node.body, node.orelse]):
+        if self.facts.is_static(node.test):
             return b.rebuilt(node, self)
-        sides = [b.thunk(side, self.lazy(side)) for side in (node.body, node.orelse)]
-        if not self.plain:
-            return self.op(node, "choose", self(node.test), *sides)
         kept = b.load(node.test, self.kept)
-        theirs = b.changed(node, test=kept, body=self(node.body), orelse=self(node.orelse))
-        return self.split(node.test, self(node.test), self.op(node, "choose", kept, *sides), theirs)
+        theirs = None
+        if self.plain:
+            theirs = b.changed(node, test=kept, body=self(node.body), orelse=self(node.orelse))
+        if _binds([node.body, node.orelse]):
+            return self.binding(node, node.test, (node.body, node.orelse), theirs)
+        sides = [b.thunk(side, self.lazy(side)) for side in (node.body, node.orelse)]
+        if theirs is None:
+            return self.op(node, "choose", self.test(node.test), *sides)
+        ours = self.op(node, "choose", kept, *sides)
+        return self.split(node.test, self.test(node.test), ours, theirs)
 
     def compare(self, node: ast.Compare) -> Any:
         symbols = [_OPERATORS[type(op)] for op in node.ops]
@@ -148,12 +192,13 @@ class Expressions:
 
     def comprehension(self, node: Any) -> Any:
         """A comprehension whose first source may be a tensor; temporaries are not allowed inside."""
-        generators = [b.rebuilt(g, self.lazy) for g in node.generators]
+        inner = self.scoped
+        generators = [b.rebuilt(g, inner) for g in node.generators]
         if isinstance(node, ast.DictComp):
             return b.changed(
-                node, key=self.lazy(node.key), value=self.lazy(node.value), generators=generators
+                node, key=inner(node.key), value=inner(node.value), generators=generators
             )
-        new = b.changed(node, elt=self.lazy(node.elt), generators=generators)
+        new = b.changed(node, elt=inner(node.elt), generators=generators)
         names = _simple_targets(node)
         if isinstance(node, ast.SetComp) or names is None:
             return new
@@ -166,7 +211,9 @@ class Expressions:
         theirs = b.changed(new, generators=[generator])
         parts = [b.thunk(node.elt, new.elt, names), b.const(node, None)]
         if first.ifs:
-            parts[1] = b.thunk(first.ifs[0], self.chain_op("and_", node, first.ifs), names)
+            parts[1] = b.thunk(
+                first.ifs[0], self.scoped.chain_op("and_test", node, first.ifs), names
+            )
         parts.append(b.const(node, isinstance(first.target, ast.Tuple)))
         sites = self._sites(node)
         source = self.iterable(first.iter, self)
@@ -174,7 +221,7 @@ class Expressions:
             return self.op(node, "comprehend", sites, source, *parts, b.thunk(node, theirs, [rows]))
         ours = self.op(node, "comprehend", sites, b.load(node, rows), *parts, b.const(node, None))
         check = self.check(first.iter, source, self.names.sourced)
-        return b.at(node, ast.IfExp(check, ours, theirs))
+        return b.pick(node, check, ours, theirs)
 
     def _sites(self, node: Any) -> Any:
         """The loop of a comprehension and its condition, which fill a list of ours."""
@@ -184,7 +231,7 @@ class Expressions:
             )
             for kind in ("for", "if")
         ]
-        return b.at(node, ast.Tuple(found, ast.Load()))
+        return b.several(node, found)
 
     def iterable(self, node: Any, rewrite: Expressions) -> Any:
         """What a loop runs over, as a source of ours if it is a tensor."""

@@ -36,6 +36,7 @@ class Facts:
         first = [*node.args.posonlyargs, *node.args.args][:1]
         self.first: str | None = first[0].arg if first else None
         self._effects: dict[int, Effects] = {}
+        self._several: dict[tuple[int, ...], Effects] = {}
         self.body: list[ast.stmt] = node.body if isinstance(node.body, list) else []
         whole = self.effects(self.body)
         names = declared(self.body)
@@ -43,7 +44,7 @@ class Facts:
         self.nonlocals = names["nonlocal"]
         self.locals = parameters(node.args) | (whole.stores - self.globals - self.nonlocals)
         self.shared = whole.shared
-        self.always = whole.captured | whole.shared | self.globals | self.nonlocals
+        self.always = whole.captured | whole.shared | self.globals | self.nonlocals | whole.bound
         if whole.reads & _ALL_NAMES:
             self.always |= self.locals
         self.conditional = self._conditional()
@@ -53,17 +54,26 @@ class Facts:
         _Liveness(self).block(self.body, set(self.always))
 
     def effects(self, statements: Sequence[ast.AST]) -> Effects:
-        """The effects of statements or expressions, each worked out once."""
+        """The effects of statements or expressions, worked out once."""
         if len(statements) == 1:
-            found = self._effects.get(id(statements[0]))
-            if found is None:
-                found = self._effects[id(statements[0])] = effects(statements[0], self._effects)
-            return found
-        return effects(statements, self._effects)
+            return self._one(statements[0])
+        key = tuple(map(id, statements))
+        found = self._several.get(key)
+        if found is None:
+            found = self._several[key] = Effects()
+            for node in statements:
+                found.add(self._one(node))
+        return found
+
+    def _one(self, node: ast.AST) -> Effects:
+        found = self._effects.get(id(node))
+        if found is None:
+            found = self._effects[id(node)] = effects(node, self._effects)
+        return found
 
     def jumps(self, *statements: ast.AST) -> set[str]:
         """The kinds of jumps that lead out of the statements."""
-        return self.effects(statements).jumps
+        return self.effects(statements).jumps if statements else set()
 
     def _conditional(self) -> set[str]:
         """Names that get a value inside a branch or loop, so that they may lack one after it."""

@@ -24,7 +24,9 @@ class Forms(Bundle):
 
     def __init__(self, facts: Facts, unit: Unit, nested: Any) -> None:
         super().__init__(facts, unit)
+        self.rewrite.forms = self
         self._nested = nested
+        self._kept: list[Any] = []
 
     # What the plain form asks for. Each answers with the number of a function in the bundle.
 
@@ -44,6 +46,17 @@ class Forms(Bundle):
         """Runs a loop, or the rest of one."""
         self._loops = list(loops)
         return self._number(self._loop(node))
+
+    def number(self, name: str) -> int:
+        """The number of a function of the bundle."""
+        return self._number(name)
+
+    def choice(self, node: Any, sides: tuple[Any, Any]) -> str:
+        """The function that gives one of two operands, given the condition."""
+        key = ("choice", id(node))
+        if key not in self._made:
+            self._made[key] = self._choice(node, sides)
+        return self._made[key]
 
     def finish(self, number: int, node: Any) -> int:
         """Does what function `number` does and returns the result of the user's function."""
@@ -86,7 +99,7 @@ class Forms(Bundle):
 
     def _ask(self, node: ast.If, rest: list[ast.stmt]) -> Any:
         """An `if` on a condition that may be a tensor, with the rest of its block if it jumps."""
-        run = b.call(node.test, self._if(node, rest), self.rewrite(node.test))
+        run = b.call(node.test, self._if(node, rest), self.rewrite.test(node.test))
         return b.do(node.test, run)
 
     def _if(self, node: ast.If, rest: list[ast.stmt]) -> str:
@@ -116,6 +129,22 @@ class Forms(Bundle):
         given = [self.names.cells, self.names.temporary, *names]
         asked = self._op(ref, "if_", site, *[b.load(ref, n) for n in given])
         return [b.do(ref, asked), *tail]
+
+    def _choice(self, node: Any, sides: tuple[Any, Any]) -> str:
+        """A choice as an `if` that assigns a name of ours; operands may bind names of the user's."""
+        t = self.names.temporary
+        given, result = (self.unit.fresh(kind, node) for kind in ("given", "chosen"))
+        self._flags |= {given, result}
+        self._use(given, result)
+        known = [b.load(s, given) if getattr(s, "id", None) == t else s for s in sides]
+        body, orelse = ([b.assign(s, result, s)] for s in known)
+        branch = b.either(node, b.load(node, t), body, orelse)
+        # What is known about a node goes by its identity, so the node must live as long.
+        self._kept.append(branch)
+        self.facts.live_after[id(branch)] = self.facts.locals | {result}
+        keep = b.assign(node, given, b.load(node, t))
+        lines = [keep, *self._if_body(branch, []), b.give(node, b.load(node, result))]
+        return self._define("choice", node, [t], lines, {given})
 
     def _end_of(self, rest: list[ast.stmt]) -> set[str]:
         return self.facts.live_after[id(rest[-1])]
@@ -165,13 +194,13 @@ class Forms(Bundle):
             flag = self._flags_of(["continue"])[0]
             start.append(b.assign(node.body[0], flag, b.const(node.body[0], False)))
         if isinstance(node, ast.While):
-            given = [b.give(node.test, self.rewrite(node.test))]
+            given = [b.give(node.test, self.rewrite.test(node.test))]
             test = self._define("test", node.test, [], given, self._stored([node.test]))
             body = start + self._block(node.body)
             return [test, self._define("body", node.body[0], [], body, self._stored(node.body))]
         given = self.names.prefix + "item"
         target = self.rewrite(node.target)
-        start.append(b.at(node.target, ast.Assign([target], b.load(node.target, given))))
+        start.append(b.assign_to(node.target, target, b.load(node.target, given)))
         body = start + self._block(node.body)
         stored = self._stored(node.body, [node.target])
         return [self._define("body", node.body[0], [given], body, stored)]
@@ -232,21 +261,21 @@ class Forms(Bundle):
     def _annotated(self, node: ast.AnnAssign) -> list[Any]:
         if node.value is None:
             return []
-        return [b.at(node, ast.Assign([self.rewrite(node.target)], self.rewrite(node.value)))]
+        return [b.assign_to(node, self.rewrite(node.target), self.rewrite(node.value))]
 
     def _plain_or_if(self, node: ast.If) -> list[Any]:
         if not self.facts.is_static(node.test):
             return [self._ask(node, [])]
         body, orelse = self._filled(node.body), self._block(node.orelse)
-        return [b.changed(node, test=self.rewrite(node.test), body=body, orelse=orelse)]
+        return [b.changed(node, test=self.rewrite.test(node.test), body=body, orelse=orelse)]
 
     def _filled(self, statements: list[ast.stmt]) -> list[Any]:
-        return self._block(statements) or [b.at(statements[0], ast.Pass())]
+        return self._block(statements) or [b.nothing(statements[0])]
 
     def _any_loop(self, node: Any) -> list[Any]:
         ref = node.test if isinstance(node, ast.While) else node.iter
         if isinstance(node, ast.While):
-            source = self.rewrite(node.test)
+            source = self.rewrite.test(node.test)
         else:
             source = self.rewrite.iterable(node.iter, self.rewrite)
         return [b.do(ref, b.call(ref, self._loop(node), source, b.const(ref, True)))]
@@ -266,7 +295,7 @@ class Forms(Bundle):
             "finalbody": self._block(node.finalbody),
         }
         if not handlers and not blocks["finalbody"]:
-            blocks["finalbody"] = [b.at(node, ast.Pass())]
+            blocks["finalbody"] = [b.nothing(node)]
         return [b.changed(node, handlers=handlers, **blocks)]
 
     def _match(self, node: ast.Match) -> list[Any]:
@@ -282,7 +311,7 @@ class Forms(Bundle):
         message = b.const(node, None)
         if node.msg is not None:
             message = b.thunk(node.msg, self.rewrite(node.msg))
-        return [b.do(node, self._op(node, "assert_", self.rewrite(node.test), message))]
+        return [b.do(node, self._op(node, "assert_", self.rewrite.test(node.test), message))]
 
     def _raise(self, node: ast.Raise) -> list[Any]:
         return [raised(node, self.rewrite)]

@@ -87,7 +87,11 @@ class Joint:
         blank = [self._is_blank(k, v, w) for v, w in zip((a, b), self.wanted, strict=True)]
         if any(blank):
             return self._standing_in(a, b, *blank)
-        name = "the returned value" if symbol.base == site.result else f"`{symbol}`"
+        name = f"`{symbol}`"
+        if symbol.base == site.result:
+            name = "the returned value"
+        elif "ag__chosen" in name:
+            name = "the conditional expression"
         return self.values(name, k, a, b, before)
 
     def _is_blank(self, k: int, value: Any, wanted: frozenset[str] | None) -> bool:

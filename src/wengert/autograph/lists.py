@@ -74,7 +74,7 @@ class TracedList:
 
     def append(self, value: Any) -> None:
         """Adds an element at the end."""
-        self._write(self.length(), value)
+        self._write(self.length(), settled(value))
 
     def extend(self, values: Any) -> None:
         """Adds elements at the end."""
@@ -200,6 +200,15 @@ class _Parts:
     __tf_unflatten__ = TracedList.__tf_unflatten__
 
 
+def settled(value: Any) -> Any:
+    """An element of a growing list: a growing list in it becomes a tensor of its elements."""
+    if isinstance(value, TracedList):
+        return value.stack()
+    if type(value) in (list, tuple):
+        return type(value)(map(settled, value))
+    return {k: settled(v) for k, v in value.items()} if type(value) is dict else value
+
+
 def _joined(x: Any, axis: int) -> Any:
     """The rows of a tensor side by side along an axis of theirs."""
     rank = x.shape.rank
@@ -232,7 +241,7 @@ class FillingList:
 
     def append(self, value: Any) -> None:
         """Adds an element at the end."""
-        self.items.append(value)
+        self.items.append(settled(value))
         self.sites.append(caller())
 
     def extend(self, values: Any) -> None:

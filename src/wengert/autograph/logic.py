@@ -12,6 +12,7 @@ from wengert.autograph.learning import inside
 from wengert.autograph.undefined import Undefined
 from wengert.autograph.values import symbolic
 from wengert.core import dtypes
+from wengert.core.errors import invalid_dtype
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
 
@@ -19,27 +20,36 @@ Thunk = Callable[[], Any]
 
 
 def and_(a: Any, rest: Thunk) -> Any:
-    """`a and rest()`."""
-    if not symbolic(a):
-        return a and rest()
-    return _either("and", a, rest, True)
+    """`a and rest()`, as a value."""
+    return a and rest() if not symbolic(a) else _either("and", a, rest, True)
 
 
 def or_(a: Any, rest: Thunk) -> Any:
-    """`a or rest()`."""
-    if not symbolic(a):
-        return a or rest()
-    return _either("or", a, rest, False)
+    """`a or rest()`, as a value."""
+    return a or rest() if not symbolic(a) else _either("or", a, rest, False)
 
 
-def _either(name: str, a: Any, rest: Thunk, when: bool) -> Any:
-    """The rest where `a` leaves it open, else `a`; truth values where they are not alike."""
+def and_test(a: Any, rest: Thunk) -> Any:
+    """`a and rest()` where only its truth matters."""
+    return (
+        a and rest() if not symbolic(a) else _either("and", primitives.truth(a), rest, True, True)
+    )
+
+
+def or_test(a: Any, rest: Thunk) -> Any:
+    """`a or rest()` where only its truth matters."""
+    return a or rest() if not symbolic(a) else _either("or", primitives.truth(a), rest, False, True)
+
+
+def _either(name: str, a: Any, rest: Thunk, when: bool, test: bool = False) -> Any:
+    """The rest where `a` leaves it open, else `a`."""
     condition = primitives.truth(a)
     mine = a if isinstance(a, SymbolicTensor) else condition
 
     def run() -> Any:
         with inside():
-            return rest()
+            found = rest()
+            return _truth(found) if test and not isinstance(found, bool) else found
 
     side = primitives.traced_side(name, run)
     if mine.dtype is dtypes.bool_:
@@ -49,21 +59,25 @@ def _either(name: str, a: Any, rest: Thunk, when: bool) -> Any:
         simple = primitives.unasked(side)
         if simple is not None and simple.dtype is dtypes.bool_:
             return condition & simple if when else condition | simple
-    own, value = _alike(mine, condition, side)
+    value = _alike(name, mine, side.value)
     other = primitives.traced_side(name, _none)
-    sides, outs = ((side, other), ([value], [own])) if when else ((other, side), ([own], [value]))
+    sides, outs = ((side, other), ([value], [mine])) if when else ((other, side), ([mine], [value]))
     return primitives.chosen(condition, sides, outs)[0]
 
 
-def _alike(mine: Any, condition: Any, side: Any) -> tuple[Any, Any]:
-    """Both operands as tensors of one dtype: as they are, or as truth values."""
-    value = side.value
-    if trees.is_tensor(value) and value.dtype is mine.dtype:
-        return mine, value
-    if trees.is_number(value) and trees.as_tensor(value, mine.dtype).dtype is mine.dtype:
-        return mine, trees.as_tensor(value, mine.dtype)
-    with primitives.going_on(side):
-        return condition, _truth(value)
+def _alike(name: str, mine: Any, value: Any) -> Any:
+    """The second operand as a tensor of the dtype of the first."""
+    if trees.is_tensor(value) or trees.is_constant(value):
+        found = trees.as_tensor(value, mine.dtype)
+        if found.dtype is mine.dtype:
+            return found
+    raise invalid_dtype(
+        name,
+        "which operand is the value depends on a tensor, so both must be tensors of one dtype",
+        mine,
+        value,
+        help="As a condition, compare each of them first.",
+    )
 
 
 def _none() -> None:

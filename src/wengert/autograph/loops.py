@@ -22,7 +22,7 @@ from wengert.autograph.learning import (
     inside,
     retrying,
 )
-from wengert.autograph.logic import and_, not_
+from wengert.autograph.logic import and_test, not_
 from wengert.autograph.names import Symbol
 from wengert.autograph.objects import OBJECTS, learn_of, watch
 from wengert.autograph.options import OPTIONS, LoopOptions, collecting
@@ -58,7 +58,7 @@ def _again(site: Construct, cells: Cells, test: Any) -> Any:
     stop = stopped(site, cells)
     if stop is True:
         return False
-    return test() if stop is False else and_(not_(stop), test)
+    return test() if stop is False else and_test(not_(stop), test)
 
 
 def for_(site: Construct, cells: Cells, rows: Any, body: Any) -> None:

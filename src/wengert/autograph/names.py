@@ -90,7 +90,7 @@ class Effects:
     """What a piece of code reads, writes and may jump to."""
 
     __slots__ = (
-        "appended", "assigned", "calls", "captured", "jumps", "memo", "mutated", "reads", "shared",
+        "appended", "assigned", "bound", "calls", "captured", "jumps", "memo", "mutated", "reads", "shared",
         "stores",
     )  # fmt: skip
 
@@ -105,6 +105,8 @@ class Effects:
         # Names that inner functions see, and those that they change by `nonlocal`.
         self.captured: set[str] = set()
         self.shared: set[str] = set()
+        # Names that `:=` binds, perhaps in an operand that is not evaluated.
+        self.bound: set[str] = set()
         self.jumps: set[str] = set()
         self.calls = False
 
@@ -116,6 +118,7 @@ class Effects:
         self.appended |= other.appended
         self.captured |= other.captured
         self.shared |= other.shared
+        self.bound |= other.bound
         self.jumps |= other.jumps
         self.calls = self.calls or other.calls
 
@@ -170,6 +173,11 @@ def _place(node: ast.Attribute | ast.Subscript, found: Effects) -> None:
             base = path(node.value)
             if base is not None:
                 found.mutated.add(base)
+    _inside(node, found)
+
+
+def _named_expr(node: ast.NamedExpr, found: Effects) -> None:
+    found.bound.add(node.target.id)
     _inside(node, found)
 
 
@@ -248,10 +256,9 @@ def _comprehension(node: Any, found: Effects) -> None:
     inner = Effects(found.memo)
     _inside(node, inner)
     bound = effects(g.target for g in node.generators).stores
-    walrus = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
     inner.reads -= bound
     inner.captured -= bound
-    inner.stores = walrus
+    inner.stores = set(inner.bound)
     inner.mutated = {s for s in inner.mutated if s.base not in bound}
     found.add(inner)
 
@@ -294,6 +301,7 @@ _HANDLERS: dict[type, Any] = {
     ast.Attribute: _place,
     ast.Subscript: _place,
     ast.AugAssign: _aug_assign,
+    ast.NamedExpr: _named_expr,
     ast.Call: _call,
     ast.ClassDef: _class,
     ast.While: _loop,

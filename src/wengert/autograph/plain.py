@@ -46,8 +46,8 @@ class Plain:
         self.facts = facts
         self.unit = unit
         self.names = unit.names
-        self.rewrite = Expressions(facts, unit, plain=True)
         self.forms = Forms(facts, unit, self.nested)
+        self.rewrite = Expressions(facts, unit, plain=True, forms=self.forms)
         self.loops: list[Any] = []
         self._keeps_form = False
 
@@ -91,7 +91,7 @@ class Plain:
         ref = node.test
         number = self.forms.branch(node, rest, self.loops)
         ours = self.leave(ref, number, place, b.load(ref, self.names.temporary), None)
-        check = self.rewrite.check(ref, self.rewrite(node.test), self.names.symbolic)
+        check = self.rewrite.check(ref, self.rewrite.test(node.test), self.names.symbolic)
         theirs = [self.fast_if(node)]
         inner = any(map(self.facts.may_defer, (*node.body, *node.orelse)))
         if place == INSIDE:
@@ -125,7 +125,7 @@ class Plain:
             return [b.either(ref, b.is_none(ref, self.names.form), theirs, ours)]
         number = self.forms.rest(node, rest, self.loops)
         ours = self.leave(ref, number, place, b.const(ref, None), self.names.form)
-        gone = b.compare(ref, b.load(ref, self.names.form), ast.IsNot(), b.const(ref, None))
+        gone = b.is_not(ref, b.load(ref, self.names.form), None)
         return [b.either(ref, gone, ours, [])]
 
     def leave(self, ref: Any, number: int, place: str, given: Any, form: str | None) -> list[Any]:
@@ -154,7 +154,7 @@ class Plain:
         out = [b.do(ref, b.call(ref, function, source, b.const(ref, False)))]
         if not self.facts.jumps(loop):
             out.append(b.assign(ref, self.names.form, b.const(ref, None)))
-        return [*out, b.at(ref, ast.Break())]
+        return [*out, b.make(ast.Break, ref)]
 
     def iterator(self, loop: ast.For) -> str:
         return f"{self.names.prefix}rows_{loop.lineno}_{loop.col_offset}"
@@ -172,7 +172,7 @@ class Plain:
     # Statements.
 
     def filled(self, statements: Sequence[ast.stmt], place: str = INSIDE) -> list[Any]:
-        return self.block(statements, place) or [b.at(statements[0], ast.Pass())]
+        return self.block(statements, place) or [b.nothing(statements[0])]
 
     def statement(self, node: Any) -> list[Any]:
         method = _STATEMENTS.get(type(node))
@@ -181,29 +181,29 @@ class Plain:
     def if_(self, node: ast.If) -> list[Any]:
         if self.facts.is_static(node.test):
             new = self.fast_if(node)
-            new.test = self.rewrite(node.test)
+            new.test = self.rewrite.test(node.test)
             return [new]
         ref = node.test
         number = self.forms.branch(node, [], self.loops)
         ours = self.start(ref, node, number, b.load(ref, self.names.temporary))
-        check = self.rewrite.check(ref, self.rewrite(node.test), self.names.symbolic)
+        check = self.rewrite.check(ref, self.rewrite.test(node.test), self.names.symbolic)
         return [b.either(ref, check, ours, [self.fast_if(node)])]
 
     def while_(self, node: ast.While) -> list[Any]:
         body = self.loop_body(node)
         orelse = self.block(node.orelse, INSIDE)
         if self.facts.is_static(node.test):
-            test = self.rewrite(node.test)
+            test = self.rewrite.test(node.test)
             return [b.changed(node, test=test, body=body, orelse=orelse)]
         ref, t = node.test, self.names.temporary
         number = self.forms.loop(node, self.loops)
         ours = self.start(ref, node, number, b.load(ref, t), b.const(ref, True))
-        check = self.rewrite.check(ref, self.rewrite(node.test), self.names.looping)
-        go_on = [b.at(ref, ast.UnaryOp(ast.Not(), check)), b.load(ref, t)]
+        check = self.rewrite.check(ref, self.rewrite.test(node.test), self.names.looping)
+        go_on = [b.negated(ref, check), b.load(ref, t)]
         # The loop ends when the condition fails or is for us; Python's `else` tells which.
         again = b.call(ref, self.names.looping, b.load(ref, t))
         done = [b.either(ref, again, ours, orelse)]
-        test = b.at(ref, ast.BoolOp(ast.And(), go_on))
+        test = b.joined(ref, b.AND, go_on)
         return [b.changed(node, test=test, body=body, orelse=done)]
 
     def for_(self, node: ast.For) -> list[Any]:
@@ -217,7 +217,7 @@ class Plain:
         rows = b.load(ref, t)
         if any(map(self.facts.may_defer, node.body)):
             rows = self.rewrite.op(ref, "iter", rows)
-            rows = b.at(ref, ast.NamedExpr(b.store(ref, self.iterator(node)), rows))
+            rows = b.keep(ref, self.iterator(node), rows)
         orelse = self.block(node.orelse, INSIDE)
         target = self.rewrite(node.target)
         theirs = b.changed(node, target=target, iter=rows, body=body, orelse=orelse)
@@ -257,7 +257,7 @@ class Plain:
         message = b.const(node, None) if node.msg is None else b.thunk(node.msg, lazy(node.msg))
         ours = b.do(node, self.rewrite.op(node, "assert_", b.load(ref, t), message))
         theirs = b.changed(node, test=b.load(ref, t), msg=node.msg and self.rewrite(node.msg))
-        check = self.rewrite.check(ref, self.rewrite(node.test), self.names.symbolic)
+        check = self.rewrite.check(ref, self.rewrite.test(node.test), self.names.symbolic)
         return [b.either(ref, check, [ours], [theirs])]
 
     def return_(self, node: ast.Return) -> list[Any]:
@@ -285,7 +285,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 def _start(node: Any) -> Any:
     """The place of the first line of a statement."""
-    new = b.at(node, ast.Pass())
+    new = b.nothing(node)
     if node.end_lineno != node.lineno:
         new.end_lineno, new.end_col_offset = node.lineno, node.col_offset + 1
     return new

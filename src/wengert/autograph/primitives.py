@@ -78,11 +78,6 @@ def traced_side(name: str, run: Callable[[], Any]) -> Side:
         return Side(graph, run())
 
 
-def going_on(side: Side) -> Any:
-    """A block whose operations belong to a side that has been traced."""
-    return using(State((), side.graph))
-
-
 def conditional(
     condition: Any,
     then: Callable[[], Any],

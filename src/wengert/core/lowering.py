@@ -39,6 +39,26 @@ def fail_if(bad: Callable[[], Any]) -> None:
         found.append(bad())
 
 
+# Whole numbers whose range is known while lowering, by identity: (number, least, most).
+_ranges: ContextVar[dict[int, tuple[Any, int, int]]] = ContextVar("wengert_ranges", default={})
+
+
+@contextmanager
+def ranging(number: Any, least: int, most: int) -> Iterator[None]:
+    """Says that a number lies in a range, for the lowerings of a block."""
+    token = _ranges.set({**_ranges.get(), id(number): (number, least, most)})
+    try:
+        yield
+    finally:
+        _ranges.reset(token)
+
+
+def lies_within(number: Any, least: int, most: int) -> bool:
+    """Whether a number is known to lie in a range."""
+    found = _ranges.get().get(id(number))
+    return found is not None and found[0] is number and least <= found[1] and found[2] <= most
+
+
 @contextmanager
 def gathering() -> Iterator[list[Any]]:
     """Gathers the checks of a block."""

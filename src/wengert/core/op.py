@@ -20,6 +20,8 @@ REGISTRY: dict[str, Op] = {}
 # Operations that share work with their gradient on the host: from `f(x…)` and `df(g, x…)` in one
 # graph to `(y, kept) = both(x…)` and `from_kept(g, x[0], kept)`.
 PAIRS: dict[Op, tuple[Op, Op, Op]] = {}
+# Operations that are cheaper to run again than to keep, and what to run the second time.
+AGAIN: dict[Op, Op] = {}
 
 
 class Spec(NamedTuple):

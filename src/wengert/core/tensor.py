@@ -7,7 +7,7 @@ room of operations installs. Ids come from one process-wide counter, so they als
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,7 +82,7 @@ class Value:
 
     @property
     def device(self) -> str:
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
+        return full_name(None)
 
     def numpy(self) -> Any:
         """The value as a NumPy array of its own, or a NumPy scalar for rank 0."""
@@ -206,6 +206,62 @@ class Tensor(Value):
     def __str__(self) -> str:
         text = _plain(self._array)
         return f"tf.Tensor({text}, shape={self.shape}, dtype={self.dtype.name})"
+
+
+class DeviceTensor(Tensor):
+    """The result of a compiled function on an accelerator, fetched when somebody looks."""
+
+    __slots__ = ("_device", "_host")
+
+    _device: Any
+    _host: np.ndarray | None
+
+    @classmethod
+    def make(cls, array: Any, site: RawSite | None) -> DeviceTensor:
+        """A tensor for an array of JAX."""
+        out = object.__new__(cls)
+        out._device, out._host = array, None
+        out._id = new_id()
+        out._site = site
+        return out
+
+    @property
+    def _array(self) -> np.ndarray:  # type: ignore[override]  # a slot of the base class
+        host = self._host
+        if host is None:
+            host = self._host = np.asarray(self._device)
+        return host
+
+    @property
+    def dtype(self) -> DType:
+        return dtypes.BY_NUM[self._device.dtype.num]
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self._device.shape)
+
+    @property
+    def ndim(self) -> int:
+        return self._device.ndim
+
+    @property
+    def device(self) -> str:
+        return full_name(Devices.name_of(self._device))
+
+    def cpu(self) -> Tensor:
+        """The same value as a tensor in NumPy's memory."""
+        return _restore(self._array)
+
+
+class Devices:
+    """How engines name the accelerator that an array of JAX is on; they fill it in."""
+
+    name_of: Callable[[Any], str | None] = staticmethod(lambda array: None)
+
+
+def full_name(device: str | None) -> str:
+    """The name of a device, such as `GPU:0`, as TensorFlow spells it out."""
+    return f"/job:localhost/replica:0/task:0/device:{device or 'CPU:0'}"
 
 
 class Reference:

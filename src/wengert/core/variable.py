@@ -27,7 +27,15 @@ from wengert.core.errors import (
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.names import scoped
 from wengert.core.shapes import TensorShape
-from wengert.core.tensor import Tensor, Value, new_id, show_array
+from wengert.core.tensor import (
+    Devices,
+    DeviceTensor,
+    Tensor,
+    Value,
+    full_name,
+    new_id,
+    show_array,
+)
 
 
 class VariableSynchronization(enum.Enum):
@@ -219,6 +227,12 @@ class Variable(Value):
     def shape(self) -> TensorShape:
         return self._declared
 
+    @property
+    def device(self) -> str:
+        """Where its value is now."""
+        here = self._device
+        return full_name(None if here is None or here is TAKEN else Devices.name_of(here))
+
     def set_shape(self, shape: Any) -> None:
         self._declared = self._declared.merge_with(shape)
         self._open = not self._declared.is_fully_defined()
@@ -242,10 +256,15 @@ class Variable(Value):
         graph = _graph()
         if graph is not None:
             return graph.snapshot(self)
-        tensor = object.__new__(Tensor)
-        tensor._array = self._array
+        here = self._device
+        if here is not None and here is not TAKEN and Devices.name_of(here) is not None:
+            tensor: Tensor = DeviceTensor.make(here, None)
+            tensor._host = self._host
+        else:
+            tensor = object.__new__(Tensor)
+            tensor._array = self._array
+            tensor._site = None
         tensor._id = self._id
-        tensor._site = None
         return tensor
 
     def numpy(self) -> Any:

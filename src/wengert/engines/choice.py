@@ -13,7 +13,7 @@ from wengert.core import dtypes
 from wengert.core.context import State, using
 from wengert.core.dims import moved
 from wengert.core.op import Spec
-from wengert.engines import host
+from wengert.engines import devices, host
 from wengert.engines.islands import needs_host
 from wengert.engines.trips import most_turns
 from wengert.graph.fingerprint import fingerprint
@@ -24,7 +24,8 @@ from wengert.graph.passes import has_effects, optimised
 _CALL = 1.5
 _BYTE = 1 / 6000
 _FLOP = 1 / 30000
-# Where compiled code gains enough to pay for its call, and for its compilation at once.
+# Where compiled code gains enough to pay for its call, and for its compilation at once; on an
+# accelerator it gains much sooner.
 _SMALL = 400.0
 _LARGE = 300_000.0
 _COMPILE = 20_000.0
@@ -107,7 +108,13 @@ def stays_on_host(graph: Graph) -> bool:
     """Whether a graph of closed shapes is so small that the host always runs it."""
     if runs_only_on_host(graph) is not None:
         return True
-    return work(graph, [_Shaped(graph.specs[v]) for v in graph.all_inputs()]) < _SMALL
+    least = _limits()[0]
+    return work(graph, [_Shaped(graph.specs[v]) for v in graph.all_inputs()]) < least
+
+
+def _limits() -> tuple[float, float]:
+    """The least work that is compiled, and the least that is compiled at once."""
+    return (_SMALL / 8, _LARGE / 16) if devices.far() else (_SMALL, _LARGE)
 
 
 class _Choice:
@@ -120,9 +127,10 @@ class _Choice:
         self.work = 0.0 if runs_only_on_host(graph) is not None else _scaled(graph, arrays)
 
     def compiled(self) -> bool:
-        if self.work < _SMALL:
+        small, large = _limits()
+        if self.work < small:
             return False
-        return self.calls > 1 or self.work > _LARGE
+        return self.calls > 1 or self.work > large
 
 
 def _scaled(graph: Graph, arrays: list[Any]) -> float:

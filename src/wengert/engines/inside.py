@@ -5,12 +5,13 @@ Checks that may fail and wishes for room (see `xla.run`) must leave a branch or 
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
 from wengert.core.lazy import jax, lax
-from wengert.core.lowering import fail_if, gathering
+from wengert.core.lowering import fail_if, gathering, ranging
 from wengert.engines import xla
 from wengert.graph.ir import Graph
 from wengert.ops.rows import Blank
@@ -32,6 +33,7 @@ class Inside:
         self.keys: list[tuple[int, int]] = []
         self.checks = False
         self.left: list[int] = []  # results that are still blank
+        self.ranges: dict[int, tuple[int, int]] = {}  # of inputs that are counters, by place
 
     def run(self, *given: Any) -> Found:
         """The results, whether a check failed, and the rows wanted by each loop of unknown length."""
@@ -40,7 +42,9 @@ class Inside:
         arrays = [self.kept[k] if k in self.kept else next(rest) for k in range(count)]
         outer, self.low.wanted = self.low.wanted, []
         try:
-            with gathering() as checks:
+            with gathering() as checks, ExitStack() as known:
+                for place, ends in self.ranges.items():
+                    known.enter_context(ranging(arrays[place], *ends))
                 results = xla.lower_graph(self.graph, arrays, self.low)
             wanted = self.low.wanted
         finally:

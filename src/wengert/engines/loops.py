@@ -17,7 +17,7 @@ from wengert.core.lazy import jax, lax
 from wengert.core.lowering import NotFixed
 from wengert.engines import host, xla
 from wengert.engines.inside import Inside, as_arrays, report
-from wengert.engines.trips import most_turns
+from wengert.engines.trips import counters, most_turns
 from wengert.graph.ir import Graph, Node
 from wengert.ops.row_list import joined
 from wengert.ops.rows import Blank
@@ -68,6 +68,7 @@ def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> A
     states = attrs["states"]
     kept = {1 + states + k: x for k, x in enumerate(fixed)}
     inside = Inside(low, attrs["body"], kept)
+    inside.ranges = counters(node, given)
     turn, rows = jax.numpy.asarray(turn), [_row(s) for s in stacks]
     state = as_arrays(_filled(inside, turn, state, rows))
     shapes, _, wishes = inside.shapes(turn, *state, *rows)

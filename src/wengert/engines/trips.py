@@ -17,17 +17,31 @@ def most_turns(node: Node, given: Any) -> int | None:
     if isinstance(count, np.ndarray) and int(count) >= 0:
         bounds.append(int(count))
     if node.attrs["test"] is not None:
-        bounds.extend(_by_test(node, given))
+        bounds.extend(max(turns, 0) for *_, turns in _by_test(node, given))
     return min(bounds) if bounds else None
 
 
-def _by_test(node: Node, given: Any) -> list[int]:
+def counters(node: Node, given: Any) -> dict[int, tuple[int, int]]:
+    """By place among the inputs of the body, the least and the most that a counter can be there."""
+    found = {}
+    most = most_turns(node, given)
+    if isinstance(given[1], np.ndarray) and most:
+        found[0] = (int(given[1]), int(given[1]) + most - 1)
+    if node.attrs["test"] is not None:
+        for place, start, step, turns in _by_test(node, given):
+            if turns > 0:
+                ends = (start, start + step * (turns - 1))
+                found[place] = (min(ends), max(ends))
+    return found
+
+
+def _by_test(node: Node, given: Any) -> list[Any]:
     test, body = optimised(node.attrs["test"]), optimised(node.attrs["body"])
     found = []
     for part in _conjuncts(test, test.outputs[0]):
-        turns = _turns(node, test, body, part, given)
-        if turns is not None:
-            found.append(max(turns, 0))
+        counter = _counter(node, test, body, part, given)
+        if counter is not None:
+            found.append(counter)
     return found
 
 
@@ -44,8 +58,11 @@ def _conjuncts(test: Graph, value: int) -> list[Node]:
 _ORDERS = {"less": (1, 0), "less_equal": (1, 1), "greater": (-1, 0), "greater_equal": (-1, 1)}
 
 
-def _turns(node: Node, test: Graph, body: Graph, part: Node, given: Any) -> int | None:
-    """Turns until `i < limit` fails, for a state `i` that grows by a constant each turn."""
+def _counter(node: Node, test: Graph, body: Graph, part: Node, given: Any) -> Any:
+    """A state `i` that grows by a constant each turn until `i < limit` fails.
+
+    Its place, its start, its step, and the turns until then.
+    """
     sign, equal = _ORDERS[part.op.name]
     for k, (i, limit) in enumerate((part.inputs, part.inputs[::-1])):
         direction = sign if k == 0 else -sign
@@ -62,7 +79,7 @@ def _turns(node: Node, test: Graph, body: Graph, part: Node, given: Any) -> int 
         if not _fits(start.dtype, end + step):
             continue
         span = (end - int(start)) * direction + equal
-        return -(-span // abs(step))
+        return place, int(start), step, -(-span // abs(step))
     return None
 
 

@@ -23,6 +23,7 @@ from wengert.core.lazy import jax, lax
 from wengert.core.lowering import NotFixed, as_value, gathering, is_symbol
 from wengert.core.op import Spec
 from wengert.core.shapes import size
+from wengert.engines import devices
 from wengert.engines.host import known
 from wengert.graph.fingerprint import fingerprint
 from wengert.graph.ir import SMALL, Graph, Node, inner_graphs
@@ -152,8 +153,11 @@ def cannot(node: Node, why: str) -> Exception:
 class Executable:
     """A compiled graph for one set of shapes."""
 
-    def __init__(self, graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> None:
+    def __init__(
+        self, graph: Graph, arrays: list[Any], donate: tuple[int, ...], place: Any = None
+    ) -> None:
         self.room: dict[int, int] = {}
+        self.place = place
         self.graph = _bare(graph)
         self.donate = donate
         self.given = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
@@ -170,6 +174,8 @@ class Executable:
 
     def call(self, arrays: list[Any]) -> Any:
         """Runs the executable, in 64-bit mode where 64-bit arrays come in."""
+        if self.place is not None:
+            arrays = devices.moved(arrays, self.place)
         if self.wide:
             with jax.enable_x64(True):
                 return self.run(*arrays, *self.extra)
@@ -205,7 +211,7 @@ class Executable:
                 kept.append(new if start is None else lax.select(bad, given[start], new))
             return (*results, *kept, either(flags), *[w for w, _, _ in low.wanted])
 
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), devices.scope(self.place):
             jitted = jax.jit(program, donate_argnums=self.donate)
             extra = [graph.constants[v] for v in hoisted]
             try:
@@ -216,7 +222,7 @@ class Executable:
                 raise
             self.lowered_text = lowered.as_text
             self.run = lowered.compile()
-            self.extra = extra
+            self.extra = extra if self.place is None else jax.device_put(extra, self.place)
 
 
 def _bare(graph: Graph) -> Graph:
@@ -271,7 +277,8 @@ def either(flags: list[Any]) -> Any:
 
 def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Executable:
     """The executable for a graph and the shapes of these arrays, compiled at first need."""
-    key = (tuple([(a.shape, a.dtype.num) for a in arrays]), donate)
+    place = devices.target()
+    key = (tuple([(a.shape, a.dtype.num) for a in arrays]), donate, place)
     mine = graph.cache.setdefault("xla", {})
     found = mine.get(key)
     if found is not None and _owner == os.getpid():
@@ -281,7 +288,7 @@ def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Exec
         found = _cache.get(content)
     if found is None or _owner != os.getpid():
         _check_process()
-        found = Executable(graph, arrays, donate)
+        found = Executable(graph, arrays, donate, place)
         with _lock:
             _cache[content] = found
             while len(_cache) > MOST:

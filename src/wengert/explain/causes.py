@@ -228,6 +228,14 @@ class Telling:
                 remedy="Use the tensor itself on the way to the target, and assign afterwards.",
                 **rest,
             )
+        if kind == "frozen":
+            return self._reason(
+                "WG119",
+                f"the value of `{text}` became a constant when the function was traced",
+                place(site, "frozen here"),
+                remedy="Pass the tensor or variable itself; it is read in every call.",
+                **rest,
+            )
         return self._reason(
             "WG113",
             f"`{text}` takes the value out of the tensors; what is made of it is a constant",
@@ -248,7 +256,7 @@ class Telling:
 
     # Nothing in the way.
 
-    def _not_taken(self) -> Explanation:
+    def not_taken(self) -> Explanation:
         return self._reason(
             "WG118",
             f"an earlier call from this line had a gradient for {self._word(self.source)}, this "

@@ -26,6 +26,7 @@ CODES = {
     "WG116": "no gradient: an operation without one",
     "WG117": "no gradient: a custom gradient answered None",
     "WG118": "no gradient: a branch or loop was not taken",
+    "WG119": "no gradient: the value was frozen in a trace",
     "WG120": "no gradient: the target does not depend on the source",
     "WG201": "traced again: the shape of an argument varies",
     "WG202": "traced again: the dtype of an argument varies",

@@ -151,7 +151,7 @@ class Case(Telling):
                 return found
         if edge.block == "thread":
             return self._thread(step.site, word, certain=True, **rest)
-        if edge.block in ("left", "assign"):
+        if edge.block in ("left", "assign", "frozen"):
             return self._carried(edge.block, step.site, step.name, certain=True, **rest)
         return self._cut(step, **rest)
 
@@ -193,7 +193,7 @@ class Case(Telling):
         return [found] if found is not None else []
 
     def _branch(self) -> Explanation | None:
-        return self._not_taken() if self.before else None
+        return self.not_taken() if self.before else None
 
     def _read_source(self) -> Explanation | None:
         name = self.names.python(self.source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import warnings
 from dataclasses import replace
@@ -16,10 +17,13 @@ from wengert.explain.gradients import Case
 from wengert.explain.memory import memory_report
 from wengert.explain.naming import Names
 from wengert.explain.paths import makers, search
-from wengert.explain.record import Explanation, Report
+from wengert.explain.places import known, place
+from wengert.explain.record import Explanation, Report, reason
 from wengert.explain.settings import NoGradientWarning, settings
 from wengert.tape import history
 from wengert.tape.arguments import UnconnectedGradients
+
+_log = logging.getLogger("wengert")
 
 
 def explain(tape: Any, targets: list[Any], sources: list[Any]) -> Report:
@@ -71,20 +75,26 @@ def reasons(
     tape: Any, evidence: Any, targets: list[Any], missing: list[Any], asked: Any, names: Names,
     before: bool | None = None,
 ) -> list[Explanation]:  # fmt: skip
-    """One explanation for each cause, naming all sources that share it."""
+    """One explanation for each cause, naming all sources that share it.
+
+    Without evidence the line is known to have gone well before: something was not done this time.
+    """
+    if evidence is None:
+        evidence = history.take(tape)
+        cases = [Case(tape, evidence, targets, s, names, asked, {}) for s in missing]
+        return grouped([case.not_taken() for case in cases])
     # While a function is traced nobody listens but the tapes inside it.
     past = findings.history() if executing_eagerly() else None
     steps = makers(_all_steps(evidence, past))
-    found = [
-        e
-        for s in missing
-        for e in Case(
+    cases = [
+        Case(
             tape, evidence, targets, s, names, asked, steps,
             complete=past is not None and past.complete, before=before,
             calls=past.inside if past is not None else {},
-        ).explain()
+        )
+        for s in missing
     ]  # fmt: skip
-    return grouped(found)
+    return grouped([e for case in cases for e in case.explain()])
 
 
 def _all_steps(evidence: Any, past: Any) -> list[history.Step]:
@@ -146,16 +156,25 @@ def unconnected(
     collecting = findings.collecting()
     if settings.none_gradients == "off" and not raising and not collecting:
         return
-    evidence = tape._evidence
-    if evidence is None:
-        evidence = history.take(tape)
-    found = reasons(tape, evidence, targets, missing, asked, Names(2), before=well)
+    found = _found(tape, tape._evidence, targets, missing, asked, well)
     if collecting:
         findings.add(found)
     if raising:
         raise _error(found[0], missing[0])
     if not collecting:
         _warn(found)
+
+
+def _found(
+    tape: Any, evidence: Any, targets: list[Any], missing: list[Any], asked: Any, well: Any
+) -> list[Explanation]:
+    """The reasons; a program that got its `None` must not fail because we cannot explain it."""
+    try:
+        return reasons(tape, evidence, targets, missing, asked, Names(3), before=well)
+    except Exception:
+        _log.debug("gradient: None could not be explained.", exc_info=True)
+        cause = "nothing on the tape leads from the target to it"
+        return [reason("WG120", cause, *known(place(asked, "asked here")), certain=False)]
 
 
 def _error(e: Explanation, source: Any) -> Exception:

@@ -156,6 +156,7 @@ class History:
             if _open(evidence, moment):
                 yield step._replace(name=written(step.site))
         yield from self._ways_back()
+        yield from self._frozen()
 
     def _ways_back(self) -> Iterator[Step]:
         """Values that left and came back as constants."""
@@ -168,6 +169,21 @@ class History:
                         get_ident(), "left",
                     )  # fmt: skip
                     break
+
+    def _frozen(self) -> Iterator[Step]:
+        """Values that left and became constants of a trace."""
+        gone = list(self._left)
+        for made, (graph, _) in self.inside.items() if gone else ():
+            for value, array in graph.constants.items():
+                sample = _sample(array)
+                one = next((x for x in reversed(gone) if _same(x.sample, sample)), None)
+                if one is not None:
+                    reader = next((n for n in graph.nodes if value in n.inputs), None)
+                    site = one.site if reader is None else reader.site
+                    yield Step(
+                        written(one.site), (one.tensor,), made, (False,), site, False,
+                        get_ident(), "frozen",
+                    )  # fmt: skip
 
 
 def _open(evidence: history.Evidence, moment: int) -> bool:

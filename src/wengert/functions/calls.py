@@ -36,7 +36,7 @@ def wanted_inputs(listeners: list[Any], inputs: list[Any]) -> tuple[bool, ...]:
     """Which inputs need a gradient."""
     return tuple(
         [
-            x._array.dtype.num in INEXACT and any(one.follows((x,)) for one in listeners)
+            x.dtype.np.num in INEXACT and any(one.follows((x,)) for one in listeners)
             for x in inputs
         ]
     )

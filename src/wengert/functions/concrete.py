@@ -211,14 +211,14 @@ def _collect(name: str, path: str, value: Any, old: Any, specs: Any, leaves: lis
 def described(name: str, trace: Trace, brief: bool = False) -> str:
     """A signature for people."""
     graph, values = trace.graph, iter(trace.graph.inputs)
-    given = [
-        f"{path}: {describe(graph.specs[next(values)])}" if x.kind == "tensor" else f"{path}={x.text}"
-        for path, x in trace.given.items()
-        if x.kind != "structure"
-    ]
+    given = []
+    for path, x in trace.given.items():
+        if x.kind == "tensor":
+            given.append(f"{path}: {describe(graph.specs[next(values)])}")
+        elif x.kind != "structure":
+            given.append(f"{path}={x.text}")
     given += [f"{graph.labels.get(v, 'part')}: {describe(graph.specs[v])}" for v in values]
     results = [describe(graph.specs[v]) for v in graph.outputs]
-    text = f"{name}({', '.join(given)}) -> {', '.join(results) or 'None'}"
-    return text if brief else text + "".join(
-        f"\n  {v.name}: {describe(v)} (variable)" for v in trace.reads
-    )
+    lines = [f"{name}({', '.join(given)}) -> {', '.join(results) or 'None'}"]
+    lines += [] if brief else [f"  {v.name}: {describe(v)} (variable)" for v in trace.reads]
+    return "\n".join(lines)

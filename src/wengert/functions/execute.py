@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.apply import wrap
+from wengert.core.tensor import DeviceTensor
 from wengert.core.variable import TAKEN, Variable
-from wengert.engines import choice, control, host, undo, xla
+from wengert.engines import choice, control, devices, host, undo, xla
 from wengert.graph.ir import Draw, Graph
 
 assert control, "the engines know calls, branches and loops from there"
@@ -41,7 +41,12 @@ def execute(graph: Graph, arrays: list[Any], jit: bool | None) -> list[Any]:
         else:
             return _failed(graph, arrays) if failed else results
     with undo.logging():
-        return host.run(graph, arrays)
+        return host.run(graph, _near(arrays))
+
+
+def _near(arrays: list[Any]) -> list[Any]:
+    """Arrays that NumPy can compute with."""
+    return [np.asarray(a) for a in arrays] if devices.far() else arrays
 
 
 def _not_fixed(graph: Graph, error: xla.NotFixed, jit: bool | None) -> None:
@@ -59,12 +64,45 @@ def _failed(graph: Graph, arrays: list[Any]) -> list[Any]:
     return host.run(graph, [np.asarray(a) for a in arrays])
 
 
+def arrays_of(inputs: list[Any]) -> list[Any]:
+    """The arrays of tensors, where they are."""
+    return [devices.given(x) for x in inputs] if devices.far() else [x._array for x in inputs]
+
+
+def tensors(arrays: list[Any], site: Any) -> list[Any]:
+    """Tensors of an engine's results."""
+    return [devices.tensor(a, site) for a in arrays]
+
+
+def snapshots(trace: Any) -> list[Any]:
+    """The present values of the variables that a trace reads, where its work will be done."""
+    if devices.far() and (trace.jit or not _is_small(trace.graph)):
+        for v in trace.reads:
+            devices.home(v, False)
+    return [v._snapshot() for v in trace.reads]
+
+
+def _is_small(graph: Graph) -> bool:
+    found = graph.cache.get("small")
+    if found is None:
+        found = choice.is_closed(graph) and choice.stays_on_host(graph)
+        graph.cache["small"] = found
+    return found
+
+
+def give(variable: Variable, new: Any) -> None:
+    """Makes a tensor the value of a variable, where it is."""
+    if type(new) is DeviceTensor:
+        variable._place(new._device)
+    else:
+        variable._array = new._array
+
+
 def run_tensors(jit: bool | None, site: Any) -> Any:
     """A function that runs graphs on tensors, as `calls.call` wants it."""
 
     def run(graph: Graph, inputs: list[Any]) -> list[Any]:
-        arrays = [x._array for x in inputs]
-        return [wrap(np.asarray(a), site) for a in execute(graph, arrays, jit)]
+        return tensors(execute(graph, arrays_of(inputs), jit), site)
 
     return run
 
@@ -76,17 +114,33 @@ def quick_call(trace: Any) -> Any:
     engine, an error to be explained. The result is `None` itself as long as nothing is settled.
     """
     graph: Graph = trace.graph
-    if not choice.is_closed(graph) or any(isinstance(s, Draw) for s in trace.sources):
+    if any(isinstance(s, Draw) for s in trace.sources) or choice.effects(graph):
         return _never
-    if choice.effects(graph):
+    if devices.accelerators():  # where to run is then asked at every call
         return _never
+    if not choice.is_closed(graph):
+        return by_shapes
     if not trace.jit and choice.stays_on_host(graph):
         return _on_host(trace, graph)
     compiled = [e for e in graph.cache.get("xla", {}).values() if e.settled]
     return _on_xla(trace, graph, compiled[-1]) if compiled else None
 
 
+def quick_open(trace: Any, shapes: tuple[Any, ...]) -> Any:
+    """The same for one set of shapes of a trace whose sizes are open."""
+    graph: Graph = trace.graph
+    for key, found in graph.cache.get("xla", {}).items():
+        if found.settled and tuple([s for s, _ in key[0][: len(shapes)]]) == shapes:
+            return _on_xla(trace, graph, found)
+    return None
+
+
 def _never(leaves: list[Any]) -> None:
+    return None
+
+
+def by_shapes(leaves: list[Any]) -> None:
+    """Stands for a lean way that is another for each set of shapes."""
     return None
 
 
@@ -196,7 +250,7 @@ def execute_step(graph: Graph, plain: list[Any], jit: bool | None) -> list[Any]:
         except xla.NotFixed as error:
             _not_fixed(graph, error, jit)
     with undo.logging():
-        results = host.run(graph, [*plain, *[v._array for v in reads]])
+        results = host.run(graph, [*_near(plain), *[v._array for v in reads]])
     for variable, new in zip(writes, results[count:], strict=True):
         variable._array = new
     return results[:count]
@@ -208,7 +262,10 @@ def _compiled_step(
     start = len(plain)
     changed = {id(v) for v in writes}
     donate = tuple(start + k for k, v in enumerate(reads) if id(v) in changed)
-    given = [v._device if v._device is not None else v._host for v in reads]
+    if devices.far():
+        given = [devices.home(v, id(v) in changed) for v in reads]
+    else:
+        given = [v._device if v._device is not None else v._host for v in reads]
     before = [(v, v._host, v._device) for v in writes]
     for v in writes:
         # A view of the buffer would keep it from being used again.
@@ -228,7 +285,7 @@ def _compiled_step(
                 v._place(fresh[v._id])
             else:
                 v._host, v._device = host_copy, device_copy
-        found = _failed(graph, [*plain, *[v._array for v in reads]])
+        found = _failed(graph, [*_near(plain), *[v._array for v in reads]])
         for variable, new in zip(writes, found[count:], strict=True):
             variable._array = new
         return found[:count]

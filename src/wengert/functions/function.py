@@ -25,7 +25,7 @@ from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.functions import general, ledger, packing, tracing_state
 from wengert.functions.concrete import ConcreteFunction, described
-from wengert.functions.signature import Same, encode, is_dead, rebuild
+from wengert.functions.signature import Same, encode, objects_in, rebuild
 from wengert.functions.trace import Trace, trace
 
 MOST_TRACES = 512
@@ -40,16 +40,22 @@ class Store:
         self.count = 0
         self.made_variables = False
         self.started = False
+        self.objects: dict[Any, list[Same]] = {}  # by key, where it names any
         self.wide = general.Wide()
         self.notes: list[ledger.Note] = []
 
     def keep(self, key: Any, found: Trace) -> None:
         """Adds a trace; those of dead objects go, and the oldest gives way."""
-        for old in [k for k in self.traces if is_dead(k)]:
-            del self.traces[old]
-        self.traces[key] = found
-        while len(self.traces) > MOST_TRACES:
-            self.traces.popitem(last=False)
+        objects = objects_in(key)
+        with self.lock:
+            for old in [k for k, known in self.objects.items() if any(o.is_dead() for o in known)]:
+                del self.objects[old]
+                self.traces.pop(old, None)
+            if objects:
+                self.objects[key] = objects
+            self.traces[key] = found
+            while len(self.traces) > MOST_TRACES:
+                self.objects.pop(self.traces.popitem(last=False)[0], None)
 
 
 class Options:
@@ -150,15 +156,16 @@ class Function:
         options = self._options
         if options.signature is None:
             options.learn()
+        signature: Any = options.signature
         given = args if self._instance is None else (self._instance, *args)
         try:
-            bound = options.signature.bind(*given, **kwargs)
+            bound = signature.bind(*given, **kwargs)
         except TypeError as error:
             raise at_site(TypeError(f"{options.name}: {error}.")) from None
         bound.apply_defaults()
         pairs: list[tuple[str, Any]] = []
         named: dict[str, Any] = {}
-        for name, parameter in options.signature.parameters.items():
+        for name, parameter in signature.parameters.items():
             value = bound.arguments[name]
             if parameter.kind is parameter.VAR_POSITIONAL:
                 pairs.extend((f"{name}[{i}]", v) for i, v in enumerate(value))
@@ -400,11 +407,9 @@ class Function:
         specs = list(self._options.input_signature)
         while len(names) < len(specs):
             names.append(f"args[{len(names)}]")
-        pairs = list(zip(names, specs, strict=False))
         rest = self._options.signature.parameters
-        for name in names[len(specs) :]:
-            pairs.append((name, rest[name].default))
-        return pairs, {}
+        defaults = [(name, rest[name].default) for name in names[len(specs) :]]
+        return [*zip(names, specs, strict=False), *defaults], {}
 
     def _get_concrete_function_garbage_collected(self, *args: Any, **kwargs: Any) -> Any:
         return self.get_concrete_function(*args, **kwargs)
@@ -471,9 +476,7 @@ def _fitted(name: str, path: str, value: Any, spec: Any) -> Any:
             return kind(*items) if hasattr(spec, "_fields") else kind(items)
     elif isinstance(spec, dict) and isinstance(value, dict) and set(spec) == set(value):
         return {k: _fitted(name, f"{path}[{k!r}]", value[k], spec[k]) for k in spec}
-    elif hasattr(spec, "is_compatible_with") and spec.is_compatible_with(value):
-        return value
-    elif spec is None or spec == value:
+    elif spec is None or _takes(spec, value):
         return value
     raise at_site(
         TypeError(
@@ -481,6 +484,11 @@ def _fitted(name: str, path: str, value: Any, spec: Any) -> Any:
             f"{describe(value)} for {describe(spec)}."
         )
     )
+
+
+def _takes(spec: Any, value: Any) -> bool:
+    compatible = getattr(spec, "is_compatible_with", None)
+    return compatible(value) if compatible is not None else bool(spec == value)
 
 
 def _fit_tensor(name: str, path: str, value: Any, spec: TensorSpec) -> Any:

@@ -36,7 +36,7 @@ class Wide:
         known = list(trace.specs)
         if not any(map(_unknowns, known)):
             return
-        pattern = _pattern(pairs, named)[1]
+        pattern = _pattern(pairs, named)
         if len(self.traces) >= _MOST:
             self.traces.clear()
         found = [e for e in self.traces.get(pattern, ()) if e[1]() is not None]
@@ -55,27 +55,27 @@ class Wide:
 
 def find(function: Any, key: Any, pairs: Any, named: Any, site: Any) -> Any:
     """The trace for a signature met for the first time: one that covers it, or a new one."""
-    store = function._store
-    specs, pattern = _pattern(pairs, named)
-    found = store.wide.covering(pattern, specs)
-    if found is not None:
-        store.keep(key, found)
-        return found
-    if function._options.reduce_retracing:
-        specs = store.wide.join(pattern, specs)
+    store, joins = function._store, function._options.reduce_retracing
+    specs = specs_in([*[v for _, v in pairs], *named.values()])
+    if joins or store.wide.traces:
+        pattern = _pattern(pairs, named)
+        found = store.wide.covering(pattern, specs)
+        if found is not None:
+            store.keep(key, found)
+            return found
+        specs = store.wide.join(pattern, specs) if joins else specs
     flat = iter(specs)
     return function._trace(key, pairs, named, lambda x: next(flat), site)
 
 
-def _pattern(pairs: Any, named: Any) -> tuple[list[TensorSpec], Any]:
-    """What the tensors look like, and a key of everything but their shapes."""
-    given = [*pairs, *named.items()]
+def _pattern(pairs: Any, named: Any) -> Any:
+    """A key of everything about the arguments but the shapes of their tensors."""
 
     def shapeless(x: Any, path: str) -> TensorSpec:
         return TensorSpec(None, dtypes.as_dtype(x.dtype))
 
-    key = tuple([(name, encode(rebuild(value, shapeless), [])) for name, value in given])
-    return specs_in(value for _, value in given), key
+    given = [*pairs, *named.items()]
+    return tuple([(name, encode(rebuild(value, shapeless), [])) for name, value in given])
 
 
 def _covers(wide: TensorSpec, spec: TensorSpec) -> bool:

@@ -80,7 +80,9 @@ class PyCall:
                 f"{self.name}: Python must return {len(self.specs)} values, as `Tout` says; got "
                 f"{len(results)}.",
             )
-        return [self._one(x, s, k) for k, (x, s) in enumerate(zip(results, self.specs, strict=True))]
+        return [
+            self._one(x, s, k) for k, (x, s) in enumerate(zip(results, self.specs, strict=True))
+        ]
 
     def _one(self, x: Any, spec: TensorSpec, k: int) -> Any:
         try:

@@ -34,6 +34,7 @@ def trace_inner(
         skeleton, tensors = take_apart(name, function(*(params[1:] if turn else params)))
         values = [graph.value_of(x) for x in tensors]
     graph.outputs = values
+    graph.watching = ()
     graph.end_replays()
     return Inner(graph, skeleton)
 

@@ -65,7 +65,7 @@ def emit_loop(loop: Loop, count: Any, turn: Any, inputs: list[Any]) -> Result:
     wanted = _wanted(loop, listeners, inputs) if listeners else ()
     if not any(wanted):
         return _node(loop, count, turn, inputs)
-    pullback = _Pullback(loop, vjp(loop.body, (False, *wanted)), wanted, count, turn, inputs)
+    pullback = _Pullback(loop, vjp(loop.body, (False, *wanted), True), wanted, count, turn, inputs)
     found = _node(pullback.saving, count, turn, inputs)
     result = Result(found.turns, found.states, found.stacks[: loop.rows])
     outs = [*result.states, *result.stacks]
@@ -88,7 +88,7 @@ def _wanted(loop: Loop, listeners: list[Any], inputs: list[Any]) -> tuple[bool, 
         for x in inputs
     ]
     while any(wanted):
-        active = vjp(loop.body, (False, *wanted)).active
+        active = vjp(loop.body, (False, *wanted), True).active
         more = [k for k in active if k < loop.states and not wanted[k]]
         if not more:
             break

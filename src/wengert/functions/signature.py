@@ -23,7 +23,7 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.symbolic import SymbolicTensor, escaped
-from wengert.core.tensor import Tensor, Value
+from wengert.core.tensor import DeviceTensor, Tensor, Value
 from wengert.core.variable import Variable
 
 _BY_VALUE = (
@@ -56,6 +56,9 @@ class Same:
             return mine is not None
         return type(mine) is type(theirs) and _has_equality(type(mine)) and (mine == theirs) is True
 
+    def is_dead(self) -> bool:
+        return self.ref() is None
+
     def __repr__(self) -> str:
         value = self.ref()
         return "a dead object" if value is None else f"<{type(value).__name__}>"
@@ -75,11 +78,11 @@ def _hash(value: Any) -> int:
         return id(value)
 
 
-def is_dead(key: Any) -> bool:
-    """Whether a key stands for an object that is gone, so that it never fits again."""
+def objects_in(key: Any) -> list[Same]:
+    """The objects that a key names; when one is gone, it never fits again."""
     if isinstance(key, Same):
-        return key.ref() is None
-    return isinstance(key, tuple) and any(map(is_dead, key))
+        return [key]
+    return [o for k in key for o in objects_in(k)] if isinstance(key, tuple) else []
 
 
 def encode(value: Any, leaves: list[Any]) -> Any:
@@ -121,6 +124,11 @@ def _symbolic(value: Any, leaves: list[Any]) -> Any:
 def _tensor(value: Any, leaves: list[Any]) -> Any:
     leaves.append(value)
     return value._array.dtype.num, value._array.shape
+
+
+def _on_device(value: Any, leaves: list[Any]) -> Any:
+    leaves.append(value)
+    return value._device.dtype.num, value._device.shape
 
 
 def _array(value: Any, leaves: list[Any]) -> Any:
@@ -213,6 +221,7 @@ _KINDS: list[tuple[Callable[[Any, type], bool], Callable[[Any, list[Any]], Any]]
     (lambda v, k: k in _BY_VALUE, _number),
     (lambda v, k: k is SymbolicTensor, _symbolic),
     (lambda v, k: isinstance(v, Variable), _variable),
+    (lambda v, k: k is DeviceTensor, _on_device),
     (lambda v, k: isinstance(v, Tensor), _tensor),
     (lambda v, k: isinstance(v, np.ndarray | np.generic), _array),
     (lambda v, k: isinstance(v, TensorSpec), _spec),
@@ -276,8 +285,9 @@ def rebuild(
             return IndexedSlices(*[None if p is None else walk(p, path) for p in parts])
         if isinstance(value, Apart):
             return whole(value.kind, value.rest, [walk(p, path) for p in value.parts])
-        if hasattr(type(value), "__tf_flatten__") and not isinstance(value, type):
-            rest, parts = value.__tf_flatten__()
+        flatten = getattr(type(value), "__tf_flatten__", None)
+        if flatten is not None:
+            rest, parts = flatten(value)
             return whole(type(value), rest, [walk(p, path) for p in parts])
         if isinstance(value, list | tuple):
             new = [walk(v, f"{path}[{i}]") for i, v in enumerate(value)]

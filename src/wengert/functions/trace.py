@@ -28,6 +28,9 @@ from wengert.graph.verify import checked
 from wengert.ops.seeds import draw
 
 
+_MOST_SHAPES = 256
+
+
 class Slot:
     """The place of a tensor in the structure of a result."""
 
@@ -57,6 +60,7 @@ class Trace:
         self.plain = not sources and not self.reads and not self.writes
         self.single = type(skeleton) is Slot
         self._quick: Any = None
+        self._quicks: dict[Any, Any] = {}
 
     def belongs_here(self) -> bool:
         """Whether the trace can be used now: one that uses values of an outer trace, only there."""
@@ -74,6 +78,8 @@ class Trace:
             quick = self._quick
             if quick is None:
                 quick = self._quick = execute.quick_call(self)
+            if quick is execute.by_shapes:
+                quick = self._quick_for(leaves)
             arrays = None if quick is None else quick(leaves)
             if arrays is not None:
                 if self.single:
@@ -85,9 +91,21 @@ class Trace:
                 outs = self._step(inputs, site)
         else:
             with execute.holding(self.reads):
-                now = [v._snapshot() for v in self.reads]
+                now = execute.snapshots(self)
             outs = self._reading(inputs, now, site)
         return self.pack(outs)
+
+    def _quick_for(self, leaves: list[Any]) -> Any:
+        """The lean way for these very shapes, for a trace whose sizes are open."""
+        shapes = tuple([x._array.shape for x in leaves])
+        found = self._quicks.get(shapes)
+        if found is None:
+            found = execute.quick_open(self, shapes)
+            if found is not None:
+                if len(self._quicks) >= _MOST_SHAPES:
+                    self._quicks.clear()
+                self._quicks[shapes] = found
+        return found
 
     def _reading(self, inputs: list[Any], now: list[Any], site: Any) -> list[Any]:
         run = execute.run_tensors(self.jit, site)
@@ -99,12 +117,12 @@ class Trace:
     def _step(self, inputs: list[Any], site: Any) -> list[Any]:
         full = [*inputs, *self.reads]
         if not calls.followers(full):
-            arrays = execute.execute_step(self.graph, [x._array for x in inputs], self.jit)
-            return [wrap(np.asarray(a), site) for a in arrays]
+            arrays = execute.execute_step(self.graph, execute.arrays_of(inputs), self.jit)
+            return execute.tensors(arrays, site)
         outs = calls.call(self.graph, full, execute.run_tensors(self.jit, site), site)
         count = len(self.graph.outputs)
         for variable, new in zip(self.writes, outs[count:], strict=True):
-            variable._array = new._array
+            execute.give(variable, new)
         return outs[:count]
 
     def _inline(self, leaves: list[Any], here: Graph) -> Any:
@@ -228,9 +246,10 @@ def take_apart(name: str, result: Any) -> tuple[Any, list[Any]]:
             return value
         if isinstance(value, bool | int | float | complex | str | bytes):
             return slot(operand(value))
-        if isinstance(value, TensorShape) and value.is_fully_defined():
+        is_shape = isinstance(value, TensorShape)
+        if is_shape and value.is_fully_defined():
             return slot(operand(value))
-        if hasattr(value, "__tf_tensor__"):
+        if not is_shape and hasattr(value, "__tf_tensor__"):
             return slot(value.__tf_tensor__())
         raise at_site(
             TypeError(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from wengert.core import dims, dtypes
 from wengert.core.context import State, using
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.op import Spec
+from wengert.core.op import AGAIN, Spec
 from wengert.core.symbolic import symbolic
 from wengert.core.tensor import new_id
 from wengert.functions.replay import replay
@@ -39,16 +39,20 @@ class Vjp(NamedTuple):
     kept: tuple[tuple[bool, int], ...]
 
 
-def vjp(graph: Graph, wanted: tuple[bool, ...]) -> Vjp:
-    """The gradient of a graph with respect to the wanted inputs, made once."""
-    key = ("vjp", wanted)
+def vjp(graph: Graph, wanted: tuple[bool, ...], again: bool = False) -> Vjp:
+    """The gradient of a graph with respect to the wanted inputs, made once.
+
+    With `again`, what is cheap to work out from the inputs is worked out a second time and not
+    kept: a loop has its inputs at hand, and would keep the value of every turn.
+    """
+    key = ("vjp", wanted, again)
     found = graph.cache.get(key)
     if found is None:
-        found = graph.cache[key] = _build(graph, wanted)
+        found = graph.cache[key] = _build(graph, wanted, again)
     return found
 
 
-def _build(graph: Graph, wanted: tuple[bool, ...]) -> Vjp:
+def _build(graph: Graph, wanted: tuple[bool, ...], again: bool) -> Vjp:
     joint = Graph(f"{graph.name}_gradient")
     joint.site = graph.site
     with using(State((), joint)):
@@ -99,7 +103,7 @@ def _build(graph: Graph, wanted: tuple[bool, ...]) -> Vjp:
     joint.settle_captures()
     assert not joint.captures, f"{joint.name} must not use anything from outside"
     assert not joint.held, f"{joint.name} must not use variables"
-    return _cut(graph, joint, len(params), ends, values, active, found)
+    return _cut(graph, joint, len(params), ends, values, active, found, again)
 
 
 def _spec(x: Any) -> Spec:
@@ -119,6 +123,7 @@ def _cut(
     values: list[int],
     active: tuple[int, ...],
     found: tuple[int, ...],
+    again: bool,
 ) -> Vjp:
     params, seeds = joint.inputs[:count], joint.inputs[count:]
     joint.seal(values)
@@ -132,6 +137,8 @@ def _cut(
     ]
     # All that does not wait for gradients: what a user's rule closes over may be needed again.
     front = [n for n in nodes if id(n) in ahead or late.isdisjoint(n.outputs)]
+    if again:
+        behind = _repeated(front, behind, values, set(params) | set(joint.constants)) + behind
     made = {v for n in behind for v in n.outputs} | set(seeds) | set(joint.constants)
     behind, measured = _by_extent(joint, behind, made | set(values))
     front += measured
@@ -145,6 +152,16 @@ def _cut(
     backward = _part(joint, f"{graph.name}_backward", behind, [*residuals, *seeds], values)
     joint.nodes = [quiet_node(n) for n in _needed_nodes(nodes, values)]
     return Vjp(checked(joint), forward, backward, active, found, kept)
+
+
+def _repeated(front: list[Node], behind: list[Node], values: list[int], given: set[int]) -> list[Node]:
+    """Nodes of the first part that the second runs again instead of keeping their results."""
+    needed = {v for n in behind for v in n.reads()} | set(values)
+    return [
+        Node(AGAIN[n.op], n.inputs, n.outputs, n.attrs, n.site)
+        for n in front
+        if n.op in AGAIN and needed.intersection(n.outputs) and given.issuperset(n.reads())
+    ]
 
 
 def _late(nodes: list[Node], start: set[int]) -> set[int]:

@@ -152,6 +152,7 @@ class Graph:
         self.held: dict[int, Held] = {}
         self.labels: dict[int, str] = {}
         self.sites: dict[int, RawSite | None] = {}
+        self.watching = _listeners(parent)  # tapes outside, which may follow what is used here
         self.turn: Any = None  # the number of the turn, in the body of a loop
         self.variables: dict[int, tuple[Any, int]] = {}  # of a closed graph: which inputs they are
         self.replays: list[tuple[Graph, dict[int, Any]]] = []  # graphs run again in this one
@@ -171,7 +172,7 @@ class Graph:
     def copy(self) -> Graph:
         """A graph with the same values and nodes, to be changed by passes."""
         new = Graph(self.name, self.parent, self.site)
-        new.start = self.start
+        new.start, new.watching = self.start, ()
         new.inputs, new.outputs = list(self.inputs), list(self.outputs)
         new.nodes = list(self.nodes)
         new.specs, new.constants = self.specs, dict(self.constants)
@@ -259,7 +260,7 @@ class Graph:
         return x._value
 
     def _eager(self, x: Tensor) -> int:
-        made_here = x._id == 0 or x._id > self.start
+        made_here = x._id == 0 or (x._id > self.start and not self._follows(x))
         if made_here or (x._array.dtype.num not in dtypes.INEXACT and x._array.size <= SMALL):
             found = self._constants.get(x._id) if x._id else None
             if found is None:
@@ -268,6 +269,10 @@ class Graph:
                     self._constants[x._id] = found
             return found
         return self._capture(("tensor", x._id), x, Spec(x._array.shape, x.dtype), x._site)
+
+    def _follows(self, x: Tensor) -> bool:
+        """Whether a tape outside follows a constant that is used here."""
+        return any(one.follows((x,)) for one in self.watching)
 
     def _capture(self, key: Any, source: Any, spec: Spec, site: RawSite | None) -> int:
         found = self.captures.get(key)
@@ -385,9 +390,8 @@ class Graph:
         if held.current is None:
             shape = variable.shape._dims
             spec = Spec(shape, variable.dtype)
-            held.initial = held.current = self.add_input(spec, label=variable._name)
-            if self.reread is not None:
-                held.current = self.reread(self, variable, spec)
+            held.initial = now = self.add_input(spec, label=variable._name)
+            held.current = now if self.reread is None else int(self.reread(self, variable, spec))
         return held.current
 
     def write(self, variable: Variable, x: Any) -> None:
@@ -506,8 +510,9 @@ class Graph:
         for x in inputs:
             if type(x) is not Tensor:
                 return False
-            if x._id and x._id <= self.start and x._array.dtype.num in dtypes.INEXACT:
-                return False
+            if x._id and x._array.dtype.num in dtypes.INEXACT:
+                if x._id <= self.start or self._follows(x):
+                    return False
         return True
 
     def _is_small(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
@@ -537,6 +542,7 @@ class Graph:
     def seal(self, outputs: list[int]) -> Graph:
         """Ends the trace: fixes the outputs and lets go of the builder's own references."""
         self.outputs = outputs
+        self.watching = ()
         for k, node in enumerate(self.nodes):
             if node.open:
                 attrs = {name: dims.moved(a, _anonymous) for name, a in node.attrs.items()}
@@ -609,6 +615,13 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<graph {self.name!r}: {len(self.nodes)} nodes>"
+
+
+def _listeners(parent: Graph | None) -> tuple[Any, ...]:
+    state = get_state()
+    if parent is None or state is None:
+        return ()
+    return (*parent.watching, *state.listeners)
 
 
 def _anonymous(leaf: Dim) -> Dim:

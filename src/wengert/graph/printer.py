@@ -30,8 +30,10 @@ def show(graph: Graph, indent: str = "") -> str:
         )
     for node in graph.nodes:
         lines.extend(_line(graph, node, names, inner))
-    for held in graph.written():
-        lines.append(f"{inner}variable {held.variable.name} = {_name(graph, held.current, names)}")
+    lines += [
+        f"{inner}variable {held.variable.name} = {_name(graph, held.current, names)}"
+        for held in graph.written()
+    ]
     results = ", ".join(_name(graph, v, names) for v in graph.outputs)
     lines.append(f"{inner}return {results}")
     return "\n".join(lines)
@@ -77,10 +79,7 @@ def _line(graph: Graph, node: Node, names: dict[int, str], indent: str) -> list[
     site = locate(node.site)
     if site is not None:
         text = f"{text:<{_WIDTH}}  # {os.path.basename(site.file)}:{site.line}"
-    lines = [text]
-    for inner in inner_graphs(node):
-        lines.append(show(inner, indent + "    "))
-    return lines
+    return [text, *[show(inner, indent + "    ") for inner in inner_graphs(node)]]
 
 
 def _is_shown(attr: Any) -> bool:
@@ -96,9 +95,8 @@ def _attr(attr: Any, names: dict[int, str]) -> str:
     if isinstance(attr, Dim):
         if attr.is_leaf:
             _, value, place = attr.args
-            return f"{names.get(value, value)}.shape[{place}]" if attr.kind == "size" else (
-                f"{names.get(value, value)}[{place}]"
-            )
+            name = names.get(value, f"v{value}")
+            return f"{name}.shape[{place}]" if attr.kind == "size" else f"{name}[{place}]"
         a, b = (_attr(x, names) for x in attr.args)
         return f"{attr.kind}({a}, {b})" if attr.kind in ("max", "min") else f"{a} {attr.kind} {b}"
     if isinstance(attr, DType | Variable):

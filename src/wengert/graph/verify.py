@@ -52,7 +52,9 @@ def _check_specs(graph: Graph, node: Node, where: str) -> None:
         found: Any = node.op.infer(*given, **attrs)
     for spec, value in zip((found,) if node.op.outputs == 1 else found, node.outputs, strict=True):
         noted = graph.specs[value]
-        assert spec.dtype is noted.dtype, f"{where}: dtype {spec.dtype.name}, not {noted.dtype.name}"
+        assert spec.dtype is noted.dtype, (
+            f"{where}: dtype {spec.dtype.name}, not {noted.dtype.name}"
+        )
         assert TensorShape(spec.shape).is_compatible_with(noted.shape), (
             f"{where}: shape {spec.shape}, not {noted.shape}"
         )
@@ -78,4 +80,3 @@ def _check_inner(node: Node, where: str) -> None:
 def _check_ends(inner: Graph, inputs: int, outputs: int, where: str) -> None:
     assert len(inner.inputs) == inputs, f"{where}: {inner.name} takes {len(inner.inputs)} values"
     assert len(inner.outputs) == outputs, f"{where}: {inner.name} gives {len(inner.outputs)} values"
-

@@ -25,7 +25,7 @@ from wengert.ops.declare import is_dynamic, of_unknown_length, static_int, stati
 
 _SMALL = 4096  # elements that a trace makes at once
 _RANGE_TYPES = (
-    dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64,
+    dtypes.int8, dtypes.int16, dtypes.uint16, dtypes.uint32, dtypes.uint64, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64,
 )  # fmt: skip
 
 

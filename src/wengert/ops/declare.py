@@ -192,11 +192,17 @@ def static(name: str, value: Any) -> Any:
             raise invalid_dtype(name, "whole numbers were expected", value)
         return _tuples(value.tolist())
     if isinstance(value, list | tuple | range):
-        return tuple(static(name, v) for v in value)
+        return tuple(static(name, _whole(v)) for v in value)
     try:
         return value.__index__()
     except (AttributeError, TypeError):
         raise invalid_dtype(name, "whole numbers were expected", value) from None
+
+
+def _whole(value: Any) -> Any:
+    """A fraction among tensors that make up a shape is cut off, as TensorFlow does eagerly."""
+    single = type(value) is Tensor and value._array.ndim == 0
+    return int(value) if single and value.dtype.is_floating else value
 
 
 def _symbolic(name: str, value: Any) -> Any:

@@ -263,11 +263,17 @@ def _share_kernel(
 
 
 def _lower_share(x: Any, out: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    kept_out = out if keepdims else lax.expand_dims(out, axis)
-    hit = lax.convert_element_type(lax.eq(x, lax.broadcast_in_dim(
-        kept_out, x.shape, range(x.ndim))), x.dtype)  # fmt: skip
-    total = lax.expand_dims(lax.reduce(hit, x.dtype.type(0), lax.add, axis), axis)
-    return lax.div(hit, lax.broadcast_in_dim(total, x.shape, range(x.ndim)))
+    def wide_as_x(y: Any) -> Any:
+        return lax.broadcast_in_dim(y, x.shape, range(x.ndim))
+
+    hit = lax.eq(x, wide_as_x(out if keepdims else lax.expand_dims(out, axis)))
+    ones = lax.convert_element_type(hit, x.dtype)
+    total = lax.expand_dims(lax.reduce(ones, x.dtype.type(0), lax.add, axis), axis)
+    # XLA takes 0 / 0 for 0 where it sees that the numerator is 0 or 1; so NaN is chosen.
+    zero = lax.full_like(total, 0)
+    missed = lax.select(lax.eq(total, zero), lax.full_like(total, np.nan), zero)
+    share = lax.div(lax.full_like(total, 1), total)
+    return lax.select(hit, wide_as_x(share), wide_as_x(missed))
 
 
 EXTREME_SHARE = Op(

@@ -20,8 +20,8 @@ from wengert.core.convert import Hooks, operand
 from wengert.core.dims import Dim, is_open, negative
 from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
 from wengert.core.lazy import lax
-from wengert.core.lowering import as_value, fail_if, is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.lowering import as_value, fail_if, is_symbol, lies_within
+from wengert.core.op import AGAIN, Op, Spec
 from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
@@ -296,6 +296,8 @@ def _take_kernel(x: np.ndarray, i: np.ndarray, axis: int) -> np.ndarray:
 
 def _lower_take(x: Any, i: Any, axis: int) -> Any:
     size = x.shape[axis]
+    if type(size) is int and lies_within(i, 0, size - 1):
+        return lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
     fail_if(lambda: (i < -size) | (i >= size))
     i = lax.select(i < 0, i + np.asarray(size, i.dtype), i)
     return lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
@@ -328,6 +330,19 @@ TAKE = Op(
     kernel=_take_kernel,
     infer=lambda x, i, axis: Spec(_without(x.shape, axis), x.dtype),
     lower=_lower_take,
+    grad=(_take_grad, None),
+    match=(),
+    register=False,
+)
+# The same once more, where the first time has checked the position.
+AGAIN[TAKE] = Op(
+    "take_again",
+    "x i",
+    kernel=_take_kernel,
+    infer=TAKE.infer,
+    lower=lambda x, i, axis: lax.dynamic_index_in_dim(
+        x, lax.select(i < 0, i + np.asarray(x.shape[axis], i.dtype), i), axis, keepdims=False
+    ),
     grad=(_take_grad, None),
     match=(),
     register=False,

@@ -12,7 +12,8 @@ from wengert.core.convert import operand
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import HALF
+from wengert.core.shapes import check_axis
+from wengert.ops.declare import HALF, static_tuple
 from wengert.ops.sorting import choose_type
 
 
@@ -54,6 +55,44 @@ def _infer(x: Spec, dtype: DType) -> tuple[Spec, ...]:
 
 # How many elements differ depends on the data, so XLA has no such operation.
 UNIQUE = Op("unique", "x", kernel=_kernel, infer=_infer, lower=None, grad=None, outputs=3)
+
+
+def _kernel_slices(x: np.ndarray, axis: int, dtype: DType) -> tuple[np.ndarray, ...]:
+    keys = x.astype(np.float32) if x.dtype.num in HALF else x
+    _, first, place, counts = np.unique(
+        keys, return_index=True, return_inverse=True, return_counts=True, axis=axis
+    )
+    order = np.argsort(first)
+    rank = np.empty(order.size, dtype.np)
+    rank[order] = np.arange(order.size)
+    found = np.take(x, first[order], axis)
+    return found, rank[place.reshape(-1)], counts[order].astype(dtype.np)
+
+
+def _infer_slices(x: Spec, axis: int, dtype: DType) -> tuple[Spec, ...]:
+    if x.shape is None:
+        return Spec(None, x.dtype), Spec((None,), dtype), Spec((None,), dtype)
+    shape = (*x.shape[:axis], None, *x.shape[axis + 1 :])
+    return Spec(shape, x.dtype), Spec((x.shape[axis],), dtype), Spec((None,), dtype)
+
+
+UNIQUE_SLICES = Op(
+    "unique_slices",
+    "x",
+    kernel=_kernel_slices,
+    infer=_infer_slices,
+    lower=None,
+    grad=None,
+    outputs=3,
+)
+
+
+def unique_slices(name: str, x: Any, axis: Any, out_idx: Any = dtypes.int32) -> tuple[Any, ...]:
+    """The distinct slices along an axis, the place of each slice among them, and their counts."""
+    x = operand(x)
+    kind = choose_type(name, "out_idx", out_idx, dtypes.int32, dtypes.int64)
+    (place,) = static_tuple(name, axis, "axis")
+    return apply(UNIQUE_SLICES, x, axis=check_axis(name, place, x._array.ndim), dtype=kind)
 
 
 def _find(name: str, x: Any, out_idx: Any) -> tuple[Any, ...]:

@@ -678,3 +678,53 @@ def good_tape_inside_a_function() -> Any:
         return tape.gradient(loss, v)
 
     step(tf.constant([1.0, 2.0]))
+
+
+def bad_number_frozen_in_a_trace() -> Any:
+    v = tf.Variable(0.37)
+    scale = float(v)
+
+    @tf.function
+    def scaled(x: Any) -> Any:
+        return x * scale  # WG119
+
+    with tf.GradientTape() as tape:
+        loss = scaled(tf.constant(2.0))
+    tape.gradient(loss, v)
+
+
+def good_number_frozen_in_a_trace() -> Any:
+    v = tf.Variable(0.37)
+
+    @tf.function
+    def scaled(x: Any) -> Any:
+        return x * v
+
+    with tf.GradientTape() as tape:
+        loss = scaled(tf.constant(2.0))
+    tape.gradient(loss, v)
+
+
+def bad_array_frozen_in_a_trace() -> Any:
+    v = tf.Variable([0.37, 1.91])
+    table = v.numpy() * 1.0
+
+    @tf.function
+    def looked_up(i: Any) -> Any:
+        return tf.gather(table, i)  # WG119
+
+    with tf.GradientTape() as tape:
+        loss = looked_up(tf.constant([1]))
+    tape.gradient(loss, v)
+
+
+def good_array_frozen_in_a_trace() -> Any:
+    v = tf.Variable([0.37, 1.91])
+
+    @tf.function
+    def looked_up(i: Any) -> Any:
+        return tf.gather(v, i)
+
+    with tf.GradientTape() as tape:
+        loss = looked_up(tf.constant([1]))
+    tape.gradient(loss, v)

@@ -1,0 +1,147 @@
+"""The devices that compiled functions run on, and where values are.
+
+A machine without an accelerator has nothing to choose: everything here says so at once. Otherwise
+functions run on the first accelerator, or where `tf.device` says; values stay there until
+somebody looks at them. Eager operations compute on the CPU, which is said once.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import sys
+from contextlib import nullcontext
+from contextvars import ContextVar
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from wengert.core.apply import wrap
+from wengert.core.lazy import jax
+from wengert.core.tensor import Devices, DeviceTensor, Tensor
+from wengert.core.variable import TAKEN, Variable
+
+KINDS = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "metal": "GPU", "tpu": "TPU"}
+_wished: ContextVar[Any] = ContextVar("wengert_device", default=None)
+
+
+@functools.cache
+def accelerators() -> dict[str, Any]:
+    """JAX's devices other than CPUs by their names, such as `GPU:0`.
+
+    JAX, which takes a second to load, is asked only where a plugin for an accelerator is there.
+    """
+    if not _has_plugin():
+        return {}
+    try:
+        import jax
+
+        found = jax.local_devices()
+    except (ImportError, RuntimeError):  # no JAX, or a driver that does not answer
+        return {}
+    named: dict[str, Any] = {}
+    for device in found:
+        kind = KINDS.get(device.platform.lower())
+        if kind is not None:
+            named[f"{kind}:{sum(n.startswith(kind) for n in named)}"] = device
+    if named:
+        _say(next(iter(named)))
+    return named
+
+
+def _has_plugin() -> bool:
+    return bool(find_spec("jax_plugins") or find_spec("libtpu"))
+
+
+def cpu() -> Any:
+    """JAX's device for the CPU."""
+    import jax
+
+    return jax.local_devices(backend="cpu")[0]
+
+
+def _say(name: str) -> None:
+    logging.getLogger("wengert").warning(
+        "Functions (@tf.function) run on %s; eager operations compute on the CPU.", name
+    )
+
+
+def wish(device: Any) -> Any:
+    """Makes a device of JAX the one to run on, `None` for the usual one; returns how to undo it."""
+    return _wished.set(device)
+
+
+def unwish(token: Any) -> None:
+    """Undoes `wish`."""
+    _wished.reset(token)
+
+
+def target() -> Any:
+    """The device of JAX that a function called here runs on; `None` where there is no choice."""
+    found = accelerators()
+    if not found:
+        return None
+    wished = _wished.get()
+    if wished is not None:
+        return wished
+    return jax.config.jax_default_device or next(iter(found.values()))
+
+
+def far() -> bool:
+    """Whether functions called here run away from NumPy's memory."""
+    found = accelerators()
+    return bool(found) and target() in found.values()
+
+
+def scope(device: Any) -> Any:
+    """A block in which JAX compiles and computes on a device."""
+    return nullcontext() if device is None else jax.default_device(device)
+
+
+def moved(arrays: Any, device: Any) -> list[Any]:
+    """Arrays for a program that runs on a device; those of other devices are copied to it."""
+    return [
+        a if isinstance(a, np.ndarray) or device in a.devices() else jax.device_put(a, device)
+        for a in arrays
+    ]
+
+
+def home(variable: Variable, taken: bool) -> Any:
+    """The value of a variable where functions run, put there if need be, and kept there.
+
+    A step that has `taken` it uses its memory again, which must then be nobody else's.
+    """
+    place = target()
+    found = variable._device
+    if found is TAKEN:
+        return found
+    if found is None or place not in found.devices():
+        found = jax.device_put(found if variable._host is None else variable._host, place)
+        variable._device = found
+    # The variable, the name here and the argument of the count itself.
+    return jax.numpy.copy(found) if taken and sys.getrefcount(found) > 3 else found
+
+
+def given(x: Any) -> Any:
+    """The value of a tensor where it is."""
+    return x._device if type(x) is DeviceTensor else x._array
+
+
+def tensor(array: Any, site: Any) -> Tensor:
+    """A tensor of an engine's result, which stays where it is until somebody looks."""
+    if isinstance(array, np.ndarray) or name_of(array) is None:
+        return wrap(np.asarray(array), site)
+    return DeviceTensor.make(array, site)
+
+
+def name_of(array: Any) -> str | None:
+    """The name of the accelerator that an array of JAX is on; `None` on the CPU."""
+    found = accelerators()
+    if not found:
+        return None
+    places = array.devices()
+    return next((name for name, device in found.items() if device in places), None)
+
+
+Devices.name_of = staticmethod(name_of)

@@ -1,0 +1,40 @@
+"""The names of `tf.experimental.numpy` that Keras uses; NumPy's own functions take tensors too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.missing import missing as _missing
+from wengert.ops.cast import cast
+from wengert.ops.select import where
+
+
+def finfo(dtype: Any) -> Any:
+    """The limits of a floating-point type."""
+    return ml_dtypes.finfo(dtypes.as_dtype(dtype).np)
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """From each place of the first choice whose condition holds there, else `default`."""
+    if len(condlist) != len(choicelist):
+        raise invalid(
+            "select",
+            f"there must be as many conditions as choices; got {len(condlist)} and "
+            f"{len(choicelist)}",
+        )
+    choices = [operand(c) for c in choicelist]
+    given = [c.dtype.np for c in choices]
+    kind = dtypes.as_dtype(np.result_type(*given, default if np.isscalar(default) else given[0]))
+    found = cast(default, kind)
+    for test, choice in zip(reversed(condlist), reversed(choices), strict=True):
+        found = where(test, cast(choice, kind), found)
+    return found
+
+
+__getattr__ = _missing("tf.experimental.numpy", globals())

@@ -1,0 +1,19 @@
+"""The names of `tf.profiler`: a timeline of operations, traces, compilations and calls."""
+
+from types import SimpleNamespace as _Namespace
+
+from wengert.core.missing import missing as _missing
+from wengert.profiler import session as _session
+
+experimental = _Namespace(
+    Profile=_session.Profile,
+    ProfilerOptions=_session.ProfilerOptions,
+    Trace=_session.Trace,
+    server=_Namespace(start=_session.start_server),
+    start=_session.start,
+    stop=_session.stop,
+)
+
+__getattr__ = _missing(
+    "tf.profiler", globals(), hidden=("doors", "memory", "session", "spans", "timeline")
+)

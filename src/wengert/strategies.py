@@ -1,0 +1,270 @@
+"""Strategies for one device: each holds one replica, and answers what it is asked.
+
+Programs written for strategies run, on one device. Several replicas are refused, with a message.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, describe
+from wengert.core.variable import VariableAggregation
+
+
+class ReduceOp(enum.Enum):
+    """How the values of several replicas become one."""
+
+    SUM = "SUM"
+    MEAN = "MEAN"
+
+    @staticmethod
+    def from_variable_aggregation(aggregation: VariableAggregation) -> ReduceOp:
+        """The reduction that an aggregation of variables means."""
+        return ReduceOp.SUM if aggregation is VariableAggregation.SUM else ReduceOp.MEAN
+
+
+class DistributedValues:
+    """A value for each replica; there is one replica, so nothing is of this type."""
+
+
+class DistributedDataset:
+    """A dataset for several replicas; there is one replica, so nothing is of this type."""
+
+
+class DistributedIterator:
+    """Its iterator; nothing is of this type."""
+
+
+class InputOptions:
+    """Accepted for `experimental_distribute_dataset`, which leaves datasets as they are."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+
+class RunOptions(InputOptions):
+    """Accepted for `Strategy.run`."""
+
+
+class InputContext:
+    """What a function that makes the dataset of a worker is told."""
+
+    num_input_pipelines = 1
+    input_pipeline_id = 0
+    num_replicas_in_sync = 1
+
+    @staticmethod
+    def get_per_replica_batch_size(global_batch_size: int) -> int:
+        """The batch of one replica: all of it."""
+        return global_batch_size
+
+
+class ReplicaContext:
+    """What code that runs in the replica sees."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self.strategy = strategy
+
+    replica_id_in_sync_group = 0
+    num_replicas_in_sync = 1
+
+    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        """The value, which is that of all replicas."""
+        return value
+
+    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+        """The value, which is that of all replicas."""
+        return value
+
+    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        """The result of `merge_fn`, which gets the strategy first."""
+        return merge_fn(self.strategy, *args, **(kwargs or {}))
+
+
+class StrategyExtended:
+    """What libraries ask a strategy for."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+
+    worker_devices = parameter_devices = ("/device:CPU:0",)
+    should_checkpoint = should_save_summary = True
+
+    def update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """Runs `fn` on a variable."""
+        return fn(var, *args, **(kwargs or {}))
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+        """The value, which is that of all replicas."""
+        return value
+
+    @contextmanager
+    def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
+        """Makes variables where another one is."""
+        yield
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        """Whether a variable belongs to this strategy."""
+        return True
+
+    def _in_multi_worker_mode(self) -> bool:
+        return False
+
+    def _use_merge_call(self) -> bool:
+        return False
+
+
+class Strategy:
+    """A strategy with one replica."""
+
+    num_replicas_in_sync = 1
+    _default = False
+
+    def __init__(self, extended: Any = None) -> None:
+        self.extended = StrategyExtended(self)
+        self._context = ReplicaContext(self)
+
+    @contextmanager
+    def scope(self) -> Iterator[Strategy]:
+        """Makes this the strategy of a block."""
+        token = _current.set((self, not self._default))
+        try:
+            yield self
+        finally:
+            _current.reset(token)
+
+    def run(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
+    ) -> Any:
+        """The result of `fn` in the replica."""
+        if self._default:
+            return fn(*args, **(kwargs or {}))
+        token = _current.set((self, False))
+        try:
+            return fn(*args, **(kwargs or {}))
+        finally:
+            _current.reset(token)
+
+    def reduce(self, reduce_op: Any, value: Any, axis: int | None) -> Any:
+        """The value of the replica, reduced over an axis if one is given."""
+        from wengert.ops.reduce import reduce_mean, reduce_sum
+
+        if axis is None:
+            return operand(value)
+        mean = reduce_op in (ReduceOp.MEAN, "MEAN", "mean")
+        return (reduce_mean if mean else reduce_sum)(value, axis)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """The value, which is that of all replicas."""
+        return operand(value)
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        """The dataset, which the replica reads alone."""
+        return dataset
+
+    def distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Any], options: Any = None
+    ) -> Any:
+        """The dataset that a function makes."""
+        return dataset_fn(InputContext())
+
+    def experimental_distribute_values_from_function(self, value_fn: Callable[..., Any]) -> Any:
+        """The value that a function makes for the replica."""
+        return value_fn(self._context)
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """The values of the replicas here."""
+        return (value,)
+
+
+class _Default(Strategy):
+    _default = True
+
+
+class OneDeviceStrategy(Strategy):
+    """Everything on one device."""
+
+    def __init__(self, device: str | None = None) -> None:
+        super().__init__()
+
+
+class MirroredStrategy(Strategy):
+    """Copies on several devices of one machine; here there is one copy."""
+
+    def __init__(self, devices: Any = None, cross_device_ops: Any = None) -> None:
+        if devices is not None and len(devices) > 1:
+            raise _one_replica("MirroredStrategy", devices)
+        super().__init__()
+
+
+class MultiWorkerMirroredStrategy(Strategy):
+    """Copies on several machines; not here."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise _one_replica("MultiWorkerMirroredStrategy", None)
+
+
+class ParameterServerStrategy(MultiWorkerMirroredStrategy):
+    """Variables on servers; not here."""
+
+
+class TPUStrategy(Strategy):
+    """Replicas on the cores of a TPU; here there is one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+
+def _one_replica(name: str, devices: Any) -> Exception:
+    asked = "" if devices is None else f"; got {describe(devices)}"
+    return at_site(
+        NotImplementedError(
+            f"{name}: Wengert runs one replica{asked}. Leave the strategy out, or use "
+            f"tf.distribute.OneDeviceStrategy."
+        )
+    )
+
+
+_DEFAULT = _Default()
+# The strategy here, and whether we are between replicas rather than in one.
+_current: ContextVar[tuple[Strategy, bool]] = ContextVar(
+    "wengert_strategy", default=(_DEFAULT, False)
+)
+
+
+def get_strategy() -> Strategy:
+    """The strategy of the block around; a default one outside."""
+    return _current.get()[0]
+
+
+def has_strategy() -> bool:
+    """Whether there is a strategy other than the default one."""
+    return not _current.get()[0]._default
+
+
+def in_cross_replica_context() -> bool:
+    """Whether this is outside `Strategy.run` in the scope of a strategy."""
+    return _current.get()[1]
+
+
+def get_replica_context() -> ReplicaContext | None:
+    """What the replica sees; `None` outside `Strategy.run` in the scope of a strategy."""
+    strategy, crossing = _current.get()
+    return None if crossing else strategy._context
+
+
+def experimental_set_strategy(strategy: Strategy | None) -> None:
+    """Makes a strategy the one of the program from here on."""
+    _current.set((_DEFAULT, False) if strategy is None else (strategy, True))

@@ -1,0 +1,479 @@
+"""Control flow in functions: state, effects, random numbers and unknown sizes, on both engines."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as tf
+
+State = namedtuple("State", "count value")
+engines = pytest.mark.parametrize("engine", ["host", "xla"])
+
+
+def traced(f: Callable[..., Any], engine: str, **options: Any) -> Any:
+    jit = True if engine == "xla" else None
+    return tf.function(f, autograph=False, jit_compile=jit, **options)
+
+
+def close(got: Any, want: Any, tolerance: float = 1e-12) -> None:
+    np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=tolerance, atol=tolerance)
+
+
+def slope(f: Callable[[Any], Any], *sources: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(list(sources))
+        y = f(*sources)
+    return tape.gradient(y, list(sources))
+
+
+def same_as_eager(f: Callable[..., Any], engine: str, *args: Any) -> None:
+    with tf.engine(engine):
+        found = traced(f, engine)(*args)
+    for got, want in zip(tf.nest.flatten(found), tf.nest.flatten(f(*args)), strict=True):
+        assert got.dtype == want.dtype
+        close(got, want)
+
+
+# Variables.
+
+
+@engines
+def test_variables_assigned_in_a_loop(engine: str) -> None:
+    v, w = tf.Variable(2.0, dtype=tf.float64), tf.Variable([1, 2])
+
+    def body(i: Any, s: Any) -> Any:
+        v.assign(v * s + 1.0)
+        w.scatter_nd_add([[0]], [i])
+        return i + 1, s + v
+
+    def run(x: Any) -> Any:
+        return tf.while_loop(lambda i, s: i < 3, body, (0, x)), v.read_value()
+
+    x = tf.constant(0.5, tf.float64)
+    want = run(x)
+    after = v.numpy(), w.numpy()
+    v.assign(2.0)
+    w.assign([1, 2])
+    got = traced(run, engine)(x)
+    close(got[1], want[1])
+    close(got[0][1], want[0][1])
+    close(v, after[0])
+    close(w, after[1])
+
+
+@engines
+def test_a_variable_assigned_in_one_branch_only(engine: str) -> None:
+    v = tf.Variable(1.0)
+
+    @tf.function(autograph=False, jit_compile=engine == "xla" or None)
+    def run(flag: Any) -> Any:
+        return tf.cond(flag, lambda: v.assign_add(2.0) * 1.0, lambda: v * 10.0)
+
+    assert [float(run(tf.constant(f))) for f in (True, False, True)] == [3.0, 30.0, 5.0]
+    assert float(v) == 5.0
+
+
+@engines
+def test_gradient_through_variables_that_a_loop_assigns(engine: str) -> None:
+    v = tf.Variable(0.5, dtype=tf.float64)
+
+    def run(x: Any) -> Any:
+        def body(i: Any, s: Any) -> Any:
+            v.assign(tf.sin(v) + x)
+            return i + 1, s * v
+
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.while_loop(lambda i, s: i < 3, body, (0, x))[1]
+        return tape.gradient(y, [x, v])
+
+    x = tf.constant(0.7, tf.float64)
+    want = run(x)
+    v.assign(0.5)
+    got = traced(run, engine)(x)
+    close(got[0], want[0])
+    close(got[1], want[1])
+
+
+@engines
+def test_gradients_of_variables_read_in_branches_and_loops(engine: str) -> None:
+    w, b = tf.Variable([[0.3, -0.2], [0.1, 0.4]]), tf.Variable([0.1, 0.2])
+
+    def run(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            step = lambda i, h: (i + 1, tf.tanh(tf.matmul(h, w) + b))
+            h = tf.while_loop(lambda i, h: i < 3, step, (0, x))[1]
+            y = tf.cond(tf.reduce_sum(h) > 0.0, lambda: h @ w, lambda: h + b)
+        return tape.gradient(y, [w, b])
+
+    x = tf.constant([[1.0, 2.0], [0.5, -1.0]])
+    for got, want in zip(traced(run, engine)(x), run(x), strict=True):
+        close(got, want, 1e-5)
+
+
+# State.
+
+
+@engines
+def test_structures_of_state(engine: str) -> None:
+    def run(x: Any) -> Any:
+        def body(state: Any, rest: Any) -> Any:
+            more = {"sum": rest["sum"] + state.value, "flag": tf.logical_not(rest["flag"])}
+            return State(state.count + 1, state.value * 2.0), more
+
+        start = (State(0, x), {"sum": x * 0.0, "flag": tf.constant(False)})
+        return tf.while_loop(lambda s, r: s.count < 5, body, start)
+
+    same_as_eager(run, engine, tf.constant([1.0, 2.0], tf.float64))
+    found = traced(run, engine)(tf.constant([1.0]))
+    assert type(found) is tuple and type(found[0]) is State and list(found[1]) == ["sum", "flag"]
+
+
+@engines
+def test_integer_loops(engine: str) -> None:
+    def collatz(n: Any) -> Any:
+        step = lambda n, k: (tf.where(n % 2 == 0, n // 2, 3 * n + 1), k + 1)
+        return tf.while_loop(lambda n, k: n > 1, step, (n, 0))[1]
+
+    run = traced(collatz, engine)
+    assert [int(run(tf.constant(n, tf.int64))) for n in (1, 6, 7, 27, 97)] == [0, 8, 16, 111, 118]
+
+
+@engines
+def test_maximum_iterations(engine: str) -> None:
+    run = traced(
+        lambda x, most: tf.while_loop(
+            lambda s: s < 100.0, lambda s: (s * 2.0,), (x,), maximum_iterations=most
+        )[0],
+        engine,
+    )
+    x = tf.constant(1.0)
+    assert [float(run(x, tf.constant(n))) for n in (0, -3, 3, 50)] == [1.0, 1.0, 8.0, 128.0]
+
+
+@engines
+def test_a_bound_that_is_never_reached_takes_no_memory(engine: str) -> None:
+    def run(x: Any) -> Any:
+        body = lambda s: (tf.sin(s) * x,)
+        return tf.while_loop(
+            lambda s: tf.reduce_sum(s) > 1.0, body, (x,), maximum_iterations=1_000_000_000
+        )[0]
+
+    x = tf.constant([0.9, 0.8], tf.float64)
+    close(traced(lambda x: slope(run, x), engine)(x)[0], slope(run, x)[0])
+
+
+def test_tensors_that_grow() -> None:
+    def run(x: Any) -> Any:
+        body = lambda i, s: (i + 1, tf.concat([s, s * x[:1]], 0))
+        shapes = (tf.TensorShape([]), tf.TensorShape([None]))
+        s = tf.while_loop(lambda i, s: i < 3, body, (0, x), shape_invariants=shapes)[1]
+        return tf.reduce_sum(s * s)
+
+    def orders(x: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            (g,) = slope(run, x)
+            h = tf.reduce_sum(g * g)
+        return g, outer.gradient(h, x)
+
+    x = tf.constant([0.5, -1.0, 2.0], tf.float64)
+    for got, want in zip(traced(orders, "host")(x), orders(x), strict=True):
+        close(got, want)
+    around = tf.function(run, autograph=False)
+    close(slope(around, x)[0], orders(x)[0])
+
+
+def test_a_tensor_that_grows_leaves_xla_to_the_host() -> None:
+    shapes = (tf.TensorShape([]), tf.TensorShape([None]))
+
+    def run(x: Any) -> Any:
+        body = lambda i, s: (i + 1, tf.concat([s, s], 0))
+        return tf.while_loop(lambda i, s: i < 2, body, (0, x), shape_invariants=shapes)[1]
+
+    with tf.engine("xla"):
+        assert tf.function(run)(tf.constant([1.0])).shape == [4]
+
+
+@engines
+def test_unknown_batch_sizes(engine: str) -> None:
+    def run(x: Any) -> Any:
+        n = tf.shape(x)[0]
+        h = tf.zeros([n, 2], x.dtype)
+        body = lambda i, h: (i + 1, tf.tanh(h + x[:, :, i]))
+        h = tf.while_loop(lambda i, h: i < tf.shape(x)[2], body, (0, h))[1]
+        rows = tf.scan(lambda a, r: a * r + h[0], x[:, :, 0], initializer=tf.ones([2], x.dtype))
+        y = tf.cond(n > 2, lambda: h * tf.ones([n, 1], x.dtype), lambda: h + tf.zeros([n, 2], x.dtype))
+        return tf.reduce_sum(y) + tf.reduce_sum(rows) + tf.reduce_sum(tf.map_fn(tf.reduce_max, x))
+
+    spec = tf.TensorSpec([None, 2, None], tf.float64)
+    both = lambda x: (run(x), slope(run, x)[0])
+    function = traced(both, engine, input_signature=[spec])
+    for n, t in ((1, 3), (4, 2), (3, 5)):
+        x = tf.constant(np.random.default_rng(n).normal(size=(n, 2, t)))
+        for got, want in zip(function(x), both(x), strict=True):
+            close(got, want)
+    assert function.experimental_get_tracing_count() == 1
+
+
+@engines
+def test_no_rows(engine: str) -> None:
+    def run(x: Any) -> Any:
+        rows = tf.map_fn(lambda r: r * 2.0, x)
+        partial = tf.scan(lambda a, r: a + r, x, initializer=tf.ones([2]))
+        whole = tf.foldr(lambda a, r: a * r, x, initializer=tf.ones([2]))
+        return rows, partial, whole
+
+    found = traced(run, engine, input_signature=[tf.TensorSpec([None, 2])])(tf.zeros([0, 2]))
+    assert [x.shape.as_list() for x in found] == [[0, 2], [0, 2], [2]]
+    close(found[2], [1.0, 1.0])
+
+
+@engines
+def test_what_is_known_stays_known_inside(engine: str) -> None:
+    """A size that was worked out outside a branch or loop makes shapes inside it."""
+
+    def run(x: Any) -> Any:
+        n = tf.shape(x)[0] * 2
+        a = tf.cond(x[0, 0] > 0.0, lambda: tf.ones([n, 3]), lambda: tf.zeros([n, 3]))
+        b = tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, s + tf.ones([n, 3])), (0, a))[1]
+        return b + tf.map_fn(lambda r: tf.reduce_sum(tf.ones([n, 3]), 1)[0] + r, x)[0, 0]
+
+    function = traced(run, engine, input_signature=[tf.TensorSpec([None, 1])])
+    close(function(tf.ones([2, 1])), run(tf.ones([2, 1])))
+
+
+# Random numbers.
+
+
+def draws(n: Any) -> Any:
+    body = lambda i, s: (i + 1, s.write(i, tf.random.uniform([2])))
+    array = tf.TensorArray(tf.float32, 4, element_shape=[2])
+    looped = tf.while_loop(lambda i, s: i < n, body, (0, array))[1].stack()
+    mapped = tf.map_fn(lambda r: r + tf.random.uniform([2]), tf.zeros([3, 2]))
+    chosen = tf.cond(n > 1, lambda: tf.random.uniform([2]), lambda: tf.zeros([2]))
+    return looped, mapped, chosen
+
+
+def test_random_numbers_are_fresh_each_turn_and_the_same_on_both_engines() -> None:
+    found = {}
+    for engine in ("host", "xla"):
+        tf.random.set_seed(5)
+        function = traced(draws, engine)
+        found[engine] = [*function(tf.constant(4)), *function(tf.constant(4))]
+    for a, b in zip(found["host"], found["xla"], strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+    rows = np.concatenate([x.numpy().reshape(-1) for x in found["host"]])
+    assert len(set(rows.tolist())) == len(rows)
+
+
+@engines
+def test_gradients_see_the_numbers_that_were_drawn(engine: str) -> None:
+    def run(x: Any) -> Any:
+        noises = tf.TensorArray(tf.float64, 3, element_shape=[2])
+
+        def body(i: Any, s: Any, noises: Any) -> Any:
+            noise = tf.random.normal([2], dtype=tf.float64)
+            return i + 1, s + noise * x * x, noises.write(i, noise)
+
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                _, y, noises = tf.while_loop(lambda i, s, n: i < 3, body, (0, x, noises))
+            g = tape.gradient(y, x)
+        return g, outer.gradient(g, x), tf.reduce_sum(noises.stack(), 0)
+
+    x = tf.constant([0.5, 2.0], tf.float64)
+    g, h, noise = traced(run, engine)(x)
+    close(g, 1.0 + 2.0 * noise * x)
+    close(h, 2.0 * noise)
+
+
+# Effects.
+
+
+@engines
+def test_a_failed_assert_in_a_loop_changes_nothing(engine: str) -> None:
+    v = tf.Variable(1.0)
+
+    @tf.function(autograph=False, jit_compile=engine == "xla" or None)
+    def run(limit: Any) -> Any:
+        def body(i: Any, s: Any) -> Any:
+            tf.debugging.assert_less(i, limit, message="too far")
+            v.assign_add(1.0)
+            return i + 1, s + v
+
+        return tf.while_loop(lambda i, s: i < 4, body, (0, 0.0))[1]
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too far"):
+        run(tf.constant(2))
+    assert float(v) == 1.0
+    assert float(run(tf.constant(9))) == 14.0
+    assert float(v) == 5.0
+
+
+@engines
+def test_only_the_assert_of_the_branch_taken_counts(engine: str) -> None:
+    v = tf.Variable(1.0)
+
+    @tf.function(autograph=False, jit_compile=engine == "xla" or None)
+    def run(flag: Any, x: Any) -> Any:
+        def checked() -> Any:
+            v.assign(x)
+            tf.debugging.assert_positive(x)
+            return x
+
+        return tf.cond(flag, checked, lambda: -x)
+
+    assert float(run(tf.constant(False), tf.constant(-2.0))) == 2.0
+    assert float(v) == 1.0
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(tf.constant(True), tf.constant(-2.0))
+    assert float(v) == 1.0
+    assert float(run(tf.constant(True), tf.constant(3.0))) == 3.0
+    assert float(v) == 3.0
+
+
+@engines
+def test_a_bad_index_in_the_test_of_a_loop_is_an_error(engine: str) -> None:
+    @tf.function(autograph=False, jit_compile=engine == "xla" or None)
+    def run(x: Any) -> Any:
+        return tf.while_loop(lambda i: x[i] > 0.0, lambda i: (i + 1,), (0,))[0]
+
+    assert int(run(tf.constant([1.0, 2.0, -1.0]))) == 2
+    with pytest.raises(IndexError):
+        run(tf.constant([1.0, 2.0, 3.0]))
+
+
+def test_only_the_branch_taken_prints_and_a_gradient_does_not_print_again(capfd: Any) -> None:
+    def body(i: Any, s: Any) -> Any:
+        tf.cond(
+            tf.equal(i % 2, 0),
+            lambda: (tf.print("even", i), 0)[1],
+            lambda: (tf.print("odd", i), 0)[1],
+        )
+        return i + 1, s * s
+
+    @tf.function(autograph=False)
+    def run(x: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.while_loop(lambda i, s: i < 3, body, (0, x))[1]
+            g = tape.gradient(y, x)
+        return g, outer.gradient(g, x)
+
+    g, h = run(tf.constant(1.1, tf.float64))
+    close(g, 8.0 * 1.1**7)
+    close(h, 56.0 * 1.1**6)
+    shown = capfd.readouterr()
+    assert (shown.out + shown.err).split() == ["even", "0", "odd", "1", "even", "2"]
+
+
+def test_python_calls_in_a_loop_come_in_order_and_once() -> None:
+    seen: list[float] = []
+
+    def note(x: Any) -> Any:
+        seen.append(float(x))
+        return x * 2.0
+
+    @tf.function(autograph=False)
+    def run(x: Any) -> Any:
+        step = lambda i, s: (i + 1, tf.ensure_shape(tf.py_function(note, [s], tf.float32), []))
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.while_loop(lambda i, s: i < 3, step, (0, x))[1]
+        return tape.gradient(y, x)
+
+    assert float(run(tf.constant(1.0))) == 8.0
+    assert seen == [1.0, 2.0, 4.0]
+
+
+# NaN, ties, and the like.
+
+
+@engines
+def test_nan_and_ties_as_eagerly(engine: str) -> None:
+    def run(x: Any) -> Any:
+        a = tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.reduce_max(x), lambda: tf.reduce_min(x))
+        b = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, tf.maximum(s, x)), (0, x))[1]
+        c = tf.scan(lambda s, r: tf.minimum(s, r), x, initializer=x[0])
+        d = tf.map_fn(lambda r: tf.where(r > 1.0, r, tf.sqrt(r - 1.0)), x)
+        return a + tf.reduce_sum(b + c) + tf.reduce_sum(d)
+
+    for values in ([2.0, 2.0, 1.5], [1.0, 1.0, 3.0], [np.nan, 1.0, 2.0], [0.5, 3.0, 3.0]):
+        x = tf.constant(values, tf.float64)
+        got = traced(lambda x: (run(x), slope(run, x)[0]), engine)(x)
+        want = run(x), slope(run, x)[0]
+        for g, w in zip(got, want, strict=True):
+            np.testing.assert_array_equal(g.numpy(), w.numpy())
+
+
+@engines
+def test_a_branch_not_taken_cannot_spoil_the_gradient(engine: str) -> None:
+    safe = lambda x: tf.cond(x > 0.0, lambda: tf.sqrt(x), lambda: x * 0.5)
+    function = traced(lambda x: slope(safe, x)[0], engine)
+    assert [float(function(tf.constant(v))) for v in (4.0, 0.0, -1.0)] == [0.25, 0.5, 0.5]
+
+
+# Tapes and constants.
+
+
+@engines
+def test_a_constant_of_the_trace_may_be_watched(engine: str) -> None:
+    def run() -> Any:
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s * x), (0, x))[1]
+            z = tf.cond(tf.reduce_sum(y) > 0.0, lambda: y * x, lambda: x)
+        return tape.gradient(z, x)
+
+    close(traced(run, engine)(), run(), 1e-6)
+
+
+@engines
+def test_custom_gradients_of_two_calls_of_one_function(engine: str) -> None:
+    @tf.custom_gradient
+    def cube(y: Any) -> Any:
+        z = y * y
+        return z * y, lambda g: g * 3.0 * z * tf.cos(y)
+
+    inner = tf.function(lambda x: cube(tf.sin(x)) * x, autograph=False)
+    plain: Any = inner.python_function
+
+    def run(f: Any, x: Any) -> Any:
+        def twice(x: Any) -> Any:
+            body = lambda i, s: (i + 1, f(s) * f(s + x) + x)
+            return tf.reduce_sum(tf.while_loop(lambda i, s: i < 2, body, (0, f(x)))[1])
+
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            (g,) = slope(twice, x)
+        return outer.gradient(g, x)
+
+    x = tf.constant([0.3, -0.7], tf.float64)
+    close(traced(lambda x: run(inner, x), engine)(x), run(plain, x))
+
+
+@engines
+def test_results_that_no_gradient_reaches(engine: str) -> None:
+    def run(x: Any) -> Any:
+        def body(i: Any, a: Any, b: Any) -> Any:
+            return i + 1, tf.sin(a), b * a
+
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            _, a, b = tf.while_loop(lambda i, a, b: i < 3, body, (0, x, x))
+            both = tf.scan(lambda s, r: (s[0] * r, s[1] + r), x, initializer=(x[0], x[1]))
+        return tape.gradient([b, both[1]], x)
+
+    x = tf.constant([0.5, 2.0, 1.0], tf.float64)
+    close(traced(run, engine)(x), run(x))

@@ -1,0 +1,174 @@
+"""The profiler: what a timeline holds, that its clocks agree, and that nothing of it stays."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wengert as tf
+from wengert.core import apply as core
+from wengert.profiler import doors
+
+profiler: Any = tf.profiler.experimental
+
+
+def standing() -> list[Any]:
+    """The doors as they are now."""
+    codes = [f.__code__ for f in (core.apply, core.apply1, core.apply2)]
+    return [*codes, *[vars(owner)[name] for owner, name, _, _ in doors._METHODS]]
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Any:
+    before = standing()
+    yield
+    assert standing() == before
+    assert core.apply.__kwdefaults__ is None
+
+
+def timeline(folder: Path) -> list[dict[str, Any]]:
+    (file,) = folder.glob("plugins/profile/*/*.wengert.json.gz")
+    with gzip.open(file, "rt") as opened:
+        return json.load(opened)["traceEvents"]
+
+
+def spans(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [e for e in events if e.get("cat") == kind]
+
+
+def inside(inner: dict[str, Any], outer: dict[str, Any], slack: float = 0.0) -> bool:
+    starts = outer["ts"] - slack <= inner["ts"]
+    return starts and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"] + slack
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: Any) -> tuple[Path, list[dict[str, Any]]]:
+    folder = tmp_path_factory.mktemp("profile")
+
+    @tf.function(jit_compile=True)
+    def compiled(x):
+        return tf.reduce_sum(tf.tanh(x @ x))
+
+    @tf.function
+    def light(x):
+        return x + 1.0
+
+    x = tf.ones([64, 64])
+    with profiler.Profile(folder):
+        with profiler.Trace("epoch", number=1) as block:
+            compiled(x)
+            compiled(x)
+            light(tf.constant(1.0))
+            block.set_metadata(loss=0.5)
+        worker = threading.Thread(target=lambda: tf.negative(x), name="worker")
+        worker.start()
+        worker.join()
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * 2.0
+        tape.gradient(y, x)
+        time.sleep(0.05)
+    return folder, timeline(folder)
+
+
+def test_traces_compilations_and_calls(recorded):
+    _, events = recorded
+    assert [e["name"] for e in spans(events, "trace")] == ["compiled", "light"]
+    assert [e["name"] for e in spans(events, "compile")] == ["compiled"]
+    assert [e["name"] for e in spans(events, "call")] == ["compiled", "compiled", "light"]
+    assert [e["name"] for e in spans(events, "xla")] == ["compiled", "compiled"]
+    first, second, _ = spans(events, "call")
+    assert inside(spans(events, "compile")[0], first) and inside(spans(events, "trace")[0], first)
+    assert inside(spans(events, "xla")[1], second)
+
+
+def test_eager_operations_with_thread_line_and_results(recorded):
+    _, events = recorded
+    operations = {e["name"]: e for e in spans(events, "operation")}
+    assert set(operations) >= {"negative", "multiply"} and "tanh" not in operations
+    negative = operations["negative"]
+    assert negative["args"]["results"] == "float32[64,64]"
+    assert negative["args"]["line"].startswith(__file__)
+    names = {e["tid"]: e["args"]["name"] for e in events if e.get("name") == "thread_name"}
+    assert names[negative["tid"]] == "worker" and names[operations["multiply"]["tid"]] != "worker"
+    assert [e["name"] for e in spans(events, "gradient")] == ["gradient"]
+
+
+def test_blocks_have_their_details(recorded):
+    _, events = recorded
+    (block,) = spans(events, "block")
+    assert block["name"] == "epoch" and block["args"] == {"number": "1", "loss": "0.5"}
+    assert all(inside(e, block) for e in spans(events, "call"))
+
+
+def test_memory_over_time(recorded):
+    _, events = recorded
+    samples = [e for e in events if e["ph"] == "C" and e["name"] == "memory: process"]
+    assert len(samples) >= 3
+    assert all(e["args"]["MiB"] > 10 for e in samples)
+
+
+def test_events_of_xla_on_the_same_clock(recorded):
+    _, events = recorded
+    theirs = [e for e in events if e["ph"] == "X" and e["pid"] != 1]
+    runs = [e for e in theirs if "Execute" in e["name"]]
+    assert runs, "JAX's profiler names the execution of programs"
+    calls = spans(events, "xla")
+    assert any(inside(e, call, slack=2000.0) for e in runs for call in calls)
+    assert not [e for e in theirs if e["name"].startswith("wengert/")]
+
+
+def test_tensorboard_has_its_file(recorded):
+    folder, _ = recorded
+    (file,) = folder.glob("plugins/profile/*/*.xplane.pb")
+    content = file.read_bytes()
+    assert b"wengert/call/compiled" in content and b"wengert/operation/multiply" in content
+
+
+def test_rare_events_alone(tmp_path):
+    with profiler.Profile(tmp_path, profiler.ProfilerOptions(host_tracer_level=1)):
+        tf.function(lambda x: x + 1.0)(tf.constant(1.0) * 2.0)
+    kinds = {e["cat"] for e in timeline(tmp_path) if "cat" in e and e["pid"] == 1}
+    assert kinds == {"trace"}
+
+
+def test_one_profile_at_a_time(tmp_path):
+    with pytest.raises(tf.errors.UnavailableError, match=r"stop: no profile is being taken\. Call"):
+        profiler.stop()
+    profiler.start(tmp_path)
+    try:
+        with pytest.raises(tf.errors.AlreadyExistsError, match="another profile is being taken"):
+            profiler.start(tmp_path)
+    finally:
+        profiler.stop(save=False)
+    assert not list(tmp_path.glob("plugins/profile/*/*.wengert.json.gz"))
+
+
+def test_bad_options(tmp_path):
+    with pytest.raises(TypeError, match="`options` are ProfilerOptions; got 3"):
+        profiler.start(tmp_path, 3)
+
+
+def test_failures_are_as_without(tmp_path):
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught, profiler.Profile(tmp_path):
+        tf.matmul(tf.ones([2, 3]), tf.ones([2, 3]))
+    error: Any = caught.value
+    assert error.site.file == __file__
+    assert "matmul" in {e["name"] for e in spans(timeline(tmp_path), "operation")}
+
+
+def test_off_there_is_nothing_to_pay():
+    before = standing()
+    with profiler.Trace("nothing"):
+        assert standing() == before
+    assert not [owner for owner, name, _, _ in doors._METHODS if _wrapped(vars(owner)[name])]
+
+
+def _wrapped(method: Any) -> bool:
+    return hasattr(method, "__wrapped__")
