@@ -168,12 +168,16 @@ def torch_step(size: Size, fused: bool):
     def loss_of(text):
         x = p["words"][text[:, :-1]] + p["places"]
         for k in range(size.layers):
-            qkv = (norm(x, p[f"{k}.norm1"]).to(half) @ p[f"{k}.qkv"].to(half)).view(b, t, 3, h, n // h)
+            qkv = (norm(x, p[f"{k}.norm1"]).to(half) @ p[f"{k}.qkv"].to(half)).view(
+                b, t, 3, h, n // h
+            )
             q, key, v = (qkv[:, :, i].transpose(1, 2) for i in range(3))
             y = f.scaled_dot_product_attention(q, key, v, is_causal=True)
             y = y.transpose(1, 2).reshape(b, t, n) @ p[f"{k}.out"].to(half)
             x = x + y.float()
-            up = f.gelu(norm(x, p[f"{k}.norm2"]).to(half) @ p[f"{k}.up"].to(half), approximate="tanh")
+            up = f.gelu(
+                norm(x, p[f"{k}.norm2"]).to(half) @ p[f"{k}.up"].to(half), approximate="tanh"
+            )
             x = x + (up @ p[f"{k}.down"].to(half)).float()
         logits = (norm(x, p["norm"]).to(half) @ p["words"].to(half).T).float()
         return f.cross_entropy(logits.view(-1, size.vocabulary), text[:, 1:].reshape(-1))

@@ -181,9 +181,7 @@ class Programs:
         parts = [self.make(kind, scope, depth) for _ in range(3)]
         return Expr(
             f"switch({i.text}, {', '.join(p.text for p in parts)})",
-            lambda env: tf.switch_case(
-                i.run(env), [lambda p=p: p.run(env) for p in parts]
-            ),
+            lambda env: tf.switch_case(i.run(env), [lambda p=p: p.run(env) for p in parts]),
         )
 
     def loop(self, kind: str, scope: Env, depth: int) -> Expr:

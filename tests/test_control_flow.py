@@ -208,7 +208,9 @@ def test_unknown_batch_sizes(engine: str) -> None:
         body = lambda i, h: (i + 1, tf.tanh(h + x[:, :, i]))
         h = tf.while_loop(lambda i, h: i < tf.shape(x)[2], body, (0, h))[1]
         rows = tf.scan(lambda a, r: a * r + h[0], x[:, :, 0], initializer=tf.ones([2], x.dtype))
-        y = tf.cond(n > 2, lambda: h * tf.ones([n, 1], x.dtype), lambda: h + tf.zeros([n, 2], x.dtype))
+        y = tf.cond(
+            n > 2, lambda: h * tf.ones([n, 1], x.dtype), lambda: h + tf.zeros([n, 2], x.dtype)
+        )
         return tf.reduce_sum(y) + tf.reduce_sum(rows) + tf.reduce_sum(tf.map_fn(tf.reduce_max, x))
 
     spec = tf.TensorSpec([None, 2, None], tf.float64)

@@ -235,6 +235,19 @@ def test_compiled_functions_are_kept_on_disk(tmp_path: Path):
     assert fresh(CACHED, folder, "loaded").split() == ["cache_hits"]
 
 
+def test_the_folder_can_change_and_go(tmp_path: Path):
+    code = """
+import os, sys
+import wengert as tf
+first, second = sys.argv[1:]
+for number, folder in enumerate([None, first, None, second]):
+    tf.config.experimental.set_compile_cache(folder)
+    tf.function(lambda x: tf.tanh(x) * float(number), jit_compile=True)(tf.ones([8]))
+print(len(os.listdir(first)), len(os.listdir(second)))
+"""
+    assert fresh(code, str(tmp_path / "a"), str(tmp_path / "b")).split() == ["1", "1"]
+
+
 def test_the_folder_can_be_asked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(settings, "_values", dict(settings._values))
     told: list[Any] = []

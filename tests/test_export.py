@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections import namedtuple
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -299,6 +300,36 @@ def test_a_loop_with_more_turns_than_room(tmp_path):
     assert float(found(tf.constant(1.5), tf.constant(3))) == pytest.approx(4 * 1.5**3)
     with pytest.raises(tf.errors.ResourceExhaustedError, match="a loop took 100 turns, and was"):
         found(tf.constant(1.5), tf.constant(100))
+
+
+KERAS = """
+import sys
+import numpy as np
+import wengert as tf
+keras = tf.keras
+layers = [keras.layers.Input((8, 8, 3)), keras.layers.Conv2D(4, 3), keras.layers.ReLU(),
+          keras.layers.BatchNormalization(), keras.layers.GlobalAveragePooling2D(),
+          keras.layers.Dropout(0.5), keras.layers.Dense(2)]
+model = keras.Sequential(layers)
+x = np.random.default_rng(0).normal(size=(3, 8, 8, 3)).astype(np.float32)
+want = model(x).numpy()
+model.export(sys.argv[1], verbose=False)
+loaded = tf.saved_model.load(sys.argv[1])
+np.testing.assert_allclose(loaded.serve(x), want, rtol=1e-5, atol=1e-6)
+assert set(loaded.signatures) == {"serve", "serving_default"}
+assert len(loaded.trainable_variables) == len(model.trainable_variables)
+layer = keras.layers.TFSMLayer(sys.argv[1], call_endpoint="serve")
+again = keras.Sequential([keras.layers.Input((8, 8, 3)), layer])
+np.testing.assert_allclose(again.predict(x, verbose=0), want, rtol=1e-5, atol=1e-6)
+"""
+
+
+@pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
+def test_keras_models_export(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", KERAS, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 # What cannot be exported.

@@ -47,9 +47,11 @@ class Program:
                 tape.watch(given)
                 y = value(*given)
                 total = tf.reduce_sum(y * self.weights)
-            found = tape.gradient(total, sources, unconnected_gradients="zero")
+            slopes = tape.gradient(total, sources, unconnected_gradients="zero")
+            found = [tf.convert_to_tensor(g) for g in slopes]
             second = tf.add_n([tf.reduce_sum(tf.sin(g)) for g in found])
-        return [y, *found, outer.gradient(second, given[0], unconnected_gradients="zero")]
+        last = outer.gradient(second, given[0], unconnected_gradients="zero")
+        return [tf.convert_to_tensor(z) for z in (y, *found, last)]
 
     def run(self, f: Callable[..., Any]) -> list[np.ndarray]:
         for v, start in zip(self.variables, self.starts, strict=True):

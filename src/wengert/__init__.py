@@ -154,6 +154,7 @@ _MODULES = [
     "sparse",
     "strings",
     "summary",
+    "test",
     "testing",
     "train",
     "types",

@@ -220,9 +220,9 @@ def _is_nan(x: Any, name: Any = None) -> Any:
 
 def _summary_metadata() -> Any:
     """An empty message for the graph of a model in TensorBoard."""
-    from tensorboard.compat.proto.summary_pb2 import SummaryMetadata
+    from importlib import import_module
 
-    return SummaryMetadata()
+    return import_module("tensorboard.compat.proto.summary_pb2").SummaryMetadata()
 
 
 def _as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:

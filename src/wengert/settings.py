@@ -169,6 +169,10 @@ def set_compile_cache(path: Any) -> None:
         # JAX would leave out what compiles within a second.
         _tell_jax("jax_persistent_cache_min_compile_time_secs", 0.0)
         _tell_jax("jax_persistent_cache_min_entry_size_bytes", -1)
+    if "jax" in sys.modules:
+        from jax.experimental.compilation_cache import compilation_cache
+
+        compilation_cache.reset_cache()  # else the folder of the first compilation stays in use
 
 
 def accept() -> None:

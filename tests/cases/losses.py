@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from scipy import special
 
@@ -64,6 +66,31 @@ def decoded(x):
     return [found.indices, found.values, found.dense_shape, score]
 
 
+def likeliest(x: np.ndarray) -> list[np.ndarray]:
+    """The two likeliest label sequences of each row, from all paths through its frames."""
+    places, labels, widest, scores = [[], []], [[], []], [0, 0], np.zeros((2, 2))
+    for b in range(2):
+        logs = special.log_softmax(x[:, b], -1)
+        total: dict[tuple[int, ...], float] = {}
+        for path in itertools.product(range(x.shape[2]), repeat=len(x)):
+            kept = tuple(c for c, _ in itertools.groupby(path) if c != x.shape[2] - 1)
+            chance = sum(logs[t, c] for t, c in enumerate(path))
+            total[kept] = np.logaddexp(total.get(kept, -np.inf), chance)
+        for k, found in enumerate(sorted(total, key=lambda one: -total[one])[:2]):
+            scores[b, k] = total[found]
+            places[k] += [(b, i) for i in range(len(found))]
+            labels[k] += found
+            widest[k] = max(widest[k], len(found))
+    return [np.array(part) for k in range(2) for part in (places[k], labels[k], [2, widest[k]])] + [
+        scores
+    ]
+
+
+def searched(x):
+    found, scores = tf.nn.ctc_beam_search_decoder(x, [4, 4], beam_width=99, top_paths=2)
+    return [part for one in found for part in (one.indices, one.values, one.dense_shape)] + [scores]
+
+
 CASES = [
     Case("softmax_cross_entropy", lambda x: tf.nn.softmax_cross_entropy_with_logits(CHANCES, x),
          (LOGITS,), lambda x: dense(CHANCES, x), dtypes=ALL),
@@ -120,4 +147,6 @@ CASES = [
          (np.eye(4)[np.array([[2, 3, 3, 1, 1], [0, 0, 2, 0, 3]]).T],), order=0, lowered=False,
          ref=lambda x: [np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([2, 1, 0, 2]),
                         np.array([2, 2]), np.array([[-5], [-3]])]),
+    Case("ctc_beam_search_decoder", searched, (2 * normal(4, 2, 3),), order=0, lowered=False,
+         ref=likeliest),
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.semantics.api import check, gradient, tf
+from tests.semantics.api import tf
 from tests.semantics.tables import rows
 
 Pair = collections.namedtuple("Pair", "a b")

@@ -33,8 +33,6 @@ def _let_tests_read_events() -> None:
 
 
 if os.environ.get("KERAS_SUITE_ON") != "tensorflow":
-    import wengert.keras
-
     if importlib.util.find_spec("tensorboard") is not None:
         _let_tests_read_events()
 

@@ -15,6 +15,4 @@ from wengert.core.missing import missing as _missing
 experimental: Any = SimpleNamespace(
     Feature=_Feature, do_not_convert=_do_not_convert, set_loop_options=_set_loop_options
 )
-"""Options and marks for conversion."""
-
 __getattr__ = _missing("tf.autograph", globals(), hidden=("convert",))

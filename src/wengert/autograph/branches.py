@@ -19,7 +19,11 @@ from wengert.autograph.unit import Construct, extended
 from wengert.core import sites
 
 
-def if_(site: Construct, cells: Cells, test: Any, then: Any, otherwise: Any) -> None:
+def _nothing() -> None:
+    pass
+
+
+def if_(site: Construct, cells: Cells, test: Any, then: Any, otherwise: Any = _nothing) -> None:
     """Runs one branch, or both under a condition of the graph."""
     if not values.symbolic(test):
         (then if test else otherwise)()
@@ -69,10 +73,6 @@ def stopped(site: Construct, cells: Cells) -> Any:
 
 def _negated(x: Any) -> Any:
     return ~x
-
-
-def _nothing() -> None:
-    pass
 
 
 def choose_branch(

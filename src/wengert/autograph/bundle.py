@@ -111,6 +111,7 @@ class Bundle:
                 ref.lineno,
                 tuple(map(self._place, symbols)),
                 frozenset(map(self._place, appended)),
+                self._private({s.base for s in symbols} - self.facts.locals),
                 tuple(flags),
                 self._private(live),
                 self._private(after),

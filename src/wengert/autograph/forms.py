@@ -121,12 +121,11 @@ class Forms(Bundle):
             else:
                 tail = self._guarded(node, rest)
         ref = node.test
-        names = [
-            self._define("then", ref, [], then, self._stored(node.body)),
-            self._define("else", ref, [], otherwise, self._stored(node.orelse)),
-        ]
+        given = [self.names.cells, self.names.temporary]
+        given.append(self._define("then", ref, [], then, self._stored(node.body)))
+        if otherwise:
+            given.append(self._define("else", ref, [], otherwise, self._stored(node.orelse)))
         site = self._site(ref, "if", self._changes(*parts), self._live(after, *parts))
-        given = [self.names.cells, self.names.temporary, *names]
         asked = self._op(ref, "if_", site, *[b.load(ref, n) for n in given])
         return [b.do(ref, asked), *tail]
 

@@ -7,6 +7,7 @@ only what is read where it jumped to; zeros stand in for the rest.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -82,8 +83,11 @@ class Joint:
         before = self.state.before[k]
         if a is b:
             return _same(a)
-        if not symbol.steps and symbol.base not in site.live:
+        if site.is_local(symbol):
             return _same(Undefined(f"`{symbol}` belongs to the `if` at line {site.line}.", True))
+        added = self._effects(k, a, b)
+        if added is not None:
+            return _same([*self.state.before[k], *added])
         blank = [self._is_blank(k, v, w) for v, w in zip((a, b), self.wanted, strict=True)]
         if any(blank):
             return self._standing_in(a, b, *blank)
@@ -93,6 +97,16 @@ class Joint:
         elif "ag__chosen" in name:
             name = "the conditional expression"
         return self.values(name, k, a, b, before)
+
+    def _effects(self, k: int, a: Any, b: Any) -> list[Any] | None:
+        """What both sides added to a list as effects of Python's."""
+        before = self.state.before[k]
+        if not all(type(x) is list for x in (before, a, b)):
+            return None
+        n = len(before)
+        same = all(len(x) >= n and all(map(operator.is_, x, before)) for x in (a, b))
+        added = [*a[n:], *b[n:]] if same else []
+        return added if added and self.state.is_effect(k, added) else None
 
     def _is_blank(self, k: int, value: Any, wanted: frozenset[str] | None) -> bool:
         """Whether zeros may take the place of a value, because nobody will ask for it."""

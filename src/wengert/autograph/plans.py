@@ -154,14 +154,20 @@ class Many:
         self.path = path
         self.value = value
         self.inner = inner
+        # What a turn added while it was traced, as an effect of Python's.
+        self.added: list[Any] = []
 
     def fill(self, tensors: Sequence[Any]) -> Any:
-        return trees.with_parts(self.value, [p.fill(tensors) for p in self.inner])
+        found = trees.with_parts(self.value, [p.fill(tensors) for p in self.inner])
+        return [*found, *self.added] if self.added else found
 
     def match(self, value: Any, found: dict[int, Any]) -> None:
         if isinstance(value, Undefined):
             raise value.fail()
         if isinstance(self.value, list):
+            if self._is_effect(value):
+                self.added = value[len(self.value) :]
+                value = value[: len(self.value)]
             element = self._growth(value)
             if element is not None:
                 self.slots.learn(self.path, Growing(element))
@@ -171,6 +177,10 @@ class Many:
             raise at_site(MixedError(text))
         for plan, part in zip(self.inner, trees.parts(value), strict=True):
             plan.match(part, found)
+
+    def _is_effect(self, value: Any) -> bool:
+        added = value[len(self.value) :] if isinstance(value, list) else []
+        return bool(added) and self.slots.state.is_effect(self.path[0], added)
 
     def _growth(self, value: Any) -> Any:
         """What the elements of a list are like, if it has grown."""
@@ -217,6 +227,7 @@ class Filled:
         self.given: FillingList | None = None
         self.element: Any = None
         self.each = 0
+        self.added: list[Any] = []
 
     def fill(self, tensors: Sequence[Any]) -> Any:
         self.given = FillingList(lambda: Learn(self.slots.owner, {self.path: AsList()}))
@@ -225,6 +236,9 @@ class Filled:
     def rows(self, value: Any) -> list[Any]:
         if value is not self.given:
             self.slots.learn(self.path, AsList())
+            return []
+        if isinstance(self.value, list) and self.slots.state.is_effect(self.path[0], value.items):
+            self.added = list(value.items)
             return []
         self.each = len(value.items)
         if not value.items:
@@ -246,7 +260,7 @@ class Filled:
 
     def final(self, stacks: Iterator[Any]) -> Any:
         if not self.each:
-            return self.value
+            return [*self.value, *self.added] if self.added else self.value
         found = [_flat(next(stacks), self.each) for _ in nest.flatten(self.element)]
         if isinstance(self.value, TracedList):
             before = nest.flatten(self.value.stack())

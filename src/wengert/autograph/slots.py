@@ -62,7 +62,7 @@ class Slots:
 
     def _symbol(self, k: int, value: Any) -> Any:
         symbol = self.state.symbols[k]
-        if not symbol.steps and symbol.base not in self.state.site.live:
+        if self.state.site.is_local(symbol):
             return Local(f"`{symbol}`", self.state.site)
         return self.plan((k,), value)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import CellType, FunctionType
 from typing import Any
 
+from wengert.autograph import trees
 from wengert.autograph.names import Symbol
 from wengert.autograph.undefined import EMPTY
 from wengert.autograph.unit import Construct
@@ -108,6 +109,15 @@ class State:
         self.cells = cells
         self.symbols = site.symbols
         self.before = self.read()
+
+    def is_effect(self, k: int, added: list[Any]) -> bool:
+        """Whether elements added to a list are an effect of Python's, as a log or a count of traces.
+
+        In a list of the function's own they are values that each turn or branch adds.
+        """
+        if not all(map(trees.can_stand_in, added)):
+            return True
+        return self.symbols[k].base in self.site.outside and not any(map(trees.has_tensors, added))
 
     def read(self) -> list[Any]:
         return [read(self.cells, s) for s in self.symbols]

@@ -144,6 +144,13 @@ def form(value: Any) -> Any:
     return type(value)
 
 
+def has_tensors(value: Any) -> bool:
+    """Whether there is a tensor in a value."""
+    if is_tree(value):
+        return any(map(has_tensors, parts(value)))
+    return isinstance(value, Tensor | TracedList)
+
+
 def can_stand_in(value: Any) -> bool:
     """Whether zeros can take the place of a value."""
     if isinstance(value, list | tuple | dict):

@@ -48,6 +48,8 @@ class Construct:
     symbols: tuple[Symbol, ...] = ()
     # Those of them that the body of a loop appends to.
     appended: frozenset[Symbol] = frozenset()
+    # Names that belong to another function or to the module.
+    outside: frozenset[str] = frozenset()
     # The flags that stop a loop or guard a rest, by their names.
     flags: tuple[str, ...] = ()
     # Names that are read afterwards; of a loop, also those read by a later turn.
@@ -60,6 +62,11 @@ class Construct:
     # What earlier traces learned about the values, by what they started from.
     learned: dict[Any, Any] = field(default_factory=dict)
     met: bool = False
+
+    def is_local(self, symbol: Symbol) -> bool:
+        """Whether nobody reads a name after the construct: then its value may be dropped."""
+        name = symbol.base
+        return not symbol.steps and name not in self.live and name not in self.outside
 
 
 def extended(site: Construct, more: tuple[Symbol, ...]) -> Construct:

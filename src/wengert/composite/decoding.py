@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.composite.sparse_tensor import SparseTensor
-from wengert.ops import ctc
+from wengert.ops import beams, ctc
 
 
 def ctc_greedy_decoder(
@@ -18,3 +18,14 @@ def ctc_greedy_decoder(
     """
     found, score = ctc.ctc_greedy_decoder(inputs, sequence_length, merge_repeated, blank_index)
     return [SparseTensor.from_value(one) for one in found], score
+
+
+def ctc_beam_search_decoder(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+) -> tuple[list[SparseTensor], Any]:
+    """The likeliest label sequences as sparse tensors, and their log probabilities.
+
+    The blank is the last class.
+    """
+    found, scores = beams.ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths)
+    return [SparseTensor.from_value(one) for one in found], scores

@@ -102,7 +102,7 @@ class Variable(Value):
     )  # fmt: skip
 
     @property
-    def _array(self) -> np.ndarray:
+    def _array(self) -> np.ndarray:  # type: ignore[override]  # a slot of `Value`, computed here
         """The value as a NumPy array, fetched from a device when somebody looks.
 
         In a trace, a variable whose declared shape is open shows that and not what it has now.

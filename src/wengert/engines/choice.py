@@ -157,9 +157,7 @@ def work(graph: Graph, arrays: list[Any]) -> float:
         return sum(_node_work(graph, node, specs, known) for node in graph.nodes)
 
 
-def _node_work(
-    graph: Graph, node: Node, specs: dict[int, Spec], known: dict[int, Any]
-) -> float:
+def _node_work(graph: Graph, node: Node, specs: dict[int, Spec], known: dict[int, Any]) -> float:
     given = [specs[v] for v in node.inputs]
     try:
         made = _results(graph, node, given, specs)

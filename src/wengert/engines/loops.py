@@ -19,7 +19,7 @@ from wengert.engines import host, xla
 from wengert.engines.inside import Inside, as_arrays, report
 from wengert.engines.trips import counters, most_turns
 from wengert.graph.ir import Graph, Node
-from wengert.ops.row_list import joined
+from wengert.ops.row_list import joined, readable, row
 from wengert.ops.rows import Blank
 
 # Room for all the turns that a loop may take is made at once only up to this many bytes.
@@ -41,6 +41,7 @@ def _run_loop(graph: Graph, node: Node) -> Any:
 
     def run(*given: Any) -> Any:
         count, turn, state, fixed, stacks = _parts(node, given)
+        stacks = [readable(s) for s in stacks]
         most = int(count)
         made: list[list[Any]] = [[] for _ in range(rows)]
         t = first = int(turn)
@@ -49,7 +50,7 @@ def _run_loop(graph: Graph, node: Node) -> Any:
             if test is not None and not test(now, *state, *fixed)[0]:
                 break
             at = most - 1 - (t - first) if reverse else t - first
-            found = body(now, *state, *fixed, *[s[at] for s in stacks])
+            found = body(now, *state, *fixed, *[row(s, at) for s in stacks])
             state = found[:states]
             for k in range(rows):
                 made[k].append(found[states + k])

@@ -51,13 +51,14 @@ def _relu_grad(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
 
 
 def _sum_to(specs: list[Spec], shape: Any) -> Callable[..., Any] | None:
-    x = specs[0]
-    if x.shape is None or None in x.shape or len(x.shape) != 2 or shape != x.shape[1:]:
+    have, dtype = specs[0]
+    if have is None or None in have or len(have) != 2 or shape != have[1:]:
         return None
-    if x.dtype.name not in _WIDE or x.shape[0] > 1 << 16:
+    rows = have[0] or 0
+    if dtype.name not in _WIDE or rows > 1 << 16:
         return None
     # BLAS sums the columns of a matrix faster than NumPy does.
-    ones = np.ones(x.shape[0], x.dtype.np)
+    ones = np.ones(rows, dtype.np)
     return lambda x, shape: np.dot(ones, x)
 
 

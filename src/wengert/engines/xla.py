@@ -45,9 +45,7 @@ class Lowering:
     node when it is lowered.
     """
 
-    def __init__(
-        self, room: dict[int, int], follow: Callable[[Node], None] | None = None
-    ) -> None:
+    def __init__(self, room: dict[int, int], follow: Callable[[Node], None] | None = None) -> None:
         self.room = room
         self.follow = follow
         self.wanted: list[tuple[Any, int, int]] = []

@@ -60,9 +60,7 @@ def _check_rows(tensors: list[Any]) -> None:
     sizes = set()
     for t in tensors:
         if not t._array.shape:
-            raise at_site(
-                ValueError(f"vectorized_map: `elems` must have rows; got {describe(t)}.")
-            )
+            raise at_site(ValueError(f"vectorized_map: `elems` must have rows; got {describe(t)}."))
         if type(t._array.shape[0]) is int:
             sizes.add(t._array.shape[0])
     sizes.discard(1 if len(sizes) > 1 else None)

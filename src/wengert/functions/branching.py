@@ -91,7 +91,7 @@ def switch_case(
 
 def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
     """The functions in the order of their numbers."""
-    pairs = list(branch_fns.items() if isinstance(branch_fns, Mapping) else branch_fns)
+    pairs: list[Any] = list(branch_fns.items() if isinstance(branch_fns, Mapping) else branch_fns)
     if not pairs:
         raise at_site(ValueError("switch_case: `branch_fns` must hold at least one function."))
     if not callable(pairs[0]):

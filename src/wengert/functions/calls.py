@@ -35,10 +35,7 @@ def followers(values: list[Any]) -> list[Any]:
 def wanted_inputs(listeners: list[Any], inputs: list[Any]) -> tuple[bool, ...]:
     """Which inputs need a gradient."""
     return tuple(
-        [
-            x.dtype.np.num in INEXACT and any(one.follows((x,)) for one in listeners)
-            for x in inputs
-        ]
+        [x.dtype.np.num in INEXACT and any(one.follows((x,)) for one in listeners) for x in inputs]
     )
 
 
@@ -102,11 +99,7 @@ def _here(run: Run) -> Run:
 
 def inline(graph: Graph, inputs: list[Any]) -> list[Any]:
     """The outputs of a graph without variables, its nodes added to the one being built."""
-    return replay(graph, inputs, _no_variables)
-
-
-def _no_variables(variable: Any, value: Any) -> Any:
-    return value
+    return replay(graph, inputs)
 
 
 def all_seeds(g: Any) -> list[Any]:

@@ -34,7 +34,9 @@ class TraceCoverage:
 
     def __str__(self) -> str:
         lines = [f"{self.signature}: {self.engine}, because {self.reason}"]
-        lines += [f"    on the host: {name}" + (f" at {s}" if s else "") for name, s in self.host_only]
+        lines += [
+            f"    on the host: {name}" + (f" at {s}" if s else "") for name, s in self.host_only
+        ]
         return "\n".join(lines)
 
 
@@ -44,9 +46,7 @@ class Coverage:
     def __init__(self, function: Any) -> None:
         self.name: str = function.name
         self.conversion: str = _conversion(function)
-        self.traces = [
-            _covered(self.name, trace) for trace in function._store.traces.values()
-        ]
+        self.traces = [_covered(self.name, trace) for trace in function._store.traces.values()]
 
     def __str__(self) -> str:
         head = f"{self.name}: {len(self.traces)} traces; control flow {self.conversion}"
@@ -100,7 +100,8 @@ def _micros(known: Any) -> str:
 
 
 def _shaped(graph: Graph) -> list[Any]:
-    return [np.broadcast_to(np.zeros((), bool), graph.specs[v].shape) for v in graph.all_inputs()]
+    shapes: list[Any] = [graph.specs[v].shape for v in graph.all_inputs()]
+    return [np.broadcast_to(np.zeros((), bool), s) for s in shapes]
 
 
 def compiler_text(concrete: Any, stage: str) -> str:

@@ -141,7 +141,7 @@ def _never(leaves: list[Any]) -> None:
 
 def by_shapes(leaves: list[Any]) -> None:
     """Stands for a lean way that is another for each set of shapes."""
-    return None
+    return
 
 
 def _locks(trace: Any) -> list[Any]:

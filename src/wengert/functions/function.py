@@ -208,9 +208,7 @@ class Function:
         store, options = self._store, self._options
         creating: list[Variable] | None = None if store.started else []
         function = self._converted()
-        found = trace(
-            options.name, function, pairs, named, specs, creating, options.jit, site
-        )
+        found = trace(options.name, function, pairs, named, specs, creating, options.jit, site)
         store.count += 1
         if creating:
             # Whether it creates them on every call, only a second look can tell.
@@ -416,9 +414,7 @@ class Function:
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures traced so far, for people."""
-        return "\n\n".join(
-            described(self._options.name, t) for t in self._store.traces.values()
-        )
+        return "\n\n".join(described(self._options.name, t) for t in self._store.traces.values())
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         found = [t for t in self._store.traces.values() if not isinstance(t.arguments, str)]
@@ -547,9 +543,7 @@ def function(
         if not callable(inner):
             raise at_site(TypeError(f"function: a callable was expected; got {describe(inner)}."))
         name = getattr(inner, "__name__", None) or _name(inner)
-        made = Options(
-            inner, name, checked, autograph, jit_compile, reduce_retracing, max_traces
-        )
+        made = Options(inner, name, checked, autograph, jit_compile, reduce_retracing, max_traces)
         return Function(made)
 
     return decorate if func is None else decorate(func)

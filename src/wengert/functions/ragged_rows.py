@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.composite.ragged_gather import gather
 from wengert.composite.ragged_spec import RaggedTensorSpec
 from wengert.composite.ragged_tensor import RaggedTensor
 from wengert.composite.sparse_tensor import SparseTensor
@@ -21,7 +22,6 @@ from wengert.core.spec import TensorSpec
 from wengert.functions.control import while_loop
 from wengert.functions.tensor_array import TensorArray
 from wengert.graph.ir import building
-from wengert.composite.ragged_gather import gather
 from wengert.ops.cast import cast
 from wengert.ops.compare import equal
 from wengert.ops.create import range as numbers

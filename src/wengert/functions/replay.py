@@ -16,16 +16,21 @@ from wengert.core.dims import Dim
 from wengert.core.op import Op
 from wengert.core.symbolic import SymbolicTensor, as_number
 from wengert.graph.ir import Graph, Node, Seen, building
+from wengert.ops.updates import ASSIGNED
 from wengert.tape.custom import CUSTOM, tell, with_gradient
 
 # How nodes that are more than an operation are run again; each kind fills in its own.
 REPLAYS: dict[str, Callable[..., Any]] = {}
 
 
-def replay(graph: Graph, inputs: list[Any], assigned: Callable[[Any, Any], Any]) -> list[Any]:
+Assigned = Callable[[Any, Any], Any]
+
+
+def replay(graph: Graph, inputs: list[Any], assigned: Assigned | None = None) -> list[Any]:
     """The values of all outputs for tensors as inputs.
 
     `assigned(variable, value)` is told of assignments and gives the tensor that later reads see.
+    In a graph whose variables are plain inputs it is not needed.
     """
     outer = get_state() or State()
     env: dict[int, Any] = {v: wrap(c) for v, c in graph.constants.items()}
@@ -44,15 +49,13 @@ def replay(graph: Graph, inputs: list[Any], assigned: Callable[[Any, Any], Any])
     return [env[v] for v in graph.all_outputs()]
 
 
-def _run(
-    graph: Graph, node: Node, env: dict[int, Any], assigned: Callable[[Any, Any], Any]
-) -> None:
+def _run(graph: Graph, node: Node, env: dict[int, Any], assigned: Assigned | None) -> None:
     given = [env[v] for v in node.inputs]
     attrs = node.attrs
     if node.open:
         attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in attrs.items()}
     if node.op.name == "assigned":
-        results: Any = (assigned(attrs["variable"], given[0]),)
+        results: Any = (_assigned(graph, attrs["variable"], given[0], env, assigned),)
     elif node.op is CUSTOM:
         results = _custom(graph, node, given, env)
     elif node.op.name in REPLAYS:
@@ -61,6 +64,29 @@ def _run(
         found = apply(node.op, *given, **attrs)
         results = (found,) if node.op.outputs == 1 else found
     env.update(zip(node.outputs, results, strict=True))
+
+
+def _assigned(
+    graph: Graph, variable: Any, value: Any, env: dict[int, Any], assigned: Assigned | None
+) -> Any:
+    """What reads after an assignment see: they count towards the variable, not the value."""
+    here = building()
+    if assigned is not None:
+        return assigned(variable, value)
+    if here is None:
+        return value
+    new = marked(here, variable, value)
+    start = graph.variables.get(variable._id)
+    if start is not None:
+        new._id = env[start[1]]._id
+    return new
+
+
+def marked(here: Graph, variable: Any, value: Any) -> Any:
+    """A value of the graph being built as one that a variable was given."""
+    number = here.value_of(value)
+    (new,) = here.emit(ASSIGNED, (number,), {"variable": variable}, [here.specs[number]], None)
+    return here.tensor(new)
 
 
 def _custom(graph: Graph, node: Node, given: list[Any], env: dict[int, Any]) -> Any:

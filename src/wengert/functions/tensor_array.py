@@ -222,7 +222,8 @@ class TensorArray:
                 help="Write it first, or give `element_shape`.",
             )
         blank = b"" if self._dtype is dtypes.string else 0
-        return wrap(np.full(shape.as_list(), blank, self._dtype.np))
+        sizes: Any = shape.as_list()
+        return wrap(np.full(sizes, blank, self._dtype.np))
 
     # All elements.
 
@@ -239,7 +240,7 @@ class TensorArray:
         count = len(self._list())
         if not count:
             shape = self.element_shape
-            known = shape.as_list() if shape.is_fully_defined() else []
+            known: Any = shape.as_list() if shape.is_fully_defined() else []
             return wrap(np.zeros((0, *known), self._dtype.np))
         return stack([self._item(i) for i in range(count)])
 
@@ -270,7 +271,7 @@ class TensorArray:
 
     def _nothing(self) -> Any:
         shape = self.element_shape
-        rest = shape.as_list()[1:] if shape.is_fully_defined() else []
+        rest: Any = shape.as_list()[1:] if shape.is_fully_defined() else []
         return wrap(np.zeros((0, *rest), self._dtype.np))
 
     def unstack(self, value: Any, name: Any = None) -> TensorArray:

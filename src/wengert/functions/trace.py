@@ -27,7 +27,6 @@ from wengert.graph.ir import Draw, Graph, Outer, building
 from wengert.graph.verify import checked
 from wengert.ops.seeds import draw
 
-
 _MOST_SHAPES = 256
 
 

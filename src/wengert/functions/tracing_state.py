@@ -47,13 +47,9 @@ def entering(options: Any, site: Any) -> Iterator[None]:
 def convert(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its control flow on tensors rewritten."""
     # The room above this one, which knows syntax trees; asked for by name, at the first trace.
-    rewrite = getattr(import_module("wengert.autograph"), "convert", None)
-    if not callable(rewrite):
-        return function
-    return rewrite(function)[0]
+    return import_module("wengert.autograph").convert(function)[0]
 
 
 def why_not_converted(function: Callable[..., Any]) -> str | None:
     """The reason why control flow on tensors stays Python's, or `None`."""
-    rewrite = getattr(import_module("wengert.autograph"), "convert", None)
-    return rewrite(function)[1] if callable(rewrite) else "there is no converter"
+    return import_module("wengert.autograph").convert(function)[1]

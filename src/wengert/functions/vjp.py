@@ -12,9 +12,8 @@ from wengert.core import dims, dtypes
 from wengert.core.context import State, using
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, Spec
-from wengert.core.symbolic import symbolic
 from wengert.core.tensor import new_id
-from wengert.functions.replay import replay
+from wengert.functions.replay import marked, replay
 from wengert.graph.ir import Graph, Node, inner_graphs
 from wengert.graph.passes import has_effects, rewritten
 from wengert.graph.verify import checked
@@ -75,7 +74,7 @@ def _build(graph: Graph, wanted: tuple[bool, ...], again: bool) -> Vjp:
         def assigned(variable: Any, value: Any) -> Any:
             # Later reads count towards the variable, as they do eagerly.
             start = starts.get(variable._id)
-            new = symbolic(joint, _spec(value), None, joint.value_of(value))
+            new = marked(joint, variable, value)
             new._id = new._id if start is None else start._id
             held = joint.hold(variable)  # for Python that the graph calls later
             held.current, held.written = new._value, True
@@ -101,13 +100,10 @@ def _build(graph: Graph, wanted: tuple[bool, ...], again: bool) -> Vjp:
         values = [joint.value_of(dense(g)) for g in grads if g is not None]
     ends = [joint.value_of(o) for o in outs]
     joint.settle_captures()
+    joint.variables = {i: (v, starts[i]._value) for i, v in variables.items()}
     assert not joint.captures, f"{joint.name} must not use anything from outside"
     assert not joint.held, f"{joint.name} must not use variables"
     return _cut(graph, joint, len(params), ends, values, active, found, again)
-
-
-def _spec(x: Any) -> Spec:
-    return Spec(x.shape._dims, x.dtype)
 
 
 def joint_spec(joint: Graph, x: Any) -> Spec:
@@ -154,7 +150,9 @@ def _cut(
     return Vjp(checked(joint), forward, backward, active, found, kept)
 
 
-def _repeated(front: list[Node], behind: list[Node], values: list[int], given: set[int]) -> list[Node]:
+def _repeated(
+    front: list[Node], behind: list[Node], values: list[int], given: set[int]
+) -> list[Node]:
     """Nodes of the first part that the second runs again instead of keeping their results."""
     needed = {v for n in behind for v in n.reads()} | set(values)
     return [
@@ -256,6 +254,7 @@ def _part(
     part.specs, part.constants = joint.specs, dict(joint.constants)
     part.labels, part.sites = joint.labels, joint.sites
     part.origin, part.origins = joint.origin, joint.origins
+    part.variables = {i: (v, x) for i, (v, x) in joint.variables.items() if x in inputs}
     read = {v for n in nodes for v in n.reads()} | set(outputs)
     part.constants = {v: c for v, c in part.constants.items() if v in read}
     return checked(part)

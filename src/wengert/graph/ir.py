@@ -186,9 +186,7 @@ class Graph:
     def end_replays(self) -> None:
         """Remembers only which values of earlier graphs became which of this one."""
         for graph, env in self.replays:
-            mine = {
-                v: x._value for v, x in env.items() if getattr(x, "_graph", None) is self
-            }
+            mine = {v: x._value for v, x in env.items() if getattr(x, "_graph", None) is self}
             self.origins.append((graph.origin, mine))
             self.origins.extend(
                 (older, {v: mine[w] for v, w in table.items() if w in mine})
@@ -428,7 +426,9 @@ class Graph:
         """
         if self.parent is None or self.on_create is not None:
             key = ("draw", len(self.captures))
-            return self.tensor(self._capture(key, Draw(kind, seed), Spec((3,), dtypes.uint64), None))
+            return self.tensor(
+                self._capture(key, Draw(kind, seed), Spec((3,), dtypes.uint64), None)
+            )
         outer = self.parent.draw(kind, seed)
         return self.derive(self.tensor(self.value_of(outer)))
 

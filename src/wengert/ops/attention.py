@@ -147,9 +147,7 @@ def _fused(is_causal: bool, scale: float | None) -> Any:
     return attend
 
 
-def _lower_plain(
-    q: Any, k: Any, v: Any, *mask: Any, is_causal: bool, scale: float | None
-) -> Any:
+def _lower_plain(q: Any, k: Any, v: Any, *mask: Any, is_causal: bool, scale: float | None) -> Any:
     if q.dtype.itemsize == 2:
         return wide(_lower_plain)(q, k, v, *mask, is_causal=is_causal, scale=scale)
     weights = _lower_weights(q, k, *mask, is_causal=is_causal, scale=scale)

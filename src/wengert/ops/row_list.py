@@ -210,6 +210,18 @@ def joined(rows: list[Any], spec: Any) -> Any:
     return Rows(rows, spec.dtype.np, first, is_even=False)
 
 
+def readable(stack: Any) -> Any:
+    """A stack in the form that `row` reads."""
+    if stack.dtype == object and len(stack) and isinstance(stack[0], np.ndarray | Rows):
+        return as_rows(stack)
+    return stack
+
+
+def row(stack: Any, i: int) -> Any:
+    """One row of a stack, an array also where it is a single number."""
+    return stack.get(i) if type(stack) is Rows else stack[i, ...]
+
+
 def outside(what: str, i: int, count: int) -> Exception:
     """The error for an index that the array does not have."""
     return invalid(

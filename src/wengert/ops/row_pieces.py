@@ -75,8 +75,9 @@ def _infer_join(buffer: Spec, lengths: Spec) -> Spec:
             "the elements must have an axis to join them along",
             help="Use stack().",
         )
-    known = None not in shape[:2]
-    return Spec((shape[0] * shape[1] if known else None, *shape[2:]), buffer.dtype)
+    count, length = shape[:2]
+    total = None if count is None or length is None else count * length
+    return Spec((total, *shape[2:]), buffer.dtype)
 
 
 def _even(lengths: Any) -> int:

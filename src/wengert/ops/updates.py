@@ -55,6 +55,9 @@ def _write(variable: Variable, method: str, value: Any) -> None:
             help="Reshape the value.",
         )
     site = state.site or _caller()
+    if variable.dtype.np.num in dtypes.INEXACT:
+        # Later reads count towards the variable, which must be an input for that.
+        graph.read(variable)
     (new,) = graph.emit(
         ASSIGNED, (graph.value_of(x),), {"variable": variable}, [Spec(spec.shape, spec.dtype)], site
     )

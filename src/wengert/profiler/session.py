@@ -157,7 +157,8 @@ class Trace:
         if _running and _running[0].level > 0:
             self._session = _running[0]
             self._start = perf_counter_ns()
-            self._annotation = self._session.recorder.annotation(self._name)
+            # TensorBoard finds the steps of a program by `step_num`.
+            self._annotation = self._session.recorder.annotation(self._name, **self._details)
             self._annotation.__enter__()
         return self
 

@@ -57,9 +57,9 @@ class Recorder:
         finally:
             self.add(kind, name, start, details and details(found))
 
-    def annotation(self, name: str) -> Any:
+    def annotation(self, name: str, **details: Any) -> Any:
         """A context manager that names a block in JAX's timeline."""
-        return nullcontext() if self._annotate is None else self._annotate(PREFIX + name)
+        return nullcontext() if self._annotate is None else self._annotate(PREFIX + name, **details)
 
     def add(self, kind: str, name: str, start: int, details: Any = None) -> None:
         """Notes a span that ends now."""

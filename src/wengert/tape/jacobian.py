@@ -19,7 +19,6 @@ from wengert.ops.joining import stack
 from wengert.ops.shaping import broadcast_to, reshape, transpose
 from wengert.tape.backward import dense
 
-
 _FEW = 64
 
 

@@ -1,0 +1,172 @@
+"""What code under a tensor condition does to objects, lists and variables around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as tf
+
+LOG: list[Any] = []
+
+
+class Thing:
+    """Something that is no tensor."""
+
+
+def test_a_log_outside_the_function_is_written_while_tracing() -> None:
+    LOG.clear()
+    inner: list[str] = []
+
+    @tf.function
+    def f(x):
+        for v in x:
+            LOG.append("turn")
+            if v > 1.0:
+                LOG.append("large")
+            else:
+                inner.append("small")
+                LOG.append(3)
+        if x[0] > 0.0:
+            LOG.append("positive")
+        return x
+
+    held = LOG
+    f(tf.constant([1.0, 2.0, 3.0]))
+    assert LOG is held
+    assert LOG == ["turn", "large", 3, "positive"]
+    assert inner == ["small"]
+    f(tf.constant([4.0, 5.0, 6.0]))
+    assert len(LOG) == 4, "the second call does not trace"
+
+
+def test_a_list_of_objects_is_a_list_of_the_trace() -> None:
+    @tf.function
+    def f(x):
+        things = []
+        for v in x:
+            things.append(Thing())  # noqa: PERF401  # the loop is the point
+        return len(things)
+
+    assert f(tf.constant([1.0, 2.0])) == 1
+
+
+class Meter:
+    def __init__(self) -> None:
+        self.total = 0.0
+        self.part = Thing()
+        self.part.most = -1.0  # type: ignore[attr-defined]  # any attribute will do
+
+    def note(self, x):
+        self.total = self.total + x
+        if x > self.part.most:  # type: ignore[attr-defined]  # see above
+            self.part.most = x  # type: ignore[attr-defined]  # see above
+        self.last = x
+
+    @tf.function
+    def run(self, xs):
+        for x in xs:
+            self.note(x)
+        if xs[0] > 0.0:
+            self.note(xs[0] * 10.0)
+        return self.total, self.part.most, self.last  # type: ignore[attr-defined]  # see above
+
+
+def test_what_methods_do_to_their_objects_is_state() -> None:
+    total, most, last = Meter().run(tf.constant([1.0, 3.0, 2.0]))
+    assert (float(total), float(most), float(last)) == (16.0, 10.0, 10.0)
+    total, most, last = Meter().run(tf.constant([-1.0, -3.0, -2.0]))
+    assert (float(total), float(most), float(last)) == (-6.0, -1.0, -2.0)
+
+
+METER = Meter()
+
+
+def test_objects_behind_global_names_too() -> None:
+    @tf.function
+    def f(xs):
+        METER.total = xs[0] * 0.0
+        for x in xs:
+            METER.note(x)
+        return METER.total
+
+    assert f(tf.constant([1.0, 3.0])) == 4.0
+
+
+def test_aliases_see_changes_of_containers() -> None:
+    @tf.function
+    def f(x):
+        d = {"a": x, "b": [x]}
+        alias, items = d, d["b"]
+        if x > 0.0:
+            d["a"] = x * 2.0
+            items[0] = x * 3.0
+        for v in tf.range(2):
+            d["a"] = d["a"] + 1.0
+        return alias["a"], d["b"][0], items[0]
+
+    assert [float(y) for y in f(tf.constant(2.0))] == [6.0, 6.0, 6.0]
+    assert [float(y) for y in f(tf.constant(-2.0))] == [0.0, -2.0, -2.0]
+
+
+def test_conditions_with_effects_run_as_often_as_python_runs_them() -> None:
+    count = tf.Variable(0)
+
+    def more(limit):
+        count.assign_add(1)
+        return count < limit
+
+    def f(limit):
+        turns = 0
+        while more(limit):
+            turns += 1
+        return turns
+
+    traced = tf.function(f)
+    for limit in (5, 1, 0):
+        for function in (f, traced):
+            count.assign(0)
+            turns = function(tf.constant(limit))
+            assert (int(turns), int(count)) == (max(limit - 1, 0), max(limit, 1))
+
+
+def test_an_operand_that_is_not_needed_is_not_run() -> None:
+    count = tf.Variable(0)
+
+    def noted(x):
+        count.assign_add(1)
+        return x
+
+    @tf.function
+    def f(x):
+        return x > 0.0 and noted(x > 1.0), x > 0.0 or noted(x < -1.0), noted(x) if x > 5.0 else x
+
+    for x, runs in ((2.0, 1), (-2.0, 1), (6.0, 2)):
+        count.assign(0)
+        f(tf.constant(x))
+        assert int(count) == runs
+
+
+def test_a_short_circuit_guards_what_would_fail() -> None:
+    @tf.function
+    def f(x, i):
+        return i < 3 and x[i] > 1.0
+
+    x = tf.constant([0.0, 2.0, 0.0])
+    assert [bool(f(x, tf.constant(i))) for i in (0, 1, 3)] == [False, True, False]
+
+
+def test_variables_assigned_in_branches_and_loops() -> None:
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f(x):
+        if x > 0.0:
+            v.assign(x)
+        else:
+            for _ in tf.range(3):
+                v.assign_add(x)
+        return v * 2.0
+
+    assert f(tf.constant(5.0)) == 10.0
+    assert f(tf.constant(-1.0)) == 4.0
+    assert v.numpy() == 2.0

@@ -1,0 +1,341 @@
+"""Keras, unmodified, on Wengert: training, saving, callbacks, and its own tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as tf
+
+pytestmark = [
+    pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def keras() -> Any:
+    found = tf.keras
+    found.utils.clear_session()
+    found.utils.set_random_seed(0)
+    return found
+
+
+def points(count: int = 96) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((count, 4)).astype("float32")
+    return x, (x.sum(1, keepdims=True) > 0).astype("float32")
+
+
+def small(keras: Any, **options: Any) -> Any:
+    model = keras.Sequential(
+        [
+            keras.layers.Input((4,)),
+            keras.layers.Dense(8, activation="tanh"),
+            keras.layers.BatchNormalization(),
+            keras.layers.Dropout(0.2),
+            keras.layers.Dense(1, activation="sigmoid"),
+        ]
+    )
+    model.compile("adam", "binary_crossentropy", metrics=["accuracy", "auc"], **options)
+    return model
+
+
+class TestTraining:
+    def test_eager_traced_and_compiled_training_agree(self, keras: Any) -> None:
+        x, y = points()
+        histories = []
+        for options in ({"run_eagerly": True}, {"jit_compile": False}, {"jit_compile": True}):
+            keras.utils.set_random_seed(1)
+            model = small(keras, **options)
+            found = model.fit(x, y, epochs=3, batch_size=32, verbose=0, validation_split=0.25)
+            histories.append(found.history)
+        for history in histories[1:]:
+            assert history.keys() == histories[0].keys()
+            for name, values in history.items():
+                np.testing.assert_allclose(values, histories[0][name], rtol=2e-4, err_msg=name)
+
+    def test_a_loop_of_ones_own_does_what_fit_does(self, keras: Any) -> None:
+        x, y = points(64)
+        model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1)])
+        start = model.get_weights()
+        model.compile(keras.optimizers.SGD(0.1, momentum=0.9), "mse")
+        model.fit(x, y, batch_size=16, epochs=2, shuffle=False, verbose=0)
+        fitted = model.get_weights()
+
+        model.set_weights(start)
+        optimizer = keras.optimizers.SGD(0.1, momentum=0.9)
+
+        @tf.function
+        def step(x: Any, y: Any) -> None:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((model(x) - y) ** 2)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+
+        for batch in tf.data.Dataset.from_tensor_slices((x, y)).batch(16).repeat(2):
+            step(*batch)
+        for a, b in zip(model.get_weights(), fitted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5)
+        assert step.experimental_get_tracing_count() == 1
+
+    def test_a_train_step_of_ones_own(self, keras: Any) -> None:
+        class Doubled(keras.Model):
+            def __init__(self) -> None:
+                super().__init__()
+                self.dense = keras.layers.Dense(1, use_bias=False)
+
+            def call(self, x: Any) -> Any:
+                return self.dense(x)
+
+            def train_step(self, data: Any) -> Any:
+                x, y = data
+                with tf.GradientTape() as tape:
+                    loss = 2.0 * tf.reduce_mean((self(x, training=True) - y) ** 2)
+                gradients = tape.gradient(loss, self.trainable_variables)
+                self.optimizer.apply(gradients, self.trainable_variables)
+                return {"double": loss}
+
+        x, y = points(32)
+        model = Doubled()
+        model.compile("sgd")
+        history = model.fit(x, y, epochs=2, batch_size=32, verbose=0).history
+        assert list(history) == ["double"]
+        assert history["double"][1] < history["double"][0]
+
+    def test_several_inputs_and_outputs(self, keras: Any) -> None:
+        a, b = keras.Input((4,), name="a"), keras.Input((None, 3), name="b")
+        left = keras.layers.Dense(5)(a)
+        right = keras.layers.LSTM(5)(keras.layers.Masking()(b))
+        joined = keras.layers.Add(name="sum")([left, right])
+        model = keras.Model([a, b], {"sum": joined, "one": keras.layers.Dense(1)(joined)})
+        assert {k: v.shape for k, v in model.output.items()} == {"sum": (None, 5), "one": (None, 1)}
+        model.compile("rmsprop", {"sum": "mse", "one": "mae"})
+        data = {"a": np.ones((6, 4)), "b": np.ones((6, 7, 3))}
+        model.fit(data, {"sum": np.ones((6, 5)), "one": np.ones((6, 1))}, verbose=0)
+        longer = model.predict({"a": np.ones((2, 4)), "b": np.ones((2, 3, 3))}, verbose=0)
+        assert longer["sum"].shape == (2, 5)
+
+    def test_mixed_precision(self, keras: Any) -> None:
+        x, y = points()
+        keras.config.set_dtype_policy("mixed_float16")
+        try:
+            model = small(keras)
+            model.fit(x, y, verbose=0)
+        finally:
+            keras.config.set_dtype_policy("float32")
+        assert type(model.optimizer).__name__ == "LossScaleOptimizer"
+        assert model.layers[0].kernel.dtype == "float32"
+        assert model.predict(x[:2], verbose=0).dtype == np.float16
+
+    def test_sparse_gradients_touch_their_rows_only(self, keras: Any) -> None:
+        model = keras.Sequential([keras.layers.Embedding(10, 3), keras.layers.Flatten()])
+        model.compile(keras.optimizers.Adagrad(0.5), "mse")
+        model.build((None, 1))
+        before = model.get_weights()[0]
+        model.fit(np.array([[2], [5]]), np.ones((2, 3)), verbose=0)
+        changed = np.nonzero((model.get_weights()[0] != before).any(1))[0]
+        assert changed.tolist() == [2, 5]
+
+    def test_several_steps_in_one_execution(self, keras: Any) -> None:
+        x, y = points(80)
+        counts = []
+        for steps in (1, 3):
+            keras.utils.set_random_seed(2)
+            model = small(keras, steps_per_execution=steps)
+            model.fit(x, y, batch_size=16, epochs=2, verbose=0, shuffle=False)
+            counts.append((int(model.optimizer.iterations), model.evaluate(x, y, verbose=0)[0]))
+        assert counts[0][0] == counts[1][0] == 10
+        assert counts[0][1] == pytest.approx(counts[1][1], rel=1e-5)
+
+
+class TestSymbolicShapes:
+    def test_a_layer_without_a_shape_rule(self, keras: Any) -> None:
+        class Pairs(keras.layers.Layer):
+            def call(self, x: Any) -> Any:
+                left = tf.expand_dims(x, 1)
+                return tf.concat([left + tf.expand_dims(x, 2), left[..., :0]], -1)
+
+        assert Pairs()(keras.Input((None, 3))).shape == (None, None, None, 3)
+        assert keras.layers.Lambda(lambda x: tf.reshape(x, [-1, 2]))(keras.Input((4,))).shape == (
+            None,
+            2,
+        )
+
+    def test_values_are_not_to_be_had(self, keras: Any) -> None:
+        with pytest.raises(ValueError, match="cannot be used as input to a TensorFlow function"):
+            tf.sin(keras.Input((3,)))
+        assert not tf.is_tensor(keras.Input((3,)))
+
+
+class TestFiles:
+    def test_a_model_comes_back(self, keras: Any, tmp_path: Path) -> None:
+        x, y = points()
+        model = small(keras)
+        model.fit(x, y, verbose=0)
+        model.save(tmp_path / "model.keras")
+        model.save_weights(tmp_path / "model.weights.h5")
+        loaded = keras.models.load_model(tmp_path / "model.keras")
+        np.testing.assert_array_equal(loaded.predict(x, verbose=0), model.predict(x, verbose=0))
+        other = small(keras)
+        other.load_weights(tmp_path / "model.weights.h5")
+        np.testing.assert_array_equal(other.predict(x, verbose=0), model.predict(x, verbose=0))
+        again = loaded.fit(x, y, epochs=2, shuffle=False, verbose=0).history["loss"]
+        assert again[1] < again[0]
+
+    def test_checkpoints_hold_models_and_optimizers(self, keras: Any, tmp_path: Path) -> None:
+        x, y = points()
+        model = small(keras)
+        model.fit(x, y, verbose=0)
+        checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+        path = checkpoint.save(str(tmp_path / "saved"))
+        kept, slot = model.get_weights(), model.optimizer.variables[2].numpy()
+        model.fit(x, y, verbose=0)
+        checkpoint.restore(path).assert_consumed()
+        for a, b in zip(model.get_weights(), kept, strict=True):
+            np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(model.optimizer.variables[2].numpy(), slot)
+
+
+class TestCallbacks:
+    def test_the_usual_ones(self, keras: Any, tmp_path: Path) -> None:
+        x, y = points()
+        model = small(keras)
+        callbacks = [
+            keras.callbacks.EarlyStopping("loss", patience=0, mode="max"),
+            keras.callbacks.ModelCheckpoint(str(tmp_path / "best.keras"), monitor="loss"),
+            keras.callbacks.CSVLogger(str(tmp_path / "log.csv")),
+            keras.callbacks.LearningRateScheduler(lambda epoch: 0.01 / (epoch + 1)),
+        ]
+        model.fit(x, y, epochs=9, verbose=0, callbacks=callbacks)
+        lines = (tmp_path / "log.csv").read_text(encoding="utf-8").splitlines()
+        assert lines[0] == "epoch,accuracy,auc,learning_rate,loss"
+        assert len(lines) < 10
+        assert (tmp_path / "best.keras").exists()
+
+    def test_an_interrupted_fit_leaves_a_usable_model(self, keras: Any) -> None:
+        class Interrupt(keras.callbacks.Callback):
+            def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+                if batch == 1:
+                    raise KeyboardInterrupt
+
+        x, y = points()
+        model = small(keras)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(x, y, batch_size=16, verbose=0, callbacks=[Interrupt()])
+        assert int(model.optimizer.iterations) == 2
+        model.fit(x, y, batch_size=16, verbose=0)
+        assert int(model.optimizer.iterations) == 8
+
+
+class TestBadInput:
+    def test_a_wrong_shape(self, keras: Any) -> None:
+        model = small(keras)
+        with pytest.raises(ValueError, match=r"expected axis -1 of input shape to have value 4"):
+            model.fit(np.ones((8, 3)), np.ones((8, 1)), verbose=0)
+
+    def test_a_dataset_that_raises(self, keras: Any) -> None:
+        def prepare(x: Any, y: Any) -> Any:
+            if float(tf.reduce_sum(y)) < 0:
+                raise ValueError("a bad row")
+            return x, y
+
+        x, y = points()
+        y[-1] = -100.0
+        data = tf.data.Dataset.from_tensor_slices((x, y)).batch(32).map(prepare)
+        model = small(keras)
+        with pytest.raises(ValueError, match="a bad row") as caught:
+            model.fit(data, verbose=0)
+        assert "test_keras.py" in "".join(caught.value.__notes__)
+        assert int(model.optimizer.iterations) == 2
+
+    def test_no_gradients_at_all(self, keras: Any) -> None:
+        model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1)])
+        model.compile("sgd", lambda y, p: tf.reduce_mean(tf.round(y)))
+        with (
+            pytest.warns(UserWarning, match="gradient: None"),
+            pytest.raises(ValueError, match="No gradients provided for any variable"),
+        ):
+            model.fit(np.ones((4, 4)), np.ones((4, 1)), verbose=0)
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+class TestLoading:
+    def test_keras_finds_wengert_under_the_name_of_tensorflow(self, keras: Any) -> None:
+        import tensorflow  # pyright: ignore[reportMissingImports]
+        from tensorflow.keras.layers import Dense  # pyright: ignore[reportMissingImports]
+
+        assert tensorflow.keras is keras
+        assert Dense is keras.layers.Dense
+        assert tensorflow.Variable is tf.Variable
+        assert tensorflow.__version__.startswith("2.")
+        import wengert.keras.layers as layers  # pyright: ignore[reportMissingImports]
+
+        assert layers.Dense is Dense
+
+    def test_nothing_is_loaded_before_it_is_asked_for(self) -> None:
+        done = python(
+            "import sys, wengert as tf; assert 'keras' not in sys.modules; tf.keras;"
+            "print('keras' in sys.modules, 'jax' in sys.modules)"
+        )
+        assert done.stdout == "True False\n", done.stderr
+
+    def test_a_real_tensorflow_is_refused(self) -> None:
+        done = python(
+            "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow');"
+            "import wengert as tf; tf.keras"
+        )
+        assert (
+            "ImportError: tensorflow: another TensorFlow is imported already, and one process can "
+            "have only one. Import wengert.keras first" in done.stderr
+        )
+
+    def test_another_backend_is_refused(self) -> None:
+        done = python("import keras, wengert as tf; tf.keras", KERAS_BACKEND="jax")
+        assert (
+            "ImportError: keras: it is imported already, on jax, and cannot change its backend."
+            in done.stderr
+        )
+
+    def test_a_script_for_tensorflow_runs(self, tmp_path: Path) -> None:
+        script = tmp_path / "script.py"
+        script.write_text(
+            "import tensorflow as tf\nimport keras\n"
+            "print(tf.keras.layers.Dense is keras.layers.Dense, keras.ops.ones((2,)).numpy())\n",
+            encoding="utf-8",
+        )
+        done = subprocess.run(
+            [sys.executable, "-m", "wengert", "run", str(script)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout == "True [1. 1.]\n", done.stderr
+
+
+def test_keras_own_tests() -> None:
+    """A part that takes seconds; `tools/keras_suite.py` runs all of them."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "keras_suite.py"), "constraints", "regularizers",
+         "losses", "layers/activations"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "losses                          180      180  100.0%" in done.stdout
