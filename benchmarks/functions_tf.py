@@ -123,7 +123,7 @@ def until(tf, known):
     def gradient(x, w, limit):
         with tf.GradientTape() as tape:
             tape.watch(w)
-            _, total, h = tf.while_loop(
+            _, _, h = tf.while_loop(
                 (lambda i, t, h: i < 100) if known else (lambda i, t, h: t < limit),
                 lambda i, t, h: (i + 1, t + 10.0, tf.tanh(tf.matmul(h, w))),
                 [0, 0.0, x],

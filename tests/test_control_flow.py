@@ -473,7 +473,7 @@ def test_results_that_no_gradient_reaches(engine: str) -> None:
 
         with tf.GradientTape() as tape:
             tape.watch(x)
-            _, a, b = tf.while_loop(lambda i, a, b: i < 3, body, (0, x, x))
+            _, _, b = tf.while_loop(lambda i, a, b: i < 3, body, (0, x, x))
             both = tf.scan(lambda s, r: (s[0] * r, s[1] + r), x, initializer=(x[0], x[1]))
         return tape.gradient([b, both[1]], x)
 

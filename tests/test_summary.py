@@ -136,7 +136,7 @@ def test_the_default_step(paper):
         (lambda: False, False), (lambda: np.bool_(True), True), (lambda: tf.constant(True), True),
         (tf.constant(False), False), (tf.Variable(True), True),
     ],
-    ids=str,
+    ids=[str(k) for k in range(10)],
 )  # fmt: skip
 def test_conditions(condition, expected, paper):
     with summary.record_if(condition):

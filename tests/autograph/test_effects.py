@@ -43,7 +43,7 @@ def test_a_list_of_objects_is_a_list_of_the_trace() -> None:
     @tf.function
     def f(x):
         things = []
-        for v in x:
+        for _ in x:
             things.append(Thing())  # noqa: PERF401  # the loop is the point
         return len(things)
 
@@ -100,7 +100,7 @@ def test_aliases_see_changes_of_containers() -> None:
         if x > 0.0:
             d["a"] = x * 2.0
             items[0] = x * 3.0
-        for v in tf.range(2):
+        for _ in tf.range(2):
             d["a"] = d["a"] + 1.0
         return alias["a"], d["b"][0], items[0]
 

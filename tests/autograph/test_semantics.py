@@ -84,13 +84,13 @@ def test_python_numbers_become_tensors():
     @tf.function
     def f(n):
         i = 0
-        done = False
-        while not done:
+        half = 0.5
+        while i < n:
             i += 1
-            done = i >= n
-        return i, done
+            half = half * 2.0
+        return i, half
 
-    assert numbers(*f(tf.constant(3))) == [3, True]
+    assert numbers(*f(tf.constant(3))) == [3, 4.0]
 
 
 def test_functions_called_are_converted():
@@ -115,7 +115,7 @@ def test_a_name_set_in_one_branch():
     def used(x):
         if x > 0.0:
             y = x
-        return y  # the point
+        return y  # pyright: ignore[reportPossiblyUnboundVariable]  # the point
 
     @tf.function
     def unused(x):
@@ -157,7 +157,7 @@ def test_a_loop_variable_that_changes_rank_is_a_value_error():
 def test_returns_on_one_path_only():
     @tf.function
     def f(x):
-        if x > 0.0:
+        if x > 0.0:  # the point
             return x
 
     with pytest.raises(ValueError):  # noqa: PT011  # the texts differ
@@ -169,7 +169,7 @@ def test_a_loop_without_a_turn_leaves_no_value():
     def f(n):
         for i in tf.range(n):
             y = i * 2
-        return y  # the point
+        return y  # pyright: ignore[reportPossiblyUnboundVariable]  # the point
 
     assert f(tf.constant(3)) == 4
     with pytest.raises(tf.errors.InvalidArgumentError):

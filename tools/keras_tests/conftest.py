@@ -6,6 +6,7 @@ the file that `KERAS_SUITE_RECORD` names.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import sys
@@ -33,6 +34,7 @@ def _let_tests_read_events() -> None:
 
 
 if os.environ.get("KERAS_SUITE_ON") != "tensorflow":
+    importlib.import_module("wengert.keras")
     if importlib.util.find_spec("tensorboard") is not None:
         _let_tests_read_events()
 

@@ -40,13 +40,15 @@ def fail_if(bad: Callable[[], Any]) -> None:
 
 
 # Whole numbers whose range is known while lowering, by identity: (number, least, most).
-_ranges: ContextVar[dict[int, tuple[Any, int, int]]] = ContextVar("wengert_ranges", default={})
+_ranges: ContextVar[dict[int, tuple[Any, int, int]] | None] = ContextVar(
+    "wengert_ranges", default=None
+)
 
 
 @contextmanager
 def ranging(number: Any, least: int, most: int) -> Iterator[None]:
     """Says that a number lies in a range, for the lowerings of a block."""
-    token = _ranges.set({**_ranges.get(), id(number): (number, least, most)})
+    token = _ranges.set({**(_ranges.get() or {}), id(number): (number, least, most)})
     try:
         yield
     finally:
@@ -55,7 +57,7 @@ def ranging(number: Any, least: int, most: int) -> Iterator[None]:
 
 def lies_within(number: Any, least: int, most: int) -> bool:
     """Whether a number is known to lie in a range."""
-    found = _ranges.get().get(id(number))
+    found = (_ranges.get() or {}).get(id(number))
     return found is not None and found[0] is number and least <= found[1] and found[2] <= most
 
 

@@ -102,7 +102,7 @@ class Variable(Value):
     )  # fmt: skip
 
     @property
-    def _array(self) -> np.ndarray:  # type: ignore[override]  # a slot of `Value`, computed here
+    def _array(self) -> np.ndarray:
         """The value as a NumPy array, fetched from a device when somebody looks.
 
         In a trace, a variable whose declared shape is open shows that and not what it has now.
@@ -393,7 +393,7 @@ class Variable(Value):
                 ufunc(old, array, out=new)
             except (RuntimeWarning, FloatingPointError):
                 pass  # where a program wants exceptions, NumPy raises when all is computed
-            self._array = new
+            self._array = new  # type: ignore[override]  # a slot of `Value`, computed here
 
     def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
         """Adds rows; rows named twice are added twice."""

@@ -253,7 +253,7 @@ def _with_extra(graph: Graph, given: Any, extra: dict[int, Any], low: Lowering) 
     if not extra:
         return lower_graph(graph, given, low)
     graph.captures = {**graph.captures, **{("hoisted", v): (None, v) for v in extra}}
-    order = {v: x for v, x in zip(_plain_inputs(graph, extra), given, strict=True)} | extra
+    order = dict(zip(_plain_inputs(graph, extra), given, strict=True)) | extra
     return lower_graph(graph, [order[v] for v in graph.all_inputs()], low)
 
 

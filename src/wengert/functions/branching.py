@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from wengert.core import dtypes, nest
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.errors import InvalidArgumentError, at_site, describe, invalid
+from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.variable import Variable
@@ -221,6 +223,9 @@ def _switch(name: str, index: Any, functions: list[Any], names: list[str]) -> An
     state: Any = get_state()
     site = state.site or caller(2)
     inners = [trace_inner(n, f, []) for n, f in zip(names, functions, strict=True)]
+    if _rows_differ(inners):
+        wide = [_with_wide_rows(f) for f in functions]
+        inners = [trace_inner(n, f, []) for n, f in zip(names, wide, strict=True)]
     _check_branches(name, inners, names)
     graphs = [i.graph for i in inners]
     changed = written(graphs)
@@ -232,6 +237,25 @@ def _switch(name: str, index: Any, functions: list[Any], names: list[str]) -> An
         for variable, new in zip(changed, outs[count:], strict=True):
             variable.assign(new)
     return put_together(inners[0].skeleton, outs[:count])
+
+
+def _rows_differ(inners: list[Inner]) -> bool:
+    """Whether row-sparse results may differ in the type of their row numbers."""
+    kinds = {tuple([s.dtype for s in ends(i)]) for i in inners}
+    if len(kinds) == 1:
+        return False
+    return any(isinstance(x, IndexedSlices) for i in inners for x in nest.flatten(i.skeleton))
+
+
+def _with_wide_rows(function: Callable[[], Any]) -> Callable[[], Any]:
+    """The function, with row numbers as int64 in row-sparse results."""
+
+    def widened(x: Any) -> Any:
+        if not isinstance(x, IndexedSlices):
+            return x
+        return IndexedSlices(x.values, cast(x.indices, dtypes.int64), x._dense_shape)
+
+    return lambda: nest.map_structure(widened, function())
 
 
 def _check_branches(name: str, inners: list[Inner], names: list[str]) -> None:

@@ -510,9 +510,9 @@ class Graph:
         for x in inputs:
             if type(x) is not Tensor:
                 return False
-            if x._id and x._array.dtype.num in dtypes.INEXACT:
-                if x._id <= self.start or self._follows(x):
-                    return False
+            differentiable = x._id and x._array.dtype.num in dtypes.INEXACT
+            if differentiable and (x._id <= self.start or self._follows(x)):
+                return False
         return True
 
     def _is_small(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
