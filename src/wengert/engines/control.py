@@ -8,14 +8,14 @@ import numpy as np
 
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import NotFixed, fail_if
-from wengert.engines import branches, choice, host, loops, shorter, undo, xla
+from wengert.engines import branches, callbacks, choice, host, loops, shorter, undo, xla
 from wengert.engines.inside import Inside, as_arrays
 from wengert.engines.islands import with_islands
 from wengert.graph.ir import Graph, Node
 from wengert.graph.pairs import with_pairs
 from wengert.ops.row_list import Rows
 
-for _room in (branches, loops, shorter):
+for _room in (branches, callbacks, loops, shorter):
     assert _room, "it fills in what the engines do with their nodes"
 
 # Calls.

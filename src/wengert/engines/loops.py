@@ -99,6 +99,8 @@ def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> A
     report(low, [inside, *loop.tests], bad, wanted)
     if buffers and length is None:
         low.wanted.append((t - turn, key, room))
+    if attrs["test"] is None and isinstance(count, np.ndarray) and isinstance(given[1], np.ndarray):
+        t = np.asarray(given[1] + count, np.int32)  # known, so that the loop back has its length
     return [t, *last, *made]
 
 

@@ -172,6 +172,8 @@ class Executable:
 
     def call(self, arrays: list[Any]) -> Any:
         """Runs the executable, in 64-bit mode where 64-bit arrays come in."""
+        if _owner != os.getpid():
+            _check_process()
         if self.place is not None:
             arrays = devices.moved(arrays, self.place)
         if self.wide:

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.core.tensor import DeviceTensor
 from wengert.core.variable import TAKEN, Variable
-from wengert.engines import choice, control, devices, host, undo, xla
+from wengert.engines import callbacks, choice, control, devices, host, undo, xla
 from wengert.graph.ir import Draw, Graph
 
 assert control, "the engines know calls, branches and loops from there"
@@ -59,8 +59,11 @@ def _failed(graph: Graph, arrays: list[Any]) -> list[Any]:
     """Lets the host engine say what went wrong in compiled code.
 
     Where rounding decides (a matrix that is all but singular), the host may find nothing wrong;
-    then its results are the answer.
+    then its results are the answer. What Python called from the step has raised is raised as it is.
     """
+    error = callbacks.take_error()
+    if error is not None:
+        raise error
     return host.run(graph, [np.asarray(a) for a in arrays])
 
 

@@ -265,7 +265,12 @@ def _pull(
 
 
 def _flush(here: Any, site: Any) -> None:
-    """Lets Python see the values that variables have so far, here and in enclosing graphs."""
+    """Lets Python see the values that variables have so far, here and in enclosing graphs.
+
+    In a graph that is compiled as a whole, Python sees its arguments alone.
+    """
+    if here.root().jit:
+        return
     if here.parent is not None:
         _flush(here.parent, site)
     held = [h for h in here.held.values() if h.written]
@@ -277,6 +282,8 @@ def _flush(here: Any, site: Any) -> None:
 
 def _reload(here: Any, site: Any) -> None:
     """Reads variables again after Python may have changed them."""
+    if here.root().jit:
+        return
     for held in here.held.values():
         if held.current is not None:
             held.current = _read_again(here, held.variable, here.specs[held.current], site)

@@ -1,0 +1,103 @@
+"""Python called from compiled code, where the user demands compilation.
+
+A call sees its arguments alone, in program order. It must say the shapes of its results. If it
+raises, the error is kept, the step is undone by its flag, and the error is raised when the step
+has ended.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from wengert.core.errors import at_site
+from wengert.core.lazy import jax, lax
+from wengert.core.lowering import NotFixed, fail_if
+from wengert.core.variable import CALLED_BACK
+from wengert.engines import xla
+from wengert.graph.ir import Graph, Node
+
+_lock = threading.Lock()
+_errors: list[BaseException] = []
+
+
+def take_error() -> BaseException | None:
+    """The first error that Python raised in the step that has just ended, if any."""
+    with _lock:
+        found = _errors[0] if _errors else None
+        _errors.clear()
+    return found
+
+
+def _lower_host_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
+    from jax.experimental import io_callback  # the public name of calls with effects, as yet
+
+    specs = [graph.specs[v] for v in node.outputs]
+    for spec in specs:
+        if spec.shape is None or None in spec.shape:
+            raise NotFixed(
+                f"the results of {attrs['name']} have no fixed shape; give `Tout` as tf.TensorSpec "
+                f"with one"
+            )
+    shapes = [_Passed(s.shape, s.dtype.np) for s in specs]
+    flag = jax.ShapeDtypeStruct((), np.dtype(bool))
+
+    def call(*arrays: Any) -> Any:
+        token = CALLED_BACK.set(True)
+        try:
+            found = attrs["function"](*[np.asarray(a) for a in arrays])
+            passed = [s.down(np.asarray(x)) for x, s in zip(found, shapes, strict=True)]
+            return (*passed, np.asarray(False))
+        except Exception as error:
+            if not hasattr(error, "site"):
+                at_site(error, node.site)
+            with _lock:
+                _errors.append(error)
+            blank = [s.down(np.zeros(s.shape, s.dtype)) for s in shapes]
+            return (*blank, np.asarray(True))
+        finally:
+            CALLED_BACK.reset(token)
+
+    halves = [_Passed(tuple(x.shape), x.dtype) for x in given]
+    sent = [h.halved(x) for h, x in zip(halves, given, strict=True)]
+
+    def whole(*arrays: Any) -> Any:
+        return call(*[h.up(np.asarray(a)) for h, a in zip(halves, arrays, strict=True)])
+
+    *results, failed = io_callback(whole, (*[s.struct for s in shapes], flag), *sent, ordered=True)
+    fail_if(lambda: failed)
+    return [s.joined(x) for s, x in zip(shapes, results, strict=True)]
+
+
+class _Passed:
+    """An array on its way to or from Python.
+
+    JAX converts what passes in the mode of the thread that calls back, where 64-bit numbers are
+    cut short; so they pass as pairs of 32 bits.
+    """
+
+    def __init__(self, shape: Any, dtype: np.dtype) -> None:
+        self.shape, self.dtype = shape, dtype
+        self.wide = dtype.kind in "iuf" and dtype.itemsize == 8
+        form = (*shape, 2) if self.wide else shape
+        self.struct = jax.ShapeDtypeStruct(form, np.dtype(np.int32) if self.wide else dtype)
+
+    def down(self, x: np.ndarray) -> np.ndarray:
+        x = np.ascontiguousarray(x.astype(self.dtype, copy=False))
+        return x.reshape(*self.shape, 1).view(np.int32) if self.wide else x.reshape(self.shape)
+
+    def up(self, x: np.ndarray) -> np.ndarray:
+        if not self.wide:
+            return x
+        return np.ascontiguousarray(x).view(self.dtype).reshape(self.shape)
+
+    def halved(self, x: Any) -> Any:
+        return lax.bitcast_convert_type(x, np.int32) if self.wide else x
+
+    def joined(self, x: Any) -> Any:
+        return lax.bitcast_convert_type(x, self.dtype) if self.wide else x
+
+
+xla.LOWERINGS.update(host_call=_lower_host_call)
