@@ -156,8 +156,8 @@ def test_a_loop_variable_that_changes_rank_is_a_value_error():
 
 def test_returns_on_one_path_only():
     @tf.function
-    def f(x):
-        if x > 0.0:  # the point
+    def f(x):  # the point
+        if x > 0.0:
             return x
 
     with pytest.raises(ValueError):  # noqa: PT011  # the texts differ

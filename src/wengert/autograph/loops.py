@@ -26,7 +26,7 @@ from wengert.autograph.logic import and_test, not_
 from wengert.autograph.names import Symbol
 from wengert.autograph.objects import OBJECTS, learn_of, watch
 from wengert.autograph.options import OPTIONS, LoopOptions, collecting
-from wengert.autograph.rows import Source
+from wengert.autograph.rows import Source, Steps
 from wengert.autograph.slots import Slots
 from wengert.autograph.state import Cells, State
 from wengert.autograph.unit import Construct, extended
@@ -63,6 +63,10 @@ def _again(site: Construct, cells: Cells, test: Any) -> Any:
 
 def for_(site: Construct, cells: Cells, rows: Any, body: Any) -> None:
     """Runs a `for` loop over a source of ours, or over anything that Python can."""
+    if isinstance(rows, Steps):
+        steps = rows.steps
+        while_(site, cells, steps.has_more(), steps.has_more, lambda: body(steps.get_next()))
+        return
     if isinstance(rows, Source):
         loop = _For(site, cells, rows, body)
         if not isinstance(loop.turns, int) or loop.turns > 0:

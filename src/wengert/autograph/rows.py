@@ -11,7 +11,7 @@ from typing import Any
 
 from wengert.autograph.lists import TracedList
 from wengert.core import dtypes, nest
-from wengert.core.context import get_state
+from wengert.core.context import executing_eagerly, get_state
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe
 from wengert.core.symbolic import SymbolicTensor
@@ -234,10 +234,27 @@ class Backwards(Source):
         return self.inner.item(self.last - i, rows)
 
 
+class Steps(Source):
+    """The elements of a dataset, one after the other until there are no more."""
+
+    def __init__(self, steps: Any) -> None:
+        self.steps = steps
+
+    def count(self) -> Any:
+        raise at_site(
+            TypeError(
+                "iteration: how many elements a dataset has is known only at its end. Loop over it "
+                "alone, and combine datasets with enumerate() and zip() of their own."
+            )
+        )
+
+
 def source(x: Any) -> Any:
-    """What to loop over in the graph for a tensor or a list that grew; anything else as it is."""
+    """What to loop over in the graph for a tensor, a list that grew or a dataset; else `x`."""
     if isinstance(x, TracedList):
         return Elements(x)
+    if hasattr(x, "traced_steps") and not executing_eagerly():
+        return Steps(x.traced_steps())
     if isinstance(x, Value):
         state = get_state()
         if isinstance(x, SymbolicTensor) or (state is not None and state.graph is not None):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.composite.forms import Form
 from wengert.composite.values import tensor_or_composite, type_spec_from_value
 from wengert.core import nest
 from wengert.core.composite import StaticSpec
 from wengert.core.convert import to_tensor
 from wengert.core.errors import invalid
+from wengert.core.symbolic import is_symbolic
+from wengert.ops.checks import Assert
 
 
 class Optional:
@@ -40,6 +43,9 @@ class Optional:
 
     def get_value(self, name: Any = None) -> Any:
         """The value; an error where there is none."""
+        if is_symbolic(self._full):
+            Assert(self._full, ["get_value: this optional has no value."])
+            return self._value
         if not self._full:
             raise invalid("get_value", "this optional has no value", help="Ask has_value() first.")
         return self._value
@@ -52,6 +58,20 @@ class Optional:
     @property
     def _type_spec(self) -> OptionalSpec:
         return OptionalSpec(self._element_spec)
+
+    # How functions take it apart and put it together again.
+
+    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+        form = Form("Optional", self.element_spec)
+        there = self._full is not False
+        parts = form.apart(self._value) if there else form.nothing()
+        return self._type_spec, [self.has_value(), *parts]
+
+    @staticmethod
+    def __tf_unflatten__(spec: OptionalSpec, parts: list[Any]) -> Optional:
+        form = Form("Optional", spec.element_spec)
+        full = parts[0] if is_symbolic(parts[0]) else bool(parts[0])
+        return Optional(spec.element_spec, form.together(parts[1:]), full)
 
 
 class OptionalSpec(StaticSpec):

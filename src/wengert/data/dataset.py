@@ -32,7 +32,9 @@ from wengert.data.plan import (
     workers,
 )
 from wengert.data.structure import normalize, spec_of
+from wengert.data.traced import TracedIterator, not_in_python, reduced, started
 from wengert.data.types import DatasetSpec
+from wengert.graph.ir import building
 
 
 class DatasetV2:
@@ -85,8 +87,14 @@ class Dataset(Making, DatasetV2):
     def __bool__(self) -> bool:
         return True
 
-    def __iter__(self) -> OwnedIterator:
+    def __iter__(self) -> Any:
+        if building() is not None:
+            raise at_site(not_in_python("dataset"))
         return OwnedIterator(self._plan)
+
+    def traced_steps(self) -> TracedIterator:
+        """What a loop of a converted function asks."""
+        return started(self)
 
     def __repr__(self) -> str:
         spec = self._plan.spec if self._plan.settled else "..."
@@ -114,6 +122,8 @@ class Dataset(Making, DatasetV2):
         function = UserFunction("reduce", reduce_func, "reduce_func")
         state = normalize(initial_state)
         form, kind = state, spec_of(state)
+        if building() is not None:
+            return reduced(self, state, kind, reduce_func)
         run = Run(self._plan.options())
         draws = function.draws(run)
         for element in self._plan.start(run):

@@ -11,7 +11,9 @@ from wengert.core import nest
 from wengert.core.errors import OutOfRangeError, at_site, invalid
 from wengert.core.tensor import Tensor
 from wengert.data.plan import Plan, Run
+from wengert.data.traced import TracedIterator, ended, register
 from wengert.data.types import IteratorSpec
+from wengert.graph.ir import building
 
 
 class Iterator(ABC):
@@ -46,10 +48,14 @@ class OwnedIterator(Iterator):
         self._plan = plan
         self._source = plan.start(Run(plan.options()))
         self._lock = threading.Lock()
+        self._number: Any = None
+        self._waiting: list[Any] = []
 
     def __next__(self) -> Any:
+        if building() is not None:
+            return self.traced_steps().get_next()
         with self._lock:
-            return next(self._source)
+            return self._waiting.pop() if self._waiting else next(self._source)
 
     def get_next(self, name: str | None = None) -> Any:
         """The next element; `tf.errors.OutOfRangeError` at the end."""
@@ -61,10 +67,41 @@ class OwnedIterator(Iterator):
 
     def get_next_as_optional(self, name: str | None = None) -> Optional:
         """The next element as an optional, which is empty at the end."""
+        if building() is not None:
+            return self.traced_steps().get_next_as_optional()
         try:
             return _Coming(self._plan, self.__next__(), True)
         except StopIteration:
             return _Coming(self._plan, None, False)
+
+    # Inside functions; see `traced`.
+
+    def has_more(self) -> bool:
+        """Whether there is another element, which waits for `get_next`."""
+        with self._lock:
+            if not self._waiting:
+                try:
+                    self._waiting.append(next(self._source))
+                except StopIteration:
+                    ended(self.number())
+            return bool(self._waiting)
+
+    def number(self) -> Any:
+        """The number by which graphs know this iterator."""
+        if self._number is None:
+            self._number = register(self)
+        return self._number
+
+    def traced_steps(self) -> TracedIterator:
+        """What a loop of a converted function asks."""
+        return TracedIterator(self.element_spec, self.number())
+
+    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+        return self._type_spec, [self.number()]
+
+    @staticmethod
+    def __tf_unflatten__(spec: IteratorSpec, parts: list[Any]) -> TracedIterator:
+        return TracedIterator(spec.element_spec, parts[0])
 
     @property
     def element_spec(self) -> Any:

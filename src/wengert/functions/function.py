@@ -79,9 +79,9 @@ class Options:
         self.reduce_retracing = reduce_retracing
         self.max_traces = max_traces
         self.counter = ledger.counter(function)
-        # Python that is not rewritten and takes the iterator of a dataset only drives other
-        # functions, as in Keras's `fit`; they are compiled, and it runs as it is.
-        self.drives = getattr(function, "__wengert_do_not_convert__", False)
+        # In Keras's `fit` a function that takes the iterator of a dataset only drives others. They
+        # are compiled, each step a transaction with its variables donated; it runs as it is.
+        self.drives = getattr(function, "__module__", None) == "keras.src.backend.tensorflow.trainer"
         self.positional: list[str] | None = None
         self.signature: Any = None
         self.simple = False

@@ -169,12 +169,16 @@ def _eagerly(call: PyCall, inputs: list[Any]) -> list[Any]:
         raise (error if hasattr(error, "site") else at_site(error)) from error.__cause__
 
 
-def emit_call(call: PyCall, inputs: list[Any]) -> list[Any]:
-    """Adds a call to the graph being built; on tapes it has a gradient if Python gave one."""
+def emit_call(call: PyCall, inputs: list[Any], variables: bool = True) -> list[Any]:
+    """Adds a call to the graph being built; on tapes it has a gradient if Python gave one.
+
+    Without `variables` it neither sees nor changes any.
+    """
     here: Any = building()
     state: Any = get_state()
     site = state.site or caller(1)
-    _flush(here, site)
+    if variables:
+        _flush(here, site)
     inputs = [here.own(x) for x in inputs]
     listeners = [] if call.arrays else followers(inputs)
     floats = [x._array.dtype.num in INEXACT for x in inputs]
@@ -182,10 +186,11 @@ def emit_call(call: PyCall, inputs: list[Any]) -> list[Any]:
     function = _taped(call) if follow else lambda *arrays: [x._array for x in call.run(*arrays)]
     specs = [Spec(s.shape._dims, s.dtype) for s in call.specs]
     extra = [Spec((), dtypes.int64)] if follow else []
-    attrs = {"function": function, "name": call.name, "call": call}
+    attrs = {"function": function, "name": call.name, "call": call, "variables": variables}
     values = tuple([here.value_of(x) for x in inputs])
     made = [here.tensor(v, site) for v in here.emit(HOST_CALL, values, attrs, specs + extra, site)]
-    _reload(here, site)
+    if variables:
+        _reload(here, site)
     if not follow:
         return made
     outs, token = made[:-1], made[-1]
@@ -303,7 +308,7 @@ def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
         values = tuple([here.value_of(x) for x in given])
         here.emit(HOST_CALL, values, dict(attrs), [], node.site)
         return ()
-    outs = emit_call(call, given)
+    outs = emit_call(call, given, attrs["variables"])
     token = [wrap(np.zeros((), np.int64))] if len(node.outputs) > len(outs) else []
     return [*outs, *token]
 

@@ -1,0 +1,57 @@
+"""Nests of tensors and composites as flat lists of tensors, by the spec of the nest."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from wengert.core import nest
+from wengert.core.apply import wrap
+from wengert.core.composite import CompositeSpec, CompositeTensor
+from wengert.core.errors import at_site
+from wengert.core.spec import TensorSpec
+
+
+class Form:
+    """How elements of a spec are taken apart into tensors and put together again."""
+
+    def __init__(self, step: str, spec: Any) -> None:
+        self.spec = spec
+        self.parts: list[TensorSpec] = []
+        self.rests: list[Any] = []
+        for one in nest.flatten(spec):
+            if isinstance(one, CompositeSpec):
+                rest, parts = one.__tf_flatten__()
+            elif isinstance(one, TensorSpec):
+                rest, parts = None, [one]
+            else:
+                raise at_site(
+                    TypeError(
+                        f"{step}: what goes in and out of functions must be tensors, ragged or "
+                        f"sparse tensors; got {one!r}. Use it outside the function."
+                    )
+                )
+            self.parts.extend(parts)
+            self.rests.append((rest, len(parts)))
+
+    def apart(self, element: Any) -> list[Any]:
+        """The tensors of an element."""
+        found: list[Any] = []
+        for one in nest.flatten(element):
+            found.extend(one.__tf_flatten__()[1] if isinstance(one, CompositeTensor) else [one])
+        return found
+
+    def together(self, tensors: list[Any]) -> Any:
+        """The element of these tensors."""
+        left = iter(tensors)
+        made = []
+        for rest, count in self.rests:
+            parts = list(itertools.islice(left, count))
+            made.append(parts[0] if rest is None else CompositeTensor.__tf_unflatten__(rest, parts))
+        return nest.pack_sequence_as(self.spec, made)
+
+    def nothing(self) -> list[Any]:
+        """Tensors that stand where there is no element."""
+        return [wrap(np.zeros([d or 0 for d in s.shape._dims or ()], s.dtype.np)) for s in self.parts]
