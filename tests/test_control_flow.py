@@ -100,6 +100,50 @@ def test_gradient_through_variables_that_a_loop_assigns(engine: str) -> None:
     close(got[1], want[1])
 
 
+def assign_first(v: Any, x: Any) -> Any:
+    v.assign(x * 3.0)
+    return v * v
+
+
+def assign_in_a_branch(v: Any, x: Any) -> Any:
+    y = tf.cond(x[0] > 0.0, lambda: v.assign(tf.sin(x)) * 1.0, lambda: x)
+    return v * v + y
+
+
+def assign_in_a_loop(v: Any, x: Any) -> Any:
+    def body(i: Any, s: Any) -> Any:
+        v.assign(s * 0.3)
+        return i + 1, s + v * x
+
+    return tf.while_loop(lambda i, s: i < 3, body, (0, x))[1] * v
+
+
+@pytest.mark.parametrize("program", [assign_first, assign_in_a_branch, assign_in_a_loop])
+@pytest.mark.parametrize("inside", [True, False])
+def test_reads_after_an_assignment_count_towards_the_variable(program: Any, inside: bool) -> None:
+    v, x = tf.Variable([0.5, 1.0], dtype=tf.float64), tf.constant([1.0, 2.0], tf.float64)
+
+    def orders(value: Any, x: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = value(x)
+            first = tape.gradient(y, [x, v], unconnected_gradients="zero")
+            total = tf.reduce_sum(tf.sin(first[0]) + tf.sin(first[1]))
+        return [*first, *outer.gradient(total, [x, v], unconnected_gradients="zero")]
+
+    plain = lambda x: program(v, x)
+    want = orders(plain, x)
+    v.assign([0.5, 1.0])
+    if inside:
+        got = tf.function(lambda x: orders(plain, x), autograph=False)(x)
+    else:
+        got = orders(tf.function(plain, autograph=False), x)
+    for g, w in zip(got, want, strict=True):
+        close(g, w)
+
+
 @engines
 def test_gradients_of_variables_read_in_branches_and_loops(engine: str) -> None:
     w, b = tf.Variable([[0.3, -0.2], [0.1, 0.4]]), tf.Variable([0.1, 0.2])
@@ -221,6 +265,22 @@ def test_unknown_batch_sizes(engine: str) -> None:
         for got, want in zip(function(x), both(x), strict=True):
             close(got, want)
     assert function.experimental_get_tracing_count() == 1
+
+
+@engines
+def test_unknown_sizes_with_the_tape_around(engine: str) -> None:
+    """What the way back needs of sizes is known to XLA, though it is compiled by itself."""
+
+    def run(x: Any) -> Any:
+        rows = tf.map_fn(lambda r: tf.reduce_sum(x * x, 0), x)
+        body = lambda i, s: (i + 1, s + tf.reduce_sum(tf.map_fn(lambda r: s * s, x), 0))
+        s = tf.while_loop(lambda i, s: i < 2, body, (0, rows[0]))[1]
+        return tf.reduce_sum(rows) + tf.reduce_sum(s * tf.cast(tf.shape(x)[0], x.dtype))
+
+    function = traced(run, engine, input_signature=[tf.TensorSpec([None, 2], tf.float64)])
+    for n in (1, 3):
+        x = tf.constant(np.random.default_rng(n).normal(size=(n, 2)) * 0.2)
+        close(slope(function, x)[0], slope(run, x)[0])
 
 
 @engines

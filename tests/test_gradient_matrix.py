@@ -253,6 +253,13 @@ def unused_rows(x: Any) -> Any:
     return tf.scan(lambda a, r: a * r[0], rows, initializer=x)[1]
 
 
+def rows_for_nothing(x: Any) -> Any:
+    """A loop over rows that needs no row to go back, inside a loop."""
+    rows = tf.stack([x, x * x])
+    body = lambda i, s: (i + 1, s + tf.reduce_sum(tf.map_fn(lambda r: x * x, rows), 0) * s)
+    return tf.while_loop(lambda i, s: i < 2, body, (0, x))[1]
+
+
 def integer_rows(x: Any) -> Any:
     rows = (tf.stack([x, x * x]), tf.constant([2, 1]))
     return tf.scan(lambda a, r: a * r[0] + x[r[1]], rows, initializer=x)[1]
@@ -272,7 +279,7 @@ PROGRAMS: list[Program] = [
     loop_in_loop, three_loops, cond_in_loop, loop_in_cond, unknown_loop_in_cond_in_loop,
     call_in_loop, loop_in_call, scan_in_map, custom_gradient_in_loop, recomputed_in_loop,
     py_function_in_loop, gather_in_loop, several_states, zero_turns, zero_turns_forgetting,
-    unused_rows, integer_rows, state_that_comes_to_depend,
+    unused_rows, rows_for_nothing, integer_rows, state_that_comes_to_depend,
 ]  # fmt: skip
 ON_HOST_ONLY = {py_function, py_function_in_loop}
 # Compiling is slow: XLA gets every program with its tapes inside, to order 3 those that are alone

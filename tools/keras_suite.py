@@ -162,7 +162,7 @@ def fresh(arguments: list[str]) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", nargs="*", help="folders below keras/src; all if none is named")
     parser.add_argument("--fast", action="store_true", help="the folders that take seconds")
     parser.add_argument("--fresh", action="store_true", help="in a new virtual environment")

@@ -142,6 +142,7 @@ _MODULES = [
     "io",
     "keras",
     "linalg",
+    "lookup",
     "math",
     "nn",
     "profiler",
@@ -180,6 +181,7 @@ __getattr__ = _lazily(
         "settings",
         "strategies",
         "tape",
+        "vocabularies",
     ),
 )
 

@@ -3,6 +3,7 @@
 `WENGERT_TEST_AGAINST=tensorflow` runs this file on TensorFlow.
 """
 
+# ruff: noqa: RET503  # a function that returns on one path only is a point here
 from __future__ import annotations
 
 import numpy as np

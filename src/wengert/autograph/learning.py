@@ -120,7 +120,7 @@ def _learning(run: Callable[[Hints, Owner], None]) -> Hints:
 
 
 _depth: ContextVar[int] = ContextVar("wengert_autograph_depth", default=0)
-_meant: ContextVar[tuple[BaseException, ...]] = ContextVar("wengert_meant", default=())
+_MEANT = "_wengert_meant"
 
 
 @contextmanager
@@ -153,10 +153,10 @@ def raising(error: Any) -> Any:
     if isinstance(error, type) and issubclass(error, BaseException):
         error = error()
     if isinstance(error, BaseException):
-        _meant.set((*_meant.get()[-7:], error))
+        setattr(error, _MEANT, True)
     return error
 
 
 def was_meant(error: BaseException) -> bool:
     """Whether an exception comes from a `raise` of the user's."""
-    return any(error is e for e in _meant.get())
+    return getattr(error, _MEANT, False)

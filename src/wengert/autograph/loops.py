@@ -32,7 +32,6 @@ from wengert.autograph.state import Cells, State
 from wengert.autograph.unit import Construct, extended
 from wengert.autograph.values import looping
 from wengert.core.apply import wrap
-from wengert.core.context import get_state
 from wengert.core.errors import at_site
 
 RESUME = object()
@@ -219,10 +218,8 @@ class _GraphLoop:
         """A condition that changes something must run as often as Python would run it."""
         if ROTATED in slots.hints:
             return
-        now = get_state()
-        graph = None if now is None else now.graph
         changed = any(a is not b for a, b in zip(given, state.read(), strict=True))
-        if changed or any(n.op.effect for n in (() if graph is None else graph.nodes)):
+        if changed or primitives.has_effects():
             raise Learn(slots.owner, {ROTATED: Rotated()})
 
     def _check_turn(self, names: list[str], what: str) -> None:

@@ -134,6 +134,14 @@ def _moved(graph: Graph) -> dict[int, Any]:
     return env
 
 
+def has_effects() -> bool:
+    """Whether what has been traced in the graph being built does more than compute."""
+    graph = building()
+    return graph is not None and bool(
+        written([graph]) or any(node.op.effect for node in graph.walk())
+    )
+
+
 def _switched(condition: Any, graphs: list[Graph]) -> list[Any]:
     here: Any = building()
     changed = written(graphs)

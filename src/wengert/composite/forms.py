@@ -54,4 +54,6 @@ class Form:
 
     def nothing(self) -> list[Any]:
         """Tensors that stand where there is no element."""
-        return [wrap(np.zeros([d or 0 for d in s.shape._dims or ()], s.dtype.np)) for s in self.parts]
+        return [
+            wrap(np.zeros([d or 0 for d in s.shape._dims or ()], s.dtype.np)) for s in self.parts
+        ]

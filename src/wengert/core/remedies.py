@@ -48,7 +48,7 @@ REMEDIES = {
     "tf.linalg.LinearOperator*": "Write the matrix out and use tf.linalg.matmul and tf.linalg.solve.",
     "tf.load_library": "There are no custom kernels here. Use tf.py_function or JAX.",
     "tf.load_op_library": "There are no custom kernels here. Use tf.py_function or JAX.",
-    "tf.lookup": "Look words up in a Python dict, or with tf.keras.layers.StringLookup.",
+    "tf.lookup.*": "Look words up in a Python dict, or with tf.keras.layers.StringLookup.",
     "tf.make_ndarray": "There are no protocol buffers here. Use x.numpy().",
     "tf.make_tensor_proto": "There are no protocol buffers here. Use np.save.",
     "tf.mlir": "Compiled functions show their program: f.experimental_get_compiler_ir(x)().",

@@ -81,7 +81,9 @@ class Options:
         self.counter = ledger.counter(function)
         # In Keras's `fit` a function that takes the iterator of a dataset only drives others. They
         # are compiled, each step a transaction with its variables donated; it runs as it is.
-        self.drives = getattr(function, "__module__", None) == "keras.src.backend.tensorflow.trainer"
+        self.drives = (
+            getattr(function, "__module__", None) == "keras.src.backend.tensorflow.trainer"
+        )
         self.positional: list[str] | None = None
         self.signature: Any = None
         self.simple = False

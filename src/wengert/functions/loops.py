@@ -193,7 +193,9 @@ class _Pullback:
         graph = self._body(starts, fixed, reading, used, ends, missing)
         back = Loop(None, graph, len(starts), len(fixed), len(self.rows), not loop.reverse)
         zero = wrap(np.zeros((), np.int32))
-        result = emit_loop(back, found.turns - self.turn, zero, [*starts, *fixed, *reading])
+        # A count that is given stays known where the number of the last turn would not.
+        turns = self.count if loop.test is None else found.turns - self.turn
+        result = emit_loop(back, turns, zero, [*starts, *fixed, *reading])
         return self._answer(result)
 
     def _body(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wengert.core import dims, dtypes
+from wengert.core.dims import Dim
 from wengert.core.context import State, using
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, Spec
@@ -17,6 +18,7 @@ from wengert.functions.replay import marked, replay
 from wengert.graph.ir import Graph, Node, inner_graphs
 from wengert.graph.passes import has_effects, rewritten
 from wengert.graph.verify import checked
+from wengert.ops.dims import NUMBER
 from wengert.ops.extent import EXTENT
 from wengert.tape.backward import dense
 from wengert.tape.gradient_tape import GradientTape
@@ -136,6 +138,9 @@ def _cut(
     if again:
         behind = _repeated(front, behind, values, set(params) | set(joint.constants)) + behind
     made = {v for n in behind for v in n.outputs} | set(seeds) | set(joint.constants)
+    sizes = _sizes(joint, behind, made)
+    behind = sizes + behind
+    made.update(v for n in sizes for v in n.outputs)
     behind, measured = _by_extent(joint, behind, made | set(values))
     front += measured
     needed = dict.fromkeys(v for n in behind for v in n.reads())
@@ -169,6 +174,23 @@ def _late(nodes: list[Node], start: set[int]) -> set[int]:
         if not late.isdisjoint(node.reads()):
             late.update(node.outputs)
     return late
+
+
+def _sizes(joint: Graph, nodes: list[Node], made: set[int]) -> list[Node]:
+    """Nodes that work out numbers anew which depend on sizes alone: to XLA they stay known."""
+    found = []
+    for value in dict.fromkeys(v for n in nodes for v in n.inputs if v not in made):
+        content = joint.content(value)
+        if content is None or content.ndim > 1:
+            continue
+        number = tuple(content.tolist()) if content.ndim else content.item()
+        if all(leaf.kind == "size" for leaf in dims.leaves(number)):
+            attrs = {
+                "value": dims.moved(number, lambda d: Dim(d.kind, None, *d.args[1:])),
+                "dtype": joint.specs[value].dtype,
+            }
+            found.append(Node(NUMBER, (), (value,), attrs, joint.site_of(value)))
+    return found
 
 
 def _by_extent(joint: Graph, nodes: list[Node], whole: set[int]) -> tuple[list[Node], list[Node]]:

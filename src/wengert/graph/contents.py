@@ -75,7 +75,13 @@ def _product(node: Any, x: np.ndarray) -> Any:
     return np.multiply.reduce(x, axis if axis is None else tuple(np.atleast_1d(axis)))
 
 
-_SOURCES = {"shape": _shape, "size": _size}
+def _number(graph: Any, node: Any) -> np.ndarray:
+    found = np.empty((), object)
+    found[()] = node.attrs["value"]
+    return found
+
+
+_SOURCES = {"shape": _shape, "size": _size, "number": _number}
 _RULES: dict[str, Any] = {
     "cast": lambda node, x: x,
     "identity": lambda node, x: x,

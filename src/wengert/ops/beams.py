@@ -65,11 +65,10 @@ class _Beams:
         self, best: np.ndarray, blank: np.ndarray, label: np.ndarray, longer: np.ndarray, n: int
     ) -> None:
         count = len(blank)
-        new: list[tuple[int, ...]] = []
-        for k in best.tolist():
-            new.append(
-                self.labels[k] if k < count else (*self.labels[(k - count) // n], (k - count) % n)
-            )
+        new = [
+            self.labels[k] if k < count else (*self.labels[(k - count) // n], (k - count) % n)
+            for k in best.tolist()
+        ]
         stays = best < count
         self.blank = np.where(stays, blank[np.minimum(best, count - 1)], -np.inf)
         self.label = np.where(

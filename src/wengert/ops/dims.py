@@ -48,12 +48,12 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: Any = None) -> list[
     return [shape(x, out_type) for x in input]
 
 
-# A number that is known when the function runs, as a scalar tensor.
+# A number that is known when the function runs, as a scalar tensor; several as a vector.
 NUMBER = Op(
     "number",
     "",
     kernel=lambda value, dtype: np.array(value, dtype.np),
-    infer=lambda value, dtype: Spec((), dtype),
+    infer=lambda value, dtype: Spec((len(value),) if type(value) is tuple else (), dtype),
     lower=lambda value, dtype: as_value(value, dtype.np),
     grad=(),
     register=False,

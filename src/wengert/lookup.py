@@ -1,0 +1,17 @@
+"""The names of `tf.lookup`."""
+
+from types import SimpleNamespace as _Namespace
+
+from wengert.core.missing import missing as _missing
+from wengert.vocabularies import DenseHashTable as _DenseHashTable
+from wengert.vocabularies import (
+    KeyValueTensorInitializer,
+    StaticHashTable,
+    TextFileIndex,
+    TextFileInitializer,
+)
+from wengert.vocabularies import MutableHashTable as _MutableHashTable
+
+experimental = _Namespace(DenseHashTable=_DenseHashTable, MutableHashTable=_MutableHashTable)
+
+__getattr__ = _missing("tf.lookup", globals())

@@ -1,0 +1,273 @@
+"""Tables from keys to values, filled once or as a program goes on.
+
+A table is a Python dict; inside a function it is asked by a call of Python.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.checkpoint.trackable import Trackable
+from wengert.composite.ragged_tensor import RaggedTensor
+from wengert.composite.sparse_tensor import SparseTensor
+from wengert.core import dtypes
+from wengert.core.apply import wrap
+from wengert.core.convert import operand
+from wengert.core.dtypes import DType
+from wengert.core.errors import FailedPreconditionError, at_site, describe, invalid
+from wengert.core.spec import TensorSpec
+from wengert.functions.host_calls import PyCall, emit_call
+from wengert.graph.ir import building
+
+
+class TextFileIndex:
+    """Which part of a line of a text file is meant."""
+
+    WHOLE_LINE = -2
+    LINE_NUMBER = -1
+
+
+class TableInitializerBase(Trackable):
+    """What fills a table when it is made."""
+
+    def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
+        self._key_dtype = dtypes.as_dtype(key_dtype)
+        self._value_dtype = dtypes.as_dtype(value_dtype)
+
+    @property
+    def key_dtype(self) -> DType:
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> DType:
+        return self._value_dtype
+
+    def initialize(self, table: Any) -> Any:
+        """Fills a table."""
+        raise NotImplementedError
+
+
+class KeyValueTensorInitializer(TableInitializerBase):
+    """Fills a table from keys and values."""
+
+    def __init__(
+        self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        self._keys = operand(keys, None if key_dtype is None else dtypes.as_dtype(key_dtype))
+        self._values = operand(
+            values, None if value_dtype is None else dtypes.as_dtype(value_dtype)
+        )
+        super().__init__(self._keys.dtype, self._values.dtype)
+
+    def initialize(self, table: Any) -> Any:
+        table._fill(self._keys.numpy(), self._values.numpy())
+
+
+class TextFileInitializer(TableInitializerBase):
+    """Fills a table from the lines of a text file, their numbers, or their columns."""
+
+    def __init__(
+        self, filename: Any, key_dtype: Any, key_index: int, value_dtype: Any, value_index: int,
+        vocab_size: int | None = None, delimiter: str = "\t", name: str | None = None,
+        value_index_offset: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(key_dtype, value_dtype)
+        self._filename = filename
+        self._columns = (key_index, value_index)
+        self._size = vocab_size
+        self._delimiter = delimiter
+        self._offset = value_index_offset
+
+    def initialize(self, table: Any) -> Any:
+        from wengert.io.gfile import GFile
+
+        with GFile(str(self._filename), "rb") as file:
+            lines = [line.rstrip(b"\r\n") for line in file]
+        lines = lines[: self._size]
+        kinds = (self.key_dtype, self.value_dtype)
+        keys, values = (
+            np.array([self._part(i, line, c, k) for i, line in enumerate(lines)], k.np)
+            for c, k in zip(self._columns, kinds, strict=True)
+        )
+        table._fill(keys, values)
+
+    def _part(self, number: int, line: bytes, column: int, kind: DType) -> Any:
+        if column == TextFileIndex.LINE_NUMBER:
+            return number + self._offset
+        text = line
+        if column != TextFileIndex.WHOLE_LINE:
+            text = line.split(self._delimiter.encode())[column]
+        return text if kind is dtypes.string else float(text) if kind.is_floating else int(text)
+
+
+class Table(Trackable):
+    """What all tables do."""
+
+    def __init__(self, key_dtype: Any, value_dtype: Any, default_value: Any) -> None:
+        self._key_dtype = dtypes.as_dtype(key_dtype)
+        self._value_dtype = dtypes.as_dtype(value_dtype)
+        self._default = operand(default_value, self._value_dtype)
+        self._rows: dict[Any, Any] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def key_dtype(self) -> DType:
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> DType:
+        return self._value_dtype
+
+    @property
+    def default_value(self) -> Any:
+        return self._default
+
+    @property
+    def name(self) -> str | None:
+        return None
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """The values of keys; the default value for keys that are not there."""
+        if isinstance(keys, RaggedTensor):
+            return keys.with_values(self.lookup(keys.values))
+        if isinstance(keys, SparseTensor):
+            return SparseTensor(keys.indices, self.lookup(keys.values), keys.dense_shape)
+        x = self._checked(keys)
+        shape = [*x.shape, *self._default.shape] if x.shape.rank is not None else None
+        return self._run("lookup", self._find, [x], [TensorSpec(shape, self._value_dtype)])[0]
+
+    __getitem__ = lookup
+
+    def _find(self, keys: Any) -> list[Any]:
+        array = keys.numpy() if hasattr(keys, "numpy") else keys
+        default = self._default._array
+        found = np.empty((np.size(array), *default.shape), self._value_dtype.np)
+        rows = self._rows
+        for i, key in enumerate(np.asarray(array, self._key_dtype.np).ravel().tolist()):
+            found[i] = rows.get(key, default)
+        return [wrap(found.reshape(np.shape(array) + default.shape))]
+
+    def size(self, name: str | None = None) -> Any:
+        """How many keys there are."""
+        count = lambda: [wrap(np.asarray(len(self._rows), np.int64))]
+        return self._run("size", count, [], [TensorSpec((), dtypes.int64)])[0]
+
+    def export(self, name: str | None = None) -> tuple[Any, Any]:
+        """All keys and their values."""
+        specs = [
+            TensorSpec((None,), self._key_dtype),
+            TensorSpec((None, *self._default.shape), self._value_dtype),
+        ]
+        keys, values = self._run("export", self._all, [], specs)
+        return keys, values
+
+    def _all(self) -> list[Any]:
+        with self._lock:
+            pairs = list(self._rows.items())
+        keys = np.empty(len(pairs), self._key_dtype.np)
+        values = np.empty((len(pairs), *self._default._array.shape), self._value_dtype.np)
+        for i, (key, value) in enumerate(pairs):
+            keys[i], values[i] = key, value
+        return [wrap(keys), wrap(values)]
+
+    def _run(self, name: str, function: Callable[..., Any], inputs: list[Any], out: Any) -> Any:
+        if building() is None:
+            return function(*inputs)
+        return emit_call(PyCall(function, out, name, False), inputs, variables=False)
+
+    def _checked(self, keys: Any) -> Any:
+        x = operand(keys, None, self._key_dtype)
+        if x.dtype is not self._key_dtype:
+            raise at_site(
+                TypeError(f"lookup: keys must be {self._key_dtype.name}; got {describe(x)}.")
+            )
+        return x
+
+    def _put(self, keys: np.ndarray, values: np.ndarray, once: bool) -> None:
+        want = (*np.shape(keys), *self._default._array.shape)
+        if np.shape(values) != want:
+            raise invalid(
+                "table", f"the values must have the shape {list(want)}; got {list(values.shape)}"
+            )
+        rows = np.asarray(values).reshape(np.size(keys), *self._default._array.shape)
+        with self._lock:
+            for key, value in zip(np.asarray(keys).ravel().tolist(), rows, strict=True):
+                if once and key in self._rows and not np.array_equal(self._rows[key], value):
+                    raise invalid(
+                        "table", f"key {key!r} has two values", kind=FailedPreconditionError
+                    )
+                self._rows[key] = value
+
+
+class StaticHashTable(Table):
+    """A table that is filled when it is made."""
+
+    def __init__(
+        self, initializer: Any, default_value: Any, name: str | None = None,
+        experimental_is_anonymous: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(initializer.key_dtype, initializer.value_dtype, default_value)
+        initializer.initialize(self)
+
+    def _fill(self, keys: np.ndarray, values: np.ndarray) -> None:
+        self._put(keys, values, True)
+
+
+class MutableHashTable(Table):
+    """A table that grows and shrinks."""
+
+    def __init__(
+        self, key_dtype: Any, value_dtype: Any, default_value: Any,
+        name: str = "MutableHashTable", checkpoint: bool = True,
+        experimental_is_anonymous: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(key_dtype, value_dtype, default_value)
+
+    def insert(self, keys: Any, values: Any, name: str | None = None) -> None:
+        """Adds keys with their values, or gives keys other values."""
+        x, y = self._checked(keys), operand(values, self._value_dtype)
+
+        def put(keys: Any, values: Any) -> list[Any]:
+            self._put(keys.numpy(), values.numpy(), False)
+            return []
+
+        self._run("insert", put, [x, y], [])
+
+    def remove(self, keys: Any, name: str | None = None) -> None:
+        """Takes keys out; keys that are not there are passed over."""
+
+        def take(keys: Any) -> list[Any]:
+            with self._lock:
+                for key in keys.numpy().ravel().tolist():
+                    self._rows.pop(key, None)
+            return []
+
+        self._run("remove", take, [self._checked(keys)], [])
+
+    erase = remove
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        keys, values = self.export()
+        return {"table-keys": keys, "table-values": values}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
+        with self._lock:
+            self._rows.clear()
+        self.insert(restored_tensors["table-keys"], restored_tensors["table-values"])
+
+
+class DenseHashTable(MutableHashTable):
+    """A table as `MutableHashTable`; the keys that TensorFlow needs for itself are not used."""
+
+    def __init__(
+        self, key_dtype: Any, value_dtype: Any, default_value: Any, empty_key: Any,
+        deleted_key: Any, initial_num_buckets: int | None = None,
+        name: str = "MutableDenseHashTable", checkpoint: bool = True,
+        experimental_is_anonymous: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(key_dtype, value_dtype, default_value)
