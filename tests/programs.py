@@ -23,11 +23,15 @@ class Expr(NamedTuple):
 
 
 class Programs:
-    """Makes expressions from a seed; `variables` may be read and changed by them."""
+    """Makes expressions from a seed; `variables` may be read and changed by them.
 
-    def __init__(self, seed: int, variables: list[Any]) -> None:
+    With `free`, also what XLA cannot do: tensors that grow, calls of Python.
+    """
+
+    def __init__(self, seed: int, variables: list[Any], free: bool) -> None:
         self.rng = np.random.default_rng(seed)
         self.variables = variables
+        self.free = free
         self.names = 0
 
     def pick(self, *choices: Any) -> Any:
@@ -53,9 +57,10 @@ class Programs:
             ],
             "m": [self.pointwise, self.matmul, self.stacked],
         }  # fmt: skip
-        flow = [self.cond, self.switch, self.loop, self.call, self.marked]
+        flow = [self.cond, self.switch, self.loop, self.call, self.marked, self.counting]
         if kind == "v":
-            flow += [self.fold, self.array, self.growing, self.assigning, self.nested_map]
+            flow += [self.fold, self.array, self.changing, self.assigning, self.nested_map]
+            flow += [self.growing, self.appending, self.python] if self.free else []
         if kind == "m":
             flow += [self.map_rows, self.scan]
         chosen = self.pick(*(flow if depth > 1 and self.rng.random() < 0.6 else rules[kind]))
@@ -275,7 +280,7 @@ class Programs:
 
         return Expr(f"array[{count}, {last}]({start.text}, {step.text}, {i.text})", run)
 
-    def growing(self, kind: str, scope: Env, depth: int) -> Expr:
+    def changing(self, kind: str, scope: Env, depth: int) -> Expr:
         """An array written in a branch, at a place that depends on data."""
         p, i = self.test(scope), self.position(scope, 1)
         a, b = self.make("s", scope, depth), self.make("s", scope, depth)
@@ -287,6 +292,76 @@ class Programs:
             return tf.cond(p.run(env), change, rows.stack)
 
         return Expr(f"written({p.text}, {i.text}, {a.text}, {b.text})", run)
+
+    def counting(self, kind: str, scope: Env, depth: int) -> Expr:
+        """A loop with numbers, a flag and a dict in its state, which decide what it does."""
+        count, state = self.fresh(), self.fresh()
+        start = self.make(kind, scope, depth)
+        step = self.make(kind, {**scope, count: "i", state: kind}, depth)
+
+        def run(env: Env) -> Any:
+            def turn(i: Any, flag: Any, rest: Any) -> Any:
+                s = step.run({**env, count: i, state: rest["s"]})
+                new = tf.where(flag, tf.tanh(s), rest["s"] * 0.5)
+                more = tf.logical_and(i % 2 == 0, tf.reduce_sum(new) < 1.0)
+                return i + 1, more, {"s": new, "n": rest["n"] * 2 + i}
+
+            first = {"s": start.run(env), "n": tf.constant(1)}
+            going = lambda i, flag, rest: rest["n"] < 12
+            found = tf.while_loop(going, turn, (tf.constant(0), tf.constant(True), first))
+            return found[2]["s"] * tf.cast(found[2]["n"], tf.float64) * 0.1
+
+        return Expr(f"counting[{count}, {state}]({start.text}, {step.text})", run)
+
+    def growing(self, kind: str, scope: Env, depth: int) -> Expr:
+        """A vector that becomes longer in each turn."""
+        count, last = self.fresh(), self.fresh()
+        start = self.make("v", scope, depth)
+        step = self.make("s", {**scope, count: "i", last: "s"}, depth)
+        bound = self.position(scope, 1)
+
+        def run(env: Env) -> Any:
+            def turn(i: Any, s: Any) -> Any:
+                new = step.run({**env, count: i, last: s[-1]})
+                return i + 1, tf.concat([s * 0.9, tf.tanh(new)[None]], 0)
+
+            shapes = (tf.TensorShape([]), tf.TensorShape([None]))
+            begin = (tf.constant(0), start.run(env))
+            most = bound.run(env) + 1
+            s = tf.while_loop(lambda i, s: i < most, turn, begin, shape_invariants=shapes)[1]
+            return s[:3] + tf.reduce_sum(s * s)
+
+        return Expr(f"growing[{count}, {last}]({start.text}, {step.text}, {bound.text})", run)
+
+    def appending(self, kind: str, scope: Env, depth: int) -> Expr:
+        """An array that grows, with elements of several lengths."""
+        count = self.fresh()
+        x = self.make("v", {**scope, count: "i"}, depth)
+        bound = self.position(scope, 1)
+
+        def run(env: Env) -> Any:
+            rows = tf.TensorArray(
+                tf.float64, 0, dynamic_size=True, infer_shape=False, clear_after_read=False
+            )
+
+            def turn(i: Any, rows: Any) -> Any:
+                return i + 1, rows.write(i, x.run({**env, count: i})[: 1 + i % 3])
+
+            most = bound.run(env) + 2
+            _, rows = tf.while_loop(lambda i, _: i < most, turn, (tf.constant(0), rows))
+            joined = rows.concat()
+            return joined[:3] * tf.reduce_sum(rows.read(1)) + tf.reduce_sum(joined)
+
+        return Expr(f"appending[{count}]({x.text}, {bound.text})", run)
+
+    def python(self, kind: str, scope: Env, depth: int) -> Expr:
+        x = self.make("v", scope, depth)
+
+        def run(env: Env) -> Any:
+            found = tf.py_function(lambda y: tf.sin(y) * y, [x.run(env)], tf.float64)
+            return tf.ensure_shape(found, [3])
+
+        return Expr(f"python({x.text})", run)
 
     def assigning(self, kind: str, scope: Env, depth: int) -> Expr:
         """A variable changed in a branch, and read after it."""

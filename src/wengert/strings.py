@@ -2,6 +2,7 @@
 
 from wengert.composite.ragged_strings import bytes_split, split
 from wengert.core.missing import missing as _missing
+from wengert.ops.hashing import to_hash_bucket_fast, to_hash_bucket_strong
 from wengert.ops.strings import (
     as_string,
     join,
@@ -30,6 +31,8 @@ __all__ = [
     "split",
     "strip",
     "substr",
+    "to_hash_bucket_fast",
+    "to_hash_bucket_strong",
     "to_number",
     "upper",
 ]

@@ -147,9 +147,9 @@ class Table(Trackable):
         array = keys.numpy() if hasattr(keys, "numpy") else keys
         default = self._default._array
         found = np.empty((np.size(array), *default.shape), self._value_dtype.np)
-        rows = self._rows
+        rows, missing = self._rows, default if default.ndim else default[()]
         for i, key in enumerate(np.asarray(array, self._key_dtype.np).ravel().tolist()):
-            found[i] = rows.get(key, default)
+            found[i] = rows.get(key, missing)
         return [wrap(found.reshape(np.shape(array) + default.shape))]
 
     def size(self, name: str | None = None) -> Any:

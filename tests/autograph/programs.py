@@ -1276,3 +1276,20 @@ def nested_comp(x):
     sums = [tf.reduce_sum(r) if r[0] > 2.0 else r[1] for r in x]
     doubled = [[v * 2.0 for v in r] for r in x]
     return tf.stack(sums), doubled
+
+
+@program(2.0, -2.0)
+def finally_reads_what_a_return_leaves(x):
+    seen = []
+    out = [x]
+    try:
+        if x > 0.0:
+            out.append(x * 2.0)
+            with nullcontext():
+                if x > 1.0:
+                    return x
+                out.append(x * 3.0)
+        y = x
+    finally:
+        seen.append(out[-1])
+    return y + seen[0]

@@ -1,7 +1,7 @@
 """What control flow on tensors cannot mean is said in plain words, at the user's line."""
 
 # Programs with mistakes are the point here.
-# ruff: noqa: B007, C416, PERF401, RET503, RUF034
+# ruff: noqa: B007, C416, PERF401, RET503, RET506, RUF034
 # pyright: reportPossiblyUnboundVariable=false
 from __future__ import annotations
 
@@ -317,6 +317,31 @@ def test_a_raise_happens_when_its_branch_runs() -> None:
     with pytest.raises(Refused, match="far too large"):
         function(tf.constant(11.0))
     assert function.experimental_get_tracing_count() == 1
+
+
+def test_a_branch_that_raises_hands_nothing_on() -> None:
+    @tf.function
+    def f(x):
+        out = [x]
+        pair = (x, 1)
+        ta = tf.TensorArray(tf.float32, size=1, element_shape=[])
+        if x > 5.0:
+            raise ValueError("too large")
+        else:
+            for v in tf.range(2):
+                if v > 0:
+                    out.append(x)
+            pair = (x * 2.0, 1)
+            ta = ta.write(0, x)
+            label = "small"
+        return tf.stack(out), pair, ta.stack(), label == "small"
+
+    out, pair, written, small = f(tf.constant(2.0))
+    assert out.numpy().tolist() == [2.0, 2.0]
+    assert [float(v) for v in pair] == [4.0, 1.0]
+    assert (written.numpy().tolist(), bool(small)) == ([2.0], True)
+    with pytest.raises(ValueError, match="too large"):
+        f(tf.constant(6.0))
 
 
 def test_a_raise_that_is_caught_is_pythons() -> None:

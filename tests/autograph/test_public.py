@@ -14,6 +14,7 @@ import wengert as tf
 from wengert.autograph import convert
 from wengert.autograph.calls import _made
 from wengert.autograph.conversion import known
+from wengert.autograph.public import constructs
 
 
 def positive(x):
@@ -243,6 +244,24 @@ def test_what_traces_learn_keeps_no_graph_alive() -> None:
     del f
     gc.collect()
     assert graph() is None
+
+
+def test_which_statements_met_a_tensor() -> None:
+    @tf.function
+    def f(x, k):
+        if k > 1:
+            x = x + 1.0
+        for _ in range(k):
+            if x > 0.0:
+                x = x - 1.0
+        while x < 3.0:
+            x = x + 1.0
+        return x
+
+    f(tf.constant(1.0), 2)
+    first = f.python_function.__code__.co_firstlineno + 1
+    found = [(p.line - first, p.kind, p.in_graph) for p in constructs(f)]
+    assert found == [(1, "if", False), (3, "for", False), (4, "if", True), (6, "while", True)]
 
 
 def test_a_name_that_is_not_there() -> None:

@@ -26,7 +26,51 @@ def _map(f: Any) -> Any:
     return apply
 
 
+LENGTHS = [0, 1, 3, 4, 7, 8, 16, 17, 32, 33, 64, 65, 128, 200]
+LONG = [bytes((7 * i + n) % 251 for i in range(n)) for n in LENGTHS]
+FAST = np.array(
+    [
+        397263,
+        946686,
+        907492,
+        176104,
+        663304,
+        786728,
+        602712,
+        19727,
+        670009,
+        190125,
+        45798,
+        334845,
+        9732,
+        515949,
+    ]
+)
+STRONG = np.array(
+    [
+        341606,
+        493506,
+        447820,
+        975381,
+        292500,
+        448444,
+        627200,
+        736217,
+        107311,
+        92806,
+        980558,
+        274785,
+        231546,
+        629023,
+    ]
+)
+
 CASES = [
+    # As TensorFlow answers.
+    Case("string_hash", lambda: tf.strings.to_hash_bucket_fast(LONG, 10**6), (), lambda: FAST, order=0,
+         lowered=False),
+    Case("string_hash_strong", lambda: tf.strings.to_hash_bucket_strong(LONG, 10**6, [1, -2]), (),
+         lambda: STRONG, order=0, lowered=False),
     _text("string_join", lambda x: tf.strings.join([x, "!"], "-"), (WORDS,),
           _map(lambda v: v + b"-!")),
     _text("string_add", lambda x: x + "z", (WORDS,), _map(lambda v: v + b"z")),

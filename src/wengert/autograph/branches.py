@@ -44,7 +44,7 @@ def unless(site: Construct, cells: Cells, rest: Any) -> None:
                 cells.set(f, False)
             rest()
 
-        choose_branch(site, cells, _negated(stop), go_on, lambda: _up(site, cells), skips=True)
+        choose_branch(site, cells, ~stop, go_on, lambda: _up(site, cells), skips=True)
         changed = {s.base for s in site.symbols}
         for f, v in zip(site.flags, before, strict=True):
             if f not in changed:
@@ -69,10 +69,6 @@ def stopped(site: Construct, cells: Cells) -> Any:
     for f in open_[1:]:
         stop = stop | f
     return stop
-
-
-def _negated(x: Any) -> Any:
-    return ~x
 
 
 def choose_branch(

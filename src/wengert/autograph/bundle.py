@@ -97,14 +97,14 @@ class Bundle:
     def _site(
         self, ref: Any, kind: str, symbols: Iterable[Symbol] = (), live: Iterable[str] = (),
         flags: Sequence[str] = (), after: Iterable[str] = (), loop: Any = None,
-        appended: Iterable[Symbol] = (),
+        appended: Iterable[Symbol] = (), at: Any = None,
     ) -> Any:  # fmt: skip
         """A construct of the user's code, as `sites[number]`."""
         symbols = tuple(symbols)
         for s in symbols:
             self._use(s.base, *[key for step, key in s.steps if step == "n"])
         self._use(*flags)
-        targets = {f: self._private(names) for f, names in self._targets(loop).items()}
+        targets = {f: self._private(names) for f, names in self._targets(at, loop).items()}
         number = self.unit.site(
             Construct(
                 kind,
@@ -141,12 +141,16 @@ class Bundle:
             return self.names.returned
         return f"{self.names.prefix}{kind}_{loop.lineno}_{loop.col_offset}"
 
-    def _targets(self, left: Any) -> dict[str, frozenset[str]]:
-        """Where each jump leads from here, and out of a loop just left, by what is read there."""
-        found = {self.names.returned: frozenset[str]()}
+    def _targets(self, at: Any, left: Any = None) -> dict[str, frozenset[str]]:
+        """Where each jump leads from a statement, and out of a loop just left, by what is read there.
+
+        A `finally` on the way reads too.
+        """
+        last = self.facts.finally_reads.get(id(at), frozenset())
+        found = {self.names.returned: last}
         for loop in (*self._loops[-1:], *([left] if left else [])):
-            found[self._flag_name("break", loop)] = frozenset(self.facts.live_after[id(loop)])
-            found[self._flag_name("continue", loop)] = frozenset(self.facts.live_head[id(loop)])
+            found[self._flag_name("break", loop)] = last | self.facts.live_after[id(loop)]
+            found[self._flag_name("continue", loop)] = last | self.facts.live_head[id(loop)]
         return found
 
     def _flags_of(self, jumps: Iterable[str]) -> list[str]:
@@ -162,12 +166,11 @@ class Bundle:
             flags.append(self.names.result)
         return [*self.facts.symbols(*parts), *map(Symbol, flags)]
 
-    def _live(self, after: set[str], *parts: Sequence[ast.AST]) -> set[str]:
+    def _live(self, at: Any, after: set[str], *parts: Sequence[ast.AST]) -> set[str]:
         """The names that may be read after parts, however these are left."""
         jumps = self.facts.jumps(*[n for part in parts for n in part])
         live = set(after)
-        if self._loops and "break" in jumps:
-            live |= self.facts.live_after[id(self._loops[-1])]
-        if self._loops and "continue" in jumps:
-            live |= self.facts.live_head[id(self._loops[-1])]
+        targets = self._targets(at)
+        for kind in jumps:
+            live |= targets[self._flags_of([kind])[0]]
         return live | set(self._flags_of(jumps)) | {self.names.result}

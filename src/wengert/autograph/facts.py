@@ -50,7 +50,8 @@ class Facts:
         self.conditional = self._conditional()
         self.live_after: dict[int, set[str]] = {}
         self.live_head: dict[int, set[str]] = {}
-        self.live_end: dict[int, set[str]] = {}
+        # Names that a `finally` around reads, whichever way a statement is left.
+        self.finally_reads: dict[int, frozenset[str]] = {}
         _Liveness(self).block(self.body, set(self.always))
 
     def effects(self, statements: Sequence[ast.AST]) -> Effects:
@@ -173,12 +174,14 @@ class _Liveness:
         self.loops: list[tuple[set[str], set[str]]] = []
         # Names that an exception handler or `finally` around may read at any moment.
         self.floor: set[str] = set()
+        self.last: frozenset[str] = frozenset()
 
     def block(self, statements: Sequence[ast.stmt], after: set[str]) -> set[str]:
         live = after | self.floor
-        self.facts.live_end[id(statements)] = set(live)
         for node in reversed(statements):
             self.facts.live_after[id(node)] = set(live)
+            if self.last:
+                self.facts.finally_reads[id(node)] = self.last
             live = self.statement(node, live) | self.floor | self.facts.always
         return live
 
@@ -235,7 +238,10 @@ class _Liveness:
 
     def tried(self, node: Any, after: set[str]) -> set[str]:
         final = self.block(node.finalbody, after)
-        old, self.floor = self.floor, self.floor | (final if node.finalbody else set())
+        old = self.floor, self.last
+        if node.finalbody:
+            self.floor = self.floor | final
+            self.last = self.last | self.facts.effects(node.finalbody).reads
         caught: set[str] = set()
         for handler in node.handlers:
             inside = self.block(handler.body, final)
@@ -243,7 +249,7 @@ class _Liveness:
         done = self.block(node.orelse, final)
         self.floor = self.floor | caught
         live = self.block(node.body, done) | caught | final
-        self.floor = old
+        self.floor, self.last = old
         return live
 
 

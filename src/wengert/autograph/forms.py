@@ -125,7 +125,8 @@ class Forms(Bundle):
         given.append(self._define("then", ref, [], then, self._stored(node.body)))
         if otherwise:
             given.append(self._define("else", ref, [], otherwise, self._stored(node.orelse)))
-        site = self._site(ref, "if", self._changes(*parts), self._live(after, *parts))
+        live = self._live(node, after, *parts)
+        site = self._site(ref, "if", self._changes(*parts), live, at=node)
         asked = self._op(ref, "if_", site, *[b.load(ref, n) for n in given])
         return [b.do(ref, asked), *tail]
 
@@ -166,10 +167,10 @@ class Forms(Bundle):
     def _unless(self, node: Any, jumps: Iterable[str], rest: list[ast.stmt]) -> list[Any]:
         ref = rest[0]
         flags = self._flags_of(jumps)
-        live = self._live(self._end_of(rest), rest)
+        live = self._live(ref, self._end_of(rest), rest)
         # Where the rest is skipped, it is what the jump leads to that reads on.
-        live = live.union(*[self._targets(None)[f] for f in flags])
-        site = self._site(ref, "rest", self._changes(rest), live, flags)
+        live = live.union(*[self._targets(ref)[f] for f in flags])
+        site = self._site(ref, "rest", self._changes(rest), live, flags, at=ref)
         tail = b.load(ref, self._tail(node, rest))
         cells = b.load(ref, self.names.cells)
         return [b.do(ref, self._op(ref, "unless", site, cells, tail))]
@@ -212,7 +213,7 @@ class Forms(Bundle):
         ref = node.test if isinstance(node, ast.While) else node.iter
         kind = "while" if isinstance(node, ast.While) else "for"
         appended = self.facts.effects(node.body).appended
-        return self._site(ref, kind, symbols, live, stops, after, appended=appended)
+        return self._site(ref, kind, symbols, live, stops, after, appended=appended, at=node)
 
     @property
     def _flag_stem(self) -> str:
@@ -244,9 +245,9 @@ class Forms(Bundle):
         name = self._define("else", ref, [], self._block(node.orelse), self._stored(node.orelse))
         if not stops:
             return [b.do(ref, b.call(ref, name))]
-        live = self._live(self.facts.live_after[id(node)], node.orelse)
-        live = live.union(*[self._targets(node)[f] for f in stops])
-        site = self._site(ref, "rest", self._changes(node.orelse), live, stops, loop=node)
+        live = self._live(node, self.facts.live_after[id(node)], node.orelse)
+        live = live.union(*[self._targets(node, node)[f] for f in stops])
+        site = self._site(ref, "rest", self._changes(node.orelse), live, stops, loop=node, at=node)
         cells = b.load(ref, self.names.cells)
         return [b.do(ref, self._op(ref, "unless", site, cells, b.load(ref, name)))]
 

@@ -67,16 +67,17 @@ class Joint:
         if isinstance(left, Dead) and isinstance(right, Dead):
             return [_same(v) for v in self.state.before]
         alive = right if isinstance(left, Dead) else left
-        return [self._passed(v, isinstance(left, Dead)) for v in alive]
+        pairs = zip(alive, self.state.before, strict=True)
+        return [self._passed(v, old, isinstance(left, Dead)) for v, old in pairs]
 
-    def _passed(self, value: Any, on_right: bool) -> Recipe:
-        if trees.is_tree(value):
-            inner = [self._passed(p, on_right) for p in trees.parts(value)]
-            return _tree(value, inner)
-        if not trees.is_tensor(value):
+    def _passed(self, value: Any, before: Any, dead_left: bool) -> Recipe:
+        if value is before:
             return _same(value)
-        blank = trees.zeros(trees.specs(value))
-        return self._pick(*((blank, value) if on_right else (value, blank)))
+        if is_array(value) and is_array(before):
+            return self._pick(*((before, value) if dead_left else (value, before)))
+        if trees.has_tensors(value) and trees.can_stand_in(value):
+            return self._filled(value, dead_left)
+        return _same(value)
 
     def _symbol(self, k: int, a: Any, b: Any) -> Recipe:
         symbol, site = self.state.symbols[k], self.state.site
@@ -122,10 +123,10 @@ class Joint:
         return k in self.lenient and (value is None or value is EMPTY)
 
     def _standing_in(self, a: Any, b: Any, left: bool, right: bool) -> Recipe:
+        if left and right:
+            return _same(Undefined("both branches of the `if` have left it.", True))
         given = b if left else a
-        if (left and right) or not trees.can_stand_in(given):
-            return _same(given)
-        return self._filled(given, left)
+        return self._filled(given, left) if trees.can_stand_in(given) else _same(given)
 
     def _filled(self, value: Any, blank_left: bool) -> Recipe:
         if isinstance(value, list | tuple | dict):

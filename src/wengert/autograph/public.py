@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from wengert.autograph.conversion import OPT_OUT, conversion, convert
 from wengert.autograph.unit import Construct
@@ -108,6 +108,28 @@ def _explained(site: Construct) -> str:
         text += f" carrying {', '.join(carried)}" if carried else ""
         return text + (f"; {', '.join(local)} of each turn" if local else "")
     return ""
+
+
+class Placed(NamedTuple):
+    """A statement that may depend on tensors: its line, its kind, and whether it has so far."""
+
+    line: int
+    kind: str
+    in_graph: bool
+
+
+def constructs(entity: Any) -> list[Placed]:
+    """The `if`s and loops of a function, and which of them met a tensor in a trace so far."""
+    function = inspect.unwrap(getattr(entity, "python_function", entity))
+    function = getattr(function, "__func__", function)
+    if not inspect.isfunction(function):
+        return []
+    found: dict[tuple[int, str], bool] = {}
+    for site in conversion(function).sites:
+        if site.kind in ("if", "while", "for"):
+            key = (site.line, site.kind)
+            found[key] = found.get(key, False) or site.met
+    return [Placed(line, kind, met) for (line, kind), met in sorted(found.items())]
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:

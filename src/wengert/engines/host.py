@@ -191,7 +191,7 @@ def _by_rule(error: Exception, node: Node) -> Exception:
         tb = tb.tb_next
     found = {} if tb is None else tb.tb_frame.f_locals | tb.tb_frame.f_globals
     arrays = [found.get(f"v{v}") for v in node.inputs]
-    specs = [Spec(a.shape, dtypes.of(a)) for a in arrays if isinstance(a, np.ndarray)]
+    specs = [Spec(a.shape, dtypes.of(a)) for a in arrays if a is not None]
     attrs = node.attrs
     if node.open:
         env = {v: found.get(f"v{v}") for v in node.reads()}

@@ -14,7 +14,7 @@ from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.variable import Variable
 from wengert.functions.inner import Inner, close, snapshot, trace_inner, written
-from wengert.functions.states import ends, same_structure, shown
+from wengert.functions.states import Text, ends, same_structure
 from wengert.functions.switch import emit_switch
 from wengert.functions.trace import put_together
 from wengert.graph.ir import building
@@ -280,4 +280,4 @@ def _check_branches(name: str, inners: list[Inner], names: list[str]) -> None:
 
 def describe_result(inner: Inner) -> str:
     """The structure of a result with shapes and dtypes."""
-    return shown(put_together(inner.skeleton, ends(inner)))
+    return str(put_together(inner.skeleton, [Text(describe(s)) for s in ends(inner)]))

@@ -26,7 +26,7 @@ from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.functions.inner import Inner, close, snapshot, trace_inner, written
 from wengert.functions.loops import TURN, Loop, emit_loop
-from wengert.functions.states import check_states, ends, held
+from wengert.functions.states import check_states, ends, held, shown
 from wengert.functions.trace import put_together, take_apart
 from wengert.graph.ir import building
 from wengert.ops.dims import expand_dims
@@ -188,12 +188,20 @@ def _begin(name: str, rows: _Rows, initializer: Any, reverse: bool) -> tuple[Any
 def _next(name: str, fn: Any, state: Any, row: Any) -> Any:
     """The new state, in the structure of the old one."""
     new = fn(state, row)
-    try:
-        nest.assert_same_structure(state, new)
-    except (TypeError, ValueError) as error:
-        text = f"{name}: `fn` must return the structure of the state. {error}"
-        raise at_site(type(error)(text)) from None
+    _same(name, "the state", state, new)
     return nest.map_structure(operand, new)
+
+
+def _same(name: str, what: str, expected: Any, found: Any) -> None:
+    try:
+        nest.assert_same_structure(expected, found)
+    except (TypeError, ValueError) as error:
+        raise at_site(
+            type(error)(
+                f"{name}: `fn` must return the structure of {what}, {shown(expected)}; it returned "
+                f"{shown(found)}."
+            )
+        ) from None
 
 
 def _check_next(name: str, first: Any, state: Any) -> None:
@@ -219,11 +227,7 @@ def _typed(result: Any, wanted: Any) -> Any:
     """The result of `fn` as tensors, of the dtypes and shapes asked for."""
     if wanted is None or not nest.is_nested(wanted):
         return nest.map_structure(lambda x: _converted(x, wanted), result)
-    try:
-        nest.assert_same_structure(wanted, result)
-    except (TypeError, ValueError) as error:
-        text = f"map_fn: `fn` must return the structure of `fn_output_signature`. {error}"
-        raise at_site(type(error)(text)) from None
+    _same("map_fn", "`fn_output_signature`", wanted, result)
     flat = zip(nest.flatten(result), nest.flatten(wanted), strict=True)
     return nest.pack_sequence_as(result, [_converted(x, w) for x, w in flat])
 
@@ -311,16 +315,16 @@ def _loop(name: str, step: Any, start: Any, rows: _Rows, reverse: bool) -> tuple
     )
     for variable, new in zip(changed, found.states[count:], strict=True):
         variable.assign(new)
-    everything = [*found.states[:count], *map(_even, found.stacks)]
+    everything = [*found.states[:count], *[_even(name, s) for s in found.stacks]]
     return put_together(new_state, everything), put_together(made, everything)
 
 
-def _even(results: Any) -> Any:
+def _even(name: str, results: Any) -> Any:
     """Stacked results, checked when the loop has run if their rows could differ in shape."""
     shape = results.shape
     if shape.rank is not None and TensorShape(shape._dims[1:]).is_fully_defined():
         return results
-    return apply(STACK_ROWS, results, count=None)
+    return apply(STACK_ROWS, results, count=None, name=name)
 
 
 def _rows_last(inner: Inner, states: int, rows: int, changed: list[Any]) -> tuple[Any, list[Any]]:

@@ -98,10 +98,8 @@ def _spec(wanted: Any) -> Any:
 def _empty(spec: Any, count: Any) -> list[TensorArray]:
     """Arrays for one result: of its flat values, and of the lengths at each ragged axis."""
     uneven = isinstance(spec, RaggedTensorSpec)
-    arrays = [_array(spec.dtype, count, not uneven)]
-    for _ in range(spec.ragged_rank if uneven else 0):
-        arrays.append(_array(dtypes.int64, count, False))
-    return arrays
+    lengths = [_array(dtypes.int64, count, False) for _ in range(spec.ragged_rank if uneven else 0)]
+    return [_array(spec.dtype, count, not uneven), *lengths]
 
 
 def _array(dtype: Any, count: Any, even: bool) -> TensorArray:

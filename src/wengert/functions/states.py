@@ -24,10 +24,12 @@ def same_structure(a: Any, b: Any, check_types: bool = True) -> bool:
 
 def shown(structure: Any) -> str:
     """A structure with its tensors as `float32[2,3]`."""
-    return str(nest.map_structure(lambda x: _Text(describe(x)), structure))
+    return str(nest.map_structure(lambda x: Text(describe(x)), structure))
 
 
-class _Text(str):
+class Text(str):
+    """What stands for a tensor where a structure is shown: a text without quotes."""
+
     def __repr__(self) -> str:
         return str(self)
 

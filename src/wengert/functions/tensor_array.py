@@ -231,7 +231,7 @@ class TensorArray:
         """All elements as one tensor, along a new first axis."""
         if self._eager():
             return self._dense()
-        found = apply(STACK_ROWS, self._in_trace(), count=None)
+        found = apply(STACK_ROWS, self._in_trace(), count=None, name="TensorArray.stack")
         if self._row is not None and is_symbolic(found):
             found.set_shape((None, *self._row))
         return found

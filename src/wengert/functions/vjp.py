@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wengert.core import dims, dtypes
-from wengert.core.dims import Dim
 from wengert.core.context import State, using
+from wengert.core.dims import Dim
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, Spec
 from wengert.core.tensor import new_id

@@ -107,7 +107,10 @@ def fuse(graph: Graph) -> None:
         return
     uses = Counter(v for n in graph.nodes for v in n.reads())
     uses.update(graph.all_outputs())
-    graph.nodes = [_summed(graph, n, alone, uses) if n.op.name == "add" else n for n in graph.nodes]
+    graph.nodes = [
+        _summed(graph, n, alone, uses) if n.op.name in ("add", "accumulate") else n
+        for n in graph.nodes
+    ]
 
 
 def _summed(graph: Graph, node: Node, alone: dict[int, Node], uses: Counter[int]) -> Node:

@@ -108,7 +108,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any 
 
 def _zeros_kernel(x: Any, dtype: DType) -> Any:
     # Rows of an array that loops write make zeros of their own shapes.
-    return _blank(x.shape, dtype) if isinstance(x, np.ndarray) else x.zeros()
+    return _blank(x.shape, dtype) if isinstance(x, np.ndarray | np.generic) else x.zeros()
 
 
 ZEROS_LIKE = Op(

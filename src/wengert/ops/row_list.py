@@ -70,7 +70,7 @@ class Rows:
         """The version with `x` at `i`, longer if need be."""
         items = self.items
         length = len(items)
-        even = type(x) is np.ndarray and self.is_even
+        even = type(x) is not Rows and self.is_even
         if even and x.shape != self.row and self.row is not None:
             even = all(y is None for y in items)
         new = Rows(items, self.dtype, x.shape, even)
@@ -205,7 +205,7 @@ def joined(rows: list[Any], spec: Any) -> Any:
         shape = [0 if d is None else d for d in (spec.shape or (0,))[1:]]
         return np.zeros((0, *shape), spec.dtype.np)
     first = rows[0].shape
-    if all(type(r) is np.ndarray and r.shape == first for r in rows):
+    if all(type(r) is not Rows and r.shape == first for r in rows):
         return np.stack(rows)
     return Rows(rows, spec.dtype.np, first, is_even=False)
 

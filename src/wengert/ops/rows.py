@@ -230,25 +230,26 @@ FUSED["put_row"] = _fused
 # All rows as one tensor, and the other way round.
 
 
-def _stack_kernel(buffer: Any, count: int | None) -> np.ndarray:
+def _stack_kernel(buffer: Any, count: int | None, name: str) -> np.ndarray:
     if isinstance(buffer, Rows) and not buffer.is_even:
-        shapes = sorted({tuple(x.shape) for x in buffer.filled()})
-        raise invalid(
-            "TensorArray.stack",
-            f"all elements must have one shape; there are {' and '.join(map(str, shapes[:2]))}",
-            help="Join them with concat(), or pad them.",
-        )
+        shapes = " and ".join(map(str, sorted({tuple(x.shape) for x in buffer.filled()})[:2]))
+        if name != "TensorArray.stack":
+            raise invalid(
+                name, f"all results must have one shape; there are {shapes}", help="Pad them."
+            )
+        help = "Join them with concat(), or pad them."
+        raise invalid(name, f"all elements must have one shape; there are {shapes}", help=help)
     found = np.asarray(buffer)
     return found if count is None else found[:count]
 
 
-def _lower_stack(buffer: Any, count: int | None) -> Any:
+def _lower_stack(buffer: Any, count: int | None, name: str) -> Any:
     if isinstance(buffer, Blank):
         raise NotFixed("a TensorArray is stacked that nobody has written")
     return buffer
 
 
-def _infer_stack(buffer: Spec, count: int | None) -> Spec:
+def _infer_stack(buffer: Spec, count: int | None, name: str) -> Spec:
     return buffer if count is None else _of_rows(count, _row(buffer), buffer.dtype)
 
 
@@ -268,7 +269,7 @@ UNSTACK_ROWS = Op(
     kernel=lambda x: x,
     infer=lambda x: x,
     lower=lambda x: x,
-    grad=lambda g, x_shape: apply(STACK_ROWS, g, count=_first(x_shape)),
+    grad=lambda g, x_shape: apply(STACK_ROWS, g, count=_first(x_shape), name="TensorArray.stack"),
     folds=False,
     register=False,
 )

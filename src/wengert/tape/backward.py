@@ -16,11 +16,12 @@ from numpy import ndarray
 
 from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
-from wengert.core.context import State, _state, get_state
+from wengert.core.context import State, _state, executing_eagerly, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.symbolic import Unranked, shape_to_keep
 from wengert.core.tensor import Tensor
+from wengert.ops.arithmetic import ACCUMULATE
 from wengert.ops.cast import cast
 from wengert.ops.complex import conj
 from wengert.ops.create import zeros, zeros_like
@@ -246,7 +247,15 @@ def accumulate(a: Any, b: Any) -> Any:
             indices = [cast(i, dtypes.int64) for i in indices]
         shape = b._dense_shape if a._dense_shape is None else a._dense_shape
         return IndexedSlices(concat([a.values, b.values], 0), concat(indices, 0), shape)
-    return dense(a) + dense(b)
+    a, b = dense(a), dense(b)
+    if executing_eagerly() or _known(a) == _known(b) is not None:
+        return a + b
+    return apply(ACCUMULATE, a, b)
+
+
+def _known(x: Any) -> Any:
+    """The shape of a tensor if all of it is known."""
+    return x.shape._dims if x.shape.is_fully_defined() else None
 
 
 def dense(g: Any) -> Any:
