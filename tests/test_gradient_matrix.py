@@ -73,6 +73,12 @@ def at_most(x: Any) -> Any:
     )[0]
 
 
+def checkpointed(x: Any) -> Any:
+    limit = tf.cast(tf.reduce_sum(x) * 10.0, tf.int32)
+    body = lambda i, s: (i + 1, tf.sin(s) * x + 0.1)
+    return tf.while_loop(lambda i, s: i < limit, body, (0, x), checkpoint=True)[1]
+
+
 def scan(x: Any) -> Any:
     rows = tf.stack([x, x * x, tf.sin(x), x + 1.0])
     return tf.reduce_sum(tf.scan(lambda a, r: a * r + x, rows, initializer=x) * constant(4, 3), 0)
@@ -225,6 +231,12 @@ def gather_in_loop(x: Any) -> Any:
     return tf.while_loop(lambda i, s: i < 3, body, (0, x))[1]
 
 
+def rows_by_position(x: Any) -> Any:
+    m = tf.stack([x, x * x, tf.sin(x)])
+    body = lambda i, s: (i + 1, s * m[i] + m[2 - i] * m[:, i] + m[:, -1 - i])
+    return tf.while_loop(lambda i, s: i < 3, body, (0, x))[1]
+
+
 # Kinds of state.
 
 
@@ -274,11 +286,11 @@ def state_that_comes_to_depend(x: Any) -> Any:
 
 PROGRAMS: list[Program] = [
     matmul, conv2d, cond, untaken, switch_case, case, known_count, unknown_count,
-    data_dependent_break, at_most, scan, scan_reversed, map_fn, foldl, foldr, tensor_array,
+    data_dependent_break, at_most, checkpointed, scan, scan_reversed, map_fn, foldl, foldr, tensor_array,
     read_loop, custom_gradient, gather, call, py_function, recompute_grad,
     loop_in_loop, three_loops, cond_in_loop, loop_in_cond, unknown_loop_in_cond_in_loop,
     call_in_loop, loop_in_call, scan_in_map, custom_gradient_in_loop, recomputed_in_loop,
-    py_function_in_loop, gather_in_loop, several_states, zero_turns, zero_turns_forgetting,
+    py_function_in_loop, gather_in_loop, rows_by_position, several_states, zero_turns, zero_turns_forgetting,
     unused_rows, rows_for_nothing, integer_rows, state_that_comes_to_depend,
 ]  # fmt: skip
 ON_HOST_ONLY = {py_function, py_function_in_loop}
@@ -389,10 +401,13 @@ def test_functions_at_every_level(program: Program, engine: str, answers: Any) -
 def test_forward_mode(program: Program, engine: str) -> None:
     x, direction = tf.constant(X), tf.constant(WEIGHTS[3])
 
-    def forward(f: Program) -> Any:
+    def forward(f: Program, x: Any) -> Any:
         with tf.autodiff.ForwardAccumulator(x, direction) as acc:
             y = f(x)
         return acc.jvp(y)
 
+    function = jitted(program, engine)
+    want = forward(program, x)
     with tf.engine(engine):
-        close(forward(jitted(program, engine)(program)), forward(program))
+        close(forward(function(program), x), want)
+        close(function(lambda x: forward(program, x))(x), want)

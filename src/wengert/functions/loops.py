@@ -19,8 +19,10 @@ from wengert.core.symbolic import symbolic
 from wengert.functions.calls import all_seeds, followers, gradient_op, inline
 from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
+from wengert.functions.row_sums import added, put_axis
 from wengert.functions.vjp import Vjp, quiet, vjp
 from wengert.graph.ir import Graph, building
+from wengert.ops.axis_rows import as_axis_rows, from_axis_rows
 from wengert.ops.create import zeros_like
 from wengert.ops.nodes import LOOP
 from wengert.tape import backward
@@ -164,6 +166,9 @@ class _Pullback:
         self.active = sorted({*rule.active, *self.moving})
         first = 1 + loop.states
         self.summed = [k for k in range(loop.invariants) if first + k in rule.found]
+        # Those of which each turn adds to a few rows along one axis.
+        ends = dict(zip(rule.found, rule.backward.outputs, strict=True))
+        self.axes = {k: put_axis(rule.backward, ends[first + k]) for k in self.summed}
         start = first + loop.invariants
         stacks = len(inputs) - loop.states - loop.invariants
         self.rows = [k for k in range(stacks) if start + k in rule.found]
@@ -183,7 +188,7 @@ class _Pullback:
         starts = [
             zeros_like(found.states[k]) if known[k] is None else known[k] for k in self.moving
         ]
-        starts += [zeros_like(fixed[k]) for k in self.summed]
+        starts += [self._nothing(fixed[k], self.axes[k]) for k in self.summed]
         used = sorted({k for kind, k in self.pieces if kind == "stack"})
         ends = [k for k in self.rule.active if k >= loop.states]
         # Rows that no gradient reached are read for their shape.
@@ -197,6 +202,10 @@ class _Pullback:
         turns = self.count if loop.test is None else found.turns - self.turn
         result = emit_loop(back, turns, zero, [*starts, *fixed, *reading])
         return self._answer(result)
+
+    @staticmethod
+    def _nothing(x: Any, axis: int | None) -> Any:
+        return zeros_like(x) if axis is None else as_axis_rows(zeros_like(x), axis)
 
     def _body(
         self,
@@ -243,7 +252,9 @@ class _Pullback:
             g = grads.get(1 + k)
             out.append(zeros_like(carry[i]) if g is None else g)
         for i, k in enumerate(self.summed):
-            out.append(backward.accumulate(carry[len(self.moving) + i], grads[first + k]))
+            before, axis = carry[len(self.moving) + i], self.axes[k]
+            g = grads[first + k]
+            out.append(backward.accumulate(before, g) if axis is None else added(before, g, axis))
         start = first + self.loop.invariants
         return out + [grads[start + k] for k in self.rows]
 
@@ -252,7 +263,8 @@ class _Pullback:
         for i, k in enumerate(self.moving):
             answer[k] = result.states[i]
         for i, k in enumerate(self.summed):
-            answer[self.loop.states + k] = result.states[len(self.moving) + i]
+            g, axis = result.states[len(self.moving) + i], self.axes[k]
+            answer[self.loop.states + k] = g if axis is None else from_axis_rows(g, axis)
         start = self.loop.states + self.loop.invariants
         for i, k in enumerate(self.rows):
             answer[start + k] = result.stacks[i]

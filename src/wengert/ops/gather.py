@@ -205,6 +205,12 @@ def _gather_grad_kernel(
 
 
 def _lower_gather_grad(g: Any, i: Any, shape: tuple[int, ...], axis: int, batch_dims: int) -> Any:
+    return lower_gather_sum(lax.full(shape, 0, g.dtype), g, i, axis, batch_dims)
+
+
+def lower_gather_sum(x: Any, g: Any, i: Any, axis: int, batch_dims: int) -> Any:
+    """The sum of `x` and the gradient of a gather, by XLA."""
+    shape = x.shape
     fail_outside(i, shape[axis])
     batch = tuple(range(batch_dims))
     numbers = lax.ScatterDimensionNumbers(
@@ -214,9 +220,7 @@ def _lower_gather_grad(g: Any, i: Any, shape: tuple[int, ...], axis: int, batch_
         operand_batching_dims=batch,
         scatter_indices_batching_dims=batch,
     )
-    return lax.scatter_add(
-        lax.full(shape, 0, g.dtype), lax.expand_dims(i, (i.ndim,)), g, numbers, mode="drop"
-    )
+    return lax.scatter_add(x, lax.expand_dims(i, (i.ndim,)), g, numbers, mode="drop")
 
 
 GATHER_GRAD = Op(

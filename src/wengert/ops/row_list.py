@@ -20,10 +20,10 @@ class Rows:
     """Rows of one dtype; `None` stands for zeros that nobody wrote.
 
     `row` is the shape of a row that is not there; `is_even` says that all rows are arrays of that
-    shape.
+    shape. As an array, they are stacked along `axis`.
     """
 
-    __slots__ = ("_change", "_items", "_newer", "dtype", "is_even", "row")
+    __slots__ = ("_change", "_items", "_newer", "axis", "dtype", "is_even", "row")
 
     def __init__(
         self,
@@ -31,6 +31,7 @@ class Rows:
         dtype: np.dtype,
         row: tuple[int, ...] | None = None,
         is_even: bool = True,
+        axis: int = 0,
     ) -> None:
         self._items: list[Any] | None = items
         self._newer: Rows | None = None
@@ -39,6 +40,7 @@ class Rows:
         self.dtype = dtype
         self.row = row
         self.is_even = is_even
+        self.axis = axis
 
     @property
     def items(self) -> list[Any]:
@@ -73,7 +75,7 @@ class Rows:
         even = type(x) is not Rows and self.is_even
         if even and x.shape != self.row and self.row is not None:
             even = all(y is None for y in items)
-        new = Rows(items, self.dtype, x.shape, even)
+        new = Rows(items, self.dtype, x.shape, even, self.axis)
         self._change = (length, i, items[i] if i < length else None)
         self._items, self._newer = None, new
         _resize(items, max(length, i + 1))
@@ -103,7 +105,7 @@ class Rows:
             None if x is None else x.zeros() if type(x) is Rows else np.zeros(x.shape, self.dtype)
             for x in self.items
         ]
-        return Rows(rows, self.dtype, self.row, self.is_even)
+        return Rows(rows, self.dtype, self.row, self.is_even, self.axis)
 
     def filled(self) -> list[Any]:
         """All rows, blank ones too."""
@@ -113,7 +115,8 @@ class Rows:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (len(self.items), *(self.row or ()))
+        row = self.row or ()
+        return (*row[: self.axis], len(self.items), *row[self.axis :])
 
     @property
     def ndim(self) -> int:
@@ -133,9 +136,9 @@ class Rows:
         """One array; of uneven rows an array of objects, which `as_rows` takes back."""
         rows = self.filled()
         if not rows:
-            return np.zeros((0, *(self.row or ())), self.dtype)
+            return np.zeros(self.shape, self.dtype)
         if self.is_even and self.dtype != object:
-            found = np.stack(rows)
+            found = np.stack(rows, self.axis)
             return found if dtype is None else found.astype(dtype)
         if self.is_even:
             found = np.empty(self.shape, object)
@@ -146,7 +149,8 @@ class Rows:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if ufunc is np.add and method == "__call__" and not kwargs:
-            a, b = map(as_rows, inputs)
+            axis = next(x.axis for x in inputs if type(x) is Rows)
+            a, b = (as_rows(x, axis) for x in inputs)
             return added(a, b)
         plain = [np.asarray(x) if isinstance(x, Rows) else x for x in inputs]
         return getattr(ufunc, method)(*plain, **kwargs)
@@ -167,13 +171,14 @@ def _objects(rows: Iterable[Any]) -> np.ndarray:
     return found
 
 
-def as_rows(x: Any) -> Rows:
-    """An array as rows."""
+def as_rows(x: Any, axis: int = 0) -> Rows:
+    """An array as rows along an axis."""
     if isinstance(x, Rows):
         return x
     if x.dtype == object and x.ndim == 1 and len(x) and isinstance(x[0], np.ndarray | Rows):
         return Rows(list(x), x[0].dtype, x[0].shape, is_even=False)
-    return Rows(list(x), x.dtype, x.shape[1:])
+    row = (*x.shape[:axis], *x.shape[axis + 1 :])
+    return Rows(list(np.moveaxis(x, axis, 0) if axis else x), x.dtype, row, axis=axis)
 
 
 def added(a: Rows, b: Rows) -> Rows:
@@ -185,7 +190,7 @@ def added(a: Rows, b: Rows) -> Rows:
         y if x is None else x if y is None else _sum(x, y) for x, y in zip(left, right, strict=True)
     ]
     row = b.row if a.row is None else a.row
-    return Rows(rows, a.dtype, row, a.is_even and b.is_even and row in (b.row, None))
+    return Rows(rows, a.dtype, row, a.is_even and b.is_even and row in (b.row, None), a.axis)
 
 
 def increased(rows: Rows, i: int, x: Any) -> Rows:

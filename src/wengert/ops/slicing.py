@@ -25,9 +25,8 @@ from wengert.core.op import AGAIN, Op, Spec
 from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
-from wengert.graph.ir import Node
-from wengert.graph.passes import FUSED
 from wengert.ops.declare import of_length, static_tuple
+from wengert.ops.row_list import Rows
 
 Index = tuple[Any, ...]
 _Slice = builtins.slice
@@ -287,7 +286,9 @@ def _depends(part: Any) -> bool:
     return part._graph.content(part._value) is None
 
 
-def _take_kernel(x: np.ndarray, i: np.ndarray, axis: int) -> np.ndarray:
+def _take_kernel(x: Any, i: np.ndarray, axis: int) -> np.ndarray:
+    if type(x) is Rows:  # already cut along this axis
+        return x.get(int(i) % len(x))
     n, size = int(i), x.shape[axis]
     if not -size <= n < size:
         _one(n, axis, size, Spec(x.shape, dtypes.of(x)))
@@ -357,42 +358,6 @@ PUT = Op(
     match=(),
     register=False,
 )
-
-
-def _add_at_kernel(x: np.ndarray, i: np.ndarray, g: np.ndarray, axis: int) -> np.ndarray:
-    out = x.copy()
-    out[(_Slice(None),) * axis + (int(i),)] += g
-    return out
-
-
-def _lower_add_at(x: Any, i: Any, g: Any, axis: int) -> Any:
-    i = lax.select(i < 0, i + np.asarray(x.shape[axis], i.dtype), i)
-    old = lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
-    return lax.dynamic_update_index_in_dim(x, lax.add(old, g), i, axis)
-
-
-# The sum of a tensor and a `put`: XLA does it in place where a loop adds up.
-ADD_AT = Op(
-    "add_at",
-    "x i g",
-    kernel=_add_at_kernel,
-    infer=lambda x, i, g, axis: x,
-    lower=_lower_add_at,
-    grad=(lambda h: h, None, lambda h, i, axis: apply(TAKE, h, i, axis=axis)),
-    match=(0, 2),
-    register=False,
-)
-
-
-def _add_at(graph: Any, node: Node, other: int, put: Node) -> Node | None:
-    have, made = graph.specs[other].shape, graph.specs[put.outputs[0]].shape
-    if have != made or have is None or None in have or 0 in have:
-        return None
-    g, i = put.inputs
-    return Node(ADD_AT, (other, i, g), node.outputs, {"axis": put.attrs["axis"]}, node.site)
-
-
-FUSED["put"] = _add_at
 
 
 def _getitem_of_variable(self: Any, index: Any) -> Any:

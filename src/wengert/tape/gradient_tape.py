@@ -387,7 +387,7 @@ class GradientTape:
         for g, t in zip(given, targets, strict=True):
             if g is not None and not isinstance(g, IndexedSlices):
                 g = operand(g, None, t.dtype)  # the seed as a tensor
-                if not g._array.ndim and t._array.ndim:
+                if g.shape.rank == 0 and t.shape.rank:
                     g = broadcast_to(g, t._array.shape)
                 backward.check_shape(g, t, "gradient")
             seeds.append(g)
