@@ -110,6 +110,8 @@ def _lower_unstack(x: Any, axis: int, num: int) -> Any:
 def _unstack_kernel(x: np.ndarray, axis: int, num: int) -> tuple[np.ndarray, ...]:
     if x.shape[axis] != num:
         raise ValueError
+    if x.ndim == 1:  # arrays of rank 0, also of strings
+        return tuple([x[i, ...] for i in range(num)])
     return tuple(np.moveaxis(x, axis, 0) if axis else x)
 
 

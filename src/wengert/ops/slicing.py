@@ -109,6 +109,8 @@ def _one(i: int, axis: int, size: int | None, x: Spec) -> Any:
 
 def _kernel(x: np.ndarray, index: Index) -> np.ndarray:
     out = x[native(index)]
+    if type(out) is bytes:
+        return np.array(out, object)
     return out.copy() if x.size > _LARGE and out.size * 8 < x.size else out
 
 
@@ -292,7 +294,7 @@ def _take_kernel(x: Any, i: np.ndarray, axis: int) -> np.ndarray:
     n, size = int(i), x.shape[axis]
     if not -size <= n < size:
         _one(n, axis, size, Spec(x.shape, dtypes.of(x)))
-    return x[(_Slice(None),) * axis + (n,)]
+    return x[(_Slice(None),) * axis + (n, ...)]
 
 
 def _lower_take(x: Any, i: Any, axis: int) -> Any:
