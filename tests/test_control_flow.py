@@ -24,7 +24,7 @@ def close(got: Any, want: Any, tolerance: float = 1e-12) -> None:
     np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=tolerance, atol=tolerance)
 
 
-def slope(f: Callable[[Any], Any], *sources: Any) -> Any:
+def slope(f: Callable[..., Any], *sources: Any) -> Any:
     with tf.GradientTape() as tape:
         tape.watch(list(sources))
         y = f(*sources)
@@ -458,6 +458,37 @@ def test_python_calls_in_a_loop_come_in_order_and_once() -> None:
     assert seen == [1.0, 2.0, 4.0]
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_python_calls_between_reads_of_a_variable(inside: bool) -> None:
+    v, x = tf.Variable([0.5, 1.0], dtype=tf.float64), tf.constant([1.0, 2.0], tf.float64)
+
+    def value(x: Any) -> Any:
+        y = tf.py_function(lambda y: tf.sin(y) * y, [x * v], tf.float64)
+        y = tf.ensure_shape(y, [2]) + v * x
+
+        def body(i: Any, s: Any) -> Any:
+            v.assign(tf.sin(v) + s * 0.1)
+            return i + 1, s * v
+
+        return tf.while_loop(lambda i, s: i < 2, body, (0, y))[1] * v
+
+    def orders(value: Any, x: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            first = slope(lambda x, v: value(x), x, v)
+            total = tf.reduce_sum(tf.sin(first[0]) + tf.sin(first[1]))
+        return [*first, *outer.gradient(total, [x, v])]
+
+    want = orders(value, x)
+    v.assign([0.5, 1.0])
+    if inside:
+        got = tf.function(lambda x: orders(value, x), autograph=False)(x)
+    else:
+        got = orders(tf.function(value, autograph=False), x)
+    for g, w in zip(got, want, strict=True):
+        close(g, w)
+
+
 # NaN, ties, and the like.
 
 
@@ -539,3 +570,144 @@ def test_results_that_no_gradient_reaches(engine: str) -> None:
 
     x = tf.constant([0.5, 2.0, 1.0], tf.float64)
     close(traced(run, engine)(x), run(x))
+
+
+# All sorts of programs.
+
+
+def newton(x: Any) -> Any:
+    """A tape in the body of a loop."""
+
+    def body(i: Any, x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x**3 - 2.0 * x - 5.0
+        return i + 1, x - y / tape.gradient(y, x)
+
+    return tf.while_loop(lambda i, x: i < 4, body, (0, x))[1]
+
+
+def curvatures(x: Any) -> Any:
+    """Tapes for each row."""
+
+    def one(row: Any) -> Any:
+        return slope(lambda r: slope(lambda q: tf.reduce_sum(tf.sin(q) * q), r)[0], row)[0]
+
+    return tf.map_fn(one, x)
+
+
+def loop_in_the_test(x: Any) -> Any:
+    def test(i: Any, s: Any) -> Any:
+        return tf.while_loop(lambda k, u: k < 2, lambda k, u: (k + 1, u + s), (0, s))[1] < 50.0
+
+    return tf.while_loop(test, lambda i, s: (i + 1, s * 2.0), (0, x))[1]
+
+
+def unknown_in_unknown(x: Any) -> Any:
+    def body(i: Any, s: Any) -> Any:
+        limit = tf.cast(i, tf.float64) * 3.0 + 2.0
+        grow = tf.while_loop(lambda t: t * t < limit, lambda t: (t * 1.1,), (s,))[0]
+        return i + 1, grow * x
+
+    return tf.while_loop(lambda i, s: s < 5.0, body, (0, x), maximum_iterations=5)[1]
+
+
+def many_turns(x: Any) -> Any:
+    return tf.while_loop(lambda s: s < 1.0, lambda s: (s * 1.001 + x * 1e-4,), (x,))[0]
+
+
+def choice_for_each(x: Any) -> Any:
+    def one(r: Any) -> Any:
+        kind = tf.cast(tf.abs(r) * 2.0, tf.int32) % 3
+        return tf.switch_case(kind, [lambda: r * r, lambda: tf.sin(r), lambda: -r])
+
+    return tf.map_fn(one, tf.stack([x, x + 0.5, x - 1.3]))
+
+
+def jacobian_of_a_loop(x: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        s = tf.stack([x, x * x])
+        body = lambda i, t: (i + 1, tf.sin(t) * s)
+        y = tf.while_loop(lambda i, t: i < 3, body, (0, s))[1]
+    return tape.jacobian(y, x)
+
+
+def gradient_in_a_branch(x: Any) -> Any:
+    """Asked for inside a branch, of what was computed outside."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        body = lambda i, s: (i + 1, tf.sin(s) * x)
+        y = tf.while_loop(lambda i, s: i < 3, body, (0, x))[1]
+        z = tf.cond(x > 0.0, lambda: tf.sin(y) * x, lambda: y)
+    return tf.cond(x > 0.0, lambda: tape.gradient(z, x), lambda: x)
+
+
+def gradient_in_a_map(x: Any) -> Any:
+    called = tf.function(lambda x: tf.sin(x) * x * x, autograph=False)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        z = called(x) * x
+    return tf.map_fn(lambda r: r * tape.gradient(z, x), tf.stack([x, x * 2.0]))
+
+
+SCALAR = [
+    gradient_in_a_branch,
+    gradient_in_a_map,
+    newton, loop_in_the_test, unknown_in_unknown, many_turns, choice_for_each, jacobian_of_a_loop,
+]  # fmt: skip
+
+
+@engines
+@pytest.mark.parametrize("program", SCALAR, ids=lambda p: p.__name__)
+def test_programs(program: Any, engine: str) -> None:
+    both = lambda x: [program(x), *slope(lambda x: tf.reduce_sum(program(x)), x)]
+    x = tf.constant(0.7, tf.float64)
+    for got, want in zip(traced(both, engine)(x), both(x), strict=True):
+        close(got, want, 1e-9)
+
+
+@engines
+def test_tapes_for_each_row(engine: str) -> None:
+    x = tf.constant(np.random.default_rng(0).normal(size=(3, 2)))
+    both = lambda x: [curvatures(x), *slope(curvatures, x)]
+    for got, want in zip(traced(both, engine)(x), both(x), strict=True):
+        close(got, want, 1e-9)
+
+
+@engines
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.complex128, tf.complex64])
+def test_dtypes(dtype: Any, engine: str) -> None:
+    def run(x: Any) -> Any:
+        body = lambda i, s: (i + 1, s * x + x)
+        s = tf.while_loop(lambda i, s: i < 3, body, (0, x))[1]
+        return tf.math.real(tf.reduce_sum(s) + tf.reduce_sum(tf.scan(lambda a, r: a * r, x)))
+
+    x = tf.cast(tf.constant([0.5, 1.25, -0.75]), dtype)
+    x = x * tf.constant(1 + 0.5j, dtype) if dtype.is_complex else x
+    got, want = traced(lambda x: slope(run, x)[0], engine)(x), slope(run, x)[0]
+    assert got.dtype == dtype
+    close(
+        tf.cast(got, tf.complex128), tf.cast(want, tf.complex128), 2e-2 if dtype.size == 2 else 1e-5
+    )
+
+
+def test_strings_and_composites() -> None:
+    words = tf.constant(["a", "b", "c"])
+    ragged = tf.ragged.constant([[1.0, 2.0], [3.0]])
+    sparse = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
+
+    @tf.function(autograph=False)
+    def run(x: Any) -> Any:
+        join = lambda i, s: (i + 1, s + words[i])
+        joined = tf.while_loop(lambda i, s: i < 3, join, (0, ""))[1]
+        grow = lambda i, r: (i + 1, r * x)
+        grown = tf.while_loop(lambda i, r: i < 3, grow, (0, ragged))[1]
+        chosen = tf.cond(x > 0.0, lambda: sparse * x, lambda: sparse)
+        return joined, tf.map_fn(lambda w: w + "!", words), grown, chosen
+
+    joined, each, grown, chosen = run(tf.constant(2.0))
+    assert joined.numpy() == b"abc"
+    assert each.numpy().tolist() == [b"a!", b"b!", b"c!"]
+    assert grown.to_list() == [[8.0, 16.0], [24.0]]
+    assert tf.sparse.to_dense(chosen).numpy().tolist() == [[2.0, 0.0], [0.0, 4.0]]

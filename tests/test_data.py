@@ -348,6 +348,9 @@ PROGRAM = """
 import os, signal, sys, threading, time
 import wengert as tf
 
+# Shells start what runs in the background with the interrupt ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 def slow(x):
     time.sleep(0.002)
     return x

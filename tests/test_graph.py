@@ -199,7 +199,7 @@ rows=0, reverse=False)  # line 2
             v5: float32[] = multiply(v2, v3)  # line 2
             return v4, v5
     v6: float32[...] = host_call(v5, function=<lambda>, name='py_function', variables=True)  # line 3
-    v7: float32[] = reload(variable=weight:0)  # line 3
+    v7: float32[] = reload(weight, variable=weight:0)  # line 3
     v8: float32[] = random_uniform(v0, shape=(), dtype=float32)  # line 3
     v9: float32[...] = add(v6, v8)  # line 3
     return v9

@@ -98,7 +98,8 @@ def conversion(f: FunctionType) -> Conversion:
 
 def _remember(code: CodeType, found: Conversion) -> None:
     key = id(code)
-    known[key] = (weakref.ref(code, lambda _: known.pop(key, None)), found)
+    forget = known.pop  # bound now: at the end of the process the module's names go first
+    known[key] = (weakref.ref(code, lambda _: forget(key, None)), found)
 
 
 def _rewrite(f: FunctionType) -> Conversion:

@@ -14,7 +14,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.op import Spec
 from wengert.core.sites import caller
 from wengert.functions import execute
-from wengert.functions.calls import call, followers, gradient_op, wanted_inputs
+from wengert.functions.calls import call, followed, followers, gradient_op, wanted_inputs
 from wengert.functions.inner import close, trace_inner
 from wengert.functions.replay import REPLAYS
 from wengert.functions.trace import put_together, take_apart
@@ -120,7 +120,7 @@ def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Any]) -> list
     def gradients(g: Any) -> list[Any]:
         seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         zeros = (0,) * len(seeds)
-        if followers([*inputs, *seeds]):
+        if followed([*inputs, *seeds]):
             grads = emit_batched(rule.joint, (*axes, *zeros), [*inputs, *seeds])
         else:
             kept = [inputs[k] if is_input else extra[k] for is_input, k in rule.kept]

@@ -32,6 +32,13 @@ def followers(values: list[Any]) -> list[Any]:
     return [x for x in state.listeners if x.follows(values)]
 
 
+def followed(values: list[Any]) -> bool:
+    """Whether somebody follows any of these values, here or outside the graph being built."""
+    here = building()
+    outside = () if here is None else here.watching
+    return bool(followers(values)) or any(one.follows(values) for one in outside)
+
+
 def wanted_inputs(listeners: list[Any], inputs: list[Any]) -> tuple[bool, ...]:
     """Which inputs need a gradient."""
     return tuple(
@@ -78,7 +85,7 @@ def record(
 
     def gradients(g: Any) -> list[Any]:
         seeds = all_seeds(g)
-        if followers([*plain, *seeds]):
+        if followed([*plain, *seeds]):
             found = call(rule.joint, [*plain, *seeds], _here(run), site)
         else:
             found = _here(run)(rule.backward, [*kept, *seeds])

@@ -37,7 +37,7 @@ from wengert.core.op import Spec
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.core.variable import CALLED_BACK
-from wengert.functions.calls import followers, gradient_op
+from wengert.functions.calls import followed, followers, gradient_op
 from wengert.functions.replay import REPLAYS
 from wengert.graph.ir import building
 from wengert.ops.nodes import FLUSH, HOST_CALL, RELOAD
@@ -243,7 +243,7 @@ def _pull(
     wanted = [k for k, f in enumerate(floats) if f]
     shown = [k for k, o in enumerate(outs) if o._array.dtype.num in INEXACT]
     out = [TensorSpec(inputs[k].shape, inputs[k].dtype) for k in wanted]
-    again = bool(followers([*inputs, *seeds]))
+    again = followed([*inputs, *seeds])
 
     def pull(*given: Any) -> Any:
         xs, gs = list(given[: len(inputs)]), given[len(inputs) : len(inputs) + len(seeds)]
@@ -291,12 +291,12 @@ def _reload(here: Any, site: Any) -> None:
         return
     for held in here.held.values():
         if held.current is not None:
-            held.current = _read_again(here, held.variable, here.specs[held.current], site)
+            held.current = _read_again(here, held.variable, held.current, site)
     here.reread = _read_again
 
 
-def _read_again(here: Any, variable: Any, spec: Spec, site: Any = None) -> int:
-    return here.emit(RELOAD, (), {"variable": variable}, [spec], site)[0]
+def _read_again(here: Any, variable: Any, before: int, site: Any = None) -> int:
+    return here.emit(RELOAD, (before,), {"variable": variable}, [here.specs[before]], site)[0]
 
 
 def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:

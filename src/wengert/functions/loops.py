@@ -16,7 +16,7 @@ from wengert.core.dtypes import INEXACT, int32
 from wengert.core.op import Spec
 from wengert.core.shapes import join
 from wengert.core.symbolic import symbolic
-from wengert.functions.calls import all_seeds, followers, gradient_op, inline
+from wengert.functions.calls import all_seeds, followed, followers, gradient_op, inline
 from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
 from wengert.functions.row_sums import added, put_axis
@@ -177,7 +177,7 @@ class _Pullback:
         """The gradients of the inputs of the loop, by a loop the other way."""
         loop, inputs = self.loop, self.inputs
         given = [s for s in seeds if s is not None]
-        if followers([*inputs, *given]):
+        if followed([*inputs, *given]):
             # Once more, this time as a loop whose saved rows are results that somebody follows.
             again = self.saving._replace(
                 test=None if loop.test is None else quiet(loop.test), body=quiet(self.saving.body)

@@ -8,7 +8,14 @@ from wengert.core.context import get_state
 from wengert.core.op import Spec
 from wengert.core.shapes import join
 from wengert.core.symbolic import symbolic
-from wengert.functions.calls import all_seeds, followers, gradient_op, inline, wanted_inputs
+from wengert.functions.calls import (
+    all_seeds,
+    followed,
+    followers,
+    gradient_op,
+    inline,
+    wanted_inputs,
+)
 from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
 from wengert.functions.vjp import Vjp, vjp
@@ -104,7 +111,7 @@ def _pull(
     found = sorted({k for r in rules for k in r.found})
     if not found:
         return [None] * len(inputs)
-    again = bool(followers([*inputs, *seeds]))
+    again = followed([*inputs, *seeds])
     given = [*inputs, *seeds] + ([] if again else [x for part in saved for x in part])
     here: Any = building()
     specs = [here.specs[here.value_of(x)] for x in given]

@@ -20,6 +20,7 @@ from wengert.graph.passes import has_effects, rewritten
 from wengert.graph.verify import checked
 from wengert.ops.dims import NUMBER
 from wengert.ops.extent import EXTENT
+from wengert.ops.nodes import HOST_CALL, RELOAD
 from wengert.tape.backward import dense
 from wengert.tape.gradient_tape import GradientTape
 
@@ -151,7 +152,7 @@ def _cut(
     kept = tuple((True, places[v]) if v in places else (False, extra.index(v)) for v in residuals)
     forward = _part(joint, graph.name, front, params, [*ends, *extra])
     backward = _part(joint, f"{graph.name}_backward", behind, [*residuals, *seeds], values)
-    joint.nodes = [quiet_node(n) for n in _needed_nodes(nodes, values)]
+    joint.nodes, joint.outputs = _quieted(_needed_nodes(nodes, values), values)
     return Vjp(checked(joint), forward, backward, active, found, kept)
 
 
@@ -217,17 +218,34 @@ def quiet(graph: Graph) -> Graph:
     """A graph without what has only effects: for computing once more what was computed before."""
     found = graph.cache.get("quiet")
     if found is None:
-        nodes = [quiet_node(n) for n in graph.nodes if n.outputs or not n.op.effect]
+        nodes = [n for n in graph.nodes if n.outputs or not n.op.effect]
+        nodes, outputs = _quieted(nodes, graph.outputs)
         found = graph
         if nodes != graph.nodes:
             found = graph.copy()
-            found.nodes = nodes
+            found.nodes, found.outputs = nodes, outputs
         graph.cache["quiet"] = found
     return found
 
 
-def quiet_node(node: Node) -> Node:
-    """A node without effects in the graphs that it holds."""
+def _quieted(nodes: list[Node], outputs: list[int]) -> tuple[list[Node], list[int]]:
+    """Nodes without effects, and the outputs; what Python left in a variable is what it found."""
+    table: dict[int, int] = {}
+    kept = []
+    for node in nodes:
+        node = rewritten(node, table)
+        if node.op is RELOAD:
+            table[node.outputs[0]] = node.inputs[0]
+        else:
+            kept.append(_quiet_node(node))
+    return kept, [table.get(v, v) for v in outputs]
+
+
+def _quiet_node(node: Node) -> Node:
+    """A node without effects in the graphs that it holds; Python leaves variables alone."""
+    if node.op is HOST_CALL:
+        attrs = {**node.attrs, "variables": False}
+        return Node(node.op, node.inputs, node.outputs, attrs, node.site)
     if not inner_graphs(node) or not any(
         has_effects(n) for g in inner_graphs(node) for n in g.nodes
     ):

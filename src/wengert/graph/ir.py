@@ -389,7 +389,7 @@ class Graph:
             shape = variable.shape._dims
             spec = Spec(shape, variable.dtype)
             held.initial = now = self.add_input(spec, label=variable._name)
-            held.current = now if self.reread is None else int(self.reread(self, variable, spec))
+            held.current = now if self.reread is None else int(self.reread(self, variable, now))
         return held.current
 
     def write(self, variable: Variable, x: Any) -> None:

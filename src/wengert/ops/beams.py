@@ -38,7 +38,7 @@ class _Beams:
         """One frame further: each beam stays as it is, or takes one more label."""
         classes = len(logs) - 1
         total = self.total()
-        last = np.array([p[-1] if p else -1 for p in self.labels])
+        last = np.array([p[-1] if p else -1 for p in self.labels], np.intp)
         longer = total[:, None] + logs[None, :-1]
         rows = np.nonzero(last >= 0)[0]
         # The same label again is a new one only after a blank.
@@ -91,6 +91,10 @@ def _decode(x: np.ndarray, length: np.ndarray, width: int, paths: int) -> tuple[
     frames, batch, _ = x.shape
     if batch and (length.min() < 0 or length.max() > frames):
         raise invalid(_NAME, f"`sequence_length` must lie in [0, {frames}]", length)
+    for b in range(batch):
+        if np.isnan(x[: length[b], b]).any():
+            text = "a score that is not a number puts no path before another"
+            raise invalid(_NAME, f"`inputs` has NaN in batch row {b}: {text}", x)
     found = [_search(x[: length[b], b], width) for b in range(batch)]
     for beams in found:
         if len(beams.labels) < paths:

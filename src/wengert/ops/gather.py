@@ -94,7 +94,8 @@ def _gather_kernel(x: np.ndarray, i: np.ndarray, axis: int, batch_dims: int) -> 
     check_indices("gather", i, x.shape[axis])
     if not batch_dims:
         # The indices are known to be good; any mode but "raise" saves a second check.
-        return x.take(i, axis, mode="clip") if i.size else _nothing(x, i, axis)
+        out: Any = x.take(i, axis, mode="clip") if i.size else _nothing(x, i, axis)
+        return np.array(out, object) if type(out) is bytes else out
     where = (*_grid(i.shape, batch_dims), i)
     out = _front(x, axis, batch_dims)[where]
     moved = axis - batch_dims

@@ -51,5 +51,6 @@ HOST_CALL = _node("host_call", effect=True)
 # flush(values...; variables): gives variables their values so far, before Python looks at them.
 FLUSH = _node("flush", effect=True)
 
-# reload(; variable): the value of a variable after Python may have changed it.
+# reload(value; variable): the value of a variable after Python may have changed it; `value` is
+# the one before, which stands for it where the graph is computed once more.
 RELOAD = _node("reload", effect=True)
