@@ -266,7 +266,9 @@ def test_slow_functions_run_side_by_side_and_in_order() -> None:
             running -= 1
         return x
 
-    assert numbers(D.range(24).map(slow, num_parallel_calls=4)) == [*range(24)]
+    dataset = D.range(24).map(slow, num_parallel_calls=4)
+    running = most = 0  # `map` has looked at the function, as far as it needs no values
+    assert numbers(dataset) == [*range(24)]
     assert 2 <= most <= 4
 
 
@@ -484,21 +486,66 @@ def test_an_order_for_good() -> None:
 # Specs without side effects.
 
 
-def test_the_spec_of_a_map_is_found_once_and_late() -> None:
-    calls: list[int] = []
+def test_the_spec_of_a_map_is_found_when_it_is_made() -> None:
+    kinds: list[str] = []
 
     def note(x: Any) -> Any:
-        calls.append(1)
+        kinds.append(type(x).__name__)
+        return x * 2.0
+
+    dataset = D.from_tensor_slices([1.0, 2.0]).map(note)
+    assert kinds == ["SymbolicTensor"]
+    assert "float32" in repr(dataset)
+    assert dataset.element_spec == dataset.element_spec == spec([], tf.float32)
+    assert numbers(dataset) == [2.0, 4.0]
+    assert kinds == ["SymbolicTensor", "Tensor", "Tensor"]
+
+
+def test_the_spec_of_a_map_that_needs_values_is_found_once_and_late() -> None:
+    values: list[int] = []
+
+    def note(x: Any) -> Any:
+        values.append(int(x))
         return x * 2.0
 
     dataset = D.from_tensor_slices([1.0, 2.0]).map(note)
     assert repr(dataset) == "<_MapDataset element_spec=...>"
-    assert not calls
+    assert not values
     assert dataset.element_spec == dataset.element_spec == spec([], tf.float32)
-    assert len(calls) == 1
-    assert "float32" in repr(dataset)
+    assert values == [1]
     assert numbers(dataset) == [2.0, 4.0]
-    assert len(calls) == 3
+    assert values == [1, 1, 2]
+
+
+def test_errors_come_where_the_step_is_made() -> None:
+    data = D.from_tensor_slices(np.ones((4, 3), np.float32))
+
+    def wrong(x: Any) -> Any:
+        return tf.matmul(x, x)
+
+    line = this_line() - 2
+    with pytest.raises(tf.errors.InvalidArgumentError, match="rank 2 or more") as caught:
+        data.map(wrong)
+    assert f"{__file__}:{line}: return tf.matmul(x, x)" in "".join(caught.value.__notes__)
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
+        D.zip((data, data)).map(lambda x: x)
+    with pytest.raises(ValueError, match="filter: `predicate` must return a boolean scalar"):
+        data.filter(lambda x: x > 0)
+    with pytest.raises(TypeError, match="scan: the state must stay of one kind"):
+        data.scan(0, lambda state, x: (tf.reduce_sum(x), x))
+
+
+def test_what_only_a_trace_cannot_do_is_no_error() -> None:
+    def through_numpy(x: Any) -> Any:
+        return np.sort(np.asarray(x))[::-1]
+
+    def by_value(x: Any) -> Any:
+        return tf.Variable(x) + 1 if x[0] > 0 else x
+
+    data = D.from_tensor_slices(np.ones((2, 3), np.float32))
+    assert numbers(data.map(through_numpy)) == [[1.0] * 3] * 2
+    assert numbers(data.map(by_value)) == [[2.0] * 3] * 2
+    assert data.map(through_numpy).element_spec == spec([3], tf.float32)
 
 
 def test_looking_at_the_spec_loses_nothing_of_a_generator() -> None:
@@ -557,9 +604,9 @@ def test_an_error_of_an_operation_has_both_lines_too() -> None:
         return tf.matmul(x, x)
 
     line = this_line() - 2
-    dataset, made = D.from_tensors(tf.ones([2, 3])).map(wrong).prefetch(1), this_line()
     with pytest.raises(tf.errors.InvalidArgumentError, match="inner dimensions") as caught:
-        numbers(dataset)
+        D.from_tensors(tf.ones([2, 3])).map(wrong)
+    made = this_line() - 1
     notes = "\n".join(caught.value.__notes__)
     assert f"{__file__}:{line}: return tf.matmul(x, x)" in notes
     assert f"in the function of map, made at {__file__}:{made}:" in notes

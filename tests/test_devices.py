@@ -127,6 +127,32 @@ assert w.device == GPU
 """)
 
 
+def test_steps_use_the_memory_of_their_variables_again():
+    with_gpu("""
+copies = []
+plain = jax.numpy.copy
+jax.numpy.copy = lambda x: copies.append(x) or plain(x)
+for _ in range(4):
+    step(x)
+assert not copies
+kept = w._device
+step(x)
+assert len(copies) == 1 and not kept.is_deleted(), "somebody else holds it"
+""")
+
+
+def test_numbers_of_64_bits_stay_so():
+    with_gpu("""
+v = tf.Variable(np.full(3, 1.0 + 1e-12))
+c = tf.constant(np.full(3, 1e-12))
+add = tf.function(lambda: v.assign_add(c), jit_compile=True)
+for _ in range(3):
+    y = add()
+assert y.dtype == tf.float64 and type(y) is DeviceTensor
+np.testing.assert_allclose(v.numpy() - 1.0, 4e-12, rtol=1e-3)
+""")
+
+
 def test_a_block_keeps_a_call_on_the_cpu():
     with_gpu("""
 there = float(step(x))

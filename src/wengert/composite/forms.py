@@ -26,6 +26,8 @@ class Form:
                 rest, parts = one.__tf_flatten__()
             elif isinstance(one, TensorSpec):
                 rest, parts = None, [one]
+            elif one is None or getattr(one, "value_type", None) is type(None):
+                rest, parts = None, []
             else:
                 raise at_site(
                     TypeError(
@@ -40,7 +42,8 @@ class Form:
         """The tensors of an element."""
         found: list[Any] = []
         for one in nest.flatten(element):
-            found.extend(one.__tf_flatten__()[1] if isinstance(one, CompositeTensor) else [one])
+            if one is not None:
+                found.extend(one.__tf_flatten__()[1] if isinstance(one, CompositeTensor) else [one])
         return found
 
     def together(self, tensors: list[Any]) -> Any:
@@ -49,7 +52,10 @@ class Form:
         made = []
         for rest, count in self.rests:
             parts = list(itertools.islice(left, count))
-            made.append(parts[0] if rest is None else CompositeTensor.__tf_unflatten__(rest, parts))
+            if rest is not None:
+                made.append(CompositeTensor.__tf_unflatten__(rest, parts))
+            else:
+                made.append(parts[0] if parts else None)
         return nest.pack_sequence_as(self.spec, made)
 
     def nothing(self) -> list[Any]:

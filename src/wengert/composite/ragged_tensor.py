@@ -20,7 +20,7 @@ from wengert.composite.values import known
 from wengert.core import shapes
 from wengert.core.composite import CompositeTensor
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site, invalid, valueless
 from wengert.core.shapes import TensorShape
 from wengert.ops.cast import cast
 
@@ -210,8 +210,8 @@ class RaggedTensor(Factories, Operators, CompositeTensor):
     def _host(what: str, tensor: Any) -> np.ndarray:
         found = known(tensor)
         if found is None:
-            raise at_site(
-                ValueError(f"{what}: inside a function a ragged tensor has no value yet.")
+            raise valueless(
+                at_site(ValueError(f"{what}: inside a function a ragged tensor has no value yet."))
             )
         return found
 

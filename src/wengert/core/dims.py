@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.core import shapes
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site, invalid, valueless
 
 
 def _dividing(name: str, function: Callable[[int, int], int]) -> Callable[[int, int], int]:
@@ -146,10 +146,12 @@ class Dim:
 
     def unknown(self, what: str) -> Exception:
         """The error for code that needs the number now."""
-        return at_site(
-            TypeError(
-                f"size: {what} needs a size that is known only when the function runs "
-                f"({self!r}). Fix it in `input_signature`, or compute with tf.shape(x)."
+        return valueless(
+            at_site(
+                TypeError(
+                    f"size: {what} needs a size that is known only when the function runs "
+                    f"({self!r}). Fix it in `input_signature`, or compute with tf.shape(x)."
+                )
             )
         )
 

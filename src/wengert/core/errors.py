@@ -171,6 +171,12 @@ def at_site(error: Any, site: Any = None) -> Any:
     return error
 
 
+def valueless(error: Any) -> Any:
+    """Marks an error: it wants what is known only when the traced function runs."""
+    error.is_valueless = True
+    return error
+
+
 def coded(error: Any, code: str, *related: Any) -> Any:
     """Gives an error the user's line, and the code under which it is explained.
 

@@ -21,7 +21,13 @@ from wengert.core.lazy import jnp
 
 
 class NotFixed(Exception):
-    """XLA needs a number that only running the program would tell."""
+    """XLA needs a number that only running the program would tell.
+
+    `values` are the inputs of the graph that it is made from, and `places` where they stand.
+    """
+
+    places: set[int] | None = None
+    values: frozenset[int] | set[int] = frozenset()
 
 
 _checks: ContextVar[list[Any] | None] = ContextVar("wengert_lowering_checks", default=None)

@@ -14,7 +14,13 @@ from wengert.core import shapes
 from wengert.core.context import get_state
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
-from wengert.core.errors import OperatorNotAllowedInGraphError, at_site, coded, describe
+from wengert.core.errors import (
+    OperatorNotAllowedInGraphError,
+    at_site,
+    coded,
+    describe,
+    valueless,
+)
 from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite, locate
@@ -35,10 +41,12 @@ class Shadow:
     def shape(self) -> tuple[Any, ...]:
         found = self.graph.sizes(self.value)
         if found is None:
-            raise at_site(
-                ValueError(
-                    "shape: this needs the rank of a tensor, which is unknown here. Say it with "
-                    "x.set_shape(...) or tf.ensure_shape(x, ...)."
+            raise valueless(
+                at_site(
+                    ValueError(
+                        "shape: this needs the rank of a tensor, which is unknown here. Say it "
+                        "with x.set_shape(...) or tf.ensure_shape(x, ...)."
+                    )
                 )
             )
         return found
@@ -140,7 +148,7 @@ class SymbolicTensor(Tensor):
             f"{what}: inside a function a tensor has no value yet; got {describe(self)}"
             f"{f', made at {made}' if made else ''}. {_REMEDIES.get(what, _REMEDY)}"
         )
-        return at_site(error)
+        return valueless(at_site(error))
 
     def _is_at_home(self) -> bool:
         """Whether the trace that the tensor belongs to is under way here."""
@@ -221,6 +229,12 @@ class NoValueError(NotImplementedError, AttributeError, TypeError):
 
     TensorFlow's symbolic tensors have no `numpy`; ours say why, and are caught alike.
     """
+
+
+def needs_value(error: BaseException) -> bool:
+    """Whether an error says that what is known only when the function runs was wanted before."""
+    kinds = (NoValueError, OperatorNotAllowedInGraphError)
+    return isinstance(error, kinds) or getattr(error, "is_valueless", False)
 
 
 def symbolic(graph: Any, spec: Spec, site: RawSite | None, value: int | None = None) -> Any:

@@ -73,6 +73,12 @@ class UserFunction:
             return map_spec(_loosened, spec), result
 
 
+    def try_out(self, plan: Plan, *before: Any) -> None:
+        """Calls the function on a sample of a plan's elements, for its errors."""
+        sample = plan.sample()
+        self((*before, sample) if before else sample, keys.Draws(self.key or 0, 0))
+
+
 def _call_user(function: UserFunction, arguments: tuple[Any, ...], draws: Any) -> Any:
     """Calls the user's function on tensors; whatever tapes and graphs there are see nothing."""
     if context.get_state() is None:
@@ -88,7 +94,7 @@ def _called(function: UserFunction, arguments: tuple[Any, ...], draws: Any) -> A
         else:
             with replay.replaying(draws):
                 result = function.function(*arguments)
-        return _as_element(function.step, result)
+        return as_element(function.step, result)
     except (StopIteration, OutOfRangeError) as error:
         # These would be taken for the end of the dataset.
         text = f"{function.step}: the function raised {type(error).__name__}: {error}"
@@ -98,7 +104,7 @@ def _called(function: UserFunction, arguments: tuple[Any, ...], draws: Any) -> A
         raise
 
 
-def _as_element(step: str, result: Any) -> Any:
+def as_element(step: str, result: Any) -> Any:
     """What a function returned; a list is taken for a tuple."""
     try:
         return normalize(tuple(result) if type(result) is list else result)

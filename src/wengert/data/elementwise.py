@@ -10,8 +10,9 @@ from wengert.core import nest
 from wengert.core.dtypes import bool_
 from wengert.core.errors import FailedPreconditionError, at_site, describe, invalid
 from wengert.core.sites import warn
-from wengert.core.tensor import Tensor
+from wengert.core.spec import TensorSpec
 from wengert.data.calls import UserFunction
+from wengert.data.foresight import foreseen
 from wengert.data.parallel import ParallelMap
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import join, normalize, show_spec, spec_of
@@ -29,6 +30,9 @@ class Map(Plan):
         self.function, self._workers, self._ordered = function, workers, ordered
         if workers is not None:
             self.kind = "_ParallelMapDataset"
+        spec = foreseen(function, source)
+        if spec is not None:
+            self.__dict__["spec"] = spec
 
     def start(self, run: Run) -> Iterator[Any]:
         source, draws = self.input.start(run), self.function.draws(run)
@@ -68,6 +72,9 @@ class Filter(Plan):
     def __init__(self, source: Plan, predicate: UserFunction) -> None:
         super().__init__(source)
         self._predicate = predicate
+        spec = foreseen(predicate, source)
+        if spec is not None:
+            _check_predicate(predicate, spec, spec)
 
     def start(self, run: Run) -> Iterator[Any]:
         return _Filtered(self.input.start(run), self._predicate, self._predicate.draws(run))
@@ -104,7 +111,12 @@ class _WhileTrue(_Mapped):
 
 def truth(function: UserFunction, result: Any) -> bool:
     """What a predicate said."""
-    if not isinstance(result, Tensor) or result.dtype is not bool_ or result.ndim:
+    _check_predicate(function, spec_of(result), result)
+    return bool(result._array)
+
+
+def _check_predicate(function: UserFunction, spec: Any, result: Any) -> None:
+    if not isinstance(spec, TensorSpec) or spec.dtype is not bool_ or spec.shape.rank:
         raise at_site(
             ValueError(
                 f"{function.step}: `predicate` must return a boolean scalar; got "
@@ -112,7 +124,6 @@ def truth(function: UserFunction, result: Any) -> bool:
             ),
             function.site,
         )
-    return bool(result._array)
 
 
 class Scan(Plan):
@@ -124,6 +135,10 @@ class Scan(Plan):
         super().__init__(source)
         self.initial = normalize(initial)
         self.function = function
+        spec = foreseen(function, source, self.initial)
+        if spec is not None:
+            state, self.__dict__["spec"] = pair(function, spec)
+            _same_kind(function, spec_of(self.initial), state)
 
     def start(self, run: Run) -> Iterator[Any]:
         return _Scanned(
@@ -174,7 +189,10 @@ def pair(function: UserFunction, result: Any) -> tuple[Any, Any]:
 
 def same_state(function: UserFunction, spec: Any, state: Any) -> Any:
     """The spec of all states so far; the kind of a state may not change, its sizes may."""
-    found = spec_of(state)
+    return _same_kind(function, spec, spec_of(state))
+
+
+def _same_kind(function: UserFunction, spec: Any, found: Any) -> Any:
     try:
         return join(spec, found)
     except TypeError:

@@ -1,7 +1,8 @@
 """Which engine runs a graph: by estimated work, never by the clock, so always the same.
 
 Small graphs are faster on NumPy for ever. A graph with much work is compiled when the same shapes
-come a second time, or at once when the work is worth a compilation by itself.
+come a second time, one of many small nodes after some more calls, and any at once when the work is
+worth a compilation by itself.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _FLOP = 1 / 30000
 # accelerator it gains much sooner.
 _SMALL = 400.0
 _LARGE = 300_000.0
-_COMPILE = 20_000.0
+# How much work per node must have come by before a graph is compiled: many nodes that each do
+# little take seconds to compile.
+_PATIENCE = 20.0
 _UNKNOWN_TURNS = 16
 
 _forced: list[str | None] = [None]
@@ -120,17 +123,22 @@ def _limits() -> tuple[float, float]:
 class _Choice:
     """What was found out for one set of closed shapes."""
 
-    __slots__ = ("calls", "work")
+    __slots__ = ("calls", "nodes", "work")
 
     def __init__(self, graph: Graph, arrays: list[Any]) -> None:
         self.calls = 0
+        self.nodes = 0
         self.work = 0.0 if runs_only_on_host(graph) is not None else _scaled(graph, arrays)
+        if self.work >= _limits()[0] and not devices.far():
+            self.nodes = sum(1 for _ in optimised(graph).walk())
 
     def compiled(self) -> bool:
         small, large = _limits()
         if self.work < small:
             return False
-        return self.calls > 1 or self.work > large
+        if self.work > large:
+            return True
+        return self.calls > 1 and self.calls * self.work > self.nodes * _PATIENCE
 
 
 def _scaled(graph: Graph, arrays: list[Any]) -> float:

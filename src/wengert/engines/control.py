@@ -26,13 +26,13 @@ def _run_call(graph: Graph, node: Node) -> Any:
     if node.attrs.get("jit") == "auto":
         return lambda *arrays: _chosen(inner, list(arrays))
     if node.attrs.get("jit"):
-        return lambda *arrays: [np.asarray(x) for x in _compiled(inner, list(arrays))]
+        return lambda *arrays: [np.asarray(x) for x in _compiled(inner, list(arrays), True)]
     return host.prepared(inner)
 
 
-def _compiled(inner: Graph, arrays: list[Any]) -> list[Any]:
+def _compiled(inner: Graph, arrays: list[Any], jit: bool | None = None) -> list[Any]:
     arrays = [np.asarray(a) for a in arrays]
-    results, failed = xla.run(inner, arrays)
+    results, failed = xla.run(inner, arrays, (), jit)
     return host.run(inner, arrays) if failed else results
 
 

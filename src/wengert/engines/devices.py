@@ -102,8 +102,7 @@ def scope(device: Any) -> Any:
 def moved(arrays: Any, device: Any) -> list[Any]:
     """Arrays for a program that runs on a device; those of other devices are copied to it."""
     return [
-        a if isinstance(a, np.ndarray) or device in a.devices() else jax.device_put(a, device)
-        for a in arrays
+        a if isinstance(a, np.ndarray) or device in a.devices() else put(a, device) for a in arrays
     ]
 
 
@@ -117,10 +116,31 @@ def home(variable: Variable, taken: bool) -> Any:
     if found is TAKEN:
         return found
     if found is None or place not in found.devices():
-        found = jax.device_put(found if variable._host is None else variable._host, place)
+        found = put(found if variable._host is None else variable._host, place)
         variable._device = found
     # The variable, the name here and the argument of the count itself.
     return jax.numpy.copy(found) if taken and sys.getrefcount(found) > 3 else found
+
+
+def ready(variables: list[Variable], taken: list[bool], place: Any) -> list[Any] | None:
+    """The values of variables on a device, or `None` if one must first be brought or copied."""
+    found = []
+    for v, mine in zip(variables, taken, strict=True):
+        value = v._device
+        if value is None or value is TAKEN or place not in value.devices():
+            return None
+        if mine and sys.getrefcount(value) > 3:
+            return None
+        found.append(value)
+    return found
+
+
+def put(array: Any, place: Any) -> Any:
+    """An array on a device; JAX would make those of 64 bits narrow if it were not told."""
+    if array.dtype.itemsize < 8:
+        return jax.device_put(array, place)
+    with jax.enable_x64(True):
+        return jax.device_put(array, place)
 
 
 def given(x: Any) -> Any:

@@ -23,7 +23,7 @@ from wengert.core.lazy import jax, lax
 from wengert.core.lowering import NotFixed, as_value, gathering, is_symbol
 from wengert.core.op import Spec
 from wengert.core.shapes import size
-from wengert.engines import devices
+from wengert.engines import devices, fixing
 from wengert.engines.host import known
 from wengert.graph.fingerprint import fingerprint
 from wengert.graph.ir import SMALL, Graph, Node, inner_graphs
@@ -61,6 +61,8 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
         try:
             results = _lower_node(graph, node, given, env, low)
         except Exception as error:
+            if isinstance(error, NotFixed):
+                fixing.note_sources(error, graph, node, env)
             raise _explained(error, node, given, env) from error.__cause__
         env.update(zip(node.outputs, results, strict=True))
         if low.follow is not None:
@@ -149,7 +151,7 @@ def cannot(node: Node, why: str) -> Exception:
 
 
 class Executable:
-    """A compiled graph for one set of shapes."""
+    """A compiled graph for one set of shapes, and of values of those inputs that make shapes."""
 
     def __init__(
         self, graph: Graph, arrays: list[Any], donate: tuple[int, ...], place: Any = None
@@ -158,6 +160,7 @@ class Executable:
         self.place = place
         self.graph = _bare(graph)
         self.donate = donate
+        self.fixed = fixing.values(graph, arrays)
         self.given = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
         self.wide = any(a.dtype.itemsize >= 8 and a.dtype.kind in "iufc" for a in arrays)
         self.hoisted = [v for v, c in optimised(graph).constants.items() if c.size > SMALL]
@@ -176,6 +179,10 @@ class Executable:
             _check_process()
         if self.place is not None:
             arrays = devices.moved(arrays, self.place)
+        return self.call_there(arrays)
+
+    def call_there(self, arrays: list[Any]) -> Any:
+        """The same for arrays that are in NumPy's memory or where the executable runs."""
         if self.wide:
             with jax.enable_x64(True):
                 return self.run(*arrays, *self.extra)
@@ -195,8 +202,9 @@ class Executable:
             lifted.constants = {v: c for v, c in graph.constants.items() if v not in hoisted}
             lifted.inputs = [*lifted.inputs]
             env_extra = dict(zip(hoisted, given[count:], strict=True))
+            inputs = [self.fixed.get(k, x) for k, x in enumerate(given[:count])]
             with gathering() as checks:
-                found = _with_extra(lifted, given[:count], env_extra, low)
+                found = _with_extra(lifted, inputs, env_extra, low)
             results = found[:outputs]
             news = found[outputs:]
             flags = [anywhere(c) for c in checks]
@@ -278,7 +286,9 @@ def either(flags: list[Any]) -> Any:
 def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Executable:
     """The executable for a graph and the shapes of these arrays, compiled at first need."""
     place = devices.target()
-    key = (tuple([(a.shape, a.dtype.num) for a in arrays]), donate, place)
+    key: Any = (tuple([(a.shape, a.dtype.num) for a in arrays]), donate, place)
+    if "fixed" in graph.cache:
+        key = (*key, *[(k, v.tobytes()) for k, v in fixing.values(graph, arrays).items()])
     mine = graph.cache.setdefault("xla", {})
     found = mine.get(key)
     if found is not None and _owner == os.getpid():
@@ -314,13 +324,25 @@ def _check_process() -> None:
         )
 
 
-def run(graph: Graph, arrays: list[Any], donate: tuple[int, ...] = ()) -> tuple[list[Any], bool]:
+def demanded(graph: Graph, arrays: list[Any], donate: tuple[int, ...] = ()) -> Executable:
+    """The same where XLA must run it: inputs that shapes are made from are fixed at their values."""
+    while True:
+        try:
+            return executable(graph, arrays, donate)
+        except NotFixed as error:
+            if not fixing.fix_more(graph, error):
+                raise
+
+
+def run(
+    graph: Graph, arrays: list[Any], donate: tuple[int, ...] = (), jit: bool | None = None
+) -> tuple[list[Any], bool]:
     """Runs a graph on arrays; the results, and whether a check failed.
 
     When a stack of unknown length overflows, the step is compiled with room enough and run again;
     the variables are as they were, since the flag kept them.
     """
-    found = executable(graph, arrays, donate)
+    found = demanded(graph, arrays, donate) if jit else executable(graph, arrays, donate)
     while True:
         results = found.call(arrays)
         if not found.flagged and not found.wants:
@@ -368,6 +390,9 @@ def cannot_fix(graph: Graph, error: NotFixed) -> Exception:
 
 def check_lowers(graph: Graph) -> None:
     """Raises for the first node that XLA cannot run."""
+    if "lowers" in graph.cache:
+        return
     for node in graph.walk():
         if node.op.lower is None and node.op.name not in LOWERINGS:
             raise cannot(node, "it has no form in XLA (data-dependent shapes, strings)")
+    graph.cache["lowers"] = True

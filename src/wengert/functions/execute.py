@@ -35,7 +35,7 @@ def execute(graph: Graph, arrays: list[Any], jit: bool | None) -> list[Any]:
     """The arrays of all outputs of a graph that changes no variables."""
     if use_xla(graph, arrays, jit):
         try:
-            results, failed = xla.run(graph, arrays)
+            results, failed = xla.run(graph, arrays, (), jit)
         except xla.NotFixed as error:
             _not_fixed(graph, error, jit)
         else:
@@ -119,8 +119,10 @@ def quick_call(trace: Any) -> Any:
     graph: Graph = trace.graph
     if any(isinstance(s, Draw) for s in trace.sources) or choice.effects(graph):
         return _never
-    if devices.accelerators():  # where to run is then asked at every call
+    if graph.cache.get("fixed"):  # another program for other values
         return _never
+    if devices.accelerators():
+        return _settled_far(trace, graph)
     if not choice.is_closed(graph):
         return by_shapes
     if not trace.jit and choice.stays_on_host(graph):
@@ -129,9 +131,18 @@ def quick_call(trace: Any) -> Any:
     return _on_xla(trace, graph, compiled[-1]) if compiled else None
 
 
+def _settled_far(trace: Any, graph: Graph) -> Any:
+    if not choice.is_closed(graph) or (_is_small(graph) and not trace.jit):
+        return _never
+    compiled = [e for e in graph.cache.get("xla", {}).values() if e.settled]
+    return _on_far(trace, graph, compiled[-1]) if compiled else None
+
+
 def quick_open(trace: Any, shapes: tuple[Any, ...]) -> Any:
     """The same for one set of shapes of a trace whose sizes are open."""
     graph: Graph = trace.graph
+    if graph.cache.get("fixed"):
+        return None
     for key, found in graph.cache.get("xla", {}).items():
         if found.settled and tuple([s for s, _ in key[0][: len(shapes)]]) == shapes:
             return _on_xla(trace, graph, found)
@@ -224,6 +235,63 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
     return step
 
 
+# Results up to this size are fetched along with the flag of the step.
+_FETCHED = 1 << 12
+
+
+def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
+    """The lean way on an accelerator: everything is there, and nobody else holds what is taken."""
+    place = compiled.place
+    reads, writes, locks = trace.reads, trace.writes, _locks(trace)
+    count = len(graph.outputs)
+    forced = choice._forced
+    changed = {v._id for v in writes}
+    taken = [v._id in changed for v in reads]
+    kept = [h.initial is not None for h in graph.written()]
+    fixed = [devices.put(s._array, place) for s in trace.sources]
+
+    def step(leaves: list[Any]) -> Any:
+        if forced[0] == "host" or devices.target() is not place:
+            return None
+        for lock in locks:
+            lock.acquire()
+        before = None
+        try:
+            given = devices.ready(reads, taken, place)
+            if given is None:
+                return None
+            before = [(v, v._host, v._device) for v in writes]
+            for v in writes:
+                v._host, v._device = None, TAKEN
+            here = devices.moved([devices.given(x) for x in leaves], place)
+            results = compiled.call_there([*here, *fixed, *given])
+            failed = compiled.flagged and _fetch(results, count)
+            for (v, old, old_device), new, restored in zip(
+                before, results[count : count + len(writes)], kept, strict=True
+            ):
+                if failed and not restored:
+                    v._host, v._device = old, old_device
+                else:
+                    v._device = new
+            before = None
+            return None if failed else results[:count]
+        finally:
+            for v, old, old_device in before or ():
+                v._host, v._device = old, old_device
+            for lock in locks:
+                lock.release()
+
+    return step
+
+
+def _fetch(results: list[Any], count: int) -> bool:
+    """Whether a check failed; small results come along."""
+    for x in (results[-1], *results[:count]):
+        if x.nbytes <= _FETCHED:
+            x.copy_to_host_async()
+    return bool(results[-1])
+
+
 @contextmanager
 def holding(variables: list[Variable]) -> Iterator[None]:
     """Locks variables, lowest id first, so that two calls never wait for each other."""
@@ -247,9 +315,11 @@ def execute_step(graph: Graph, plain: list[Any], jit: bool | None) -> list[Any]:
     writes = [h.variable for h in graph.written()]
     arrays = [*plain, *[v._host if v._host is not None else v._device for v in reads]]
     count = len(graph.outputs)
-    if use_xla(graph, arrays, jit):
+    compiles = use_xla(graph, arrays, jit)
+    del arrays  # whoever else holds a buffer keeps the step from using it again
+    if compiles:
         try:
-            return _compiled_step(graph, plain, reads, writes)
+            return _compiled_step(graph, plain, reads, writes, jit)
         except xla.NotFixed as error:
             _not_fixed(graph, error, jit)
     with undo.logging():
@@ -260,7 +330,11 @@ def execute_step(graph: Graph, plain: list[Any], jit: bool | None) -> list[Any]:
 
 
 def _compiled_step(
-    graph: Graph, plain: list[Any], reads: list[Variable], writes: list[Variable]
+    graph: Graph,
+    plain: list[Any],
+    reads: list[Variable],
+    writes: list[Variable],
+    jit: bool | None,
 ) -> list[Any]:
     start = len(plain)
     changed = {id(v) for v in writes}
@@ -274,7 +348,7 @@ def _compiled_step(
         # A view of the buffer would keep it from being used again.
         v._host, v._device = None, TAKEN
     try:
-        results, failed = xla.run(graph, [*plain, *given], donate)
+        results, failed = xla.run(graph, [*plain, *given], donate, jit)
     except BaseException:
         for v, host_copy, device_copy in before:
             v._host, v._device = host_copy, device_copy

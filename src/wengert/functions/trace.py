@@ -19,7 +19,7 @@ from wengert.core.sites import locate
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
-from wengert.engines import host
+from wengert.engines import devices, host
 from wengert.functions import calls, execute
 from wengert.functions.replay import replay
 from wengert.functions.signature import rebuild, spec_of
@@ -59,6 +59,7 @@ class Trace:
         self.plain = not sources and not self.reads and not self.writes
         self.single = type(skeleton) is Slot
         self._quick: Any = None
+        self._make: Any = devices.tensor if devices.accelerators() else wrap
         self._quicks: dict[Any, Any] = {}
 
     def belongs_here(self) -> bool:
@@ -81,9 +82,10 @@ class Trace:
                 quick = self._quick_for(leaves)
             arrays = None if quick is None else quick(leaves)
             if arrays is not None:
+                make = self._make
                 if self.single:
-                    return wrap(arrays[0], site)
-                return self.pack([wrap(a, site) for a in arrays])
+                    return make(arrays[0], site)
+                return self.pack([make(a, site) for a in arrays])
         inputs = [*leaves, *[_given(s) for s in self.sources]]
         if self.writes:
             with execute.holding([*self.reads, *self.writes]):

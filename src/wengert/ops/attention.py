@@ -26,7 +26,7 @@ from wengert.ops.matmul import matmul
 from wengert.ops.power import rsqrt
 from wengert.ops.shaping import sum_to
 from wengert.ops.sizes import checked
-from wengert.ops.softmax import SOFTMAX_GRAD, lower_sum, spread
+from wengert.ops.softmax import SOFTMAX_GRAD, once, spread
 
 
 # `scale` is `None` where it follows from a size that is known only when a function runs.
@@ -71,11 +71,10 @@ def _lower_weights(q: Any, k: Any, *mask: Any, is_causal: bool, scale: float | N
         scores = lax.select(lax.ge(row, column), scores, low)
     top = lax.reduce(scores, scores.dtype.type(-np.inf), lax.max, (last,))
     top = lax.select(lax.eq(top, lax.full_like(top, -np.inf)), lax.full_like(top, 0), top)
-    e = lax.exp(lax.sub(scores, spread(top, scores.shape, last)))
-    total = lower_sum(e, last)
-    return lax.div(
-        e, lax.select(lax.eq(total, lax.full_like(total, 0)), lax.full_like(e, 1), total)
-    )
+    e = lax.exp(lax.sub(scores, spread(once(top, scores), scores.shape, last)))
+    total = lax.reduce(e, e.dtype.type(0), lax.add, (last,))
+    total = lax.select(lax.eq(total, lax.full_like(total, 0)), lax.full_like(total, 1), total)
+    return lax.div(e, spread(once(total, scores), scores.shape, last))
 
 
 _NAME = "scaled_dot_product_attention"

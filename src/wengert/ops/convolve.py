@@ -85,6 +85,9 @@ def convolution(
     x, w = _pair(input, filters)
     spatial = _spatial("convolution", w)
     at = windows("convolution", strides, padding, dilations, data_format, spatial)
+    geometry.not_both(
+        "convolution", at.strides, at.dilations, "tf.nn.conv2d and its kin take both."
+    )
     return _convolve("convolution", x, w, at)
 
 

@@ -10,7 +10,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op
 from wengert.ops.pooling import AVG_POOL, MAX_POOL, MAX_POOL_ARG
-from wengert.ops.sliding import as_padding, channels_first, entries
+from wengert.ops.sliding import as_padding, channels_first, entries, not_both
 
 
 def _pooled(
@@ -19,6 +19,7 @@ def _pooled(
 ) -> Any:  # fmt: skip
     x = operand(input)
     at = _windows(name, x, ksize, strides, padding, data_format, rank, dilations)
+    not_both(name, at["strides"], at["dilations"], "Leave out one of them.")
     return apply(op, x, **at)
 
 

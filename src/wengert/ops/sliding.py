@@ -43,6 +43,15 @@ def channels_first(name: str, data_format: Any, spatial: int) -> bool:
     )  # fmt: skip
 
 
+def not_both(name: str, strides: Any, dilations: Any, help: str) -> None:
+    """Refuses strides together with dilations, as TensorFlow's general functions do."""
+    if max(strides) > 1 and max(dilations) > 1:
+        raise invalid(
+            name, f"`strides` > 1 cannot go together with `dilations` > 1; got {list(strides)} and "
+            f"{list(dilations)}", help=help,
+        )  # fmt: skip
+
+
 def entries(
     name: str, what: str, value: Any, spatial: int, first: bool, outer: tuple[int, ...] = (0, -1)
 ) -> tuple[int, ...]:

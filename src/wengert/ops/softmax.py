@@ -10,7 +10,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.lazy import lax
+from wengert.core.lazy import jax, lax
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int
@@ -49,8 +49,24 @@ def lower_shifted(x: Any, axis: int) -> Any:
 
 def lower_softmax(x: Any, axis: int) -> Any:
     """The lowering of `softmax_array`."""
-    e = lax.exp(lower_shifted(x, axis))
-    return lax.div(e, lower_sum(e, axis))
+    top = once(lax.reduce(x, x.dtype.type(-np.inf), lax.max, (axis,)), x)
+    e = lax.exp(lax.sub(x, spread(top, x.shape, axis)))
+    total = once(lax.reduce(e, x.dtype.type(0), lax.add, (axis,)), x)
+    return lax.div(e, spread(total, x.shape, axis))
+
+
+# Rows of fewer elements than this in all cost less than one more kernel.
+_WORTH_A_KERNEL = 1 << 20
+
+
+def once(row: Any, x: Any) -> Any:
+    """Has a GPU compute the maxima or sums of the rows of `x` once and keep them.
+
+    Left alone, XLA fuses them into whatever uses the softmax, above all its gradient, and works
+    them out anew there: almost three times the time for weights of attention.
+    """
+    large = all(type(n) is int for n in x.shape) and x.size >= _WORTH_A_KERNEL
+    return lax.optimization_barrier(row) if large and jax.default_backend() == "gpu" else row
 
 
 def _softmax_grad_grad_y(h: Any, g: Any, y: Any, axis: int) -> Any:

@@ -44,11 +44,12 @@ class _Watcher:
         self.variables: dict[int, Variable] = {}
 
     def record(self, op: Op, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
-        for x in inputs:
-            if isinstance(x, Variable) and x._trainable:
-                self.variables[x._id] = x
+        self.follows(inputs)
 
     def follows(self, values: Any) -> bool:
+        for x in values:  # a graph inside, such as the body of a loop, names its variables so
+            if isinstance(x, Variable) and x._trainable:
+                self.variables[x._id] = x
         return True
 
     def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:

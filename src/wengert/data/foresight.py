@@ -1,0 +1,67 @@
+"""What a function will make of elements, found out when the step is made.
+
+The function runs once on tensors without values, as TensorFlow traces it: that gives the spec of
+its results, and its errors come where the program says `map`. Elements are made by calling it on
+their values, so a function that needs these (`int(x)`, `if x > 0`) is not found out about here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core import context, nest
+from wengert.core.composite import CompositeSpec
+from wengert.core.spec import TensorSpec
+from wengert.core.symbolic import needs_value
+from wengert.data.calls import UserFunction, as_element
+from wengert.data.plan import Plan
+from wengert.data.structure import NoneTensorSpec, spec_of
+from wengert.functions.trace import trace
+
+
+def foreseen(function: UserFunction, plan: Plan, *before: Any) -> Any:
+    """The spec of the function's results on a plan's elements; `None` where only calls can tell.
+
+    `before` are arguments to stand in front.
+    """
+    if not plan.settled:
+        return None
+    spec = (*map(spec_of, before), plan.spec) if before else plan.spec
+    if not all(map(_can_be_traced, nest.flatten(spec))):
+        return None
+    try:
+        return _traced(function, spec)
+    except Exception as error:
+        if _asks_for_values(error):
+            return None
+    # Python can do more than a trace: it is an error of the function if a call fails as well.
+    function.try_out(plan, *before)
+    return None
+
+
+def _can_be_traced(spec: Any) -> bool:
+    return isinstance(spec, TensorSpec | CompositeSpec | NoneTensorSpec)
+
+
+def _traced(function: UserFunction, spec: Any) -> Any:
+    given = nest.map_structure(lambda s: None if isinstance(s, NoneTensorSpec) else s, spec)
+    arguments = given if type(given) is tuple else (given,)
+    found: Any = None
+
+    def watched(*args: Any) -> None:
+        nonlocal found
+        found = spec_of(as_element(function.step, function.function(*args)))
+
+    with context.using(context.State()):
+        pairs = [(f"args[{k}]", x) for k, x in enumerate(arguments)]
+        trace(function.step, watched, pairs, {}, lambda s: s, [], None, function.site)
+    return found
+
+
+def _asks_for_values(error: BaseException | None) -> bool:
+    """Whether an error, or what led to it, is that a tensor has no value while tracing."""
+    while error is not None:
+        if needs_value(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -1,0 +1,77 @@
+"""Inputs whose values XLA must know, since shapes are made from them.
+
+`jit_compile=True` demands a compiled program even then: it is compiled anew for each value of
+these inputs, as TensorFlow does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core.lowering import NotFixed
+from wengert.core.shapes import size
+from wengert.graph.ir import SMALL, Graph, Node
+
+# Where the inputs of the graph inside a node begin among its own.
+_FIRST = {"call": 0, "switch": 1}
+
+
+def note_sources(error: NotFixed, graph: Graph, node: Node, env: dict[int, Any]) -> None:
+    """Says in the error which inputs of the graph the number comes from that is not known.
+
+    Called at the node where lowering stopped, then at each node around it, outwards.
+    """
+    inner, first = error.places, _FIRST.get(node.op.name)
+    if inner is None or first is None:
+        wanted = [v for v in node.reads() if graph.specs[v].dtype.is_integer]
+    else:
+        wanted = [node.inputs[first + k] for k in inner]
+    starts = graph.all_inputs()
+    found: set[int] = set()
+    for value in wanted:
+        sources = _sources(graph, value, env)
+        if all(v in starts and _may_be_fixed(graph, v) for v in sources):
+            found |= sources
+    error.places = {starts.index(v) for v in found}
+    error.values = found
+
+
+def _sources(graph: Graph, value: int, env: dict[int, Any]) -> set[int]:
+    """The values without a maker that a value is computed from, as far as they are not known."""
+    makers = {v: node for node in graph.nodes for v in node.outputs}
+    seen, left, found = set(), [value], set()
+    while left:
+        here = left.pop()
+        if here in seen or isinstance(env.get(here), np.ndarray):
+            continue
+        seen.add(here)
+        maker = makers.get(here)
+        if maker is None:
+            found.add(here)
+        else:
+            left.extend(maker.reads())
+    return found
+
+
+def _may_be_fixed(graph: Graph, value: int) -> bool:
+    """Whether an input is small, and no variable."""
+    count = size(graph.specs[value].shape)
+    if count is not None and count > SMALL:
+        return False
+    return all(held.initial != value for held in graph.held.values())
+
+
+def fix_more(graph: Graph, error: NotFixed) -> bool:
+    """Marks the inputs that an error asks for; whether there are new ones."""
+    fixed: tuple[int, ...] = graph.cache.get("fixed", ())
+    starts = graph.all_inputs()
+    new = {starts.index(v) for v in error.values if v in starts} - set(fixed)
+    graph.cache["fixed"] = tuple(sorted({*fixed, *new}))
+    return bool(new)
+
+
+def values(graph: Graph, arrays: list[Any]) -> dict[int, np.ndarray]:
+    """The values, by place, that the program is to be compiled for."""
+    return {k: np.asarray(arrays[k]) for k in graph.cache.get("fixed", ())}
