@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -14,6 +15,7 @@ import pytest
 
 from wengert.alias import as_tensorflow
 from wengert.cli import api
+from wengert.cli.children import STAND_IN
 from wengert.cli.main import main
 
 FAULTY = """
@@ -129,6 +131,86 @@ class TestRun:
         status, _, err = here("run", "nothing.py")
         assert status == 1
         assert "No such file" in err
+
+
+CHILDREN = """
+import multiprocessing as mp
+import subprocess
+import sys
+
+import tensorflow as tf
+from tensorflow.math import square
+
+
+def work(n):
+    x = tf.constant(float(n))
+    with tf.GradientTape() as tape:
+        y = square(x)
+    return tf.__version__, tape.gradient(y, x)
+
+
+def twice():
+    v = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+    tape.gradient(y, v)
+    tape.gradient(y, v)
+
+
+if __name__ == "__main__":
+    for method in mp.get_all_start_methods():
+        with mp.get_context(method).Pool(2) as pool:
+            print(pool.map(work, [1, 2]))
+    text = "from tensorflow import nn; import tensorflow; print(tensorflow.__version__, nn.__name__)"
+    subprocess.run([sys.executable, "-c", text], check=True)
+    process = mp.get_context("spawn").Process(target=twice)
+    process.start()
+    process.join()
+    print(process.exitcode)
+"""
+
+
+class TestChildren:
+    """Processes that a program starts resolve `tensorflow` too."""
+
+    def test_run(self, tmp_path: Path) -> None:
+        write(tmp_path, CHILDREN)
+        done = wengert("run", "script.py", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        answers = str([("2.21.0", None)] * 2)
+        *pools, nested, status = sorted(done.stdout.splitlines(), key=lambda t: -len(t))
+        assert set(pools) == {answers}
+        assert (nested, status) == ("2.21.0 wengert.nn", "1")
+
+    def test_doctor(self, tmp_path: Path) -> None:
+        write(tmp_path, CHILDREN)
+        done = wengert("doctor", "--json", "-o", "report.json", "script.py", cwd=tmp_path)
+        assert done.returncode == 1
+        report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+        found = [
+            (e["code"], e["sites"][0]["file"], e["sites"][0]["line"])
+            for e in report["explanations"]
+        ]
+        assert sorted(found) == [("WG101", "script.py", 10), ("WG401", "script.py", 21)]
+
+    def test_nothing_is_left_behind(self, tmp_path: Path, here: Any) -> None:
+        before = dict(os.environ), list(sys.path)
+        write(tmp_path, "import tensorflow as tf\n")
+        assert here("doctor", "script.py")[0] == 0
+        assert (dict(os.environ), list(sys.path)) == before
+
+    def test_another_environment_keeps_its_own_tensorflow(self, tmp_path: Path) -> None:
+        (tmp_path / "own" / "tensorflow").mkdir(parents=True)
+        write(tmp_path / "own" / "tensorflow", "print('its own')\n", "__init__.py")
+        path = os.pathsep.join([STAND_IN, str(tmp_path / "own")])
+        done = subprocess.run(
+            [sys.executable, "-c", "import tensorflow"],
+            env={**os.environ, "PYTHONPATH": path, "WENGERT_RUN": "/elsewhere"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == "its own\n"
 
 
 KERAS = """

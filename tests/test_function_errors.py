@@ -522,8 +522,11 @@ def joined(x: Any) -> Any:
     return tf.strings.join([x, "b"])
 
 
-def sized(n: Any) -> Any:
-    return tf.range(n)
+LENGTH = tf.Variable(3)
+
+
+def sized(x: Any) -> Any:
+    return x + tf.zeros([LENGTH])
 
 
 _CANNOT = (
@@ -541,7 +544,7 @@ _CANNOT = (
             f"string_join: {_CANNOT}",
         ),
         (
-            sized, tf.constant(3), "return tf.range(n)",
+            sized, tf.constant(3.0), "return x + tf.zeros([LENGTH])",
             "sized: XLA needs fixed shapes: a shape or index depends on the values of tensors. "
             "Leave out jit_compile=True, or fix the size.",
         ),

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from wengert.cli import running
+from wengert.cli.children import examined
 from wengert.explain import terminal
 from wengert.explain.examining import doctor
 from wengert.explain.record import Report
@@ -17,7 +18,7 @@ def examine(
     output: str | None = None,
 ) -> int:  # fmt: skip
     """Runs the program, writes the report, and answers 1 if something certain was found."""
-    with doctor() as found:
+    with doctor() as found, examined(found):
         ended = running.run(script, args, module, failed=found.examine)
     report = found.report()
     _write(report, form, output)

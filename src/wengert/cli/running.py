@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from types import ModuleType, TracebackType
 
 from wengert.alias import as_tensorflow
+from wengert.cli.children import welcome
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -27,7 +28,7 @@ def run(
     An error is shown as Python does, after `failed` has seen it.
     """
     try:
-        with as_tensorflow(), _arguments(script, args, module):
+        with as_tensorflow(), _arguments(script, args, module), welcome():
             if module:
                 runpy.run_module(script, run_name="__main__", alter_sys=True)
             else:

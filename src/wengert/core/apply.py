@@ -16,6 +16,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.context import get_state
+from wengert.core.distant import above
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError, at_site, invalid_dtype, say
 from wengert.core.op import Op, Spec
 from wengert.core.sites import USER, find
@@ -49,7 +50,10 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        site = (code, frame.f_lasti) if USER.get(code.co_filename) else find(frame)
+        try:
+            site = (code, frame.f_lasti) if USER[code.co_filename] else above(frame)
+        except KeyError:  # the first operation in this file
+            site = find(frame)
     else:
         site = state.site
     if op.outputs == 1:
@@ -87,7 +91,10 @@ def apply1(op: Op, x: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        site = (code, frame.f_lasti) if USER.get(code.co_filename) else find(frame)
+        try:
+            site = (code, frame.f_lasti) if USER[code.co_filename] else above(frame)
+        except KeyError:  # the first operation in this file
+            site = find(frame)
     else:
         site = state.site
     out = _new(Tensor)
@@ -119,7 +126,10 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        site = (code, frame.f_lasti) if USER.get(code.co_filename) else find(frame)
+        try:
+            site = (code, frame.f_lasti) if USER[code.co_filename] else above(frame)
+        except KeyError:  # the first operation in this file
+            site = find(frame)
     else:
         site = state.site
     out = _new(Tensor)

@@ -39,14 +39,17 @@ USER: dict[str, bool] = {}
 
 def find(frame: Any) -> RawSite | None:
     """The raw site of the first user frame from `frame` outwards."""
+    user = USER
     while frame is not None:
-        code = frame.f_code
-        user = USER.get(code.co_filename)
-        if user is None:
-            user = USER[code.co_filename] = not _is_library(code.co_filename)
-        if user:
-            return code, frame.f_lasti
-        frame = frame.f_back
+        try:
+            while not user[frame.f_code.co_filename]:
+                frame = frame.f_back
+            return frame.f_code, frame.f_lasti
+        except KeyError:  # a file that was not judged yet
+            name = frame.f_code.co_filename
+            user[name] = not _is_library(name)
+        except AttributeError:  # no frame is left
+            return None
     return None
 
 

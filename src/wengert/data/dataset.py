@@ -64,7 +64,8 @@ class Dataset(Making, DatasetV2):
     def element_spec(self) -> Any:
         """The shapes and dtypes of the elements.
 
-        After `map` and its kin they are found by calling the function on the first element.
+        After `map` they are found by running the function once without values, or on the first
+        element where it needs values.
         """
         return self._plan.spec
 
@@ -144,6 +145,7 @@ class Dataset(Making, DatasetV2):
     ) -> Dataset:
         """Applies a function to every element.
 
+        Here it runs once on tensors without values, for the spec of its results and its errors.
         `num_parallel_calls` is how many calls may run at once, in threads; their results keep
         their order unless `deterministic=False`. Quick functions are called in place.
         """

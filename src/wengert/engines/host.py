@@ -53,8 +53,11 @@ def _compile(graph: Graph) -> Callable[..., list[Any]]:
     for value, array in graph.constants.items():
         space[f"v{value}"] = array
     last = _last_uses(graph)
+    kernels = [None if n.op.name in RUNNERS else _chosen_kernel(graph, n) for n in graph.nodes]
+    own = _owned(graph, kernels)
     for k, node in enumerate(graph.nodes):
-        lines.append(f"    {_call(graph, node, k, space)}{_drops(last[k])}")
+        out = _reused(graph, node, kernels[k], own.intersection(last[k]))
+        lines.append(f"    {_call(graph, node, k, kernels[k], out, space)}{_drops(last[k])}")
     lines.append(f"    return [{', '.join(f'v{v}' for v in graph.all_outputs())}]")
     exec(_code("\n".join(lines)), space)
     return _guarded(space["run"], graph)
@@ -78,11 +81,39 @@ def _last_uses(graph: Graph) -> list[list[int]]:
     return last
 
 
+def _owned(graph: Graph, kernels: list[Any]) -> set[int]:
+    """The values that nothing but themselves refers to: no view of them is made."""
+    made, shown = set(), set()
+    for node, kernel in zip(graph.nodes, kernels, strict=True):
+        if _is_plain(kernel):
+            made.update(node.outputs)
+        else:
+            shown.update(node.reads())
+    return made - shown
+
+
+def _is_plain(kernel: Any) -> bool:
+    """Whether a kernel computes new arrays and keeps nothing of those that it is given."""
+    return type(kernel) is np.ufunc or kernel is np.dot or hasattr(kernel, "into")
+
+
+def _reused(graph: Graph, node: Node, kernel: Any, dying: set[int]) -> int | None:
+    """An input in whose memory the result can be put, since this is its last use."""
+    if not dying or not (type(kernel) is np.ufunc or getattr(kernel, "into", None)):
+        return None
+    spec = graph.specs[node.outputs[0]]
+    if len(node.outputs) != 1 or not spec.shape or None in spec.shape:
+        return None
+    return next((v for v in node.inputs if v in dying and graph.specs[v] == spec), None)
+
+
 def _drops(values: list[int]) -> str:
     return f"; del {', '.join(f'v{v}' for v in values)}" if values else ""
 
 
-def _call(graph: Graph, node: Node, k: int, space: dict[str, Any]) -> str:
+def _call(
+    graph: Graph, node: Node, k: int, kernel: Any, out: int | None, space: dict[str, Any]
+) -> str:
     """The line of one node: `v7 = k3(v5, v6, axis=a3_axis)`."""
     given = [f"v{v}" for v in node.inputs]
     runner = RUNNERS.get(node.op.name)
@@ -92,7 +123,9 @@ def _call(graph: Graph, node: Node, k: int, space: dict[str, Any]) -> str:
             space[f"r{k}"] = resolver(node)
             given.insert(0, f"r{k}({', '.join(_leaf_values(node))})")
     else:
-        space[f"k{k}"] = _chosen_kernel(graph, node)
+        space[f"k{k}"] = kernel if out is None else getattr(kernel, "into", kernel)
+        if out is not None:
+            given.append(f"out=v{out}")
         if node.open:
             space[f"r{k}"] = resolver(node)
             given.append(f"**r{k}({', '.join(_leaf_values(node))})")

@@ -1,11 +1,13 @@
 """Shorter kernels for the host engine, where shapes and dtypes are known ahead.
 
 An eager kernel must look at its arguments each time; a graph knows them. Each entry gives a
-kernel with the same result, or `None` where the usual one is right.
+kernel with the same result, or `None` where the usual one is right. All give new arrays; the
+attribute `into` of a kernel is its form with an argument `out`, `None` if it has no such form.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -31,23 +33,34 @@ def _matmul(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
 
 
 def _matmul_nt(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
-    return (lambda x, y: np.dot(x, y.T)) if _matrices(*specs) else None
+    return _new(lambda x, y: np.dot(x, y.T)) if _matrices(*specs) else None
 
 
 def _matmul_tn(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
-    return (lambda x, y: np.dot(x.T, y)) if _matrices(*specs) else None
+    return _new(lambda x, y: np.dot(x.T, y)) if _matrices(*specs) else None
 
 
 def _relu(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
-    # An array of rank 0 costs NumPy less than a number.
-    zero = np.zeros((), specs[0].dtype.np)
-    return (lambda x: np.maximum(x, zero)) if specs[0].dtype.name in _WIDE else None
+    zero = _zeros(specs[0])
+    if specs[0].dtype.name not in _WIDE:
+        return None
+    return _new(lambda x: np.maximum(x, zero), lambda x, out: np.maximum(x, zero, out=out))
 
 
 def _relu_grad(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
     zero = np.zeros((), specs[0].dtype.np)
-    same = specs[0] == specs[1] and specs[0].dtype.name in _WIDE
-    return (lambda g, y: np.multiply(g, np.greater(y, zero))) if same else None
+    if specs[0] != specs[1] or specs[0].dtype.name not in _WIDE:
+        return None
+    return _new(
+        lambda g, y: np.multiply(g, np.greater(y, zero)),
+        lambda g, y, out: np.multiply(g, np.greater(y, zero), out=out),
+    )
+
+
+def _zeros(spec: Spec) -> np.ndarray:
+    """Zeros to compare with: NumPy takes a small array of equal shape faster than a number."""
+    small = spec.shape is not None and None not in spec.shape and math.prod(spec.shape) <= 1 << 14
+    return np.zeros(spec.shape if small else (), spec.dtype.np)
 
 
 def _sum_to(specs: list[Spec], shape: Any) -> Callable[..., Any] | None:
@@ -59,7 +72,12 @@ def _sum_to(specs: list[Spec], shape: Any) -> Callable[..., Any] | None:
         return None
     # BLAS sums the columns of a matrix faster than NumPy does.
     ones = np.ones(rows, dtype.np)
-    return lambda x, shape: np.dot(ones, x)
+    return _new(lambda x, shape: np.dot(ones, x))
+
+
+def _new(kernel: Any, into: Any = None) -> Any:
+    kernel.into = into
+    return kernel
 
 
 SHORTER.update(

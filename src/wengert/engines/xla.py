@@ -49,6 +49,57 @@ class Lowering:
         self.room = room
         self.follow = follow
         self.wanted: list[tuple[Any, int, int]] = []
+        self.keeper: Keeper | None = None
+
+
+class Keeper:
+    """Keeps variables as they were where a check has failed by the time they get a new value.
+
+    Later nodes read the value that was chosen. If they read the new one and only the program's
+    result were chosen, XLA would compute it twice and copy the variable before it.
+    """
+
+    def __init__(self, graph: Graph, given: Any, checks: list[Any], low: Lowering) -> None:
+        self._low, self._checks = low, checks
+        places = {v: k for k, v in enumerate(graph.all_inputs())}
+        self._starts = [
+            None if h.initial is None else given[places[h.initial]] for h in graph.written()
+        ]
+        values = [h.current for h in graph.written()]
+        self._values = values
+        self._early = {
+            v: s for v, s in zip(values, self._starts, strict=True) if values.count(v) == 1
+        }
+        self._chosen: dict[int, int] = {}
+        self._bad: tuple[int, Any] = (0, None)
+
+    def bad(self) -> tuple[int, Any]:
+        """How many conditions there are by now, and whether one of them is met."""
+        count = len(self._checks) + len(self._low.wanted)
+        if count != self._bad[0]:
+            wishes = [w > np.int32(room) for w, _, room in self._low.wanted]
+            self._bad = count, either([anywhere(c) for c in self._checks] + wishes)
+        return self._bad
+
+    def choose(self, node: Node, env: dict[int, Any]) -> None:
+        """Chooses for those results of a node that are new values of variables."""
+        for value in node.outputs:
+            start, new = self._early.get(value), env[value]
+            if start is None or isinstance(new, np.ndarray) or new.shape != start.shape:
+                continue
+            count, bad = self.bad()
+            if count:
+                env[value] = lax.select(bad, start, new)
+                self._chosen[value] = count
+
+    def kept(self, news: list[Any]) -> list[Any]:
+        """The values of the variables after the step."""
+        count, bad = self.bad()
+        return [
+            new if start is None or self._chosen.get(value) == count
+            else lax.select(bad, start, new)
+            for value, start, new in zip(self._values, self._starts, news, strict=True)
+        ]  # fmt: skip
 
 
 def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
@@ -56,6 +107,7 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
     graph = optimised(graph)
     env: dict[int, Any] = dict(graph.constants)
     env.update(zip(graph.all_inputs(), arrays, strict=True))
+    keeper, low.keeper = low.keeper, None  # for the outermost graph
     for node in graph.nodes:
         given = [env[v] for v in node.inputs]
         try:
@@ -65,6 +117,8 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
                 fixing.note_sources(error, graph, node, env)
             raise _explained(error, node, given, env) from error.__cause__
         env.update(zip(node.outputs, results, strict=True))
+        if keeper is not None:
+            keeper.choose(node, env)
         if low.follow is not None:
             low.follow(node)
     return [env[v] for v in graph.all_outputs()]
@@ -190,13 +244,10 @@ class Executable:
 
     def _compile(self) -> None:
         graph, hoisted = optimised(self.graph), self.hoisted
-        outputs = len(graph.outputs)
-        written = graph.written()
-        starts = {v: k for k, v in enumerate(graph.all_inputs())}
+        outputs, count = len(graph.outputs), len(graph.all_inputs())
 
         def program(*given: Any) -> Any:
             low = Lowering(self.room)
-            count = len(starts)
             lifted = graph.copy()
             lifted.cache["optimised"] = lifted
             lifted.constants = {v: c for v, c in graph.constants.items() if v not in hoisted}
@@ -204,20 +255,15 @@ class Executable:
             env_extra = dict(zip(hoisted, given[count:], strict=True))
             inputs = [self.fixed.get(k, x) for k, x in enumerate(given[:count])]
             with gathering() as checks:
+                low.keeper = keeper = Keeper(graph, inputs, checks, low)
                 found = _with_extra(lifted, inputs, env_extra, low)
-            results = found[:outputs]
-            news = found[outputs:]
-            flags = [anywhere(c) for c in checks]
-            self.flagged = bool(flags)
+            results, news = found[:outputs], found[outputs:]
+            self.flagged = bool(checks)
             self.wants = [(key, room) for _, key, room in low.wanted]
-            if not flags and not low.wanted:
+            if not checks and not low.wanted:
                 return (*results, *news)
-            bad = either(flags + [w > np.int32(room) for w, _, room in low.wanted])
-            kept = []
-            for held, new in zip(written, news, strict=True):
-                start = starts.get(held.initial) if held.initial is not None else None
-                kept.append(new if start is None else lax.select(bad, given[start], new))
-            return (*results, *kept, either(flags), *[w for w, _, _ in low.wanted])
+            failed = either([anywhere(c) for c in checks])
+            return (*results, *keeper.kept(news), failed, *[w for w, _, _ in low.wanted])
 
         with jax.enable_x64(True), devices.scope(self.place):
             jitted = jax.jit(program, donate_argnums=self.donate)

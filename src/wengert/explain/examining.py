@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from wengert.core import nest, sites
+from wengert.core.distant import exactly
 from wengert.core.tensor import Value
 from wengert.explain import findings
 from wengert.explain.codes import CODES
@@ -101,6 +102,7 @@ def doctor() -> Iterator[Doctor]:
     always, hooks.always, hooks.written_down = hooks.always, True, True
     try:
         with ExitStack() as stack:
+            stack.enter_context(exactly())
             stack.enter_context(watching(self.findings.history))
             stack.enter_context(_looking_at_gradients(self))
             stack.enter_context(self.functions.watching())

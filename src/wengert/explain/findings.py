@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from wengert.explain.record import Explanation
@@ -16,6 +16,7 @@ class Findings:
 
     def __init__(self, history: Any = None) -> None:
         self.history = history
+        self.told: Callable[[Explanation], None] | None = None  # hears of each new one
         self._found: dict[Any, Explanation] = {}
         self._lock = threading.Lock()
 
@@ -25,8 +26,11 @@ class Findings:
             for e in explanations:
                 site = e.site
                 where = None if site is None else (site.file, site.line, site.column)
-                if len(self._found) < _MOST:
-                    self._found.setdefault((e.code, where, e.cause), e)
+                key = e.code, where, e.cause
+                if len(self._found) < _MOST and key not in self._found:
+                    self._found[key] = e
+                    if self.told is not None:
+                        self.told(e)
 
     def all(self) -> list[Explanation]:
         """What was found, in the order it came."""

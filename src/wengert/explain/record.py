@@ -78,6 +78,21 @@ class Explanation:
             "details": self.details,
         }
 
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Explanation:
+        """The explanation that `to_dict` told."""
+        places = [
+            Place(
+                Site(*(p[key] for key in ("file", "line", "function", "column", "end_column"))),
+                p["label"],
+            )
+            for p in data["sites"]
+        ]
+        rest = {
+            name: data[name] for name in ("code", "title", "cause", "remedy", "details", "certain")
+        }
+        return cls(sites=tuple(places), **rest)
+
     def to_text(self, color: bool = False) -> str:
         """The explanation with the user's source lines, as a terminal shows it."""
         from wengert.explain.terminal import render

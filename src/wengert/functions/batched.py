@@ -20,6 +20,7 @@ from wengert.functions.replay import REPLAYS
 from wengert.functions.trace import put_together, take_apart
 from wengert.functions.vjp import vjp
 from wengert.graph.ir import Graph, building
+from wengert.ops.dims import row_count
 from wengert.ops.nodes import BATCHED
 from wengert.ops.reduce import reduce_sum
 from wengert.tape import backward
@@ -59,10 +60,10 @@ def vectorized_map(
 def _check_rows(tensors: list[Any]) -> None:
     sizes = set()
     for t in tensors:
-        if not t._array.shape:
+        if t.shape.rank == 0:
             raise at_site(ValueError(f"vectorized_map: `elems` must have rows; got {describe(t)}."))
-        if type(t._array.shape[0]) is int:
-            sizes.add(t._array.shape[0])
+        if type(size := row_count(t)) is int:
+            sizes.add(size)
     sizes.discard(1 if len(sizes) > 1 else None)
     if len(sizes) > 1 or not tensors:
         raise at_site(
@@ -97,7 +98,7 @@ def _one_size(tensors: list[Any]) -> list[Any]:
     """A single row is repeated for all, as TensorFlow does."""
     from wengert.ops.shaping import broadcast_to
 
-    sizes = [t._array.shape[0] for t in tensors]
+    sizes = [row_count(t) for t in tensors]
     most = next((d for d in sizes if d != 1), 1)
     return [
         broadcast_to(t, (most, *t._array.shape[1:])) if d == 1 and most != 1 else t

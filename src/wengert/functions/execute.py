@@ -184,9 +184,10 @@ def _on_host(trace: Any, graph: Graph) -> Any:
         for lock in locks:
             lock.acquire()
         try:
-            results = run(*[x._array for x in leaves], *fixed, *[v._array for v in reads])
+            now = [v._host if v._host is not None else v._array for v in reads]
+            results = run(*[x._array for x in leaves], *fixed, *now)
             for variable, new in zip(writes, results[count:], strict=True):
-                variable._array = new
+                variable._host, variable._device = new, None
             return results[:count]
         except Exception:
             return None

@@ -29,7 +29,7 @@ from wengert.functions.loops import TURN, Loop, emit_loop
 from wengert.functions.states import check_states, ends, held, shown
 from wengert.functions.trace import put_together, take_apart
 from wengert.graph.ir import building
-from wengert.ops.dims import expand_dims
+from wengert.ops.dims import expand_dims, row_count
 from wengert.ops.joining import concat, stack
 from wengert.ops.rows import STACK_ROWS
 
@@ -143,7 +143,7 @@ class _Rows:
         self.tensors = tensors
 
     def count(self) -> Any:
-        sizes = [t._array.shape[0] for t in self.tensors]
+        sizes = [row_count(t) for t in self.tensors]
         return next((d for d in sizes if type(d) is int), sizes[0])
 
     def row(self, i: Any) -> Any:
@@ -166,7 +166,7 @@ def _rows(name: str, fn: Any, elems: Any) -> _Rows:
     for t in tensors:
         if t.shape.rank == 0:
             raise invalid(name, "`elems` must have rows", t, kind=InvalidIndexError)
-    sizes = {d for t in tensors if type(d := t._array.shape[0]) is int}
+    sizes = {d for t in tensors if type(d := row_count(t)) is int}
     if len(sizes) > 1:
         found = " and ".join(map(str, sorted(sizes)))
         raise invalid(name, f"all of `elems` must have the same number of rows; there are {found}")

@@ -16,7 +16,7 @@ from wengert.core.errors import at_site, coded, describe
 from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
-from wengert.core.symbolic import SymbolicTensor
+from wengert.core.symbolic import UNRANKED, SymbolicTensor
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.engines import devices, host
@@ -28,6 +28,15 @@ from wengert.graph.verify import checked
 from wengert.ops.seeds import draw
 
 _MOST_SHAPES = 256
+
+
+def _activate_unranked() -> None:
+    from wengert.functions import unranked
+
+    unranked.activate()
+
+
+UNRANKED.append(_activate_unranked)
 
 
 class Slot:

@@ -630,6 +630,8 @@ def _anonymous(leaf: Dim) -> Dim:
 
 def inner_graphs(node: Node) -> list[Graph]:
     """The graphs that a node holds: branches, bodies, calls."""
+    if not node.attrs:
+        return []
     return [a for a in node.attrs.values() if isinstance(a, Graph)] + [
         g for a in node.attrs.values() if type(a) is tuple for g in a if isinstance(g, Graph)
     ]

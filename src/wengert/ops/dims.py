@@ -16,7 +16,7 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import as_value
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
-from wengert.core.symbolic import is_symbolic
+from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.ops.declare import place_of, rank_of, static, static_tuple
@@ -41,6 +41,13 @@ def shape(input: Any, out_type: Any = None, name: Any = None) -> Any:
     if kind not in (dtypes.int32, dtypes.int64):
         raise invalid_dtype("shape", f"`out_type` must be int32 or int64; got {kind.name}")
     return apply(SHAPE, operand(input), dtype=kind)
+
+
+def row_count(x: Any) -> Any:
+    """The first size of a tensor, as a number; one that is known later where its rank is too."""
+    if rank_of(x) is not None:
+        return x._array.shape[0]
+    return as_number(shape(x)[0])
 
 
 def shape_n(input: Any, out_type: Any = dtypes.int32, name: Any = None) -> list[Any]:

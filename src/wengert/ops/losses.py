@@ -7,6 +7,7 @@ largest thing on the tape of a language model.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from wengert.ops.softmax import (
     lower_shifted,
     lower_softmax,
     lower_sum,
+    row_sums,
     shifted,
     softmax,
     softmax_array,
@@ -144,7 +146,7 @@ def softmax_cross_entropy_with_logits(
 
 def _check_labels(labels: np.ndarray, classes: int) -> None:
     # Seen without a sign, negative labels are larger than any class: one pass finds both kinds.
-    if labels.size and int(labels.view(f"u{labels.itemsize}").max()) >= classes:
+    if labels.size and np.maximum.reduce(labels.view(f"u{labels.itemsize}"), None) >= classes:
         bad = labels[(labels < 0) | (labels >= classes)].flat[0]
         raise invalid(
             "sparse_softmax_cross_entropy_with_logits",
@@ -157,9 +159,9 @@ def _sparse_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
     if labels.shape != logits.shape[:-1]:
         raise ValueError("labels")
     _check_labels(labels, logits.shape[-1])
-    z = shifted(logits, -1).reshape(labels.size, logits.shape[-1])
-    out = np.log(np.add.reduce(np.exp(z), -1))
-    out -= z[np.arange(labels.size), labels.reshape(-1)]
+    z = shifted(logits, -1)
+    out = np.log(row_sums(np.exp(z)).reshape(-1))
+    out -= z.take(_places(labels, logits.shape[-1]))
     return out.reshape(labels.shape)
 
 
@@ -185,9 +187,8 @@ def _lower_sparse(labels: Any, logits: Any) -> Any:
 # A function may want the gradient alone, so it looks at the labels, too.
 def _sparse_grad_kernel(g: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
     _check_labels(labels, logits.shape[-1])
-    p = softmax_array(logits, -1)
-    rows = p if p.ndim == 2 else p.reshape(labels.size, logits.shape[-1])
-    rows[np.arange(labels.size), labels.reshape(-1)] -= 1
+    p = np.ascontiguousarray(softmax_array(logits, -1))
+    p.reshape(-1)[_places(labels, logits.shape[-1])] -= 1
     p *= g[..., None]
     return p
 
@@ -252,18 +253,28 @@ def _sparse_both_kernel(labels: np.ndarray, logits: np.ndarray) -> tuple[np.ndar
     _check_labels(labels, logits.shape[-1])
     z = shifted(logits, -1)
     p = np.exp(z)
-    total = np.add.reduce(p, -1, keepdims=True)
-    p /= total
+    total = row_sums(p)
+    p /= total[..., None]
     out = np.log(total.reshape(-1))
-    z = z.reshape(labels.size, logits.shape[-1])
-    out -= z[np.arange(labels.size), labels.reshape(-1)]
+    out -= z.take(_places(labels, logits.shape[-1]))
     return out.reshape(labels.shape), p
+
+
+def _places(labels: np.ndarray, classes: int) -> np.ndarray:
+    """Where the entries of the labels stand in the flat scores."""
+    rows = labels.size
+    starts = _starts(rows, classes) if rows <= 1 << 12 else np.arange(rows) * classes
+    return starts + labels.reshape(-1)
+
+
+@functools.lru_cache(16)
+def _starts(rows: int, classes: int) -> np.ndarray:
+    return np.arange(rows) * classes
 
 
 def _sparse_from_kernel(g: np.ndarray, labels: np.ndarray, p: np.ndarray) -> np.ndarray:
     out = p.copy()
-    rows = out if out.ndim == 2 else out.reshape(labels.size, p.shape[-1])
-    rows[np.arange(labels.size), labels.reshape(-1)] -= 1
+    out.reshape(-1)[_places(labels, p.shape[-1])] -= 1
     out *= g[..., None]
     return out
 

@@ -17,6 +17,7 @@ from wengert.core.shapes import broadcast
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
+from wengert.ops.declare import rank_of
 from wengert.ops.matmul import MATMUL, matmul
 
 
@@ -94,7 +95,7 @@ _install("truediv", _divide, _divide_reflected)
 def _matmul(self: Any, other: Any) -> Any:
     if type(other) is not Tensor and type(other) is not Variable:
         other = operand(other, None, self.dtype)
-    if other._array.ndim == 2 and self._array.ndim >= 2:
+    if rank_of(other) == 2 and (rank_of(self) or 0) >= 2:
         return apply2(MATMUL, self, other)
     return matmul(self, other)
 

@@ -84,9 +84,12 @@ def walk(
                         elif alone and rule.direct is not None:
                             gi = _run(rule.direct, g, x, y, out)
                         else:
-                            gi = rule.run(
-                                tensor(g, site), (x, y), (out,), shapes, _NONE, plan.needs
-                            )
+                            try:
+                                gi = rule.run(
+                                    tensor(g, site), (x, y), (out,), shapes, _NONE, plan.needs
+                                )
+                            except Exception as error:
+                                gi = _later(error, entry, i, tensor(g, site), needed)
                             if gi is None:
                                 continue
                         if shapes is not None and op.broadcasts:
@@ -120,9 +123,12 @@ def walk(
                             x, y = (*(entry[4] or ()), None, None)[:2]
                             gi = _run(rule.direct, g, x, y, entry[5][0] if entry[5] else None)
                         else:
-                            gi = rule.run(
-                                tensor(g, site), entry[4], entry[5], entry[6], entry[7], plan.needs
-                            )
+                            try:
+                                gi = rule.run(
+                                    tensor(g, site), *entry[4:8], plan.needs
+                                )
+                            except Exception as error:
+                                gi = _later(error, entry, i, tensor(g, site), needed)
                         if gi is not None:
                             gi = tensor(gi, site) if key in sources else gi
                             old = grads.get(key)
@@ -186,10 +192,33 @@ def _collect(grads: dict[int, Any], ids: Any, specs: Any, sources: set[int], par
     return tuple(zeros_of(s) if g is None else dense(g) for g, s in zip(found, specs, strict=True))
 
 
+def _later(error: Exception, entry: Entry, i: int, g: Any, needed: set[int] | None) -> Any:
+    """The gradient of one input where a rule failed for want of a rank."""
+    if not PUT_OFF:
+        raise error
+    return dict(pull(full_form(entry), g, needed)).get(i)
+
+
+# What to do with an entry whose rules need a rank that is not known yet, if there is such a thing.
+PUT_OFF: list[Any] = []
+
+
 def pull(
     entry: Entry, g: Any, needed: set[int] | None = None, complex_numbers: bool = False
 ) -> list[tuple[int, Any]]:
     """The gradients of one entry's tracked inputs, given that of its outputs."""
+    try:
+        return _pull(entry, g, needed, complex_numbers)
+    except Exception as error:
+        if not PUT_OFF:
+            raise
+        again = lambda entry, g: _pull(entry, g, needed, complex_numbers)  # noqa: E731
+        return PUT_OFF[0](again, entry, g, error)
+
+
+def _pull(
+    entry: Entry, g: Any, needed: set[int] | None, complex_numbers: bool
+) -> list[tuple[int, Any]]:
     op, plan, in_ids, _, inputs, outs, shapes, attrs, *_ = entry
     if type(g) is IndexedSlices and not _row_linear(op, plan, inputs):
         g = densify(g)

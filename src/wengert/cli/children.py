@@ -1,0 +1,143 @@
+"""Processes that a program under `wengert run` or `doctor` starts: they find Wengert too.
+
+A forked process has everything already. One that begins anew (`multiprocessing` with `spawn` or
+`forkserver`, `subprocess` with the same Python) gets Python's path from its parent, as
+`multiprocessing` hands it on and as PYTHONPATH says: a folder with a module `tensorflow` that
+puts Wengert in its place when it is first imported. Nothing is installed, no start-up file is
+touched, and a process that never imports TensorFlow loads nothing.
+
+Under the doctor such a process has its own detectors, which write what they find to a folder that
+the first process reads at the end.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from wengert import alias
+
+STAND_IN = str(Path(__file__).parent / "stand_in")
+RUN, DOCTOR = "WENGERT_RUN", "WENGERT_DOCTOR"
+_standing = ExitStack()  # the detectors of a child, until it ends
+
+
+@contextmanager
+def welcome() -> Iterator[None]:
+    """Processes that are started in the block resolve `tensorflow` to Wengert."""
+    path = [STAND_IN, *filter(None, [os.environ.get("PYTHONPATH")])]
+    sys.path.insert(1, STAND_IN)
+    try:
+        with _environment(PYTHONPATH=os.pathsep.join(path), **{RUN: sys.prefix}):
+            yield
+    finally:
+        if STAND_IN in sys.path:
+            sys.path.remove(STAND_IN)
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+def take_part() -> None:
+    """Puts Wengert in TensorFlow's place in a process that was started so."""
+    sys.modules.pop("tensorflow", None)
+    alias.install()
+    folder = os.environ.get(DOCTOR)
+    if folder is not None and os.path.isdir(folder):
+        _be_examined(folder)
+    __import__("tensorflow")
+
+
+def _be_examined(folder: str) -> None:
+    from wengert.explain.examining import doctor
+
+    found = _standing.enter_context(doctor())
+    found.findings.told = lambda e: _tell(folder, e)
+    _standing.enter_context(_errors_of_children(found))
+
+    def end() -> None:
+        for e in found.tapes.wasteful():
+            _tell(folder, e)
+        _standing.close()
+
+    atexit.register(end)
+
+
+def _tell(folder: str, explanation: Any) -> None:
+    """Writes a finding down at once: a worker of a pool may be ended at any moment."""
+    with Path(folder, f"{os.getpid()}.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(explanation.to_dict(), default=str) + "\n")
+
+
+@contextmanager
+def examined(found: Any) -> Iterator[None]:
+    """What processes started in the block find is added to what this one finds."""
+    with tempfile.TemporaryDirectory(prefix="wengert-") as folder, _environment(**{DOCTOR: folder}):
+        own, here = os.getpid(), os.getcwd()
+        _in_children.append(lambda: setattr(found.findings, "told", lambda e: _tell(folder, e)))
+        try:
+            with _errors_of_children(found):
+                yield
+        finally:
+            _in_children.pop()
+            if os.getpid() == own:  # what was forked shares this code, but not the end
+                _wait()
+                found.findings.add(_read(Path(folder), here))
+
+
+_in_children: list[Any] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: [tell() for tell in _in_children[-1:]])
+
+
+@contextmanager
+def _errors_of_children(found: Any) -> Iterator[None]:
+    """Looks at the errors that end processes of `multiprocessing`, which it catches itself."""
+    from multiprocessing.process import BaseProcess
+
+    from wengert.explain.standing import replaced
+
+    def run(old: Any, process: Any) -> Any:
+        try:
+            return old(process)
+        except Exception as error:
+            found.examine(error)
+            raise
+
+    with replaced(BaseProcess, "run", run):
+        yield
+
+
+def _wait() -> None:
+    """Waits for processes that Python would wait for at its end."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    for process in multiprocessing.active_children() if multiprocessing is not None else ():
+        if not process.daemon:
+            process.join()
+
+
+def _read(folder: Path, here: str) -> Iterator[Any]:
+    """What was found; below `here` files go by the short names that this process gives them."""
+    from wengert.explain.record import Explanation
+
+    prefix = json.dumps(os.path.join(here, ""))[1:-1]
+    for file in sorted(folder.glob("*.jsonl")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            yield Explanation.from_dict(json.loads(line.replace(prefix, "")))

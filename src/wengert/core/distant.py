@@ -1,0 +1,124 @@
+"""Call sites behind many frames of a library, such as Keras's, at the price of a few.
+
+Walking up costs a tenth of a microsecond a frame, since Python makes a frame object of each. The
+nearest frames are always looked at; beyond them the way is remembered: from this instruction of the
+library, so many frames up stands this instruction of the user's. A way is trusted when the walk has
+found it a few times, is walked again now and then, and never again trusted once it was wrong. The
+doctor walks always (`exactly`), so that what it says is proved.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any
+
+from wengert.core.sites import USER, RawSite, find
+
+_NEAR = (None,) * 5  # frames that are always looked at
+_OFFSET = 5 + len(_NEAR)  # from `_remembered` over the door to the first frame beyond
+_SURE, _AGAIN, _WAYS, _MOST = 8, 32, 4, 4096
+_frame = sys._getframe
+_exact = [0]
+
+
+class Known:
+    """What is known of the ways up from one instruction of a library."""
+
+    __slots__ = ("code", "left", "sure", "ways", "wrong")
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code  # held, so that no other code gets its id
+        self.ways: tuple[tuple[int, RawSite], ...] = ()  # frames to go up, and what is there
+        self.sure = 0  # walks that confirmed what was remembered
+        self.left = 0  # questions until the next walk
+        self.wrong = False
+
+    def learn(self, guessed: RawSite | None, depth: int, site: RawSite) -> None:
+        """Compares a walk with what would have been answered without it."""
+        if guessed is None and len(self.ways) < _WAYS:
+            self.ways = (*self.ways, (depth, site))
+            self.sure = 0
+        elif guessed != site:  # also where there are too many ways to try
+            self.wrong = True
+            self.ways = ()
+        else:
+            self.sure += 1
+        self.left = _AGAIN if self.sure >= _SURE else 0
+
+
+_known: dict[int, Known] = {}
+
+
+def above(frame: Any) -> RawSite | None:
+    """The user's site above `frame`, a library's: the door's `find`, called by nobody else."""
+    user = USER
+    try:
+        for _ in _NEAR:
+            frame = frame.f_back
+            if user[frame.f_code.co_filename]:
+                return frame.f_code, frame.f_lasti
+        frame = frame.f_back
+        return _remembered(frame)
+    except (KeyError, AttributeError):  # a file seen for the first time, or no frame is left
+        return find(frame)
+
+
+def _remembered(frame: Any) -> RawSite | None:
+    code = frame.f_code
+    key = id(code) + frame.f_lasti  # an instruction's place in memory
+    known = _known.get(key)
+    if known is None or known.wrong or _exact[0]:
+        return _walked(frame, key, known)
+    known.left -= 1
+    guess = None
+    try:
+        for depth, site in known.ways:
+            up = _frame(depth)
+            if up.f_lasti == site[1] and up.f_code is site[0]:
+                guess = site
+                break
+    except ValueError:  # there are not so many frames
+        pass
+    if guess is not None and known.left >= 0:
+        return guess
+    depth, found = _walk(frame)
+    if found is not None:
+        known.learn(guess, depth, found)
+    return found
+
+
+def _walked(frame: Any, key: int, known: Known | None) -> RawSite | None:
+    depth, found = _walk(frame)
+    if known is None and found is not None and not _exact[0]:
+        if len(_known) >= _MOST:
+            _known.clear()
+        _known[key] = known = Known(frame.f_code)
+        known.learn(None, depth, found)
+    return found
+
+
+def _walk(frame: Any) -> tuple[int, RawSite | None]:
+    """How many frames above `_remembered` the user's stands, and its site."""
+    depth = _OFFSET
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename not in USER:
+            find(frame)  # judges the file
+        if USER[code.co_filename]:
+            return depth, (code, frame.f_lasti)
+        frame = frame.f_back
+        depth += 1
+    return depth, None
+
+
+@contextmanager
+def exactly() -> Iterator[None]:
+    """Walks every time inside the block, in all threads."""
+    _exact[0] += 1
+    try:
+        yield
+    finally:
+        _exact[0] -= 1

@@ -1,0 +1,324 @@
+"""Operations on tensors of unknown rank: what needs the rank is put off until the graph runs.
+
+What a host call returns, or an argument declared with shape `None`, has a rank only then. A public
+function that fails for want of it becomes a node, `later`, which calls the function itself on the
+values; so does a gradient rule. The dtypes of the results, and their shapes where they do not
+depend on the rank, are found by trying it on tensors of a few ranks. Programs without such tensors
+must not pay for the question, so functions learn to ask it when the first one is made.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import sys
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, nest, shapes
+from wengert.core.apply import apply, wrap
+from wengert.core.context import State, using
+from wengert.core.convert import Hooks
+from wengert.core.dims import Dim
+from wengert.core.op import Joint, Op, Spec
+from wengert.core.symbolic import SymbolicTensor, Unranked, as_number
+from wengert.core.tables import IMPORTED
+from wengert.core.tensor import Value
+from wengert.core.variable import Variable
+from wengert.engines import xla
+from wengert.functions.host_calls import called_back
+from wengert.functions.inner import make_graph, snapshot
+from wengert.functions.replay import REPLAYS
+from wengert.graph.ir import Graph, building
+from wengert.ops.shaping import identity
+from wengert.tape import backward
+from wengert.tape.gradient_tape import GradientTape
+
+_RANKS = (2, 1, 3, 4, 0, 5)
+# Modules of helpers, effects and random numbers, whose functions must not run a second time.
+_LEFT_ALONE = frozenset(
+    "array_methods checks compiled declare distributions generator nodes numpy_functions "
+    "numpy_protocols numpy_traced operators philox random rejection row_list seeds".split()
+)
+
+
+class Later:
+    """A function to be called when the graph runs, and the places of the values it takes.
+
+    `kinds` tells for each leaf of the arguments what it becomes: "tensor", "shape" (of that
+    tensor), "number", or "as it is".
+    """
+
+    def __init__(self, function: Callable[..., Any], arguments: Any) -> None:
+        self.function = function
+        self.arguments = arguments
+        self.leaves = nest.flatten(arguments)
+        self.kinds = [_kind(x) for x in self.leaves]
+        self.result: Any = None
+        self.specs: list[Spec] = []
+
+    def inputs(self) -> list[Any]:
+        """The tensors that stand for the leaves that have no value yet, or are followed."""
+        here: Any = building()
+        return [_tensor(here, x, k) for x, k in zip(self.leaves, self.kinds, strict=True) if k]
+
+    def call(self, tensors: list[Any]) -> Any:
+        """The function on other tensors in their places."""
+        given = iter(tensors)
+        leaves = [
+            _placed(next(given), k) if k else x
+            for x, k in zip(self.leaves, self.kinds, strict=True)
+        ]
+        args, kwargs = nest.pack_sequence_as(self.arguments, leaves)
+        return self.function(*args, **kwargs)
+
+    def run(self, *arrays: Any) -> list[Any]:
+        """The results for arrays, as arrays."""
+        with called_back():
+            return [x._array for x in _flat(self.call([wrap(np.asarray(a)) for a in arrays]))]
+
+    def tell(self, result: Any, specs: list[Spec]) -> Later:
+        """Fixes what the results look like."""
+        self.result, self.specs = result, specs
+        return self
+
+
+def _kind(x: Any) -> str:
+    if isinstance(x, Value):
+        return "tensor"
+    return "shape" if type(x) is Unranked else "number" if type(x) is Dim else ""
+
+
+def _tensor(here: Graph, x: Any, kind: str) -> Any:
+    if kind == "shape":
+        return x.tensor
+    if kind == "number":
+        return Hooks.number(x, None)
+    return snapshot(here, x) if isinstance(x, Variable) else here.own(x)
+
+
+def _placed(x: Any, kind: str) -> Any:
+    if kind == "number":
+        return as_number(x) if isinstance(x, SymbolicTensor) else int(x._array)
+    return x._array.shape if kind == "shape" else x
+
+
+def _flat(result: Any) -> list[Any]:
+    return [backward.dense(x) for x in nest.flatten(result)]
+
+
+def _pull(g: Any, inputs: Any, needs: Any, call: Later) -> list[Any]:
+    """The gradient of a call that is put off is put off too: it calls the function once more."""
+    seeds = list(g) if isinstance(g, tuple) else [g]
+    count, wanted = len(inputs), [k for k, n in enumerate(needs) if n]
+    shown = [k for k, s in enumerate(call.specs) if s.dtype.is_differentiable]
+
+    def back(*given: Any) -> list[Any]:
+        # Under names of their own: one tensor may be given twice.
+        xs = [identity(x) for x in given[:count]]
+        with GradientTape() as tape:
+            tape.watch([xs[k] for k in wanted])
+            found = _flat(call.call(xs))
+        return tape.gradient(
+            [found[k] for k in shown],
+            [xs[k] for k in wanted],
+            [given[count + k] for k in shown],
+            "zero",
+        )
+
+    here: Any = building()
+    specs = [here.specs[here.value_of(inputs[k])] for k in wanted]
+    later = Later(back, ((*inputs, *seeds), {})).tell([None] * len(wanted), specs)
+    answer: list[Any] = [None] * count
+    for k, x in zip(wanted, _emit(later), strict=True):
+        answer[k] = x
+    return answer
+
+
+LATER = Op(
+    "later",
+    "*xs",
+    kernel=lambda *arrays, call: call.run(*arrays),
+    infer=lambda *specs, call: call.specs,
+    lower=None,
+    grad=Joint(_pull),
+    match=(),
+    outputs=None,
+    holomorphic=False,
+    folds=False,
+    register=False,
+)
+
+
+def _emit(later: Later) -> Any:
+    return nest.pack_sequence_as(later.result, list(apply(LATER, *later.inputs(), call=later)))
+
+
+def put_off(function: Callable[..., Any], args: Any, kwargs: Any, error: Exception) -> Any:
+    """A function on tensors of unknown rank as a node; the error, if it can have no such form."""
+    later = Later(function, (args, kwargs))
+    result, specs = _tried(later, error)
+    return _emit(later.tell(result, specs))
+
+
+def _tried(later: Later, error: Exception) -> tuple[Any, list[Spec]]:
+    """What the results look like, from trials on tensors of known rank."""
+    here: Any = building()
+    values = [here.value_of(x) for x in later.inputs() if _is_unranked(x)]
+    missing = list(dict.fromkeys(values))
+    same = [t for t in (_trial(later, dict.fromkeys(missing, r)) for r in _RANKS) if t]
+    if not same and 1 < len(missing) < 4:
+        mixed = itertools.product(_RANKS[:5], repeat=len(missing))
+        trials = (_trial(later, dict(zip(missing, ranks, strict=True))) for ranks in mixed)
+        same = [t for t in itertools.islice(filter(None, trials), 1)]
+        same = [(result, [Spec(None, s.dtype) for s in specs]) for result, specs in same]
+    if not same:
+        raise error
+    result, specs = same[0]
+    for _, others in same[1:]:
+        specs = [Spec(_both(a.shape, b.shape), a.dtype) for a, b in zip(specs, others, strict=True)]
+    return result, specs
+
+
+def _both(a: Any, b: Any) -> Any:
+    return None if a is None or b is None else shapes.join(a, b)
+
+
+def _trial(later: Later, ranks: dict[int, int]) -> tuple[Any, list[Spec]] | None:
+    """What the function gives for tensors of these ranks, in a graph that is thrown away."""
+    here: Any = building()
+    graph = Graph("rank", here)
+    inputs = later.inputs()
+    with using(State((), graph)):
+        given: dict[int, Any] = {}
+        for x in inputs:
+            value = here.value_of(x)
+            if value in ranks and value not in given:
+                given[value] = graph.parameter(Spec((None,) * ranks[value], x.dtype))
+        try:
+            result = later.call([given.get(here.value_of(x), x) for x in inputs])
+            found = _flat(result)
+            specs = [graph.specs[graph.value_of(x)] for x in found]
+        except Exception:  # not for these ranks
+            return None
+    return (nest.map_structure(lambda x: None, result), specs) if found else None
+
+
+def _is_unranked(x: Any) -> bool:
+    if type(x) is Unranked:
+        return True
+    return type(x) is SymbolicTensor and x._graph.specs[x._value].shape is None
+
+
+def _wants_rank(values: Any) -> bool:
+    """Whether what failed may have failed for want of a rank."""
+    return building() is not None and any(map(_is_unranked, nest.flatten(values)))
+
+
+def _put_off_rule(pull: Callable[..., Any], entry: Any, g: Any, error: Exception) -> Any:
+    """What `pull` gives for an entry of a tape, by a node that calls it when the graph runs."""
+    kept = entry[4:8]
+    if not _wants_rank((g, kept)):
+        raise error
+    places: list[int] = []
+
+    def back(g: Any, kept: Any) -> list[Any]:
+        found = pull((*entry[:4], *kept, *entry[8:]), g)
+        places[:] = [i for i, _ in found]
+        return [x for _, x in found]
+
+    later = Later(back, ((backward.dense(g) if type(g) is not tuple else g, kept), {}))
+    result, specs = _tried(later, error)
+    own = kept[2] or ()
+    specs = [Spec(_known(own, i), s.dtype) for i, s in zip(places, specs, strict=True)]
+    where = list(places)
+    return list(zip(where, _emit(later.tell(result, specs)), strict=True))
+
+
+def _known(own: Any, i: int) -> Any:
+    """The shape of an input that a tape has kept, as far as it is known."""
+    if i >= len(own) or own[i] is None or type(own[i]) is Unranked:
+        return None
+    return tuple([d if type(d) is int else None for d in own[i]])
+
+
+def activate() -> None:
+    """Lets public functions put off what needs a rank that is unknown; once."""
+    seen: set[str] = set()
+
+    def look() -> None:
+        for name in [n for n in sys.modules if n.startswith("wengert.ops.") and n not in seen]:
+            seen.add(name)
+            if name.rpartition(".")[2] not in _LEFT_ALONE:
+                _exchange_all(sys.modules[name])
+
+    look()
+    IMPORTED.append(look)
+    backward.PUT_OFF.append(_put_off_rule)
+
+
+def _exchange_all(module: Any) -> None:
+    for name, value in list(vars(module).items()):
+        own = type(value) is FunctionType and value.__module__ == module.__name__
+        if own and not name.startswith("_") and _asks(value.__code__):
+            _exchange(value)
+
+
+def _asks(code: Any) -> bool:
+    """Whether this is the code of a function that programs call on tensors."""
+    return not code.co_freevars and code.co_argcount > 0 and code.co_varnames[0] != "name"
+
+
+def _exchange(function: Any) -> None:
+    """Gives a function code that tries, and puts off where a rank was missing."""
+    plain = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__
+    )
+    plain.__kwdefaults__ = function.__kwdefaults__
+
+    def attempt(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            return plain(*args, **kwargs)
+        except Exception as error:
+            if not _wants_rank((args, kwargs)):
+                raise
+            return put_off(function, args, kwargs, error)
+
+    if not hasattr(function, "__signature__"):
+        function.__signature__ = inspect.signature(plain)
+    function.__kwdefaults__ = {"_attempt": attempt}
+    function.__defaults__ = None
+    function.__code__ = _attempting.__code__
+
+
+def _attempting(*args: Any, _attempt: Any, **kwargs: Any) -> Any:
+    return _attempt(args, kwargs)
+
+
+def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
+    """In a graph that knows the ranks, the function is called at once."""
+    call: Later = attrs["call"]
+    if any(map(_is_unranked, given)):
+        return list(apply(LATER, *given, call=call))
+    return _flat(call.call(given))
+
+
+def _lower(graph: Graph, node: Any, given: list[Any], attrs: dict[str, Any], low: Any) -> list[Any]:
+    """In compiled code all ranks are known: the operations that the function consists of."""
+    call: Later = attrs["call"]
+    fixed = {k: wrap(x) for k, x in enumerate(given) if isinstance(x, np.ndarray)}
+    open_ = [k for k in range(len(given)) if k not in fixed]
+    specs = [Spec(tuple(given[k].shape), dtypes.as_dtype(given[k].dtype)) for k in open_]
+
+    def run(*xs: Any) -> list[Any]:
+        found = dict(zip(open_, xs, strict=True)) | fixed
+        return _flat(call.call([found[k] for k in range(len(given))]))
+
+    return xla.lower_graph(make_graph("later", specs, run), [given[k] for k in open_], low)
+
+
+REPLAYS["later"] = _replay
+xla.LOWERINGS["later"] = _lower
