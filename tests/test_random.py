@@ -514,3 +514,42 @@ def test_bad_input_is_said_plainly(call: Any, kind: Any, message: str) -> None:
     with pytest.raises(kind) as caught:
         call()
     assert message in str(caught.value)
+
+
+@pytest.fixture
+def determinism():
+    tf.config.experimental.enable_op_determinism()
+    tf.random.set_seed(None)
+    try:
+        yield
+    finally:
+        from wengert import settings
+
+        settings.disable_op_determinism()
+        tf.random.set_seed(None)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: tf.random.normal([2]),
+        lambda: tf.random.shuffle([1, 2]),
+        lambda: tf.nn.dropout(tf.ones(3), 0.5),
+        lambda: tf.function(lambda: tf.random.uniform([2]))(),
+        lambda: list(tf.data.Dataset.range(3).shuffle(3)),
+    ],
+    ids=["normal", "shuffle", "dropout", "function", "dataset"],
+)
+def test_with_determinism_random_numbers_need_a_seed(determinism, draw):
+    with pytest.raises(RuntimeError, match=r"need a seed.*Call tf.random.set_seed\(1\) first"):
+        draw()
+    tf.random.set_seed(1)
+    draw()
+
+
+def test_with_determinism_a_seed_of_its_own_is_enough(determinism):
+    assert tf.random.normal([2], seed=3).shape == (2,)
+    assert tf.random.stateless_normal([2], [1, 2]).shape == (2,)
+    assert tf.random.Generator.from_seed(1).normal([2]).shape == (2,)
+    with pytest.raises(RuntimeError, match=r"Use Generator\.from_seed"):
+        tf.random.Generator.from_non_deterministic_state()

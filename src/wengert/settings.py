@@ -8,6 +8,7 @@ from typing import Any
 
 from wengert.core.errors import at_site, describe
 from wengert.io.paths import local
+from wengert.ops.seeds import REPEATABLE as _REPEATABLE
 
 _values: dict[str, Any] = {
     "compile_cache": None,
@@ -32,13 +33,13 @@ _POLICIES = ("silent", "silent_for_int32", "warn", "explicit")
 
 
 def enable_op_determinism() -> None:
-    """Accepted; the same program gives the same numbers as it is."""
-    _values["deterministic"] = True
+    """Refuses random numbers that no seed fixes; all else gives the same numbers as it is."""
+    _values["deterministic"] = _REPEATABLE[0] = True
 
 
 def disable_op_determinism() -> None:
     """Takes `enable_op_determinism` back."""
-    _values["deterministic"] = False
+    _values["deterministic"] = _REPEATABLE[0] = False
 
 
 def is_op_determinism_enabled() -> bool:

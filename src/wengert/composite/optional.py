@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from wengert.composite.forms import Form
 from wengert.composite.values import tensor_or_composite, type_spec_from_value
 from wengert.core import nest
+from wengert.core.apply import wrap
 from wengert.core.composite import StaticSpec
-from wengert.core.convert import to_tensor
 from wengert.core.errors import invalid
 from wengert.core.symbolic import is_symbolic
 from wengert.ops.checks import Assert
@@ -21,16 +24,28 @@ class Optional:
     3
     """
 
-    def __init__(self, element_spec: Any, value: Any, full: bool) -> None:
-        self._element_spec = element_spec
+    def __init__(
+        self, element_spec: Any, value: Any, full: Any, find_spec: Callable[[], Any] | None = None
+    ) -> None:
+        if find_spec is None:
+            self._element_spec = element_spec
+        self._find_spec = find_spec
         self._value = value
         self._full = full
+
+    def __getattr__(self, name: str) -> Any:
+        """The spec, where it is worked out only when somebody asks."""
+        if name != "_element_spec":
+            raise AttributeError(f"Optional has no attribute {name!r}.")
+        assert self._find_spec is not None, "an optional knows its spec, or how to find it"
+        self._element_spec = self._find_spec()
+        return self._element_spec
 
     @staticmethod
     def from_value(value: Any) -> Optional:
         """An optional that holds a tensor, a composite, or a nest of them."""
         held = nest.map_structure(tensor_or_composite, value)
-        return Optional(nest.map_structure(type_spec_from_value, held), held, True)
+        return Optional(None, held, True, lambda: nest.map_structure(type_spec_from_value, held))
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
@@ -39,7 +54,7 @@ class Optional:
 
     def has_value(self, name: Any = None) -> Any:
         """Whether there is a value, as a scalar tensor."""
-        return to_tensor(self._full)
+        return wrap(np.array(self._full)) if isinstance(self._full, bool) else self._full
 
     def get_value(self, name: Any = None) -> Any:
         """The value; an error where there is none."""

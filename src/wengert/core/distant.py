@@ -17,7 +17,7 @@ from typing import Any
 
 from wengert.core.sites import USER, RawSite, find
 
-_NEAR = (None,) * 5  # frames that are always looked at
+_NEAR = (None,) * 4  # frames that are always looked at
 _OFFSET = 5 + len(_NEAR)  # from `_remembered` over the door to the first frame beyond
 _SURE, _AGAIN, _WAYS, _MOST = 8, 32, 4, 4096
 _frame = sys._getframe

@@ -1,7 +1,8 @@
 """Call sites: where in the user's program something was made.
 
 A raw site is the pair (code object, instruction offset) of the first frame outside library code;
-taking one costs about 0.1 µs. File, line and columns are worked out only when asked (`locate`).
+taking one costs about 0.2 µs, and `distant` takes those behind many library frames. File, line and
+columns are worked out only when asked (`locate`).
 """
 
 from __future__ import annotations

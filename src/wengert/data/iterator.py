@@ -70,9 +70,9 @@ class OwnedIterator(Iterator):
         if building() is not None:
             return self.traced_steps().get_next_as_optional()
         try:
-            return _Coming(self._plan, self.__next__(), True)
+            return Optional(None, self.__next__(), True, self._spec)
         except StopIteration:
-            return _Coming(self._plan, None, False)
+            return Optional(None, None, False, self._spec)
 
     # Inside functions; see `traced`.
 
@@ -108,22 +108,12 @@ class OwnedIterator(Iterator):
         """The spec of the elements."""
         return self._plan.spec
 
+    def _spec(self) -> Any:
+        return self._plan.spec
+
     @property
     def _type_spec(self) -> IteratorSpec:
         return IteratorSpec(self.element_spec)
-
-
-class _Coming(Optional):
-    """An optional from an iterator, whose spec is worked out when it is asked for."""
-
-    def __init__(self, plan: Plan, value: Any, full: bool) -> None:
-        self._plan, self._value, self._full = plan, value, full
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "_element_spec":
-            raise AttributeError(f"Optional has no attribute {name!r}.")
-        self._element_spec = self._plan.spec
-        return self._element_spec
 
 
 class NumpyIterator:

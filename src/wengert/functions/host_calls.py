@@ -38,7 +38,7 @@ from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.core.variable import CALLED_BACK
 from wengert.functions.calls import followed, followers, gradient_op
-from wengert.functions.replay import REPLAYS
+from wengert.functions.replay import AROUND, REPLAYS
 from wengert.graph.ir import building
 from wengert.ops.nodes import FLUSH, HOST_CALL, RELOAD
 from wengert.tape import backward
@@ -278,21 +278,43 @@ def _flush(here: Any, site: Any) -> None:
         return
     if here.parent is not None:
         _flush(here.parent, site)
-    held = [h for h in here.held.values() if h.written]
+    if here.turn is not None:  # an earlier turn may have changed what enclosing graphs hold
+        _hold_all(here)
+    held = [h for h in here.held.values() if h.written or (here.turn is not None and h.current)]
     if held:
         variables = tuple([h.variable for h in held])
         values = tuple([h.current for h in held])
         here.emit(FLUSH, values, {"variables": variables}, [], site)
 
 
+def _hold_all(here: Any) -> None:
+    """Lets a branch or a body hold the variables that enclosing graphs hold."""
+    for held in [h for outer in _around(here) for h in outer.held.values()]:
+        here.read(held.variable)
+
+
+def _around(here: Any) -> Iterator[Any]:
+    while here.parent is not None and here.on_create is None:
+        here = here.parent
+        yield here
+
+
 def _reload(here: Any, site: Any) -> None:
-    """Reads variables again after Python may have changed them."""
+    """Reads variables again after Python may have changed them.
+
+    What a branch or a body reads again is also what the graphs around it see after it.
+    """
     if here.root().jit:
         return
+    inside = here.parent is not None and here.on_create is None
+    if inside:
+        _hold_all(here)
     for held in here.held.values():
         if held.current is not None:
             held.current = _read_again(here, held.variable, held.current, site)
-    here.reread = _read_again
+            held.written |= inside
+    for graph in (here, *_around(here)):
+        graph.reread = _read_again
 
 
 def _read_again(here: Any, variable: Any, before: int, site: Any = None) -> int:
@@ -322,6 +344,7 @@ def _replay_reload(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
     return (here.snapshot(attrs["variable"]),)
 
 
+AROUND.append((_flush, _reload))
 REPLAYS["host_call"] = _replay
 REPLAYS["flush"] = _replay_flush
 REPLAYS["reload"] = _replay_reload

@@ -15,12 +15,14 @@ from wengert.core.context import State, _state, get_state
 from wengert.core.dims import Dim
 from wengert.core.op import Op
 from wengert.core.symbolic import SymbolicTensor, as_number
-from wengert.graph.ir import Graph, Node, Seen, building
+from wengert.graph.ir import Graph, Node, Seen, building, inner_graphs
 from wengert.ops.updates import ASSIGNED
 from wengert.tape.custom import CUSTOM, tell, with_gradient
 
 # How nodes that are more than an operation are run again; each kind fills in its own.
 REPLAYS: dict[str, Callable[..., Any]] = {}
+# What is done before and after a node inside which Python is called: it may look at variables.
+AROUND: list[tuple[Callable[..., None], Callable[..., None]]] = []
 
 
 Assigned = Callable[[Any, Any], Any]
@@ -59,11 +61,29 @@ def _run(graph: Graph, node: Node, env: dict[int, Any], assigned: Assigned | Non
     elif node.op is CUSTOM:
         results = _custom(graph, node, given, env)
     elif node.op.name in REPLAYS:
+        here = building()
+        around = AROUND if here is not None and _calls_python(node) else ()
+        for before, _ in around:
+            before(here, node.site)
         results = REPLAYS[node.op.name](node, given, attrs)
+        for _, after in around:
+            after(here, node.site)
     else:
         found = apply(node.op, *given, **attrs)
         results = (found,) if node.op.outputs == 1 else found
     env.update(zip(node.outputs, results, strict=True))
+
+
+def _calls_python(node: Node) -> bool:
+    """Whether Python that may see variables is called in the graphs that a node holds."""
+    for graph in inner_graphs(node):
+        found = graph.cache.get("calls_python")
+        if found is None:
+            calls = (n for n in graph.walk() if n.op.name == "host_call")
+            found = graph.cache["calls_python"] = any(n.attrs.get("variables") for n in calls)
+        if found:
+            return True
+    return False
 
 
 def _assigned(

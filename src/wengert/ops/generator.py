@@ -21,7 +21,7 @@ from wengert.core.variable import Variable
 from wengert.ops import distributions, philox
 from wengert.ops import random as functions
 from wengert.ops.declare import static_int
-from wengert.ops.seeds import entropy
+from wengert.ops.seeds import REPEATABLE, entropy
 
 _WIDE = 0xFFFFFFFFFFFFFFFF
 # Blocks set aside for each element drawn, as TensorFlow does: room for rejection samplers.
@@ -121,6 +121,7 @@ class Generator:
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
         """A generator seeded by the operating system."""
+        _need_repeatable("Generator.from_non_deterministic_state", "Use Generator.from_seed.")
         return cls(state=[0, 0, _signed(entropy())], alg=alg or "auto_select")
 
     @classmethod
@@ -281,10 +282,20 @@ def _state_array(state: Any) -> np.ndarray:
 _global: list[Generator] = []
 
 
+def _need_repeatable(name: str, help: str) -> None:
+    if REPEATABLE[0]:
+        raise at_site(
+            RuntimeError(
+                f"{name}: its numbers differ from run to run, and determinism is enabled. {help}"
+            )
+        )
+
+
 def get_global_generator() -> Generator:
     """The generator that the program shares; made from entropy when first asked for."""
     with _lock:
         if not _global:
+            _need_repeatable("get_global_generator", "Call tf.random.set_global_generator first.")
             _global.append(Generator.from_non_deterministic_state())
         return _global[0]
 

@@ -25,6 +25,8 @@ from wengert.core.tensor import Value
 from wengert.ops import philox
 from wengert.ops.sizes import checked
 
+# Whether random numbers that differ from run to run are refused.
+REPEATABLE = [False]
 # What stands for the global seed when only an operation has one.
 _DEFAULT = 0x57454E47455254
 
@@ -70,6 +72,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_streams.after_fork)
 
 
+def need_seed(name: str, seed: Any = None) -> None:
+    """Refuses numbers that no seed fixes, where `enable_op_determinism` was asked for."""
+    if REPEATABLE[0] and seed is None and _streams.seed is None:
+        raise at_site(
+            RuntimeError(
+                f"{name}: random operations need a seed when determinism is enabled. Call "
+                f"tf.random.set_seed(1) first, or give `seed`."
+            )
+        )
+
+
 def entropy() -> int:
     """64 bits from the operating system."""
     return int.from_bytes(os.urandom(8), "little")
@@ -102,6 +115,8 @@ def next_state(kind: str, seed: Any = None) -> Any:
     Inside a function it is drawn anew for each call of the function.
     """
     number = None if seed is None else _whole(kind, seed)
+    if REPEATABLE[0]:
+        need_seed(kind, number)
     here = get_state()
     if here is not None and here.graph is not None:
         return replay.draw(lambda: here.graph.draw(kind, number))
@@ -110,6 +125,8 @@ def next_state(kind: str, seed: Any = None) -> Any:
 
 def draw(kind: str, seed: int | None) -> np.ndarray:
     """The next state of a stream."""
+    if REPEATABLE[0]:
+        need_seed(kind, seed)
     return _streams.next(kind, seed)
 
 
