@@ -209,7 +209,7 @@ TARGETS = [
     Target("conv", 2.0, "torch", "conv network step"),
     Target("embedding1M", 1.25, "embedding10k", "embedding: time independent of the rows"),
     Target("embedding1M-memory", 1.0, "limit", "embedding: a million rows, MiB over the table"),
-    Target("tape1M", 1.25, "tape10k", "tape: time linear in its entries"),
+    Target("tape1M", 1.25, "tape100k", "tape: time linear in its entries"),
     Target("tape1M-memory", 1.25, "tape100k-memory", "tape: memory linear in its entries"),
     Target("deep-memory", 1.1, "torch", "tape memory of a 50-layer MLP"),
     Target("recompute-on", 0.2, "recompute-off", "recompute_grad: peak with over without"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import FunctionType, GeneratorType, MethodType
 from typing import Any
 
 from wengert.autograph.calls import call
@@ -27,7 +27,7 @@ from wengert.ops.cast import cast
 from wengert.ops.create import range as range_of
 from wengert.ops.dims import shape
 from wengert.ops.joining import concat, stack
-from wengert.ops.reduce import reduce_all, reduce_any, reduce_sum
+from wengert.ops.reduce import reduce_all, reduce_any, reduce_max, reduce_min, reduce_sum
 from wengert.ops.select import maximum, minimum
 from wengert.ops.shaping import transpose
 
@@ -134,11 +134,19 @@ def sum_(iterable: Any, /, start: Any = 0) -> Any:
     return builtins.sum(iterable, start)
 
 
-def _extreme(plain: Any, pair: Callable[[Any, Any], Any]) -> Any:
+def _extreme(plain: Any, pair: Callable[[Any, Any], Any], over: Callable[..., Any]) -> Any:
     def extreme(*args: Any, **kwargs: Any) -> Any:
-        if len(args) > 1 and not kwargs and any(map(symbolic, args)):
-            return functools.reduce(pair, args)
-        return plain(*args, **kwargs)
+        if kwargs or not args:
+            return plain(*args, **kwargs)
+        if len(args) > 1:
+            return functools.reduce(pair, args) if any(map(symbolic, args)) else plain(*args)
+        rows = args[0].stack() if isinstance(args[0], TracedList) else args[0]
+        if isinstance(rows, SymbolicTensor):
+            return over(rows, 0) if rows.shape.rank == 1 else plain(rows)
+        if isinstance(rows, list | tuple | GeneratorType):
+            rows = list(rows)
+            return functools.reduce(pair, rows) if any(map(symbolic, rows)) else plain(rows)
+        return plain(rows)
 
     return extreme
 
@@ -238,8 +246,8 @@ replace(builtins.int, int_)
 replace(builtins.float, float_)
 replace(builtins.bool, bool_)
 replace(builtins.sum, sum_)
-replace(builtins.min, _extreme(builtins.min, minimum))
-replace(builtins.max, _extreme(builtins.max, maximum))
+replace(builtins.min, _extreme(builtins.min, minimum, reduce_min))
+replace(builtins.max, _extreme(builtins.max, maximum, reduce_max))
 replace(builtins.any, _quantified(builtins.any, or_, False))
 replace(builtins.all, _quantified(builtins.all, and_, True))
 replace(builtins.map, map_)

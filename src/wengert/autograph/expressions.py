@@ -199,12 +199,38 @@ class Expressions:
                 node, key=inner(node.key), value=inner(node.value), generators=generators
             )
         new = b.changed(node, elt=inner(node.elt), generators=generators)
-        names = _simple_targets(node)
-        if isinstance(node, ast.SetComp) or names is None:
+        targets = [_target(g.target) for g in node.generators]
+        if isinstance(node, ast.SetComp) or None in targets or _binds([node]):
             return new
-        return self._over_rows(node, new, names)
+        if any(g.is_async for g in node.generators):
+            return new
+        first = node.generators[0]
+        decides = isinstance(node, ast.ListComp) and not all(map(self.facts.is_static, first.ifs))
+        if len(targets) > 1 or decides:
+            return self._over_many(node, new, targets)
+        return self._over_rows(node, new, *targets[0])
 
-    def _over_rows(self, node: Any, new: Any, names: list[str]) -> Any:
+    def _over_many(self, node: Any, new: Any, targets: list[Any]) -> Any:
+        """Several sources, or a condition: a loop inside a loop, which may all be the graph's."""
+        clauses, known = [], []
+        for g, (names, form) in zip(node.generators, targets, strict=True):
+            source = b.thunk(g.iter, self.scoped.iterable(g.iter, self.scoped), known)
+            known = [*[n for n in known if n not in names], *names]
+            test = b.const(node, None)
+            if g.ifs:
+                test = b.thunk(g.ifs[0], self.scoped.chain_op("and_test", node, g.ifs), known)
+            sites = self._sites(node)
+            clauses.append(b.several(node, [sites, source, test, b.const(node, form)]))
+        python = b.const(node, None)
+        if not isinstance(node, ast.ListComp):
+            rows = self.names.prefix + "rows"
+            first = b.changed(new.generators[0], iter=b.load(node, rows))
+            theirs = b.changed(new, generators=[first, *new.generators[1:]])
+            python = b.thunk(node, theirs, [rows])
+        element = b.thunk(node.elt, new.elt, known)
+        return self.op(node, "comprehend_all", b.several(node, clauses), element, python)
+
+    def _over_rows(self, node: Any, new: Any, names: list[str], form: Any) -> Any:
         first = node.generators[0]
         rows = self.kept if self.plain else self.names.prefix + "rows"
         generator = b.changed(new.generators[0], iter=b.load(first.iter, rows))
@@ -214,7 +240,7 @@ class Expressions:
             parts[1] = b.thunk(
                 first.ifs[0], self.scoped.chain_op("and_test", node, first.ifs), names
             )
-        parts.append(b.const(node, isinstance(first.target, ast.Tuple)))
+        parts.append(b.const(node, form))
         sites = self._sites(node)
         source = self.iterable(first.iter, self)
         if not self.plain:
@@ -293,15 +319,18 @@ def _looks_at_frames(node: ast.Call) -> bool:
     return isinstance(node.func, ast.Name) and node.func.id in _FRAME_FUNCTIONS
 
 
-def _simple_targets(node: Any) -> list[str] | None:
-    """The names of a comprehension over one source, if a lambda can take them."""
-    first = node.generators[0]
-    if len(node.generators) > 1 or first.is_async or _binds([node]):
+def _target(target: Any) -> tuple[list[str], Any] | None:
+    """The names of the target of a clause and how they are nested, if a lambda can take them."""
+    if isinstance(target, ast.Name):
+        return [target.id], None
+    if not isinstance(target, ast.Tuple | ast.List):
         return None
-    targets: Any = first.target.elts if isinstance(first.target, ast.Tuple) else [first.target]
-    if not all(isinstance(t, ast.Name) for t in targets):
+    inner = [_target(t) for t in target.elts]
+    found = [x for x in inner if x is not None]
+    names = [n for one, _ in found for n in one]
+    if len(found) < len(inner) or len(set(names)) < len(names):
         return None
-    return [t.id for t in targets]
+    return names, tuple([form for _, form in found])
 
 
 _METHODS: dict[type, Any] = {

@@ -158,5 +158,11 @@ def raising(error: Any) -> Any:
 
 
 def was_meant(error: BaseException) -> bool:
-    """Whether an exception comes from a `raise` of the user's."""
-    return getattr(error, _MEANT, False)
+    """Whether an exception comes from a `raise` of the user's, or from a list that is too short.
+
+    A list may be longer when a turn that the trace does not know of comes to it.
+    """
+    return getattr(error, _MEANT, False) or str(error) in _TOO_SHORT
+
+
+_TOO_SHORT = ("pop from empty list", "pop index out of range", "list index out of range")

@@ -15,6 +15,8 @@ from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
 from wengert.ops.dims import shape
 from wengert.ops.joining import concat, unstack
+from wengert.ops.reordering import reverse
+from wengert.ops.select import clip_by_value
 from wengert.ops.shaping import reshape, transpose
 
 
@@ -166,8 +168,30 @@ class TracedList:
     def __iter__(self) -> Any:
         raise self._unknown("iteration", "Loop over tf.stack(x).")
 
-    def pop(self, *args: Any) -> Any:
-        raise self._unknown("pop", "Count the elements in a variable of your own.")
+    def pop(self, i: Any = -1) -> Any:
+        """Takes an element out, the last one unless told otherwise."""
+        place = self._place(i)
+        shorter = [a.without(place) for a in self.arrays]  # first, so that it speaks of the list
+        found, self.arrays = self[place], shorter
+        return found
+
+    def __delitem__(self, i: Any) -> None:
+        self.pop(i)
+
+    def insert(self, i: Any, value: Any) -> None:
+        """Puts an element before another."""
+        leaves, length = self.leaves(settled(value)), self.length()
+        place = clip_by_value(self._place(i), 0, length)
+        self.arrays = [a.with_more(place, x) for a, x in zip(self.arrays, leaves, strict=True)]
+
+    def reverse(self) -> None:
+        """Turns the order of the elements round."""
+        turned = [reverse(a.stack(), [0]) for a in self.arrays]
+        self.arrays = [a.unstack(x) for a, x in zip(self.arrays, turned, strict=True)]
+
+    def clear(self) -> None:
+        """Takes all elements out."""
+        self.arrays = TracedList.start(self.element, []).arrays
 
     def __repr__(self) -> str:
         return f"<growing list of {_shown(self.element)}>"

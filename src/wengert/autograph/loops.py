@@ -319,12 +319,29 @@ class _For(_GraphLoop):
 
 
 def comprehend(
-    sites: tuple[Construct, Construct], rows: Any, element: Any, condition: Any, unpack: bool,
+    sites: tuple[Construct, Construct], rows: Any, element: Any, condition: Any, form: Any,
     as_python: Any,
 ) -> Any:  # fmt: skip
     """A comprehension over a source of ours: a list that grows, filled in a loop."""
     if not isinstance(rows, Source):
         return as_python(rows)
+    return _filled([(sites, None, condition, form)], rows, element)
+
+
+def comprehend_all(clauses: Any, element: Any, as_python: Any) -> Any:
+    """A comprehension of several clauses, or one with a condition that may be a tensor.
+
+    A clause has its constructs, a function from the names of the clauses before it to its source,
+    a condition on the names up to its own, and the form of its target. A generator whose first
+    source is Python's stays one.
+    """
+    rows = clauses[0][1]()
+    if as_python is not None and not isinstance(rows, Source):
+        return as_python(rows)
+    return _filled(clauses, rows, element)
+
+
+def _filled(clauses: Any, rows: Any, element: Any) -> Any:
     found: list[Any] = []
 
     def every() -> Any:
@@ -332,15 +349,35 @@ def comprehend(
 
     cells = Cells(every)  # type: ignore[arg-type]  # a function is one
 
-    def add(given: Any) -> None:
-        found.append(element(*given))
+    def run(k: int, known: tuple[Any, ...], rows: Any) -> None:
+        (loop, branch), _, condition, form = clauses[k]
 
-    def body(item: Any) -> None:
-        given = tuple(item) if unpack else (item,)
-        if condition is None:
-            add(given)
-        else:
-            if_(sites[1], cells, condition(*given), lambda: add(given), _nothing)
+        def body(item: Any) -> None:
+            given = (*known, *_spread(item, form))
 
-    for_(sites[0], cells, rows, body)
+            def inside() -> None:
+                if k + 1 == len(clauses):
+                    found.append(element(*given))
+                else:
+                    run(k + 1, given, clauses[k + 1][1](*given))
+
+            if condition is None:
+                inside()
+            else:
+                if_(branch, cells, condition(*given), inside, _nothing)
+
+        for_(loop, cells, rows, body)
+
+    run(0, (), rows)
     return found
+
+
+def _spread(item: Any, form: Any) -> Any:
+    """The parts of an item for the names of a target."""
+    if form is None:
+        return (item,)
+    parts = tuple(item)
+    if len(parts) != len(form):
+        few = "not enough" if len(parts) < len(form) else "too many"
+        raise ValueError(f"{few} values to unpack (expected {len(form)}, got {len(parts)})")
+    return [x for part, inner in zip(parts, form, strict=True) for x in _spread(part, inner)]

@@ -49,6 +49,7 @@ OPERATORS = SimpleNamespace(
     while_=loops.while_,
     for_=loops.for_,
     comprehend=loops.comprehend,
+    comprehend_all=loops.comprehend_all,
     and_=logic.and_,
     or_=logic.or_,
     and_test=logic.and_test,

@@ -183,13 +183,14 @@ class Many:
         return bool(added) and self.slots.state.is_effect(self.path[0], added)
 
     def _growth(self, value: Any) -> Any:
-        """What the elements of a list are like, if it has grown."""
+        """What the elements of a list are like, if it has grown or shrunk."""
         if isinstance(value, TracedList):
             return value.element
-        if not isinstance(value, list) or len(value) <= len(self.value):
+        if not isinstance(value, list) or len(value) == len(self.value):
             return None
-        new = value[len(self.value)]
-        return trees.specs(new) if trees.can_stand_in(new) else None
+        count = len(self.value)
+        one = value[count] if len(value) > count else self.value[-1]
+        return trees.specs(one) if trees.can_stand_in(one) else None
 
 
 class Grown:

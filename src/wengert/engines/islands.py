@@ -16,7 +16,8 @@ _LEAST = 16
 CALLS_BACK = ("host_call", "flush", "reload")
 # What makes lists of rows on the host must stay beside what reads them.
 _ROWS = ("new_rows", "write_row", "read_row", "put_row", "add_row", "stack_rows", "unstack_rows",
-         "count_rows", "row_lengths", "join_rows", "cut_rows", "extent")  # fmt: skip
+         "count_rows", "row_lengths", "join_rows", "cut_rows", "extent", "drop_row",
+         "insert_row")  # fmt: skip
 
 
 def needs_host(node: Node) -> bool:

@@ -172,7 +172,8 @@ def _lower_node(
 
 
 # On the host these make lists of rows, which XLA does not know.
-_AS_ROWS = ("new_rows", "write_row", "put_row", "add_row", "cut_rows", "as_rows")
+_AS_ROWS = ("new_rows", "write_row", "put_row", "add_row", "cut_rows", "as_rows", "drop_row",
+            "insert_row")  # fmt: skip
 
 
 class _Sized:

@@ -25,15 +25,14 @@ class Case(Telling):
 
     def explain(self) -> list[Explanation]:
         """The reasons, each of which has to be removed; nearest to the target first."""
+        if not self.source.dtype.is_differentiable:
+            return [self._whole(self.source, "source")]
         found = [*self._certain(), *self._by_path()]
         return _once(found or self._likely() or [self._independent()])
 
     # What the tape's own notes prove.
 
     def _certain(self) -> list[Explanation]:
-        s = self.source
-        if not s.dtype.is_differentiable:
-            return [self._whole(s, "source")]
         if all(not t.dtype.is_differentiable for t in self.targets):
             return [self._whole(self.targets[0], "target")]
         outside = [self._outside(t._id, t._site, self._word(t)) for t in self.targets if _is_new(t)]
@@ -45,7 +44,7 @@ class Case(Telling):
         state, event = clock.when(self.evidence, number)
         if state == clock.RECORDING or number in self.evidence.tracked:
             return None
-        other = self._other_tape(number)
+        other = self._other_tape(number) if state != clock.PAUSED else None
         if other is not None:
             return self._elsewhere(site, word, other, **rest)
         if state == clock.AFTER and _in_task(site):

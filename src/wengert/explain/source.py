@@ -17,7 +17,8 @@ from wengert.core.sites import Site
 _LEAVES = {"numpy", "item", "tolist"}
 _NUMBERS = {"float", "int", "bool"}
 _ARRAYS = {"array", "asarray", "float32", "float64", "ascontiguousarray"}
-_ASSIGNS = {"assign", "assign_add", "assign_sub"}
+_ASSIGNS = {"assign", "assign_add", "assign_sub", "scatter_add", "scatter_sub", "scatter_update"}
+_ASSIGNS |= {"scatter_nd_add", "scatter_nd_sub", "scatter_nd_update"}
 _STARTERS = {"Thread", "submit", "map", "to_thread", "run_in_executor"}
 _MOST = 300
 
@@ -167,12 +168,10 @@ def _binds(target: ast.AST, name: str) -> bool:
 
 def _is_assign(node: ast.Call, name: str) -> bool:
     f = node.func
-    return (
-        isinstance(f, ast.Attribute)
-        and f.attr in _ASSIGNS
-        and isinstance(f.value, ast.Name)
-        and f.value.id == name
-    )
+    owner = f.value if isinstance(f, ast.Attribute) and f.attr in _ASSIGNS else None
+    while isinstance(owner, ast.Subscript):  # `rows[0].assign(...)`
+        owner = owner.value
+    return isinstance(owner, ast.Name) and owner.id == name
 
 
 def made(file: str, name: str, line: int) -> Site | None:

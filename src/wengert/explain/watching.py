@@ -162,13 +162,11 @@ class History:
         """Values that left and came back as constants."""
         gone = list(self._left)
         for number, (site, sample, moment) in self._given.items():
-            for one in reversed(gone):
-                if one.clock < moment and (_same(one.sample, sample) or _leads(one.site, site)):
-                    yield Step(
-                        written(one.site), (one.tensor,), (number,), (False,), one.site, False,
-                        get_ident(), "left",
-                    )  # fmt: skip
-                    break
+            for one in _sources(gone, moment, sample, site):
+                yield Step(
+                    written(one.site), (one.tensor,), (number,), (False,), one.site, False,
+                    get_ident(), "left",
+                )  # fmt: skip
 
     def _frozen(self) -> Iterator[Step]:
         """Values that left and became constants of a trace."""
@@ -184,6 +182,23 @@ class History:
                         written(one.site), (one.tensor,), made, (False,), site, False,
                         get_ident(), "frozen",
                     )  # fmt: skip
+
+
+def _sources(gone: list[Left], moment: int, sample: Sample, site: Any) -> Iterator[Left]:
+    """The values that a constant was made of: the last with its numbers, or all from one place."""
+    place: Any = None
+    for one in reversed(gone):
+        if one.clock >= moment:
+            continue
+        if place is not None:
+            if one.site == place:
+                yield one
+        elif _same(one.sample, sample):
+            yield one
+            return
+        elif _leads(one.site, site):
+            place = one.site
+            yield one
 
 
 def _open(evidence: history.Evidence, moment: int) -> bool:
@@ -225,7 +240,10 @@ def _slice(site: sites.Site) -> source.Slice:
 
 
 _LEAVING = ("numpy", "__array__", "__float__", "__int__", "__complex__", "__index__")
-_ASSIGNING = ("assign", "assign_add", "assign_sub")
+# Methods that store something in a variable, and the place of what they store.
+_ASSIGNING = {"assign": 0, "assign_add": 0, "assign_sub": 0, "_assign_slice": 1}
+_ASSIGNING |= {f"scatter_{how}": 0 for how in ("add", "sub", "mul", "div", "max", "min", "update")}
+_ASSIGNING |= {f"scatter_nd_{how}": 1 for how in ("add", "sub", "max", "min", "update")}
 
 
 @contextmanager
@@ -251,8 +269,8 @@ def _stand_in(seen: History, undo: list[Callable[[], None]]) -> None:
         old = array_methods._METHODS[name]
         array_methods._METHODS[name] = _leaving(old, seen)
         undo.append(lambda name=name, old=old: array_methods._METHODS.update({name: old}))
-    for name in _ASSIGNING:
-        _replace(Variable, name, _assigning(vars(Variable)[name], seen), undo)
+    for name, place in _ASSIGNING.items():
+        _replace(Variable, name, _assigning(vars(Variable)[name], seen, place), undo)
     _replace(Variable, "__init__", _making(Variable.__init__, seen), undo)
     _replace(threading.Thread, "start", _starting(threading.Thread.start, seen), undo)
 
@@ -272,11 +290,13 @@ def _leaving(old: Any, seen: History) -> Any:
     return method
 
 
-def _assigning(old: Any, seen: History) -> Any:
+def _assigning(old: Any, seen: History, place: int) -> Any:
     @wraps(old)
-    def method(self: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
-        seen.assigned(self, value)
-        return old(self, value, *args, **kwargs)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        stored = given[place] if len(given) > place else None
+        seen.assigned(self, getattr(stored, "values", stored))
+        return old(self, *args, **kwargs)
 
     return method
 

@@ -26,6 +26,8 @@ from wengert.ops.joining import concat, split, stack, unstack
 from wengert.ops.row_pieces import CUT_ROWS, JOIN_ROWS, row_lengths
 from wengert.ops.rows import (
     COUNT_ROWS,
+    DROP_ROW,
+    INSERT_ROW,
     NEW_ROWS,
     STACK_ROWS,
     UNSTACK_ROWS,
@@ -164,6 +166,15 @@ class TensorArray:
         items[place] = x
         self._cleared.discard(place)
         return self
+
+    def without(self, index: Any) -> TensorArray:
+        """In a trace: the array without the element at `index`."""
+        return self._with(apply(DROP_ROW, self._in_trace(), _index("read", index)))
+
+    def with_more(self, index: Any, value: Any) -> TensorArray:
+        """In a trace: the array with `value` before the element at `index`."""
+        x = self._checked(value)
+        return self._with(apply(INSERT_ROW, self._in_trace(), _index("write", index), x))
 
     def _checked(self, value: Any) -> Any:
         x = operand(value, None, self._dtype)

@@ -82,6 +82,26 @@ class Rows:
         items[i] = x
         return new
 
+    def without(self, i: int) -> Rows:
+        """The version without row `i`; without the last one, at no cost."""
+        items = self.items
+        last = len(items) - 1
+        if i != last:
+            return Rows([*items[:i], *items[i + 1 :]], self.dtype, self.row, self.is_even, self.axis)
+        new = Rows(items, self.dtype, self.row, self.is_even, self.axis)
+        self._change = (last + 1, last, items[last])
+        self._items, self._newer = None, new
+        del items[last]
+        return new
+
+    def with_more(self, i: int, x: Any) -> Rows:
+        """The version with `x` before row `i`."""
+        if i >= len(self.items):
+            return self.written(i, x)
+        items = [*self.items[:i], x, *self.items[i:]]
+        even = self.is_even and type(x) is not Rows and x.shape == self.row
+        return Rows(items, self.dtype, x.shape, even, self.axis)
+
     def get(self, i: int) -> Any:
         """Row `i`, zeros where none was written."""
         found = self.items[i]

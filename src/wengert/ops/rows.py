@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.errors import invalid
+from wengert.core.errors import InvalidIndexError, invalid
 from wengert.core.lazy import lax
 from wengert.core.lowering import NotFixed, fail_if
 from wengert.core.op import Op, Spec
@@ -225,6 +225,49 @@ def _fused(graph: Any, node: Node, other: int, put: Node) -> Node:
 
 
 FUSED["put_row"] = _fused
+
+
+# One row taken out, and one put between others: each is the other's gradient.
+
+
+def _drop_kernel(buffer: Any, i: np.ndarray) -> Rows:
+    rows, n = as_rows(buffer), int(i)
+    if not 0 <= n < len(rows):
+        raise invalid(
+            "pop",
+            f"the list has no element {n}; it has {len(rows)}",
+            help="Test its length first.",
+            kind=InvalidIndexError,
+        )
+    return rows.without(n)
+
+
+def _no_lower(*given: Any) -> Any:
+    raise NotFixed("the length of a list depends on the values of tensors")
+
+
+DROP_ROW = Op(
+    "drop_row",
+    "buffer i",
+    kernel=_drop_kernel,
+    infer=lambda buffer, i: _of_rows(None, _row(buffer), buffer.dtype),
+    lower=_no_lower,
+    grad=(lambda g, i, buffer: apply(INSERT_ROW, g, i, zeros_like(read_row(buffer, i))), None),
+    match=(),
+    folds=False,
+    register=False,
+)
+INSERT_ROW = Op(
+    "insert_row",
+    "buffer i x",
+    kernel=lambda buffer, i, x: as_rows(buffer).with_more(int(i), x),
+    infer=lambda buffer, i, x: _of_rows(None, _row(buffer), buffer.dtype),
+    lower=_no_lower,
+    grad=(lambda g, i: apply(DROP_ROW, g, i), None, lambda g, i: read_row(g, i)),
+    match=(0, 2),
+    folds=False,
+    register=False,
+)
 
 
 # All rows as one tensor, and the other way round.

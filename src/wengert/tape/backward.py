@@ -74,7 +74,6 @@ def walk(
                 if type(g) is not IndexedSlices:
                     if out_ids not in sources:
                         del grads[out_ids]
-                    state.site = site
                     for i, rule in plan.rules:
                         key = y_id if i else x_id
                         if needed is not None and key not in needed:
@@ -84,6 +83,7 @@ def walk(
                         elif alone and rule.direct is not None:
                             gi = _run(rule.direct, g, x, y, out)
                         else:
+                            state.site = site
                             try:
                                 gi = rule.run(
                                     tensor(g, site), (x, y), (out,), shapes, _NONE, plan.needs
@@ -93,11 +93,12 @@ def walk(
                             if gi is None:
                                 continue
                         if shapes is not None and op.broadcasts:
+                            state.site = site
                             gi = _unbroadcast(gi, shapes[i])
-                        if key in sources:
-                            gi = tensor(gi, site)
-                        old = grads.get(key)
-                        grads[key] = gi if old is None else accumulate(old, gi)
+                        if key in grads:
+                            state.site = site
+                            gi = accumulate(grads[key], gi)
+                        grads[key] = tensor(gi, site) if key in sources else gi
                     continue
             if pair:
                 entry = full_form(entry)
