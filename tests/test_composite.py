@@ -131,3 +131,22 @@ def test_what_tells_frameworks_what_it_is() -> None:
     assert str(type(SP)).endswith("sparse_tensor.SparseTensor'>")
     assert not hasattr(SP, "numpy")
     assert tf.type_spec_from_value(RT) == tf.RaggedTensorSpec([3, None], tf.float32)
+
+
+@pytest.mark.parametrize("first", ["ragged", "rank"])
+def test_functions_learn_of_composites_and_of_unknown_ranks_in_any_order(first: str) -> None:
+    code = f"""
+import wengert as tf
+
+def ragged():
+    assert tf.reduce_sum(tf.ragged.constant([[1, 2], [3]]), axis=1).numpy().tolist() == [3, 3]
+
+def rank():
+    last = tf.function(lambda x: tf.reduce_sum(x, axis=-1), input_signature=[tf.TensorSpec(None)])
+    assert last(tf.ones([2, 3])).numpy().tolist() == [3.0, 3.0]
+
+for f in ({first}, rank, ragged, rank):
+    f()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -64,7 +64,7 @@ _PLACES = _read(
         "functions.control": "while_loop",
         "functions.function": "function",
         "functions.functional": "foldl foldr map_fn scan",
-        "functions.host_calls": "numpy_function py_function",
+        "functions.host_calls": "numpy_function py_function timestamp",
         "functions.tensor_array": "TensorArray",
         "initializers": (
             "constant_initializer ones_initializer random_normal_initializer "

@@ -43,6 +43,9 @@ _NAME = re.compile(
 )
 
 
+_KINDS = ("CPU", "GPU", "TPU", "XLA_CPU", "XLA_GPU")
+
+
 def _device(name: Any) -> Any:
     """JAX's device of a name; `None` where there is no choice, or none is named."""
     if name is None:
@@ -57,6 +60,9 @@ def _device(name: Any) -> Any:
     kind, number = (found[1] or found[3] or "").upper(), found[2]
     if not kind:
         return None
+    if kind not in _KINDS:
+        text = f"device: {kind} is no kind of device; got {name!r}. Use CPU, GPU or TPU."
+        raise at_site(ValueError(text))
     known = devices.accelerators()
     if kind == "CPU":
         return devices.cpu() if known else None

@@ -1293,3 +1293,144 @@ def finally_reads_what_a_return_leaves(x):
     finally:
         seen.append(out[-1])
     return y + seen[0]
+
+
+# Lists that shrink.
+
+
+@program(7, 1, 12)
+def depth_first(n):
+    stack = [n]
+    visited = 0
+    while len(stack) > 0:
+        v = stack.pop()
+        visited += v
+        if v > 1:
+            stack.append(v // 2)
+            stack.append(v - 2)
+    return visited
+
+
+@program((3.0, 2), (3.0, 0), gradient=True)
+def only_pops(x, n):
+    stack = [x, x * 2.0, x * 3.0]
+    total = x * 0.0
+    for _ in tf.range(n):
+        total = total * 2.0 + stack.pop()
+    return total, len(stack)
+
+
+@program((1.0, 5), gradient=True)
+def queue(x, n):
+    waiting = [x]
+    total = x * 0.0
+    for _ in tf.range(n):
+        v = waiting.pop(0)
+        total += v
+        waiting.append(v * 2.0)
+        waiting.append(v * 3.0)
+    return total
+
+
+@program((2.0, 4), gradient=True)
+def insert_reverse_delete(x, n):
+    found = []
+    for i in tf.range(n):
+        found.insert(0, x * tf.cast(i, tf.float32))
+    found.reverse()
+    del found[1]
+    found[0] = x * 100.0
+    return tf.stack(found)
+
+
+@program(([2.0, 3.0, -1.0, 4.0, -2.0],), ([5.0],), gradient=True)
+def reverse_polish(tokens):
+    stack = []
+    for t in tokens:
+        if t >= 0.0:
+            stack.append(t)
+        elif t == -1.0:
+            b = stack.pop()
+            a = stack.pop()
+            stack.append(a + b)
+        else:
+            b = stack.pop()
+            a = stack.pop()
+            stack.append(a * b)
+    return stack.pop()
+
+
+@program(([1, 2, -2, -1],), ([1, -2],), ([-1],), ([1],), ([1, 2, -1, -2],))
+def brackets(text):
+    stack = []
+    ok = True
+    for c in text:
+        if c > 0:
+            stack.append(c)
+        else:
+            if len(stack) == 0:
+                ok = False
+            else:
+                if stack.pop() != -c:
+                    ok = False
+    return ok and len(stack) == 0
+
+
+@program(([[False, True, False], [True, False, True], [False, True, False]], 0))
+def breadth_first(adjacent, start):
+    n = adjacent.shape[0]
+    distance = tf.tensor_scatter_nd_update(-tf.ones([n], tf.int32), [[start]], [0])
+    waiting = [start]
+    while len(waiting) > 0:
+        u = waiting.pop(0)
+        for v in tf.range(n):
+            if adjacent[u, v] and distance[v] < 0:
+                distance = tf.tensor_scatter_nd_update(distance, [[v]], [distance[u] + 1])
+                waiting.append(v)
+    return distance
+
+
+# Comprehensions of several clauses.
+
+
+@program(([1.0, 2.0, 3.0], [10.0, 20.0]), gradient=True)
+def pairs(x, y):
+    return tf.stack([a * b for a in x for b in y])
+
+
+@program(([1.0, 2.0, 3.0], [10.0, 20.0]), gradient=True)
+def pairs_with_conditions(x, y):
+    return tf.stack([a * b for a in x if a > 1.0 for b in y if b > 10.0])
+
+
+@program(([1.0, 2.0, 3.0],), gradient=True)
+def python_inside_and_outside(x):
+    one = [a + b for a in x for b in range(2) if a > 1.0]
+    other = [a * b for b in range(1, 3) for a in x if a > 1.0]
+    return tf.stack(one), tf.stack(other)
+
+
+@program(([1.0, 2.0, 3.0], [10.0, 20.0]))
+def three_clauses(x, y):
+    return tf.stack([a * b * c for a in x for b in y for c in x if c > b / 10.0])
+
+
+@program(([1.0, 2.0, 3.0], [10.0, 20.0]))
+def generator_of_two_clauses(x, y):
+    return sum(a * b for a in x for b in y), max(a for a in x), min(y)
+
+
+@program(([1.0, 2.0, 3.0],), ([-1.0, -2.0, -3.0],))
+def python_source_with_a_tensor_condition(x):
+    return len([v for v in [x[0], x[1], x[2]] if v > 1.0])
+
+
+@program(([1.0, 2.0, 3.0],))
+def nested_targets(x):
+    return tf.stack([a + b for (a, (b, _)) in zip(x, zip(x, x))])
+
+
+@program(([1.0, 2.0, 3.0],))
+def plain_clauses(x):
+    table = {i + 10 * j: x[i] for i in range(2) for j in range(2)}
+    return [i * j for i in range(3) for j in range(i)], [table[k] for k in sorted(table)]

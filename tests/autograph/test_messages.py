@@ -402,10 +402,25 @@ def test_a_list_that_grew_says_what_it_cannot_do() -> None:
         (lambda out: len(out), "len"),
         (lambda out: [v for v in out], "iteration"),
         (lambda out: 1 if out else 0, "bool"),
-        (lambda out: out.pop(), "pop"),
     ):
         with pytest.raises(TypeError, match=f"^{what}: the list has grown in a loop on tensors"):
             tf.function(f)(tf.constant(3), unconverted(use))
+
+
+def test_a_list_that_runs_empty_says_so_when_it_does() -> None:
+    @tf.function
+    def f(n):
+        stack = []
+        for i in tf.range(n):
+            stack.append(i)
+        for i in tf.range(n + 1):
+            stack.pop()
+        return len(stack)
+
+    with pytest.raises(IndexError) as caught:
+        f(tf.constant(2))
+    assert str(caught.value) == "pop: the list has no element -1; it has 0. Test its length first."
+    assert "stack.pop()" in "".join(caught.value.__notes__)
 
 
 def test_recursion_on_a_tensor_has_no_end() -> None:

@@ -10,12 +10,12 @@ back before a composite in the same way.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
-from types import FunctionType
 from typing import Any, TypeVar
 
+from wengert.core.exchange import Answer, exchange
 from wengert.core.tensor import Value
 
 
@@ -173,23 +173,14 @@ def activate() -> None:
     _ready.append(True)
     for key in {key for table in _TABLES.values() for key in table}:
         module, _, name = key.rpartition(".")
-        _exchange(getattr(import_module(module), name), key)
+        exchange(getattr(import_module(module), name), partial(_asking, key=key))
     for symbol in _OPERATORS.split():
         name = f"__{symbol}__"
         setattr(Value, name, _yielding(getattr(Value, name)))
 
 
-def _exchange(function: Any, key: str) -> None:
-    """Gives a function code that hands its arguments over where one is a composite."""
-    plain = FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    plain.__kwdefaults__ = function.__kwdefaults__
-    function.__signature__ = plain.__signature__ = inspect.signature(function)
+def _asking(plain: Any, key: str) -> Answer:
+    """Hands arguments over where one is a composite."""
 
     def ask(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         kind = _composite(args)
@@ -203,13 +194,7 @@ def _exchange(function: Any, key: str) -> None:
             return answer(*args, **kwargs)
         return answer(plain, *args, **kwargs)
 
-    function.__kwdefaults__ = {"_ask": ask}
-    function.__defaults__ = None
-    function.__code__ = _asking.__code__
-
-
-def _asking(*args: Any, _ask: Any, **kwargs: Any) -> Any:
-    return _ask(args, kwargs)
+    return ask
 
 
 def _composite(values: Any) -> type | None:

@@ -72,6 +72,12 @@ def outside(listener: Any = None, site: RawSite | None = None) -> State:
     return State(tuple(kept), old.graph, old.site if site is None else site)
 
 
+def building_graph() -> Any:
+    """The graph being built here, if any: there a variable is a value like others."""
+    state = get_state()
+    return None if state is None else state.graph
+
+
 def executing_eagerly() -> bool:
     """Whether operations run at once, rather than being recorded in a graph."""
     state = get_state()

@@ -237,7 +237,7 @@ def _from_python(value: Any, dtype: DType | None, hint: DType | None) -> np.ndar
         raise at_site(
             ValueError(
                 f"convert_to_tensor: the rows of a nested list must have the same length; got "
-                f"{describe(value)}. Pad them, or keep them as a Python list."
+                f"{describe(value)}. Pad them, or use tf.ragged.constant."
             )
         ) from None
     return _narrow(array, value) if chosen is None else array

@@ -142,6 +142,10 @@ class OperatorNotAllowedInGraphError(TypeError):
     """Python asked for the truth or the rows of a tensor that has no value yet."""
 
 
+class StructureError(TypeError, ValueError):
+    """Two structures that must be the same are not; TensorFlow raises one or the other."""
+
+
 def say(name: str, rule: str, *got: Any, help: str = "") -> str:
     """Renders `name: rule; got a and b. help`, with tensors shown as `float32[2,3]`."""
     text = f"{name}: {rule}"

@@ -61,7 +61,6 @@ REMEDIES = {
     "tf.resource": "Variables are the only resources here; they are passed as they are.",
     "tf.sysconfig": "There is nothing to compile against here.",
     "tf.test.*": "Use pytest with np.testing, and wengert.testing.check_gradients.",
-    "tf.timestamp": "Use time.time().",
     "tf.tpu": "TPUs are reached through JAX; wengert.engine('xla') compiles for them.",
     "tf.variant": "Lists and datasets are Python objects here; they need no dtype.",
     "tf.xla": "Use tf.function(jit_compile=True).",

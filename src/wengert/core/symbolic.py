@@ -204,7 +204,7 @@ class SymbolicTensor(Tensor):
         return f"<tf.Tensor {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
 
     def __str__(self) -> str:
-        return f"Tensor({self.name!r}, shape={self.shape}, dtype={self.dtype.name})"
+        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
 
 
 _REMEDY = (

@@ -109,6 +109,12 @@ class Value:
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._array.__dlpack_device__()
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        kind, help = "Tensor", "Tensors never change: use tf.tensor_scatter_nd_update or tf.where"
+        if not isinstance(self, Tensor):
+            kind, help = "Variable", "Write v[i].assign(x)"
+        raise at_site(TypeError(f"{kind!r} object does not support item assignment. {help}."))
+
     def __len__(self) -> int:
         if not self._array.ndim:
             raise at_site(TypeError("len: a scalar tensor has no length. Use tf.size(x)."))

@@ -16,16 +16,11 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.context import get_state
-from wengert.core.errors import (
-    FailedPreconditionError,
-    InvalidIndexError,
-    at_site,
-    describe,
-    invalid,
-)
+from wengert.core.context import building_graph
+from wengert.core.errors import FailedPreconditionError, at_site, invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.names import scoped
+from wengert.core.scattering import Scattered
 from wengert.core.shapes import TensorShape
 from wengert.core.tensor import (
     Devices,
@@ -54,12 +49,6 @@ class VariableAggregation(enum.Enum):
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
-
-
-def _graph() -> Any:
-    """The graph being built here, if any: there a variable is a value like others."""
-    state = get_state()
-    return None if state is None else state.graph
 
 
 TAKEN: Any = object()  # in the place of a value that a compiled step is working on
@@ -93,7 +82,7 @@ class _Probe:
 _SOLE = _Probe().count()
 
 
-class Variable(Value):
+class Variable(Scattered):
     """A value that lasts and changes: `v = tf.Variable(1.0); v.assign_add(2.0)`."""
 
     __slots__ = (
@@ -108,7 +97,7 @@ class Variable(Value):
         In a trace, a variable whose declared shape is open shows that and not what it has now.
         """
         if self._open:
-            graph = _graph()
+            graph = building_graph()
             if graph is not None:
                 return graph.tensor(graph.read(self))._array
         host = self._host
@@ -157,7 +146,7 @@ class Variable(Value):
 
         if initial_value is None:
             raise at_site(ValueError("Variable: give `initial_value`, a value or a function."))
-        graph = _graph()
+        graph = building_graph()
         if graph is not None:
             initial_value = graph.create(self, initial_value)
         elif callable(initial_value) and not isinstance(initial_value, Value):
@@ -253,7 +242,7 @@ class Variable(Value):
 
     def _snapshot(self) -> Tensor:
         """The present value as a tensor under the variable's own id, for a tape to keep."""
-        graph = _graph()
+        graph = building_graph()
         if graph is not None:
             return graph.snapshot(self)
         here = self._device
@@ -269,7 +258,7 @@ class Variable(Value):
 
     def numpy(self) -> Any:
         """The value as a NumPy array of its own, or a NumPy scalar for rank 0."""
-        if _graph() is not None:
+        if building_graph() is not None:
             return self._read_now().numpy()
         if CALLED_BACK.get():
             return super().numpy()
@@ -278,19 +267,19 @@ class Variable(Value):
 
     def _read_now(self) -> Any:
         """The value as a tensor of the trace, which says that it has no value yet."""
-        return _graph().tensor(_graph().read(self))
+        return building_graph().tensor(building_graph().read(self))
 
     def _single(self, what: str) -> Any:
-        return super()._single(what) if _graph() is None else self._read_now()._single(what)
+        return super()._single(what) if building_graph() is None else self._read_now()._single(what)
 
     def __bool__(self) -> bool:
-        return super().__bool__() if _graph() is None else bool(self._read_now())
+        return super().__bool__() if building_graph() is None else bool(self._read_now())
 
     def __index__(self) -> int:
-        return super().__index__() if _graph() is None else self._read_now().__index__()
+        return super().__index__() if building_graph() is None else self._read_now().__index__()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if _graph() is not None:
+        if building_graph() is not None:
             return self._read_now().__array__(dtype, copy)
         return super().__array__(dtype, copy)
 
@@ -352,7 +341,7 @@ class Variable(Value):
         self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Replaces the value."""
-        if _graph() is not None:
+        if building_graph() is not None:
             return self._update("assign", value)
         array = self._incoming("assign", value)
         with self._lock:
@@ -363,7 +352,7 @@ class Variable(Value):
         self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Adds to the value."""
-        if _graph() is not None:
+        if building_graph() is not None:
             return self._update("assign_add", delta)
         self._arithmetic("assign_add", delta, np.add)
         return self if read_value else None
@@ -372,7 +361,7 @@ class Variable(Value):
         self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Subtracts from the value."""
-        if _graph() is not None:
+        if building_graph() is not None:
             return self._update("assign_sub", delta)
         self._arithmetic("assign_sub", delta, np.subtract)
         return self if read_value else None
@@ -395,108 +384,11 @@ class Variable(Value):
                 pass  # where a program wants exceptions, NumPy raises when all is computed
             self._array = new  # type: ignore[override]  # a slot of `Value`, computed here
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Adds rows; rows named twice are added twice."""
-        return self._scatter("scatter_add", sparse_delta, np.add)
-
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Subtracts rows; rows named twice are subtracted twice."""
-        return self._scatter("scatter_sub", sparse_delta, np.subtract)
-
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Multiplies rows."""
-        return self._scatter("scatter_mul", sparse_delta, np.multiply)
-
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Divides rows."""
-        return self._scatter("scatter_div", sparse_delta, _divide)
-
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Takes the larger of the present and the given rows."""
-        return self._scatter("scatter_max", sparse_delta, np.maximum)
-
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Takes the smaller of the present and the given rows."""
-        return self._scatter("scatter_min", sparse_delta, np.minimum)
-
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Replaces rows; of rows named twice the last wins."""
-        return self._scatter("scatter_update", sparse_delta, None)
-
-    def _scatter(self, method: str, delta: Any, ufunc: Any) -> Variable:
-        if not isinstance(delta, IndexedSlices):
-            raise at_site(TypeError(f"{method}: an IndexedSlices was expected; got {delta!r}."))
-        if _graph() is not None:
-            return self._update(method, delta)
-        rows = _whole(method, delta.indices)
-        if not self._array.ndim:
-            raise invalid(method, "a scalar variable has no rows", self, help="Use assign.")
-        _check_range(method, rows, self._array.shape[0])
-        values = self._incoming(method, delta.values, (*rows.shape, *self._array.shape[1:]))
-        return self._modify(lambda array: _put(array, rows, values, ufunc))
-
-    def batch_scatter_update(
-        self, sparse_delta: Any, use_locking: bool = False, name: Any = None
-    ) -> Variable:
-        """Replaces slices along the last indexed axis, batch by batch."""
-        if _graph() is not None:
-            return self._update("batch_scatter_update", sparse_delta)
-        rows = _whole("batch_scatter_update", sparse_delta.indices)
-        batch = rows.ndim - 1
-        _check_range("batch_scatter_update", rows, self._array.shape[batch])
-        grid = np.ogrid[tuple(slice(0, d) for d in rows.shape)]
-        where = (*grid[:-1], rows)
-        values = self._incoming(
-            "batch_scatter_update",
-            sparse_delta.values,
-            (*rows.shape, *self._array.shape[batch + 1 :]),
-        )
-        return self._modify(lambda array: _put(array, where, values, None))
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: Any = None) -> Variable:
-        """Adds slices at index tuples."""
-        return self._scatter_nd("scatter_nd_add", indices, updates, np.add)
-
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: Any = None) -> Variable:
-        """Subtracts slices at index tuples."""
-        return self._scatter_nd("scatter_nd_sub", indices, updates, np.subtract)
-
-    def scatter_nd_max(self, indices: Any, updates: Any, name: Any = None) -> Variable:
-        """Takes the larger of present and given slices at index tuples."""
-        return self._scatter_nd("scatter_nd_max", indices, updates, np.maximum)
-
-    def scatter_nd_min(self, indices: Any, updates: Any, name: Any = None) -> Variable:
-        """Takes the smaller of present and given slices at index tuples."""
-        return self._scatter_nd("scatter_nd_min", indices, updates, np.minimum)
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: Any = None) -> Variable:
-        """Replaces slices at index tuples."""
-        return self._scatter_nd("scatter_nd_update", indices, updates, None)
-
-    def _scatter_nd(self, method: str, indices: Any, updates: Any, ufunc: Any) -> Variable:
-        if _graph() is not None:
-            return self._update(method, indices, updates)
-        tuples = _whole(method, indices)
-        if not tuples.ndim:
-            raise invalid(method, "`indices` must hold index tuples in its last dimension", tuples)
-        depth = tuples.shape[-1]
-        if depth > self._array.ndim:
-            raise invalid(
-                method,
-                f"index tuples of length {depth} are too long for rank {self._array.ndim}",
-            )
-        for i in range(depth):
-            _check_range(method, tuples[..., i], self._array.shape[i])
-        shape = (*tuples.shape[:-1], *self._array.shape[depth:])
-        values = self._incoming(method, updates, shape)
-        where = tuple(np.moveaxis(tuples, -1, 0))
-        return self._modify(lambda array: _put(array, where, values, ufunc))
-
     def _assign_slice(self, index: Any, value: Any, ufunc: Any = None) -> Variable:
         """Writes to `v[index]`, an index that NumPy understands as a view."""
         from wengert.core.convert import operand
 
-        if _graph() is not None:
+        if building_graph() is not None:
             return self._update("assign_slice", index, value, ufunc)
         array = np.asarray(operand(value, self.dtype)._array)
         shape = self._array[index].shape
@@ -554,52 +446,3 @@ def _restore(
     Variable.__init__(restored, np.asarray(value), trainable=trainable, shape=shape)
     restored._name = name
     return restored
-
-
-def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.asarray(np.true_divide(x, y)).astype(x.dtype)
-
-
-def _whole(method: str, indices: Any) -> np.ndarray:
-    from wengert.core.convert import operand
-
-    array = np.asarray(operand(indices)._array)
-    if array.dtype.kind not in "iu":
-        raise at_site(
-            TypeError(f"{method}: indices must be whole numbers; got {describe(indices)}.")
-        )
-    return array
-
-
-def _check_range(method: str, index: np.ndarray, size: int) -> None:
-    bad = (index < 0) | (index >= size)
-    if bad.any():
-        raise invalid(
-            method,
-            f"index {index[bad].flat[0]} is outside [0, {size})",
-            help="The variable is unchanged.",
-            kind=InvalidIndexError,
-        )
-
-
-def _put(array: np.ndarray, where: Any, values: np.ndarray, ufunc: Any) -> None:
-    """Combines `values` into `array[where]`, repeated places one after the other."""
-    if ufunc is None:
-        array[where] = values
-        return
-    places = where if isinstance(where, tuple) else (where,)
-    if not isinstance(ufunc, np.ufunc) or array.dtype.kind == "V":
-        spread = np.broadcast_arrays(*places)
-        for i in np.ndindex(spread[0].shape):
-            place = tuple(p[i] for p in spread)
-            array[place] = ufunc(array[place], values[i])
-    elif array.flags.c_contiguous and len(places) < array.ndim and values.size:
-        # NumPy combines single elements several times faster than rows.
-        depth = len(places)
-        rows = np.ravel_multi_index(places, array.shape[:depth]).reshape(-1, 1)
-        width = values.size // rows.size
-        ufunc.at(
-            array.reshape(-1), (rows * width + np.arange(width)).reshape(-1), values.reshape(-1)
-        )
-    else:
-        ufunc.at(array, where, values)

@@ -6,6 +6,7 @@ elsewhere.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -256,15 +257,39 @@ class Telling:
 
     # Nothing in the way.
 
-    def not_taken(self) -> Explanation:
+    def not_taken(self, branch: Site | None = None) -> Explanation:
+        """A branch is told by the text, or by an earlier call that had a gradient."""
+        word = self._word(self.source)
+        if branch is None:
+            cause = (
+                f"an earlier call from this line had a gradient for {word}, this one has none: a "
+                f"branch or loop that uses it was not taken"
+            )
+        else:
+            cause = f"{word} is used only in a branch or loop, which was not taken"
         return self._reason(
             "WG118",
-            f"an earlier call from this line had a gradient for {self._word(self.source)}, this "
-            f"one has none: a branch or loop that uses it was not taken",
+            cause,
+            place(branch, "not taken"),
             place(self.asked, "asked here"),
             remedy='Use unconnected_gradients="zero" if that is as it should be.',
             certain=False,
         )
+
+    def branch_around(self) -> Site | None:
+        """The branch or loop in which a variable is used, if it is used nowhere else."""
+        if not isinstance(self.source, Variable):
+            return None
+        name, asked = self.names.python(self.source), locate(self.asked)
+        if name is None or asked is None or self.source._id in self.evidence.tracked:
+            return None
+        owner = type(self.names.value(name.partition(".")[0]))
+        module = getattr(sys.modules.get(owner.__module__), "__file__", None)
+        for file in dict.fromkeys([asked.file, *filter(None, [module])]):
+            found = source.only_in_branches(file, name, asked)
+            if found is not None:
+                return found
+        return None
 
     def _independent(self) -> Explanation:
         word = self._word(self.source)

@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
+from wengert.core.variable import Variable
 from wengert.explain.places import known, place
 from wengert.explain.reading import RANDOM, Reference, is_missing, references
 from wengert.explain.record import Explanation, reason
@@ -148,6 +149,8 @@ def side_effects(name: str, snapshot: Snapshot, traced: Any) -> list[Explanation
     found = []
     for reference, old, now, value in snapshot.changes():
         where = stores.get(reference.text, reference)
+        if isinstance(value, Variable) and (old is None or old.text == "None"):
+            continue  # variables are made by the first call, and stay
         if random_source(value) is not None:
             found.append(baked(name, reference.text, reference.site, traced))
             continue

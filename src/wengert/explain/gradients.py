@@ -16,6 +16,7 @@ from wengert.explain import clock, paths, source
 from wengert.explain.causes import WHEN, Telling
 from wengert.explain.record import Explanation
 from wengert.explain.within import cut_inside
+from wengert.tape import history
 from wengert.tape.gradient_tape import GradientTape
 from wengert.tape.history import Step
 
@@ -44,6 +45,7 @@ class Case(Telling):
         state, event = clock.when(self.evidence, number)
         if state == clock.RECORDING or number in self.evidence.tracked:
             return None
+        site = history.asked_at(number) or site
         other = self._other_tape(number) if state != clock.PAUSED else None
         if other is not None:
             return self._elsewhere(site, word, other, **rest)
@@ -109,6 +111,8 @@ class Case(Telling):
         assert trail.edges is not None, "a broken path is a path"
         found: dict[str, int] = {}
         for k in trail.broken:
+            if trail.on_integers(k):
+                continue  # what made it an integer is to blame
             edge = trail.edges[k]
             before = found.get(edge.block)
             if before is None or (
@@ -192,7 +196,8 @@ class Case(Telling):
         return [found] if found is not None else []
 
     def _branch(self) -> Explanation | None:
-        return self.not_taken() if self.before else None
+        branch = self.branch_around()
+        return self.not_taken(branch) if self.before or branch is not None else None
 
     def _read_source(self) -> Explanation | None:
         name = self.names.python(self.source)

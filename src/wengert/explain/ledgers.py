@@ -196,7 +196,7 @@ def _on_others(function: Any, note: Note) -> Explanation:
 
 def _definition(function: Any) -> Site | None:
     """Where a function is defined; its code knows only the line of the first decorator."""
-    code = getattr(function._options.function, "__code__", None)
+    code = function._options.counter.code
     if code is None:
         return None
     return source.definition(code.co_filename, code.co_firstlineno, code.co_name)

@@ -36,6 +36,12 @@ class Trail(NamedTuple):
         """Where in `edges` no gradient passes, nearest to the target first."""
         return [i for i, e in enumerate(self.edges or ()) if e.block]
 
+    def on_integers(self, k: int) -> bool:
+        """Whether the value was no float any more when it came to this edge."""
+        edges = self.edges or []
+        behind = edges[k + 1] if k + 1 < len(edges) else None
+        return edges[k].block == "cut" and behind is not None and behind.step.discrete
+
 
 Makers = dict[int, list[Step]]
 

@@ -243,6 +243,79 @@ def definition(file: str, line: int, name: str) -> Site:
     return Site(file, line, name)
 
 
+_CONDITIONAL = (ast.If, ast.For, ast.While, ast.IfExp)
+
+
+def only_in_branches(file: str, name: str, asked: Site | None) -> Site | None:
+    """The branch or loop that uses a name, if nothing outside of such does.
+
+    Branches and loops around the place where the gradient was asked for were taken.
+    """
+    module = tree(file)
+    if module is None or "[" in name:
+        return None
+    last = name.rpartition(".")[2]
+    start: Any = module
+    if "." not in name and asked is not None:
+        scope = _scope(module, asked.line)
+        start = scope if file == asked.file and _binds_in(scope, name) else module
+    found = []
+    for node, around in _with_branches(start, ()):
+        if not (_is_read(node, last, "." in name)) or _asks(node, file, asked):
+            continue
+        outside = [
+            b for b in around if asked is None or file != asked.file or not _holds(b, asked.line)
+        ]
+        if not outside:
+            return None
+        found.append(outside[-1])
+    return None if not found else _header(file, found[0])
+
+
+def _binds_in(scope: Any, name: str) -> bool:
+    """Whether a name is a function's own."""
+    stored = (n for n in _own(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    given = (n for n in ast.walk(scope.args) if isinstance(n, ast.arg)) if _has_args(scope) else ()
+    return any(n.id == name for n in stored) or any(n.arg == name for n in given)
+
+
+def _has_args(scope: Any) -> bool:
+    return hasattr(scope, "args")
+
+
+def _with_branches(node: ast.AST, around: tuple[Any, ...]) -> Iterator[tuple[ast.AST, Any]]:
+    """All nodes, each with the branches and loops whose body it stands in."""
+    for name, value in ast.iter_fields(node):
+        inside = isinstance(node, _CONDITIONAL) and name in ("body", "orelse")
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield child, (*around, node) if inside else around
+                yield from _with_branches(child, (*around, node) if inside else around)
+
+
+def _is_read(node: ast.AST, name: str, attribute: bool) -> bool:
+    kind, field = (ast.Attribute, "attr") if attribute else (ast.Name, "id")
+    return (
+        isinstance(node, kind)
+        and getattr(node, field) == name
+        and isinstance(getattr(node, "ctx", None), ast.Load)
+    )
+
+
+def _asks(node: Any, file: str, asked: Site | None) -> bool:
+    """Whether a name stands in the line that asked."""
+    return asked is not None and file == asked.file and node.lineno == asked.line
+
+
+def _header(file: str, node: Any) -> Site:
+    """The first line of a branch or loop."""
+    if isinstance(node, ast.IfExp):
+        return _site(file, node)
+    end = node.iter if isinstance(node, ast.For) else node.test
+    same = end.end_lineno == node.lineno
+    return Site(file, node.lineno, "", node.col_offset, end.end_col_offset if same else None)
+
+
 def runs_in_a_thread(site: Site) -> Site | None:
     """Where the function around a place is handed to a thread, if the file does so."""
     module = tree(site.file)

@@ -27,6 +27,7 @@ _DOMAINS: dict[str, str] = {
     "acosh": "numbers below 1",
     "atanh": "numbers outside (-1, 1)",
     "pow": "a negative base with a fraction as exponent",
+    "cholesky": "a matrix that is not positive definite",
     "lgamma": "a pole",
     "digamma": "a pole",
 }
@@ -48,7 +49,9 @@ def verdict(name: str, inputs: list[Any], outputs: list[Any]) -> Verdict:
         return Verdict(
             "WG504",
             f"{name} was asked for {_DOMAINS[name]}",
-            "Keep its argument inside, e.g. with tf.clip_by_value or tf.maximum.",
+            "Add a small number to its diagonal."
+            if name == "cholesky"
+            else "Keep its argument inside, e.g. with tf.clip_by_value or tf.maximum.",
         )
     if name in _EXPS:
         return Verdict(

@@ -19,6 +19,7 @@ import numpy as np
 
 from wengert.core import dtypes, sites
 from wengert.core.context import add_listener, get_state, remove_listener
+from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.explain import source
@@ -149,7 +150,10 @@ class History:
         """Everything as steps, with the ways that values took outside the operations."""
         for op, ids, outs, site, thread, whole in self._rows:
             cut = history.passes(op, len(ids))
-            yield Step(op.name, ids, outs, cut, site, whole and op.gradient is not None, thread)
+            yield Step(
+                op.name, ids, outs, cut, site, whole and op.gradient is not None, thread,
+                discrete=whole,
+            )  # fmt: skip
         yield from self._called
         for step in self._assigned:
             moment = int(step.name)
@@ -270,7 +274,9 @@ def _stand_in(seen: History, undo: list[Callable[[], None]]) -> None:
         array_methods._METHODS[name] = _leaving(old, seen)
         undo.append(lambda name=name, old=old: array_methods._METHODS.update({name: old}))
     for name, place in _ASSIGNING.items():
-        _replace(Variable, name, _assigning(vars(Variable)[name], seen, place), undo)
+        owner = next((k for k in Variable.__mro__ if name in vars(k)), None)
+        if owner is not None:
+            _replace(owner, name, _assigning(vars(owner)[name], seen, place), undo)
     _replace(Variable, "__init__", _making(Variable.__init__, seen), undo)
     _replace(threading.Thread, "start", _starting(threading.Thread.start, seen), undo)
 
@@ -295,7 +301,7 @@ def _assigning(old: Any, seen: History, place: int) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
         stored = given[place] if len(given) > place else None
-        seen.assigned(self, getattr(stored, "values", stored))
+        seen.assigned(self, stored.values if isinstance(stored, IndexedSlices) else stored)
         return old(self, *args, **kwargs)
 
     return method

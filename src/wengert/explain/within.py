@@ -14,19 +14,22 @@ if TYPE_CHECKING:
 def cut_inside(graph: Graph, start: int, end: int) -> tuple[Step, list[Step]] | None:
     """The node at which the way from one value of a graph to another is cut, and those behind it."""
     steps = [
-        Step(n.op.name, n.inputs, n.outputs, passes(n.op, len(n.inputs)), n.site, _whole(graph, n))
+        Step(
+            n.op.name, n.inputs, n.outputs, passes(n.op, len(n.inputs)), n.site,
+            n.op.gradient is not None and _discrete(graph, n), discrete=_discrete(graph, n),
+        )
         for n in graph.nodes
-    ]
+    ]  # fmt: skip
     trail = search(makers(steps), [end], start, _blocked)
     if trail.edges is None or not trail.broken:
         return None
-    k = trail.broken[0]
+    k = next(k for k in trail.broken if not trail.on_integers(k))
     return trail.edges[k].step, [e.step for e in trail.edges[:k]]
 
 
-def _whole(graph: Graph, node: Node) -> bool:
+def _discrete(graph: Graph, node: Node) -> bool:
     made = [graph.specs[v].dtype.is_differentiable for v in node.outputs]
-    return node.op.gradient is not None and bool(made) and not any(made)
+    return bool(made) and not any(made)
 
 
 def _blocked(step: Step, k: int) -> str:

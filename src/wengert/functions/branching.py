@@ -8,7 +8,13 @@ from typing import Any
 from wengert.core import dtypes, nest
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
-from wengert.core.errors import InvalidArgumentError, at_site, describe, invalid
+from wengert.core.errors import (
+    InvalidArgumentError,
+    StructureError,
+    at_site,
+    describe,
+    invalid,
+)
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
@@ -263,7 +269,7 @@ def _check_branches(name: str, inners: list[Inner], names: list[str]) -> None:
     for inner, label in zip(inners[1:], names[1:], strict=True):
         if not same_structure(first.skeleton, inner.skeleton):
             raise at_site(
-                TypeError(
+                StructureError(
                     f"{name}: all branches must return the same structure; {names[0]} gives "
                     f"{describe_result(first)}, {label} gives {describe_result(inner)}."
                 )

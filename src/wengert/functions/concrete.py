@@ -8,7 +8,7 @@ from typing import Any
 
 from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, describe, invalid_dtype
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Value
@@ -199,11 +199,11 @@ def _collect(name: str, path: str, value: Any, old: Any, specs: Any, leaves: lis
         if isinstance(tensor, Variable):
             tensor = tensor.read_value()
         if not spec.is_compatible_with(tensor):
-            raise at_site(
-                TypeError(
-                    f"{name}: argument `{path}` must be {describe(spec)}, as traced; got "
-                    f"{describe(tensor)}. Ask get_concrete_function for this signature."
-                )
+            raise invalid_dtype(
+                name,
+                f"argument `{path}` must be {describe(spec)}, as traced",
+                tensor,
+                help="Ask get_concrete_function for this signature.",
             )
         leaves.append(tensor)
 

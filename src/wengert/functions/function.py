@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from wengert.core import nest
 from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
@@ -591,4 +592,12 @@ def _checked_signature(signature: Any) -> Any:
                 f"function: `input_signature` must be a list or tuple; got {describe(signature)}."
             )
         )
+    for spec in nest.flatten(list(signature)):
+        if isinstance(spec, bool | int | float | complex | str | bytes):
+            raise at_site(
+                TypeError(
+                    f"function: `input_signature` holds TensorSpecs, one for each argument; got "
+                    f"{describe(spec)}. Write tf.TensorSpec(shape, dtype)."
+                )
+            )
     return tuple(signature)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -146,6 +147,11 @@ def numpy_function(
 ) -> Any:
     """Calls Python on NumPy arrays, inside a function too; no gradient passes through it."""
     return _call(PyCall(func, Tout, "numpy_function", True), inp)
+
+
+def timestamp(name: Any = None) -> Any:
+    """The seconds since 1970 as float64, asked anew in every call of a function."""
+    return numpy_function(time.time, [], TensorSpec([], dtypes.float64))
 
 
 def _call(call: PyCall, inp: Any) -> Any:
@@ -350,4 +356,4 @@ REPLAYS["flush"] = _replay_flush
 REPLAYS["reload"] = _replay_reload
 
 
-__all__ = ["numpy_function", "py_function"]
+__all__ = ["numpy_function", "py_function", "timestamp"]

@@ -196,6 +196,11 @@ def _method(value: Any, leaves: list[Any]) -> Any:
     return MethodType, Same(value.__func__), Same(value.__self__)
 
 
+def _with_type(value: Any, leaves: list[Any]) -> Any:
+    kind = value.__tf_tracing_type__(None)
+    return (kind, *[encode(x, leaves) for x in kind.to_tensors(value)])
+
+
 def _keyed(value: Any, leaves: list[Any]) -> Any:
     return value.__trace_key__()
 
@@ -233,6 +238,7 @@ _KINDS: list[tuple[Callable[[Any, type], bool], Callable[[Any, list[Any]], Any]]
     (lambda v, k: isinstance(v, set | frozenset), _set),
     (lambda v, k: k is slice, _slice),
     (lambda v, k: k is MethodType, _method),
+    (lambda v, k: hasattr(k, "__tf_tracing_type__"), _with_type),
     (lambda v, k: hasattr(k, "__trace_key__"), _keyed),
     (_is_fields, _fields),
     (lambda v, k: isinstance(v, TypeSpec), lambda v, leaves: (type(v), v)),
@@ -296,6 +302,10 @@ def rebuild(
         if isinstance(value, Mapping):
             found = {k: walk(value[k], f"{path}[{k!r}]") for k in in_order(value)}
             return _like(value, {k: found[k] for k in value})
+        if hasattr(type(value), "__tf_tracing_type__"):
+            tracing = value.__tf_tracing_type__(None)
+            parts = [walk(x, path) for x in tracing.to_tensors(value)]
+            return tracing.from_tensors(iter(parts)) if parts else tracing.placeholder_value(None)
         if _is_fields(value, type(value)):
             found = {k: walk(v, f"{path}.{k}") for k, v in _members(value).items()}
             return _with_fields(value, found)

@@ -13,6 +13,7 @@ import inspect
 import itertools
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -23,6 +24,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import State, using
 from wengert.core.convert import Hooks
 from wengert.core.dims import Dim
+from wengert.core.exchange import Answer, exchange
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.symbolic import SymbolicTensor, Unranked, as_number
 from wengert.core.tables import IMPORTED
@@ -39,10 +41,11 @@ from wengert.tape.gradient_tape import GradientTape
 
 _RANKS = (2, 1, 3, 4, 0, 5)
 # Modules of helpers, effects and random numbers, whose functions must not run a second time.
-_LEFT_ALONE = frozenset(
-    "array_methods checks compiled declare distributions generator nodes numpy_functions "
-    "numpy_protocols numpy_traced operators philox random rejection row_list seeds".split()
-)
+_LEFT_ALONE = {
+    "array_methods", "checks", "compiled", "declare", "distributions", "generator", "nodes",
+    "numpy_functions", "numpy_protocols", "numpy_traced", "operators", "philox", "random",
+    "rejection", "row_list", "seeds",
+}  # fmt: skip
 
 
 class Later:
@@ -173,7 +176,7 @@ def _tried(later: Later, error: Exception) -> tuple[Any, list[Spec]]:
     if not same and 1 < len(missing) < 4:
         mixed = itertools.product(_RANKS[:5], repeat=len(missing))
         trials = (_trial(later, dict(zip(missing, ranks, strict=True))) for ranks in mixed)
-        same = [t for t in itertools.islice(filter(None, trials), 1)]
+        same = list(itertools.islice(filter(None, trials), 1))
         same = [(result, [Spec(None, s.dtype) for s in specs]) for result, specs in same]
     if not same:
         raise error
@@ -263,21 +266,20 @@ def activate() -> None:
 def _exchange_all(module: Any) -> None:
     for name, value in list(vars(module).items()):
         own = type(value) is FunctionType and value.__module__ == module.__name__
-        if own and not name.startswith("_") and _asks(value.__code__):
-            _exchange(value)
+        if own and not name.startswith("_") and _asks(value):
+            exchange(value, partial(_attempting, value))
 
 
-def _asks(code: Any) -> bool:
-    """Whether this is the code of a function that programs call on tensors."""
-    return not code.co_freevars and code.co_argcount > 0 and code.co_varnames[0] != "name"
+def _asks(function: FunctionType) -> bool:
+    """Whether this is a function that programs call on tensors."""
+    if function.__closure__:
+        return False
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    return first is not None and first.name != "name" and first.kind is not first.KEYWORD_ONLY
 
 
-def _exchange(function: Any) -> None:
-    """Gives a function code that tries, and puts off where a rank was missing."""
-    plain = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__
-    )
-    plain.__kwdefaults__ = function.__kwdefaults__
+def _attempting(function: Any, plain: Any) -> Answer:
+    """Tries, and puts off where a rank was missing."""
 
     def attempt(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
@@ -287,15 +289,7 @@ def _exchange(function: Any) -> None:
                 raise
             return put_off(function, args, kwargs, error)
 
-    if not hasattr(function, "__signature__"):
-        function.__signature__ = inspect.signature(plain)
-    function.__kwdefaults__ = {"_attempt": attempt}
-    function.__defaults__ = None
-    function.__code__ = _attempting.__code__
-
-
-def _attempting(*args: Any, _attempt: Any, **kwargs: Any) -> Any:
-    return _attempt(args, kwargs)
+    return attempt
 
 
 def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:

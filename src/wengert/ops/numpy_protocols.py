@@ -173,6 +173,22 @@ def _in_numpy(function: Any, name: str, args: Any, options: Any) -> Any:
     return function(*_arrays(name, args), **_arrays(name, options))
 
 
+# What comes near NumPy's functions, with other arguments or results.
+_NEAR = {
+    f"linalg.{name}": f"tf.linalg.{name}"
+    for name in (
+        "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "norm", "pinv",
+        "qr", "slogdet", "solve", "svd", "tensordot",
+    )
+}  # fmt: skip
+_NEAR |= {
+    f"fft.{n}": f"tf.signal.{n}" for n in ("fft", "fftshift", "ifft", "ifftshift", "irfft", "rfft")
+}
+_NEAR |= {"fft.fft2": "tf.signal.fft2d", "fft.ifft2": "tf.signal.ifft2d"}
+_NEAR |= {"histogram": "tf.histogram_fixed_width", "interp": "tf.searchsorted and tf.gather"}
+_NEAR |= {"median": "tf.sort", "percentile": "tf.sort", "quantile": "tf.sort", "cbrt": "tf.pow"}
+
+
 def _arrays(name: str, value: Any) -> Any:
     """Nested arguments with the tensors replaced by their arrays."""
     if isinstance(value, Value):
@@ -180,7 +196,8 @@ def _arrays(name: str, value: Any) -> Any:
             raise at_site(
                 TypeError(
                     f"np.{name}: there is no operation of this meaning for a tensor that has no "
-                    f"value yet. Use a function of tf., or wrap the call in tf.numpy_function."
+                    f"value yet. Use {_NEAR.get(name, 'a function of tf.')}, or wrap the call in "
+                    f"tf.numpy_function."
                 )
             )
         return value.__array__()

@@ -17,7 +17,7 @@ from numpy import ndarray
 from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, _state, executing_eagerly, get_state
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, describe, invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.symbolic import Unranked, shape_to_keep
 from wengert.core.tensor import Tensor
@@ -125,9 +125,7 @@ def walk(
                             gi = _run(rule.direct, g, x, y, entry[5][0] if entry[5] else None)
                         else:
                             try:
-                                gi = rule.run(
-                                    tensor(g, site), *entry[4:8], plan.needs
-                                )
+                                gi = rule.run(tensor(g, site), *entry[4:8], plan.needs)
                             except Exception as error:
                                 gi = _later(error, entry, i, tensor(g, site), needed)
                         if gi is not None:
@@ -213,7 +211,7 @@ def pull(
     except Exception as error:
         if not PUT_OFF:
             raise
-        again = lambda entry, g: _pull(entry, g, needed, complex_numbers)  # noqa: E731
+        again = lambda entry, g: _pull(entry, g, needed, complex_numbers)
         return PUT_OFF[0](again, entry, g, error)
 
 
@@ -336,9 +334,5 @@ def _explain(error: Exception, entry: Entry) -> None:
 def check_shape(g: Any, source: Any, what: str) -> None:
     """Refuses a seed or custom gradient whose shape does not fit its tensor."""
     if not source.shape.is_compatible_with(g.shape):
-        raise at_site(
-            ValueError(
-                f"{what}: a gradient must have the shape of its tensor; got {describe(g)} for "
-                f"{describe(source)}."
-            )
-        )
+        rule = f"a gradient must have the shape of its tensor, {describe(source)}"
+        raise invalid(what, rule, g, help="Reshape it, or reduce it.")

@@ -316,10 +316,11 @@ class GradientTape:
         values = [arguments.asked("gradient", s, TypeError) for s in flat]
         site = sites.caller(0)
         evidence = history.before(self, site, mode)
+        started = new_id()
         try:
             found = self._differentiate(targets, seeds, values, release=not self._persistent)
         finally:
-            self._finish(site)
+            self._finish(site, started)
         for g in found:
             if g is None:
                 self._answer(found, values, targets, mode, evidence, site)
@@ -363,8 +364,9 @@ class GradientTape:
         if self._live and not self._persistent:
             self._stop(history.CLOSED)
 
-    def _finish(self, site: Any) -> None:
+    def _finish(self, site: Any, started: int) -> None:
         """Marks a non-persistent tape as used and lets go of everything it kept."""
+        history.ASKED.append((started, new_id(), site))
         if self._persistent:
             return
         self._used = site
@@ -474,10 +476,11 @@ class GradientTape:
         values = [arguments.asked("jacobian", s, TypeError) for s in nest.flatten(sources)]
         site = sites.caller(0)
         evidence = history.before(self, site, mode)
+        started = new_id()
         try:
             found = jacobian.jacobian(self, target, values, experimental_use_pfor)
         finally:
-            self._finish(site)
+            self._finish(site, started)
         if mode is UnconnectedGradients.ZERO:
             pairs = zip(found, values, strict=True)
             found = [jacobian.zeros(target, v) if j is None else j for j, v in pairs]
@@ -500,10 +503,11 @@ class GradientTape:
         value = arguments.asked("batch_jacobian", source, TypeError)
         site = sites.caller(0)
         evidence = history.before(self, site, mode)
+        started = new_id()
         try:
             result = jacobian.batch_jacobian(self, target, value, experimental_use_pfor)
         finally:
-            self._finish(site)
+            self._finish(site, started)
         if result is None and mode is not UnconnectedGradients.ERROR:
             return jacobian.batch_zeros(target, value)
         self._answer([result], [value], [target], mode, evidence, site)

@@ -9,6 +9,7 @@ elsewhere; `Hooks.explainer` names the module, so that it is imported when first
 
 from __future__ import annotations
 
+from collections import deque
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -46,6 +47,7 @@ class Step(NamedTuple):
     whole: bool = False
     thread: int = 0  # 0 for what the tape itself noted
     kind: str = ""
+    discrete: bool = False  # whether the result is known not to be a float, gradient or not
 
 
 class Evidence(NamedTuple):
@@ -79,11 +81,26 @@ class Hooks:
 SEEN: dict[tuple[int, int], tuple[bool, Any]] = {}
 
 
+# The latest gradients that were asked for: the clock before and after, and where. What a backward
+# loop makes has the sites of the operations it differentiates.
+ASKED: deque[tuple[int, int, RawSite | None]] = deque(maxlen=1000)
+
+
+def asked_at(number: int) -> RawSite | None:
+    """Where the gradient was asked for whose computing made this tensor, if one did."""
+    found = [(end - start, site) for start, end, site in ASKED if start < number < end]
+    return min(found, key=lambda row: row[0])[1] if found else None
+
+
 def cut(op: Any, inputs: Any, outputs: Any, site: RawSite | None) -> Step:
     """An operation on watched tensors that no gradient passes."""
     ids = tuple([x._id for x in inputs])
-    whole = op.gradient is not None and outputs[0]._array.dtype.num not in dtypes.INEXACT
-    return Step(op.name, ids, tuple([o._id for o in outputs]), (False,) * len(ids), site, whole)
+    discrete = outputs[0]._array.dtype.num not in dtypes.INEXACT
+    whole = op.gradient is not None and discrete
+    return Step(
+        op.name, ids, tuple([o._id for o in outputs]), (False,) * len(ids), site, whole,
+        discrete=discrete,
+    )  # fmt: skip
 
 
 def passes(op: Any, count: int) -> tuple[bool, ...]:

@@ -257,9 +257,9 @@ def bad_branch() -> Any:
     for use in (True, False):
         with tf.GradientTape() as tape:
             y = v * v
-            if use:
+            if use:  # WG118 (guess)
                 y = y * extra
-        tape.gradient(y, [v, extra])  # WG118 (guess)
+        tape.gradient(y, [v, extra])
 
 
 def good_branch() -> Any:
@@ -277,9 +277,9 @@ def bad_loop_without_turns() -> Any:
     for count in (2, 1, 0):
         with tf.GradientTape() as tape:
             y = v * v
-            for _ in range(count):
+            for _ in range(count):  # WG118 (guess)
                 y = y * extra
-        tape.gradient(y, [v, extra])  # WG118 (guess)
+        tape.gradient(y, [v, extra])
 
 
 def good_loop_without_turns() -> Any:

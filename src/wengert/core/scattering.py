@@ -1,0 +1,175 @@
+"""Writing to places of a variable: rows by `IndexedSlices`, slices at index tuples.
+
+Every method checks its arguments before the value is touched; how a value is changed, in place or
+on a copy, is the variable's own affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wengert.core.context import building_graph
+from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.tensor import Value
+
+
+class Scattered(Value):
+    """The scattered writes of a `Variable`."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # what a variable brings
+
+        def _update(self, method: str, *given: Any) -> Any: ...
+        def _incoming(self, method: str, value: Any, shape: Any = None) -> np.ndarray: ...
+        def _modify(self, change: Callable[[np.ndarray], None]) -> Any: ...
+
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Adds rows; rows named twice are added twice."""
+        return self._scatter("scatter_add", sparse_delta, np.add)
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Subtracts rows; rows named twice are subtracted twice."""
+        return self._scatter("scatter_sub", sparse_delta, np.subtract)
+
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Multiplies rows."""
+        return self._scatter("scatter_mul", sparse_delta, np.multiply)
+
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Divides rows."""
+        return self._scatter("scatter_div", sparse_delta, _divide)
+
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Takes the larger of the present and the given rows."""
+        return self._scatter("scatter_max", sparse_delta, np.maximum)
+
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Takes the smaller of the present and the given rows."""
+        return self._scatter("scatter_min", sparse_delta, np.minimum)
+
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Replaces rows; of rows named twice the last wins."""
+        return self._scatter("scatter_update", sparse_delta, None)
+
+    def _scatter(self, method: str, delta: Any, ufunc: Any) -> Any:
+        if not isinstance(delta, IndexedSlices):
+            raise at_site(TypeError(f"{method}: an IndexedSlices was expected; got {delta!r}."))
+        if building_graph() is not None:
+            return self._update(method, delta)
+        rows = _whole(method, delta.indices)
+        if not self._array.ndim:
+            raise invalid(method, "a scalar variable has no rows", self, help="Use assign.")
+        _check_range(method, rows, self._array.shape[0])
+        values = self._incoming(method, delta.values, (*rows.shape, *self._array.shape[1:]))
+        return self._modify(lambda array: _put(array, rows, values, ufunc))
+
+    def batch_scatter_update(
+        self, sparse_delta: Any, use_locking: bool = False, name: Any = None
+    ) -> Any:
+        """Replaces slices along the last indexed axis, batch by batch."""
+        if building_graph() is not None:
+            return self._update("batch_scatter_update", sparse_delta)
+        rows = _whole("batch_scatter_update", sparse_delta.indices)
+        batch = rows.ndim - 1
+        _check_range("batch_scatter_update", rows, self._array.shape[batch])
+        grid = np.ogrid[tuple(slice(0, d) for d in rows.shape)]
+        where = (*grid[:-1], rows)
+        values = self._incoming(
+            "batch_scatter_update",
+            sparse_delta.values,
+            (*rows.shape, *self._array.shape[batch + 1 :]),
+        )
+        return self._modify(lambda array: _put(array, where, values, None))
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Adds slices at index tuples."""
+        return self._scatter_nd("scatter_nd_add", indices, updates, np.add)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Subtracts slices at index tuples."""
+        return self._scatter_nd("scatter_nd_sub", indices, updates, np.subtract)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Takes the larger of present and given slices at index tuples."""
+        return self._scatter_nd("scatter_nd_max", indices, updates, np.maximum)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Takes the smaller of present and given slices at index tuples."""
+        return self._scatter_nd("scatter_nd_min", indices, updates, np.minimum)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Replaces slices at index tuples."""
+        return self._scatter_nd("scatter_nd_update", indices, updates, None)
+
+    def _scatter_nd(self, method: str, indices: Any, updates: Any, ufunc: Any) -> Any:
+        if building_graph() is not None:
+            return self._update(method, indices, updates)
+        tuples = _whole(method, indices)
+        if not tuples.ndim:
+            raise invalid(method, "`indices` must hold index tuples in its last dimension", tuples)
+        depth = tuples.shape[-1]
+        if depth > self._array.ndim:
+            raise invalid(
+                method,
+                f"index tuples of length {depth} are too long for rank {self._array.ndim}",
+            )
+        for i in range(depth):
+            _check_range(method, tuples[..., i], self._array.shape[i])
+        shape = (*tuples.shape[:-1], *self._array.shape[depth:])
+        values = self._incoming(method, updates, shape)
+        where = tuple(np.moveaxis(tuples, -1, 0))
+        return self._modify(lambda array: _put(array, where, values, ufunc))
+
+
+def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.asarray(np.true_divide(x, y)).astype(x.dtype)
+
+
+def _whole(method: str, indices: Any) -> np.ndarray:
+    from wengert.core.convert import operand
+
+    array = np.asarray(operand(indices)._array)
+    if array.dtype.kind not in "iu":
+        raise at_site(
+            TypeError(f"{method}: indices must be whole numbers; got {describe(indices)}.")
+        )
+    return array
+
+
+def _check_range(method: str, index: np.ndarray, size: int) -> None:
+    bad = (index < 0) | (index >= size)
+    if bad.any():
+        raise invalid(
+            method,
+            f"index {index[bad].flat[0]} is outside [0, {size})",
+            help="The variable is unchanged.",
+            kind=InvalidIndexError,
+        )
+
+
+def _put(array: np.ndarray, where: Any, values: np.ndarray, ufunc: Any) -> None:
+    """Combines `values` into `array[where]`, repeated places one after the other."""
+    if ufunc is None:
+        array[where] = values
+        return
+    places = where if isinstance(where, tuple) else (where,)
+    if not isinstance(ufunc, np.ufunc) or array.dtype.kind == "V":
+        spread = np.broadcast_arrays(*places)
+        for i in np.ndindex(spread[0].shape):
+            place = tuple(p[i] for p in spread)
+            array[place] = ufunc(array[place], values[i])
+    elif array.flags.c_contiguous and len(places) < array.ndim and values.size:
+        # NumPy combines single elements several times faster than rows.
+        depth = len(places)
+        rows = np.ravel_multi_index(places, array.shape[:depth]).reshape(-1, 1)
+        width = values.size // rows.size
+        ufunc.at(
+            array.reshape(-1), (rows * width + np.arange(width)).reshape(-1), values.reshape(-1)
+        )
+    else:
+        ufunc.at(array, where, values)
