@@ -62,7 +62,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "squeeze": (
         lambda: tf.squeeze(x23(), 0),
-        "squeeze: axis 0 has size 2, not 1; got float32[2,3].",
+        "squeeze: axis 0 has size 2, not 1; got float32[2,3]. Only axes of size 1 can be dropped; use an "
+        "index or tf.reshape.",
     ),
     "concat of scalars": (
         lambda: tf.concat([1, 2], 0),
@@ -87,7 +88,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "split": (
         lambda: tf.split(x23(), 2, axis=1),
-        "split: axis 1 of size 3 does not cut into 2 equal parts; got float32[2,3].",
+        "split: axis 1 of size 3 does not cut into 2 equal parts; got float32[2,3]. Give the sizes of the "
+        "parts as a list.",
     ),
     "split sizes": (
         lambda: tf.split(x23(), [1, 1], axis=1),

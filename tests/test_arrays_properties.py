@@ -12,7 +12,8 @@ import wengert as tf
 from wengert.core import shapes
 from wengert.core.apply import spec
 from wengert.core.op import Spec
-from wengert.ops.slicing import STRIDED_SLICE, normalise
+from wengert.ops.slicing import normalise
+from wengert.ops.strides import STRIDED_SLICE
 
 many = settings(deadline=None, max_examples=100, derandomize=True)
 dims = st.lists(st.integers(0, 4), max_size=4).map(tuple)

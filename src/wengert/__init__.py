@@ -110,7 +110,7 @@ _PLACES = _read(
         "ops.select": "clip_by_value maximum minimum where",
         "ops.shaping": "broadcast_to identity identity_n reshape stop_gradient transpose",
         "ops.joining": "concat parallel_stack split stack unstack",
-        "ops.slicing": "slice strided_slice",
+        "ops.cuts": "slice strided_slice",
         "ops.sorting": "argsort sort",
         "ops.statistics": "reduce_logsumexp",
         "ops.strings": "as_string",

@@ -9,7 +9,7 @@ import numpy as np
 import wengert as tf
 from tests.cases import Case, normal, whole
 from wengert.core.apply import apply
-from wengert.ops.slicing import SLICE_GRAD
+from wengert.ops.strides import SLICE_GRAD
 
 X = normal(3, 4, 5)
 ALL = ("float16", "bfloat16", "float32", "float64")

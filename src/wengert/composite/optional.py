@@ -14,6 +14,7 @@ from wengert.core.apply import wrap
 from wengert.core.composite import StaticSpec
 from wengert.core.errors import invalid
 from wengert.core.symbolic import is_symbolic
+from wengert.core.tensor import Tensor
 from wengert.ops.checks import Assert
 
 
@@ -44,7 +45,7 @@ class Optional:
     @staticmethod
     def from_value(value: Any) -> Optional:
         """An optional that holds a tensor, a composite, or a nest of them."""
-        held = nest.map_structure(tensor_or_composite, value)
+        held = dict(value) if _is_plain(value) else nest.map_structure(tensor_or_composite, value)
         return Optional(None, held, True, lambda: nest.map_structure(type_spec_from_value, held))
 
     @staticmethod
@@ -87,6 +88,11 @@ class Optional:
         form = Form("Optional", spec.element_spec)
         full = parts[0] if is_symbolic(parts[0]) else bool(parts[0])
         return Optional(spec.element_spec, form.together(parts[1:]), full)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a dict of tensors, as steps of training return it."""
+    return type(value) is dict and all(type(v) is Tensor for v in value.values())
 
 
 class OptionalSpec(StaticSpec):

@@ -182,17 +182,23 @@ def _check_match(op: Op, inputs: tuple[Any, ...]) -> None:
 
 
 def _bad_dtype(op: Op, inputs: tuple[Any, ...]) -> Exception:
+    found = inputs if op.match is None else [inputs[i] for i in op.match]
+    kinds = list(dict.fromkeys(x.dtype for x in found))
+    accepted = [d for d in kinds if d.np.num in op.accepts and d.kind != "b"]
     for x in inputs:
-        if x._array.dtype.num not in op.accepts:
+        # Of two dtypes of which one is right, the other is to be cast to it.
+        mixed = accepted and x.dtype in kinds and x.dtype.kind in "biu"
+        if x._array.dtype.num not in op.accepts and not mixed:
             allowed = sorted({dtypes.BY_NUM[n].name for n in op.accepts})
+            text = x.dtype == dtypes.string and accepted
             return invalid_dtype(
                 op.name,
                 f"dtype {x.dtype.name} is not supported",
                 *inputs,
-                help=f"Cast to one of {', '.join(allowed)} with tf.cast.",
+                help="Turn text into numbers with tf.strings.to_number."
+                if text
+                else f"Cast to one of {', '.join(allowed)} with tf.cast.",
             )
-    found = inputs if op.match is None else [inputs[i] for i in op.match]
-    kinds = list(dict.fromkeys(x.dtype for x in found))
     # Of an integer and a float the integer is cast, so that the advice loses nothing.
     order = sorted(kinds, key=lambda d: "biufc".find(d.kind))
     old, new = (order[0], order[-1]) if order[0].kind != order[-1].kind else (kinds[1], kinds[0])

@@ -27,6 +27,9 @@ from wengert.data.rows import Rows
 _WORTH_A_THREAD = 1e-3
 # What `prefetch(AUTOTUNE)` holds: up to this many elements and, above two, this many bytes.
 _MOST, _MOST_BYTES = 16, 64 << 20
+# Seconds that a prefetching thread works at a time. Much more, and the reader, back from compiled
+# code, would wait for Python's lock; much less, and the thread would be woken more than it works.
+_SPELL = 1e-4
 
 
 class ParallelMap(Iterator[Any]):
@@ -116,6 +119,7 @@ class Prefetched(Iterator[Any]):
     """The reader's end: a queue of elements, and one of free places for the thread to fill.
 
     Places are given back in bundles, since waking a thread costs more than many an element.
+    `_pace` holds the seconds that an element took the thread.
     """
 
     def __init__(self, source: Iterator[Any], size: int) -> None:
@@ -126,6 +130,7 @@ class Prefetched(Iterator[Any]):
         self._places: SimpleQueue[int] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._freed = 0
+        self._pace = [0.0]
 
     def __next__(self) -> Any:
         if self._thread is None:
@@ -150,7 +155,7 @@ class Prefetched(Iterator[Any]):
         self._places.put(bundle)
         self._thread = threading.Thread(
             target=_produce,
-            args=(source, self._ready, self._places),
+            args=(source, self._ready, self._places, self._pace),
             name="wengert-prefetch",
             daemon=True,
         )
@@ -162,7 +167,7 @@ class Prefetched(Iterator[Any]):
             self._size = max(2, min(_MOST, _MOST_BYTES // max(1, _bytes(value))))
             self._freed += self._size - 2
         self._freed += 1
-        if self._freed >= (self._size + 1) // 2:
+        if self._freed >= (self._size + 1) // 2 or self._freed * self._pace[0] > _SPELL:
             self._places.put(self._freed)
             self._freed = 0
 
@@ -177,7 +182,9 @@ _running: weakref.WeakKeyDictionary[threading.Thread, SimpleQueue[int]] = (
 )
 
 
-def _produce(source: Any, ready: SimpleQueue[Any], places: SimpleQueue[int]) -> None:
+def _produce(
+    source: Any, ready: SimpleQueue[Any], places: SimpleQueue[int], pace: list[float]
+) -> None:
     """The thread: fills as many places as there are, and ends when told 0 places."""
     free = 0
     while True:
@@ -186,6 +193,7 @@ def _produce(source: Any, ready: SimpleQueue[Any], places: SimpleQueue[int]) -> 
             if found == 0:
                 return
             free += found
+        started = perf_counter()
         try:
             item = ("value", next(source))
         except StopIteration:
@@ -193,6 +201,7 @@ def _produce(source: Any, ready: SimpleQueue[Any], places: SimpleQueue[int]) -> 
             return
         except BaseException as error:
             item = ("error", error)
+        pace[0] = perf_counter() - started
         ready.put(item)
         free -= 1
         del item

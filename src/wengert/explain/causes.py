@@ -35,6 +35,8 @@ SMOOTH = {
     "sign": "Use tf.tanh(k * x) or tf.nn.softsign(x).",
     "greater": "Use tf.sigmoid(k * (x - y)), or tf.where on the values themselves.",
     "less": "Use tf.sigmoid(k * (y - x)), or tf.where on the values themselves.",
+    "equal": "Use a smooth loss, such as the squared difference or a cross-entropy; count matches "
+    "for display only.",
     "": "Use a differentiable operation, or state a gradient with tf.custom_gradient.",
 }
 
@@ -207,7 +209,7 @@ class Telling:
             "WG116",
             f"the operation {step.name} has no gradient",
             place(step.site, f"{step.name}: no gradient passes here"),
-            remedy=SMOOTH.get(step.name, SMOOTH[""]),
+            remedy=SMOOTH.get(step.name.removesuffix("_equal").removeprefix("not_"), SMOOTH[""]),
             **rest,
         )
 

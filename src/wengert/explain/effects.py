@@ -72,12 +72,12 @@ class Watch:
             text = self._containers[id(owner)].text
             self._effect(site, f"`{text}.{name}` runs while tracing, and not again", text)
             self._owners[text] = owner, site
-        elif (
-            _is_random(owner, module)
-            or (module == "time" and name in _CLOCKS)
-            or (type(owner) is type and owner.__module__ == "datetime" and name in ("now", "today"))
-        ):
+        elif _is_random(owner, module):
             self._baked(site)
+        elif (module == "time" and name in _CLOCKS) or (
+            type(owner) is type and owner.__module__ == "datetime" and name in ("now", "today")
+        ):
+            self._baked(site, clock=True)
 
     def _effect(self, site: Any, words: str, holder: str = "") -> None:
         details = {"function": self._name} | ({"name": holder} if holder else {})
@@ -92,10 +92,10 @@ class Watch:
             ),
         )
 
-    def _baked(self, site: Any) -> None:
+    def _baked(self, site: Any, clock: bool = False) -> None:
         self._found.setdefault(
             ("WG303", site and (id(site[0]), site[1])),
-            baked(self._name, written(site), site, self._traced),
+            baked(self._name, written(site), site, self._traced, clock),
         )
 
 

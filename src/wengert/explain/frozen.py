@@ -124,23 +124,55 @@ class Snapshot:
 
 def stale(name: str, snapshot: Snapshot, traced: Any, called: Any) -> list[Explanation]:
     """Values that have changed since the trace that is used now."""
-    return [
-        reason(
-            "WG301",
-            f"`{reference.text}` was {old.text} when `{name}` was traced, it is {now.text} now; "
-            f"the trace goes on with the old value",
-            *known(
-                place(reference.site, "read here, once, while tracing"),
-                place(called, "this call uses the old value"),
-                place(traced, "traced by this call"),
-            ),
-            remedy=f"Pass it as an argument, or keep it in a tf.Variable and assign to it "
-            f"(`{reference.text}.assign(...)`).",
-            details={"function": name, "name": reference.text},
+    found = []
+    for reference, old, now, value in snapshot.changes():
+        if old is None or random_source(value) is not None:
+            continue
+        item, before, after = difference(old, now)
+        what = f"{reference.text}{item}"
+        found.append(
+            reason(
+                "WG301",
+                f"`{what}` was {before} when `{name}` was traced, it is {after} now; the trace "
+                f"goes on with the old value",
+                *known(
+                    place(reference.site, "read here, once, while tracing"),
+                    place(called, "this call uses the old value"),
+                    place(traced, "traced by this call"),
+                ),
+                remedy=f"Pass it as an argument, or keep it in a tf.Variable and assign to it "
+                f"(`{what}.assign(...)`).",
+                details={"function": name, "name": reference.text},
+            )
         )
-        for reference, old, now, value in snapshot.changes()
-        if old is not None and random_source(value) is None
-    ]
+    return found
+
+
+def difference(old: Seen, now: Seen) -> tuple[str, str, str]:
+    """The first item in which two containers differ, then and now; else the values as they are."""
+    path, a, b = "", old.mark, now.mark
+    while _is_container(a) and _is_container(b) and a[:2] == b[:2]:
+        rows = zip(a[2], b[2], strict=True)
+        k, (x, y) = next((k, row) for k, row in enumerate(rows) if row[0] != row[1])
+        if a[0] is dict:
+            if x[0] != y[0]:  # another key
+                break
+            path, a, b = f"{path}[{x[0]}]", x[1], y[1]
+        elif a[0] in (list, tuple):
+            path, a, b = f"{path}[{k}]", x, y
+        else:
+            break
+    if not path or not (_is_plain(a) and _is_plain(b)):
+        return "", old.text, now.text
+    return path, a[1], b[1]
+
+
+def _is_container(mark: Any) -> bool:
+    return isinstance(mark, tuple) and len(mark) == 3 and mark[0] in (dict, list, tuple)
+
+
+def _is_plain(mark: Any) -> bool:
+    return isinstance(mark, tuple) and len(mark) == 2 and isinstance(mark[1], str)
 
 
 def side_effects(name: str, snapshot: Snapshot, traced: Any) -> list[Explanation]:
@@ -174,14 +206,14 @@ def side_effects(name: str, snapshot: Snapshot, traced: Any) -> list[Explanation
     return found
 
 
-def baked(name: str, asked: str, site: Any, traced: Any) -> Explanation:
+def baked(name: str, asked: str, site: Any, traced: Any, clock: bool = False) -> Explanation:
     """A random number or a time that a trace has fixed."""
     return reason(
         "WG303",
         f"`{asked}` is asked while tracing, and its answer is the same in every later call of "
         f"`{name}`",
         *known(place(site, "asked once"), place(traced, "traced by this call")),
-        remedy="Use tf.random, or pass the value as an argument.",
+        remedy=f"Use {'tf.timestamp' if clock else 'tf.random'}, or pass the value as an argument.",
         details={"function": name},
     )
 

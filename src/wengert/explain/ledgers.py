@@ -141,7 +141,9 @@ def explain(function: Any, note: Note) -> Explanation:
         code_of(c) for k, n in enumerate([*notes, note]) for c in nearest(notes[:k], n.given)
     )
     code = codes.most_common(1)[0][0] if codes else "WG203"
-    change = next((c for c in changes if code_of(c) == code), changes[0] if changes else None)
+    # Of a structure that varies the whole is named, not what is new or gone in it.
+    named = sorted(changes, key=lambda c: not c.path.endswith(" (structure)"))
+    change = next((c for c in named if code_of(c) == code), changes[0] if changes else None)
     remedy = _REMEDIES[code].format(
         path=change.path.removesuffix(" (structure)") if change else "the argument",
         signature=merged([*notes, note]) or "[…]",

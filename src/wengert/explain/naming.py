@@ -43,6 +43,9 @@ class Names:
             if isinstance(value, list | tuple) and len(value) <= _ATTRIBUTES:
                 for i, item in enumerate(value):
                     self._note(f"{name}[{i}]", item)
+            elif isinstance(value, dict) and len(value) <= _ATTRIBUTES:
+                for key, item in list(value.items()):
+                    self._note(f"{name}[{key!r}]", item)
             elif not isinstance(value, Value):
                 for key, item in list(inside(value).items())[:_ATTRIBUTES]:
                     self._note(f"{name}.{key}", item)

@@ -46,7 +46,10 @@ def _unrolled(trace: Any, header: Site, turns: int, share: float) -> Explanation
         f"the loop ran {turns} times while `{trace.graph.name}` was traced, and its turns are "
         f"{share:.0%} of the graph's {len(trace.graph.nodes)} operations",
         *known(place(header, "unrolled"), place(trace.site, "traced by this call")),
-        remedy="Loop over tf.range, which makes one loop of the graph.",
+        remedy="Make the condition a tensor, e.g. count with tf.constant(0): then it is one loop of "
+        "the graph."
+        if header.text.lstrip().startswith("while")
+        else "Loop over tf.range, which makes one loop of the graph.",
         details={"function": trace.graph.name, "turns": turns, "share": share},
     )
 

@@ -167,7 +167,9 @@ class Function:
         try:
             bound = signature.bind(*given, **kwargs)
         except TypeError as error:
-            raise at_site(TypeError(f"{options.name}: {error}.")) from None
+            raise at_site(
+                TypeError(f"{options.name}: {error}. It is defined as {options.name}{signature}.")
+            ) from None
         bound.apply_defaults()
         pairs: list[tuple[str, Any]] = []
         named: dict[str, Any] = {}

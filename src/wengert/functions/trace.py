@@ -67,6 +67,7 @@ class Trace:
         self.outer = next((weakref.ref(s.graph) for s in sources if isinstance(s, Outer)), None)
         self.plain = not sources and not self.reads and not self.writes
         self.single = type(skeleton) is Slot
+        self.flat = _flat_slots(skeleton)
         self._quick: Any = None
         self._make: Any = devices.tensor if devices.accelerators() else wrap
         self._quicks: dict[Any, Any] = {}
@@ -175,7 +176,13 @@ class Trace:
 
     def pack(self, outs: list[Any]) -> Any:
         """The results in the structure that the function returned."""
-        return outs[0] if self.single else put_together(self.skeleton, outs)
+        if self.single:
+            return outs[0]
+        if self.flat is None:
+            return put_together(self.skeleton, outs)
+        kind, names, places = self.flat
+        found = [outs[k] for k in places]
+        return kind(zip(names, found, strict=True)) if kind is dict else kind(found)
 
 
 def _given(source: Any) -> Any:
@@ -272,6 +279,17 @@ def take_apart(name: str, result: Any) -> tuple[Any, list[Any]]:
 
 
 _ARRAYS = (Value, np.ndarray, np.generic)
+
+
+def _flat_slots(skeleton: Any) -> tuple[Any, Any, list[int]] | None:
+    """Kind, names and places for a plain dict, tuple or list of tensors, the usual results."""
+    kind = type(skeleton)
+    if kind not in (dict, tuple, list):
+        return None
+    slots = list(skeleton.values() if kind is dict else skeleton)
+    if any(type(s) is not Slot for s in slots):
+        return None
+    return kind, tuple(skeleton) if kind is dict else (), [s.number for s in slots]
 
 
 def put_together(skeleton: Any, tensors: list[Any]) -> Any:

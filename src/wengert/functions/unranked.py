@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,8 +57,8 @@ class Later:
 
     def __init__(self, function: Callable[..., Any], arguments: Any) -> None:
         self.function = function
-        self.arguments = arguments
-        self.leaves = nest.flatten(arguments)
+        self.arguments = nest.map_structure(_opened, arguments)
+        self.leaves = nest.flatten(self.arguments)
         self.kinds = [_kind(x) for x in self.leaves]
         self.result: Any = None
         self.specs: list[Spec] = []
@@ -75,7 +75,7 @@ class Later:
             _placed(next(given), k) if k else x
             for x, k in zip(self.leaves, self.kinds, strict=True)
         ]
-        args, kwargs = nest.pack_sequence_as(self.arguments, leaves)
+        args, kwargs = _closed(nest.pack_sequence_as(self.arguments, leaves))
         return self.function(*args, **kwargs)
 
     def run(self, *arrays: Any) -> list[Any]:
@@ -87,6 +87,26 @@ class Later:
         """Fixes what the results look like."""
         self.result, self.specs = result, specs
         return self
+
+
+class _Slice(NamedTuple):
+    """A slice, whose bounds may be tensors."""
+
+    start: Any
+    stop: Any
+    step: Any
+
+
+def _opened(x: Any) -> Any:
+    return _Slice(x.start, x.stop, x.step) if isinstance(x, slice) else x
+
+
+def _closed(x: Any) -> Any:
+    if type(x) is _Slice:
+        return slice(*x)
+    if type(x) in (tuple, list):
+        return type(x)(map(_closed, x))
+    return {k: _closed(v) for k, v in x.items()} if type(x) is dict else x
 
 
 def _kind(x: Any) -> str:

@@ -21,7 +21,8 @@ from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.ops.declare import static, static_tuple
 from wengert.ops.padding import pad
-from wengert.ops.slicing import STRIDED_SLICE, marked
+from wengert.ops.slicing import marked
+from wengert.ops.strides import STRIDED_SLICE
 
 _FORMATS = ("NHWC", "NCHW")
 

@@ -121,7 +121,12 @@ def _infer_squeeze(x: Spec, axis: tuple[int, ...]) -> Spec:
         return Spec(None, x.dtype)
     for a in axis:
         if x.shape[a] not in (None, 1):
-            raise invalid("squeeze", f"axis {a} has size {x.shape[a]}, not 1", x)
+            raise invalid(
+                "squeeze",
+                f"axis {a} has size {x.shape[a]}, not 1",
+                x,
+                help="Only axes of size 1 can be dropped; use an index or tf.reshape.",
+            )
     return Spec(tuple(d for i, d in enumerate(x.shape) if i not in axis), x.dtype)
 
 

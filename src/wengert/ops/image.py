@@ -138,7 +138,7 @@ def _starts(size: int, have: int) -> int:
 
 
 def _crop(name: str, value: Any, size: Any, draw: Any) -> Any:
-    from wengert.ops.slicing import slice as cut
+    from wengert.ops.cuts import slice as cut
 
     x = operand(value)
     wanted = static_tuple(name, size, "size")

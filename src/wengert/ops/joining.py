@@ -274,7 +274,10 @@ def split(
     if isinstance(wanted, int):
         if wanted <= 0 or known_unequal(size % wanted, 0):
             raise invalid(
-                "split", f"axis {place} of size {size} does not cut into {wanted} equal parts", x
+                "split",
+                f"axis {place} of size {size} does not cut into {wanted} equal parts",
+                x,
+                help="Give the sizes of the parts as a list.",
             )
         wanted = (size // wanted,) * wanted
     wanted = static_tuple("split", wanted, "num_or_size_splits")

@@ -15,7 +15,8 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import is_dynamic, of_length, static
 from wengert.ops.shaping import stop_gradient
-from wengert.ops.slicing import STRIDED_SLICE, marked
+from wengert.ops.slicing import marked
+from wengert.ops.strides import STRIDED_SLICE
 
 Paddings = tuple[tuple[Any, Any], ...]
 

@@ -87,7 +87,9 @@ class Rows:
         items = self.items
         last = len(items) - 1
         if i != last:
-            return Rows([*items[:i], *items[i + 1 :]], self.dtype, self.row, self.is_even, self.axis)
+            return Rows(
+                [*items[:i], *items[i + 1 :]], self.dtype, self.row, self.is_even, self.axis
+            )
         new = Rows(items, self.dtype, self.row, self.is_even, self.axis)
         self._change = (last + 1, last, items[last])
         self._items, self._newer = None, new

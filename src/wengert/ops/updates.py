@@ -132,7 +132,8 @@ def _slice(now: Any, index: Any, value: Any, ufunc: Any) -> Any:
     from wengert.ops.create import ones_like
     from wengert.ops.select import where
     from wengert.ops.shaping import broadcast_to
-    from wengert.ops.slicing import SLICE_GRAD, depends_on_data, normalise
+    from wengert.ops.slicing import depends_on_data, normalise
+    from wengert.ops.strides import SLICE_GRAD
 
     old = now[index]
     new = operand(value, now.dtype)

@@ -28,6 +28,12 @@ def leaves(structure: Any) -> list[Any]:
     return nest.flatten(structure)
 
 
+_INSTEAD = {
+    "source": "Convert it with tf.convert_to_tensor before the tape uses it.",
+    "target": "Ask for the tensor itself; float() and .numpy() leave the tape.",
+}
+
+
 def asked(what: str, value: Any, kind: type[Exception], role: str = "source") -> Any:
     """A tensor or variable that may be asked about, or a plain word on why it may not."""
     if isinstance(value, Value):
@@ -40,7 +46,7 @@ def asked(what: str, value: Any, kind: type[Exception], role: str = "source") ->
     raise at_site(
         kind(
             f"{what}: a {role} must be a tensor or variable; got {type(value).__name__} "
-            f"{describe(value)}. Convert it with tf.convert_to_tensor before the tape uses it."
+            f"{describe(value)}. {_INSTEAD[role]}"
         )
     )
 

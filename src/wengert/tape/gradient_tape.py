@@ -69,7 +69,13 @@ class GradientTape:
 
     def __enter__(self) -> GradientTape:
         if self._live:
-            raise coded(ValueError("GradientTape: the tape is already recording."), "WG404")
+            raise coded(
+                ValueError(
+                    "GradientTape: the tape is already recording. Leave the inner `with` out, or "
+                    "make a second tape."
+                ),
+                "WG404",
+            )
         frame = sys._getframe(1)
         code = frame.f_code
         user = sites.USER.get(code.co_filename)

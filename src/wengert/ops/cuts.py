@@ -1,0 +1,182 @@
+"""`tf.slice` and `tf.strided_slice`: blocks of tensors, also where the graph decides which."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.context import executing_eagerly
+from wengert.core.convert import operand
+from wengert.core.dims import Dim, is_open, negative
+from wengert.core.errors import InvalidIndexError, invalid
+from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
+from wengert.core.op import Op, Spec
+from wengert.ops.declare import of_length, static_tuple
+from wengert.ops.slicing import marked, writable
+from wengert.ops.strides import SLICE_GRAD, STRIDED_SLICE, Index, infer, kernel, lower
+
+_Slice = builtins.slice
+
+
+def slice(input_: Any, begin: Any, size: Any, name: Any = None) -> Any:
+    """The block of the given size that starts at `begin`; a size of -1 takes all that is left."""
+    x = operand(input_)
+    dims = x._array.shape
+    begin, size = of_length(begin, len(dims)), of_length(size, len(dims))
+    starts, counts = static_tuple("slice", begin, "begin"), static_tuple("slice", size, "size")
+    if not len(starts) == len(counts) == len(dims):
+        raise invalid("slice", f"`begin` and `size` need {len(dims)} numbers each", x)
+    if not executing_eagerly() and is_open((starts, counts, dims)):
+        return _traced_slice(x, begin, starts, counts)
+    return apply(STRIDED_SLICE, x, index=_part_index(x, dims, starts, counts))
+
+
+def _part_index(x: Any, dims: Any, starts: Any, counts: Any) -> Index:
+    """The index of a block; raises where it does not lie within the sizes."""
+    for axis, (a, n, d) in enumerate(zip(starts, counts, dims, strict=True)):
+        if not 0 <= a <= d or not -1 <= n <= d - a:
+            raise invalid(
+                "slice",
+                f"`begin` {a} and `size` {n} do not fit axis {axis} of size {d}",
+                x,
+                kind=InvalidIndexError,
+            )
+    return tuple((a, None if n == -1 else a + n, None) for a, n in zip(starts, counts, strict=True))
+
+
+def _infer_part(x: Spec, begin: Any, size: Any) -> Spec:
+    if x.shape is not None and None not in (*x.shape, *begin, *size):
+        return infer(x, _part_index(x, x.shape, begin, size))
+    ends = x.shape or (None,) * len(size)
+    return Spec(tuple(map(_part_size, ends, begin, size)), x.dtype)
+
+
+def _part_size(end: int | None, begin: int | None, size: int | None) -> int | None:
+    if size != -1:
+        return size
+    return None if end is None or begin is None else end - begin
+
+
+def _part_kernel(x: np.ndarray, begin: tuple[int, ...], size: tuple[int, ...]) -> np.ndarray:
+    return kernel(x, _part_index(Spec(x.shape, dtypes.of(x)), x.shape, begin, size))
+
+
+def _lower_part(x: Any, begin: tuple[int, ...], size: tuple[int, ...]) -> Any:
+    return lower(x, _part_index(x, x.shape, begin, size))
+
+
+def _part_grad(g: Any, x_shape: Any, begin: Any) -> Any:
+    index = tuple(marked(a, a + n, None) for a, n in zip(begin, g._array.shape, strict=True))
+    return apply(SLICE_GRAD, g, index=index, shape=x_shape)
+
+
+# `slice` whose start and sizes only the running function knows.
+PART = Op(
+    "slice",
+    "x",
+    kernel=_part_kernel,
+    infer=_infer_part,
+    lower=_lower_part,
+    grad=_part_grad,
+    register=False,
+)
+
+
+def _traced_slice(x: Any, begin: Any, starts: Any, counts: Any) -> Any:
+    """`slice` in a trace: with fixed sizes the start may depend on data, also in XLA."""
+    if not is_open(counts) and not any(map(negative, counts)):
+        return apply(BLOCK, x, operand(begin), size=tuple(counts))
+    return apply(PART, x, begin=starts, size=counts)
+
+
+def _block_kernel(x: np.ndarray, begin: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
+    return _part_kernel(x, tuple(begin.tolist()), size)
+
+
+def _lower_block(x: Any, begin: Any, size: tuple[int, ...]) -> Any:
+    room = np.asarray([d - n for d, n in zip(x.shape, size, strict=True)], begin.dtype)
+    fail_if(lambda: (begin < 0) | (begin > room))
+    return lax.dynamic_slice(x, [begin[k] for k in builtins.range(x.ndim)], size)
+
+
+def _block_grad_kernel(g: np.ndarray, begin: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    out = np.zeros(shape, g.dtype)
+    out[tuple(_Slice(a, a + n) for a, n in zip(begin.tolist(), g.shape, strict=True))] = g
+    return out
+
+
+def _lower_block_grad(g: Any, begin: Any, shape: tuple[int, ...]) -> Any:
+    starts = [begin[k] for k in builtins.range(len(shape))]
+    return lax.dynamic_update_slice(lax.full(shape, 0, g.dtype), g, starts)
+
+
+# A block of fixed size at a place that only the running program knows, and its gradient.
+BLOCK = Op(
+    "block",
+    "x begin",
+    kernel=_block_kernel,
+    infer=lambda x, begin, size: Spec(tuple(size), x.dtype),
+    lower=_lower_block,
+    grad=(lambda g, begin, x_shape: apply(BLOCK_GRAD, g, begin, shape=x_shape), None),
+    match=(),
+    register=False,
+)
+BLOCK_GRAD = Op(
+    "block_grad",
+    "g begin",
+    kernel=_block_grad_kernel,
+    infer=lambda g, begin, shape: Spec(tuple(shape), g.dtype),
+    lower=_lower_block_grad,
+    grad=(lambda h, begin, g_shape: apply(BLOCK, h, begin, size=g_shape), None),
+    match=(),
+    register=False,
+)
+
+
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: Any = None,
+) -> Any:
+    """`input_[begin:end:strides]` for each axis; bit i of a mask changes what entry i means.
+
+    The masks, strongest first: an ellipsis, a new axis, a single index (`begin`) without its
+    axis, and bounds that are left open.
+    """
+    x = operand(input_)
+    starts = static_tuple("strided_slice", begin, "begin")
+    stops = static_tuple("strided_slice", end, "end")
+    steps = (
+        (1,) * len(starts) if strides is None else static_tuple("strided_slice", strides, "strides")
+    )
+    if not len(starts) == len(stops) == len(steps):
+        raise invalid("strided_slice", "`begin`, `end` and `strides` must be equally long", x)
+    index: list[Any] = []
+    for i, (a, b, step) in enumerate(zip(starts, stops, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            index.append(Ellipsis)
+        elif new_axis_mask & bit:
+            index.append(None)
+        elif shrink_axis_mask & bit:
+            if step <= 0:
+                raise invalid("strided_slice", "a single index needs a stride of 1", x)
+            index.append((a,) if type(a) is Dim else a)
+        else:
+            first, last = None if begin_mask & bit else a, None if end_mask & bit else b
+            index.append(marked(first, last, step))
+    out = apply(STRIDED_SLICE, x, index=tuple(index))
+    return out if var is None else writable(out, var, tuple(index))
