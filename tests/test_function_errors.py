@@ -284,11 +284,11 @@ ARGUMENTS: list[tuple[str, Callable[[], Any]]] = [
         lambda: function(identity, input_signature=[{"a": spec()}])([1, 2]),
     ),
     (
-        "identity: missing a required argument: 'x'.",
+        "identity: missing a required argument: 'x'. Its parameters are (x).",
         lambda: function(identity)(),
     ),
     (
-        "identity: got an unexpected keyword argument 'y'.",
+        "identity: got an unexpected keyword argument 'y'. Its parameters are (x).",
         lambda: function(identity)(ONE, y=1),
     ),
     (

@@ -13,8 +13,9 @@ import wengert as tf
 from wengert.core import dtypes
 from wengert.core.op import Spec
 from wengert.graph.fingerprint import fingerprint
-from wengert.graph.ir import Graph, Node
+from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
+from wengert.graph.records import Node
 from wengert.graph.verify import CHECK, verify
 
 VECTOR = tf.TensorSpec([2], tf.float32)

@@ -86,9 +86,7 @@ def with_a_tape(p: Program, x: Any) -> Any:
 def explicit(p: Program, x: Any) -> Any:
     p.v.assign(p.v * 2.0)
     r = tf.cond(x > 0, lambda: (p.call(), p.v + 1.0)[1], lambda: p.v - 1.0)
-    _, r = tf.while_loop(
-        lambda i, r: i < 2, lambda i, r: (i + 1, (p.call(), r + p.v)[1]), (0, r)
-    )
+    _, r = tf.while_loop(lambda i, r: i < 2, lambda i, r: (i + 1, (p.call(), r + p.v)[1]), (0, r))
     tf.map_fn(lambda x: (p.call(), x)[1], tf.ones([2]))
     return r, p.v * 1.0
 

@@ -46,7 +46,8 @@ class TestNan:
             (lambda x: tf.sqrt(x), "WG507"),
             (lambda x: x**0.5, "WG507"),
             (lambda x: tf.norm(x * 0.0), "WG507"),
-            (lambda x: tf.linalg.cholesky(tf.stack([[x[0], x[1]], [x[1], x[0]]])), "WG508"),
+            (lambda x: tf.linalg.cholesky(tf.stack([[x[0], x[1]], [x[1], x[0]]])), "WG504"),
+            (lambda x: tf.math.igamma(x - 1.0, x + 1.0), "WG508"),
             (lambda x: x * float("nan"), "WG509"),
         ],
     )

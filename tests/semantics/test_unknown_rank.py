@@ -80,6 +80,28 @@ def test_it_compiles_too(name: str) -> None:
     np.testing.assert_allclose(gradient, wanted_gradient, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "taken",
+    [
+        lambda x, i: x[i],
+        lambda x, i: x[i:],
+        lambda x, i: x[..., i],
+        lambda x, i: x[:, i],
+        lambda x, i: x[i, ::-1],
+        lambda x, i: x[0 : i + 1, tf.newaxis],
+        lambda x, i: x[x > 2.0],
+    ],
+)
+def test_indexing_by_tensors(taken: Any) -> None:
+    spec = [*ANY, tf.TensorSpec([], tf.int32)]
+    traced = tf.function(taken, input_signature=spec)
+    i = tf.constant(1)
+    wanted, wanted_gradient = value_and_gradient(lambda x: taken(x, i))
+    found, gradient = value_and_gradient(lambda x: traced(x, i))
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(gradient, wanted_gradient)
+
+
 def test_one_trace_serves_all_ranks() -> None:
     traced = []
 

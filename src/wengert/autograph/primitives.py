@@ -27,7 +27,8 @@ from wengert.functions.inner import close, snapshot, written
 from wengert.functions.loops import OPEN, TURN, Loop, emit_loop
 from wengert.functions.switch import emit_switch
 from wengert.functions.trace import put_together, take_apart
-from wengert.graph.ir import Graph, Outer, building
+from wengert.graph.ir import Graph, building
+from wengert.graph.records import Outer
 from wengert.ops.cast import cast
 from wengert.ops.checks import CHECK
 from wengert.ops.shaping import reshape

@@ -72,7 +72,6 @@ class UserFunction:
         except Exception:
             return map_spec(_loosened, spec), result
 
-
     def try_out(self, plan: Plan, *before: Any) -> None:
         """Calls the function on a sample of a plan's elements, for its errors."""
         sample = plan.sample()

@@ -11,7 +11,8 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import NotFixed
 from wengert.engines import host, xla
 from wengert.engines.inside import Inside, report
-from wengert.graph.ir import Graph, Node
+from wengert.graph.ir import Graph
+from wengert.graph.records import Node
 
 # In the place of what only a branch gives that was not taken; nobody reads it.
 _NONE = np.zeros(())

@@ -17,7 +17,8 @@ from wengert.core.lazy import jax, lax
 from wengert.core.lowering import NotFixed, fail_if
 from wengert.core.variable import CALLED_BACK
 from wengert.engines import xla
-from wengert.graph.ir import Graph, Node
+from wengert.graph.ir import Graph
+from wengert.graph.records import Node
 
 _lock = threading.Lock()
 _errors: list[BaseException] = []

@@ -18,8 +18,9 @@ from wengert.engines import devices, host
 from wengert.engines.islands import needs_host
 from wengert.engines.trips import most_turns
 from wengert.graph.fingerprint import fingerprint
-from wengert.graph.ir import Graph, Node
+from wengert.graph.ir import Graph
 from wengert.graph.passes import has_effects, optimised
+from wengert.graph.records import Node
 
 # Microseconds on the host: of a kernel call, per byte moved, per multiplication and addition.
 _CALL = 1.5

@@ -11,8 +11,9 @@ from wengert.core.lowering import NotFixed, fail_if
 from wengert.engines import branches, callbacks, choice, host, loops, shorter, undo, xla
 from wengert.engines.inside import Inside, as_arrays
 from wengert.engines.islands import with_islands
-from wengert.graph.ir import Graph, Node
+from wengert.graph.ir import Graph
 from wengert.graph.pairs import with_pairs
+from wengert.graph.records import Node
 from wengert.ops.row_list import Rows
 
 for _room in (branches, callbacks, loops, shorter):

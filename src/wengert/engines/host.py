@@ -21,8 +21,9 @@ from wengert.core.dims import Dim
 from wengert.core.errors import OpError, at_site
 from wengert.core.op import Spec
 from wengert.core.sites import locate
-from wengert.graph.ir import Graph, Node
+from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
+from wengert.graph.records import Node
 
 # How a node that holds graphs is run; the file of each kind fills in its own.
 RUNNERS: dict[str, Callable[[Graph, Node], Callable[..., Any]]] = {}

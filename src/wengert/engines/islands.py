@@ -8,7 +8,8 @@ suits its work.
 from __future__ import annotations
 
 from wengert.engines import xla
-from wengert.graph.ir import Graph, Node, inner_graphs
+from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.records import Node
 from wengert.ops.nodes import CALL
 
 # A part of fewer nodes is not worth a call.

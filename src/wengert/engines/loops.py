@@ -18,7 +18,8 @@ from wengert.core.lowering import NotFixed
 from wengert.engines import host, xla
 from wengert.engines.inside import Inside, as_arrays, report
 from wengert.engines.trips import counters, most_turns
-from wengert.graph.ir import Graph, Node
+from wengert.graph.ir import Graph
+from wengert.graph.records import Node
 from wengert.ops.row_list import joined, readable, row
 from wengert.ops.rows import Blank
 

@@ -7,12 +7,12 @@ attribute `into` of a kernel is its form with an argument `out`, `None` if it ha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from wengert.core import shapes
 from wengert.core.op import Spec
 from wengert.engines.host import SHORTER
 
@@ -59,8 +59,9 @@ def _relu_grad(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
 
 def _zeros(spec: Spec) -> np.ndarray:
     """Zeros to compare with: NumPy takes a small array of equal shape faster than a number."""
-    small = spec.shape is not None and None not in spec.shape and math.prod(spec.shape) <= 1 << 14
-    return np.zeros(spec.shape if small else (), spec.dtype.np)
+    count = shapes.size(spec.shape)
+    known: Any = spec.shape if count is not None and count <= 1 << 14 else ()
+    return np.zeros(known, spec.dtype.np)
 
 
 def _sum_to(specs: list[Spec], shape: Any) -> Callable[..., Any] | None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.graph.ir import Graph, Node
+from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
+from wengert.graph.records import Node
 
 
 def most_turns(node: Node, given: Any) -> int | None:

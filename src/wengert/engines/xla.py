@@ -26,8 +26,9 @@ from wengert.core.shapes import size
 from wengert.engines import devices, fixing
 from wengert.engines.host import known
 from wengert.graph.fingerprint import fingerprint
-from wengert.graph.ir import SMALL, Graph, Node, inner_graphs
+from wengert.graph.ir import SMALL, Graph, inner_graphs
 from wengert.graph.passes import optimised
+from wengert.graph.records import Node
 
 # How a node that holds graphs is lowered; the file of each kind fills in its own.
 LOWERINGS: dict[str, Callable[..., Any]] = {}

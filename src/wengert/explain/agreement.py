@@ -18,7 +18,8 @@ from wengert.explain.places import known, place
 from wengert.explain.record import Explanation, reason
 from wengert.functions.function import Function, function
 from wengert.functions.trace import _given
-from wengert.graph.ir import Graph, Node
+from wengert.graph.ir import Graph
+from wengert.graph.records import Node
 
 
 def parity(

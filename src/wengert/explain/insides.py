@@ -16,7 +16,8 @@ from wengert.explain.numerics import Numerics, finite
 from wengert.explain.standing import replaced
 from wengert.functions import execute
 from wengert.functions.trace import Trace, _given
-from wengert.graph.ir import Graph, Node
+from wengert.graph.ir import Graph
+from wengert.graph.records import Node
 
 assert control, "the engines know calls, branches and loops from there"
 

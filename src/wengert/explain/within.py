@@ -8,7 +8,8 @@ from wengert.explain.paths import makers, search
 from wengert.tape.history import Step, passes
 
 if TYPE_CHECKING:
-    from wengert.graph.ir import Graph, Node
+    from wengert.graph.ir import Graph
+    from wengert.graph.records import Node
 
 
 def cut_inside(graph: Graph, start: int, end: int) -> tuple[Step, list[Step]] | None:

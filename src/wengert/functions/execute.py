@@ -15,7 +15,8 @@ import numpy as np
 from wengert.core.tensor import DeviceTensor
 from wengert.core.variable import TAKEN, Variable
 from wengert.engines import callbacks, choice, control, devices, host, undo, xla
-from wengert.graph.ir import Draw, Graph
+from wengert.graph.ir import Graph
+from wengert.graph.records import Draw
 
 assert control, "the engines know calls, branches and loops from there"
 

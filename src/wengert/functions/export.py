@@ -21,8 +21,9 @@ from wengert.core.sites import locate
 from wengert.core.variable import Variable
 from wengert.engines import choice, control, xla
 from wengert.functions.trace import Trace
-from wengert.graph.ir import SMALL, Draw, Graph, Node, Outer
+from wengert.graph.ir import SMALL, Graph
 from wengert.graph.passes import optimised
+from wengert.graph.records import Draw, Node, Outer
 
 assert control, "the lowering of calls, branches and loops comes from there"
 

@@ -167,9 +167,9 @@ class Function:
         try:
             bound = signature.bind(*given, **kwargs)
         except TypeError as error:
-            raise at_site(
-                TypeError(f"{options.name}: {error}. It is defined as {options.name}{signature}.")
-            ) from None
+            plain = [str(p.replace(annotation=p.empty)) for p in signature.parameters.values()]
+            words = f"{options.name}: {error}. Its parameters are ({', '.join(plain)})."
+            raise at_site(TypeError(words)) from None
         bound.apply_defaults()
         pairs: list[tuple[str, Any]] = []
         named: dict[str, Any] = {}

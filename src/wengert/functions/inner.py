@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from wengert.core.context import State, get_state, using
 from wengert.core.op import Spec
 from wengert.functions.trace import take_apart
-from wengert.graph.ir import Graph, Outer, building
+from wengert.graph.ir import Graph, building
+from wengert.graph.records import Outer
 from wengert.graph.verify import checked
 
 

@@ -15,7 +15,8 @@ from wengert.core.context import State, _state, get_state
 from wengert.core.dims import Dim
 from wengert.core.op import Op
 from wengert.core.symbolic import SymbolicTensor, as_number
-from wengert.graph.ir import Graph, Node, Seen, building, inner_graphs
+from wengert.graph.ir import Graph, building, inner_graphs
+from wengert.graph.records import Node, Seen
 from wengert.ops.updates import ASSIGNED
 from wengert.tape.custom import CUSTOM, tell, with_gradient
 

@@ -23,7 +23,8 @@ from wengert.engines import devices, host
 from wengert.functions import calls, execute
 from wengert.functions.replay import replay
 from wengert.functions.signature import rebuild, spec_of
-from wengert.graph.ir import Draw, Graph, Outer, building
+from wengert.graph.ir import Graph, building
+from wengert.graph.records import Draw, Outer
 from wengert.graph.verify import checked
 from wengert.ops.seeds import draw
 

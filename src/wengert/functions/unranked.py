@@ -14,6 +14,7 @@ import itertools
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -46,6 +47,12 @@ _LEFT_ALONE = {
     "numpy_functions", "numpy_protocols", "numpy_traced", "operators", "philox", "random",
     "rejection", "row_list", "seeds",
 }  # fmt: skip
+
+
+# What the operators of tensors call.
+_INNER = frozenset({"_traced_getitem"})
+# What they import only when they need it.
+_LAZY = ("indexing", "reduce", "scan", "sorting")
 
 
 class Later:
@@ -271,6 +278,8 @@ def _known(own: Any, i: int) -> Any:
 def activate() -> None:
     """Lets public functions put off what needs a rank that is unknown; once."""
     seen: set[str] = set()
+    for name in _LAZY:
+        import_module(f"wengert.ops.{name}")
 
     def look() -> None:
         for name in [n for n in sys.modules if n.startswith("wengert.ops.") and n not in seen]:
@@ -286,7 +295,7 @@ def activate() -> None:
 def _exchange_all(module: Any) -> None:
     for name, value in list(vars(module).items()):
         own = type(value) is FunctionType and value.__module__ == module.__name__
-        if own and not name.startswith("_") and _asks(value):
+        if own and (name in _INNER or not name.startswith("_")) and _asks(value):
             exchange(value, partial(_attempting, value))
 
 

@@ -15,8 +15,9 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, Spec
 from wengert.core.tensor import new_id
 from wengert.functions.replay import marked, replay
-from wengert.graph.ir import Graph, Node, inner_graphs
+from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.passes import has_effects, rewritten
+from wengert.graph.records import Node
 from wengert.graph.verify import checked
 from wengert.ops.dims import NUMBER
 from wengert.ops.extent import EXTENT

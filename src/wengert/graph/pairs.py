@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from wengert.core.op import PAIRS, Op
 from wengert.core.tensor import new_id
-from wengert.graph.ir import Graph, Node
+from wengert.graph.ir import Graph
+from wengert.graph.records import Node
 
 
 def with_pairs(graph: Graph) -> Graph:

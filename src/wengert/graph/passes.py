@@ -16,7 +16,8 @@ import numpy as np
 from wengert.core import dims
 from wengert.core.dims import Dim
 from wengert.core.shapes import size
-from wengert.graph.ir import Graph, Node, inner_graphs
+from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.records import Node
 from wengert.graph.verify import checked
 
 

@@ -10,7 +10,8 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import describe
 from wengert.core.sites import locate
 from wengert.core.variable import Variable
-from wengert.graph.ir import Draw, Graph, Node, Outer, inner_graphs
+from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.records import Draw, Node, Outer
 
 _WIDTH = 72
 

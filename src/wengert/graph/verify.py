@@ -7,7 +7,8 @@ from typing import Any
 from wengert.core import dims
 from wengert.core.context import State, using
 from wengert.core.shapes import TensorShape
-from wengert.graph.ir import Graph, Node, inner_graphs
+from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.records import Node
 
 # Tests verify every graph that is built.
 CHECK = [False]

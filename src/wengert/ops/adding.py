@@ -13,8 +13,8 @@ import numpy as np
 from wengert.core.apply import apply
 from wengert.core.lazy import lax
 from wengert.core.op import Op
-from wengert.graph.ir import Node
 from wengert.graph.passes import FUSED
+from wengert.graph.records import Node
 from wengert.ops.gather import GATHER, GATHER_GRAD, lower_gather_sum
 from wengert.ops.row_list import Rows, increased
 from wengert.ops.slicing import TAKE

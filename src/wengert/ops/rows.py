@@ -18,8 +18,8 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import NotFixed, fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import join
-from wengert.graph.ir import Node
 from wengert.graph.passes import FUSED
+from wengert.graph.records import Node
 from wengert.ops.create import zeros_like
 from wengert.ops.extent import extent
 from wengert.ops.row_list import Rows, as_rows, increased, outside

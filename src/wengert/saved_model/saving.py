@@ -21,7 +21,8 @@ from wengert.functions.execute import holding
 from wengert.functions.export import Program, program_of
 from wengert.functions.function import Function
 from wengert.functions.trace import Slot
-from wengert.graph.ir import Draw, building
+from wengert.graph.ir import building
+from wengert.graph.records import Draw
 from wengert.io.paths import local
 from wengert.saved_model.files import Writer, entries
 from wengert.saved_model.objects import Found, can_be_saved, kind_of
