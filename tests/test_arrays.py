@@ -505,3 +505,31 @@ def test_dlpack_of_what_it_cannot_carry() -> None:
         dlpack.to_dlpack(tf.constant("a"))
     with pytest.raises(ValueError, match="no DLPack capsule"):
         dlpack.from_dlpack(3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int8])
+@pytest.mark.parametrize("k", [1, 7])
+def test_the_few_largest_of_long_rows_are_found_without_sorting(dtype: Any, k: int) -> None:
+    x = (np.random.default_rng(0).standard_normal((5, 300)) * 4).astype(dtype)  # with many ties
+    order = np.argsort(-x.astype(np.float64), -1, kind="stable")[:, :k]
+    values, places = tf.math.top_k(x, k)
+    np.testing.assert_array_equal(places, order)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, order, -1))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint64])
+def test_distinct_numbers_of_a_small_range(dtype: Any) -> None:
+    x = np.random.default_rng(0).integers(0, 90, 1000).astype(dtype)
+    y, places, counts = tf.unique_with_counts(x)
+    first = sorted({v: int(np.argmax(x == v)) for v in x.tolist()}.items(), key=lambda p: p[1])
+    np.testing.assert_array_equal(y, [v for v, _ in first])
+    np.testing.assert_array_equal(y.numpy()[places.numpy()], x)
+    np.testing.assert_array_equal(counts, [np.sum(x == v) for v, _ in first])
+
+
+def test_many_floats_become_whole_numbers_as_few_do() -> None:
+    x = np.array([1.9, -1.9, 3e9, -3e9, np.nan, np.inf] * 20, np.float32)
+    for dtype in (tf.int8, tf.int32, tf.int64):
+        one_by_one = [tf.cast(v, dtype).numpy() for v in x]
+        np.testing.assert_array_equal(tf.cast(x, dtype), one_by_one)
+    np.testing.assert_array_equal(tf.cast(x[:2].repeat(50), tf.int16), [1] * 50 + [-1] * 50)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -98,3 +99,15 @@ def test_results_without_a_fixed_shape_are_refused() -> None:
     )
     with pytest.raises(tf.errors.UnimplementedError, match=r"give `Tout` as tf\.TensorSpec"):
         f(tf.constant(1.0))
+
+
+def test_the_time_is_asked_in_every_call() -> None:
+    @tf.function
+    def now() -> Any:
+        return tf.timestamp()
+
+    before = time.time()
+    found = [float(now()) for _ in range(3)]
+    assert before <= found[0] < found[1] < found[2] <= time.time()
+    assert tf.timestamp().dtype == now().dtype == tf.float64
+    assert now().shape == ()

@@ -190,11 +190,15 @@ def test_settings_are_told_again():
 def test_determinism():
     assert not settings.is_op_determinism_enabled()
     assert config.experimental.enable_op_determinism() is None
-    assert settings.is_op_determinism_enabled()
-    tf.random.set_seed(1)
-    first = tf.random.normal([3]).numpy()
-    tf.random.set_seed(1)
-    assert (tf.random.normal([3]).numpy() == first).all()
+    try:
+        assert settings.is_op_determinism_enabled()
+        tf.random.set_seed(1)
+        first = tf.random.normal([3]).numpy()
+        tf.random.set_seed(1)
+        assert (tf.random.normal([3]).numpy() == first).all()
+    finally:
+        settings.disable_op_determinism()
+        tf.random.set_seed(None)
 
 
 def test_rounding_of_float32_on_gpus(gpus, monkeypatch):

@@ -131,3 +131,29 @@ def test_a_module_finds_variables_behind_keys_that_do_not_sort() -> None:
     a, b = tf.Variable(1.0), tf.Variable(2.0)
     module.held = [{1: a, "one": (b,)}]  # type: ignore[attr-defined]  # a new attribute
     assert module.variables == (a, b)
+
+
+class TestErrorsMadeOfErrors:
+    """Keras makes a new error of the words of another one; the user's line stays with it."""
+
+    def test_by_its_words_alone(self) -> None:
+        error = tf.errors.InvalidArgumentError("words")
+        assert (str(error), error.message, error.node_def) == ("words", "words", None)
+
+    def test_the_line_is_kept(self) -> None:
+        def layer() -> None:
+            try:
+                tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))
+            except tf.errors.OpError as error:
+                raise error.__class__(error.node_def, error.op, f"in a layer: {error}") from None
+
+        with pytest.raises(tf.errors.InvalidArgumentError) as info:
+            layer()
+        assert info.value.message.startswith("in a layer: matmul: inner dimensions")
+        assert "tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))" in "".join(info.value.__notes__)
+
+    def test_another_error_has_a_line_of_its_own(self) -> None:
+        try:
+            tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))
+        except tf.errors.OpError:
+            assert not hasattr(tf.errors.NotFoundError(None, None, "elsewhere"), "__notes__")

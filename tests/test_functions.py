@@ -5,7 +5,9 @@ from __future__ import annotations
 import collections
 import copy
 import dataclasses
+import gc
 import pickle
+import weakref
 from typing import Any
 
 import numpy as np
@@ -92,13 +94,131 @@ def test_a_number_keeps_its_type() -> None:
     assert np.signbit(f(-0.0).numpy()) and not np.signbit(f(0.0).numpy())
 
 
-def test_variables_as_arguments_are_known_by_identity() -> None:
-    f = function(lambda v: v.assign_add(1.0))
-    first, second = tf.Variable(1.0), tf.Variable(1.0)
+def test_variables_of_one_kind_share_a_trace() -> None:
+    f = function(lambda v: v.assign_add(tf.ones_like(v)))
+    first, second, other = tf.Variable(1.0), tf.Variable(1.0), tf.Variable([1.0, 2.0])
     for v in (first, first, second):
         f(v)
-    assert f.experimental_get_tracing_count() == 2
+    assert f.experimental_get_tracing_count() == 1
     assert (first.numpy(), second.numpy()) == (3.0, 2.0)
+    f(other)
+    f(tf.Variable(1.0, trainable=False))
+    assert f.experimental_get_tracing_count() == 3
+
+
+def test_which_arguments_are_the_same_variable_matters() -> None:
+    def add(x: Any, y: Any) -> Any:
+        x.assign_add(10.0)
+        return x + y
+
+    f = function(add)
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+    assert f(a, b).numpy() == 13.0
+    assert f(b, a).numpy() == 23.0
+    assert f.experimental_get_tracing_count() == 1
+    assert f(a, a).numpy() == 42.0
+    assert f(b, b).numpy() == 44.0
+    assert f.experimental_get_tracing_count() == 2
+
+
+def test_a_variable_that_the_function_knows_already_is_traced_for_itself() -> None:
+    known = tf.Variable(3.0)
+
+    def scaled(v: Any) -> Any:
+        v.assign(7.0)
+        return v * known
+
+    f = function(scaled)
+    other = tf.Variable(1.0)
+    assert f(other).numpy() == 21.0
+    assert f(known).numpy() == 49.0
+    assert f(tf.Variable(5.0)).numpy() == 49.0
+    g = function(scaled)
+    assert g(known).numpy() == 49.0
+    known.assign(2.0)
+    assert g(other).numpy() == 14.0
+    assert known.numpy() == 2.0
+
+
+def test_a_function_that_looks_at_the_variable_itself_is_traced_for_each() -> None:
+    slots = {}
+
+    def step(v: Any) -> Any:
+        slot = slots[v.ref()]
+        slot.assign_add(v)
+        return slot.read_value()
+
+    f = function(step)
+    first, second = tf.Variable(1.0), tf.Variable(2.0)
+    slots[first.ref()], slots[second.ref()] = tf.Variable(10.0), tf.Variable(20.0)
+    assert (f(first).numpy(), f(second).numpy()) == (11.0, 22.0)
+
+
+def test_python_inside_a_function_sees_its_own_variable() -> None:
+    def step(v: Any) -> Any:
+        tf.py_function(lambda: v.assign_add(1.0) and None, [], [])
+        return v * 1.0
+
+    f = function(step)
+    first, second = tf.Variable(1.0), tf.Variable(5.0)
+    assert (f(first).numpy(), f(second).numpy()) == (2.0, 6.0)
+    assert (first.numpy(), second.numpy()) == (2.0, 6.0)
+
+
+def test_gradients_by_variables_that_share_a_trace() -> None:
+    def cubed(v: Any) -> Any:
+        with tf.GradientTape() as tape:
+            y = v**3
+        return y, tape.gradient(y, v)
+
+    f = function(cubed)
+    for v in (tf.Variable(2.0), tf.Variable(3.0)):
+        with tf.GradientTape() as tape:
+            y, inside = f(v)
+        assert inside.numpy() == tape.gradient(y, v).numpy() == 3 * v.numpy() ** 2
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_loops_and_branches_over_variables_that_share_a_trace() -> None:
+    @tf.function
+    def f(v: Any, n: Any) -> Any:
+        for i in tf.range(n):
+            if i % 2 == 0:
+                v.assign_add(1.0)
+            else:
+                v.assign(v * 2.0)
+        return v.read_value()
+
+    first, second = tf.Variable(1.0), tf.Variable(10.0)
+    assert (f(first, tf.constant(3)).numpy(), f(second, tf.constant(3)).numpy()) == (5.0, 23.0)
+    assert (first.numpy(), second.numpy()) == (5.0, 23.0)
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_concrete_function_takes_variables_of_the_same_kind() -> None:
+    f = function(lambda v, x: v * x)
+    first, second = tf.Variable(2.0), tf.Variable(3.0)
+    concrete = f.get_concrete_function(first, tf.TensorSpec([], tf.float32))
+    assert concrete(first, ONE).numpy() == 2.0
+    assert concrete(second, ONE).numpy() == 3.0
+    with pytest.raises(TypeError, match="argument `v` was traced as"):
+        concrete(tf.Variable([1.0]), ONE)
+
+
+def test_few_variables_are_kept_alive_that_were_arguments() -> None:
+    f = function(lambda v: v * 2.0)
+    alive = []
+
+    def call(start: float) -> None:
+        v = tf.Variable(start)
+        alive.append(weakref.ref(v))
+        assert f(v).numpy() == 2.0 * start
+
+    for k in range(20):
+        call(float(k))
+    gc.collect()
+    assert f.experimental_get_tracing_count() == 1
+    assert sum(ref() is not None for ref in alive) <= 8
 
 
 def test_dataclasses_come_and_go() -> None:
@@ -305,3 +425,31 @@ def test_results_and_variables_do_not_share_what_changes(engine: str) -> None:
         for tensor, number in ((first, k + 1.0), (second, k + 1.0), (third, 1.0)):
             assert tensor.numpy().tolist() == [number] * 8
     assert (v.numpy()[0], w.numpy()[0], w.numpy()[1]) == (4.0, 13.0, 3.0)
+
+
+def test_a_rule_in_a_loop_beside_a_variable_that_is_an_argument() -> None:
+    @tf.custom_gradient
+    def double(x: Any) -> Any:
+        y = x * 2.0
+        return y, lambda g: g * y
+
+    @tf.function
+    def f(v: Any, x: Any) -> Any:
+        for _ in tf.range(2):
+            x = double(x) * v
+        return x
+
+    def plain(v: Any, x: Any) -> Any:
+        for _ in range(2):
+            x = double(x) * v
+        return x
+
+    for v in (tf.Variable(2.0), tf.Variable(3.0)):
+        found = []
+        for g in (f, plain):
+            x = tf.constant(1.5)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = g(v, x)
+            found.append([float(y), *[float(d) for d in tape.gradient(y, [x, v])]])
+        assert found[0] == found[1]

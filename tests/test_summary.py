@@ -396,15 +396,19 @@ def test_plain_tensors(paper):
     ]
 
 
-def test_graphs_are_not_shown():
-    for name, call in (
-        ("trace_on", summary.trace_on),
-        ("trace_export", lambda: summary.trace_export("x")),
-        ("graph", lambda: summary.graph(None)),
-    ):
-        with pytest.raises(tf.errors.UnimplementedError, match=f"^{name}: Wengert's graphs have"):
-            call()
+def test_tracing_is_begun_once_and_ended_once():
+    text = says(ValueError, lambda: summary.trace_export("x", step=1))
+    assert text == "trace_export: nothing was traced. Call tf.summary.trace_on() first."
+    text = says(ValueError, lambda: summary.trace_on(profiler=True))
+    assert text == "trace_on: with `profiler` give `profiler_outdir`."
     assert summary.trace_off() is None
+    summary.trace_on()
+    with pytest.warns(UserWarning, match="trace_on: it is on already"):
+        summary.trace_on()
+    summary.trace_export("without a writer")
+    summary.trace_on()
+    summary.trace_off()
+    says(ValueError, lambda: summary.trace_export("x", step=1))
 
 
 # --- with and without TensorBoard
@@ -492,3 +496,36 @@ def test_the_queue(tmp_path):
             sizes.append(len(read(tmp_path)))
     assert sizes == [0, 0, 3]
     made.close()
+
+
+@tf.function
+def chosen(x, y):
+    if x > 0:
+        z = tf.sin(x) * y
+    else:
+        z = y
+    return z, tf.reduce_sum(y)
+
+
+@needs_tensorboard
+def test_tensorboard_shows_the_graphs_of_functions(tmp_path):
+    with summary.create_file_writer(str(tmp_path)).as_default():
+        summary.trace_on(graph=True)
+        chosen(tf.constant(1.0), tf.constant(2.0))
+        summary.trace_export("ran", step=3)
+        chosen(tf.constant([1.0])[0], tf.constant(2.0))
+        summary.graph(chosen.get_concrete_function(tf.constant(1.0), tf.constant(2.0)).graph)
+    ((step, tag, plugin, (value,)),) = [row for row in read(tmp_path) if row[1] == "ran"]
+    assert (step, tag, plugin) == (3, "ran", "graph_run_metadata_graph")
+    message = events.load("compat.proto.config_pb2").RunMetadata.FromString(value)
+    (found,) = [g.pre_optimization_graph for g in message.function_graphs]
+    nodes = {node.name.partition("/")[2]: node for node in found.node}
+    assert nodes["x"].op == "Placeholder"
+    assert any(n.op == "Switch" for n in found.node)
+    assert any(n.op == "Sin" for n in found.node)
+    assert all(name.partition(":")[0] in {n.name for n in found.node}
+               for n in found.node for name in n.input)  # fmt: skip
+    # What TensorBoard does to it before it is drawn.
+    merged = events.load("plugins.graph.graph_util").merge_graph_defs([found])
+    events.load("backend.process_graph").prepare_graph_for_ui(merged)
+    assert len(merged.node) == len(found.node)

@@ -57,6 +57,7 @@ _PLACES = _read(
         "composite.ragged_tensor": "RaggedTensor",
         "composite.sparse_tensor": "SparseTensor SparseTensorSpec",
         "composite.values": "type_spec_from_value",
+        "core.convert": "register_tensor_conversion_function",
         "core.indexed_slices": "IndexedSlicesSpec",
         "engines.choice": "engine",
         "functions.batched": "vectorized_map",
@@ -64,6 +65,7 @@ _PLACES = _read(
         "functions.control": "while_loop",
         "functions.function": "function",
         "functions.functional": "foldl foldr map_fn scan",
+        "functions.graph_gradients": "gradients hessians",
         "functions.host_calls": "numpy_function py_function timestamp",
         "functions.tensor_array": "TensorArray",
         "initializers": (
@@ -130,6 +132,7 @@ _MODULES = [
     "autodiff",
     "autograph",
     "bitwise",
+    "compat",
     "config",
     "data",
     "debugging",
@@ -159,8 +162,10 @@ _MODULES = [
     "testing",
     "train",
     "types",
+    "version",
 ]
 _PLACES |= {name: (f"wengert.{name}", "*") for name in _MODULES}
+_PLACES |= {name: ("wengert.keras", name) for name in ("losses", "metrics", "optimizers")}
 
 __getattr__ = _lazily(
     "tf",

@@ -6,6 +6,12 @@ from wengert import hardware as _hardware
 from wengert import settings as _settings
 from wengert.core.missing import missing as _missing
 from wengert.functions.tracing_state import functions_run_eagerly, run_functions_eagerly
+from wengert.functions.tracing_state import (
+    functions_run_eagerly as experimental_functions_run_eagerly,
+)
+from wengert.functions.tracing_state import (
+    run_functions_eagerly as experimental_run_functions_eagerly,
+)
 from wengert.hardware import (
     LogicalDevice,
     LogicalDeviceConfiguration,

@@ -28,6 +28,11 @@ from wengert.ops.checks import (
     check_numerics,
     is_numeric_tensor,
 )
+from wengert.settings import (
+    disable_traceback_filtering,
+    enable_traceback_filtering,
+    is_traceback_filtering_enabled,
+)
 
 __all__ = [
     "Assert",
@@ -54,8 +59,11 @@ __all__ = [
     "assert_type",
     "check_numerics",
     "disable_check_numerics",
+    "disable_traceback_filtering",
     "enable_check_numerics",
+    "enable_traceback_filtering",
     "is_numeric_tensor",
+    "is_traceback_filtering_enabled",
 ]
 
 __getattr__ = _missing("tf.debugging", globals())

@@ -1,10 +1,15 @@
-"""The initializers at the root of `tf`: callables that make a first value for a variable."""
+"""The initializers at the root of `tf`: callables that make a first value for a variable.
+
+`tf.initializers` also has Keras's, which come with Keras on first use.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from wengert.core import dtypes
+from wengert.core.missing import absent, missing
 from wengert.ops.cast import cast
 from wengert.ops.create import constant, ones, zeros
 from wengert.ops.random import normal, uniform
@@ -69,3 +74,15 @@ class random_uniform_initializer(Initializer):
             low, high = int(self.minval), int(self.maxval)
             return uniform(shape, low, high, kind, self.seed)
         return cast(uniform(shape, self.minval, self.maxval, kind, self.seed), kind)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        found = import_module("wengert.keras").initializers
+    except ModuleNotFoundError as error:
+        raise absent(f"Wengert has no `tf.initializers.{name}` of its own. {error}") from None
+    if not hasattr(found, name):
+        return missing("tf.initializers", {**vars(found), **globals()})(name)
+    return getattr(found, name)

@@ -174,7 +174,7 @@ def _modules() -> dict[str, dict[str, Any]]:
                 Tensor=TensorLike
             ),  # the base of variables: they count as tensors
         },
-        "compat": {"as_bytes": _as_bytes, "as_str": _as_text, "as_text": _as_text},
+        "compat": {},
         "compat.v1": {
             "Dimension": Dimension,
             "SummaryMetadata": _summary_metadata,
@@ -225,14 +225,6 @@ def _summary_metadata() -> Any:
     return import_module("tensorboard.compat.proto.summary_pb2").SummaryMetadata()
 
 
-def _as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
-    return bytes_or_text.encode(encoding) if isinstance(bytes_or_text, str) else bytes_or_text
-
-
-def _as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
-    return bytes_or_text.decode(encoding) if isinstance(bytes_or_text, bytes) else bytes_or_text
-
-
 def module(name: str) -> ModuleType | None:
     """The private module of a dotted name below `tensorflow`, or `None`."""
     known = _modules()
@@ -254,6 +246,8 @@ def _child(parent: str, known: dict[str, Any], name: str) -> Any:
         return import_module("tensorflow")
     if below in known or any(m.startswith(f"{below}.") for m in known):
         return import_module(f"tensorflow.{below}")
+    if parent.split(".")[0] == "compat" and not name.startswith("__"):
+        return getattr(import_module(f"wengert.{parent}"), name)
     raise AttributeError(f"module 'tensorflow.{parent}' has no attribute {name!r}")
 
 

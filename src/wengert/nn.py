@@ -11,6 +11,7 @@ from wengert.core.missing import missing as _missing
 from wengert.ops.activations import crelu, elu, leaky_relu, relu, relu6, selu
 from wengert.ops.attention import scaled_dot_product_attention
 from wengert.ops.blocks import depth_to_space, space_to_batch, space_to_depth
+from wengert.ops.candidates import nce_loss, sampled_softmax_loss
 from wengert.ops.convolve import (
     atrous_conv2d,
     atrous_conv2d_transpose,
@@ -30,8 +31,10 @@ from wengert.ops.dropout import dropout
 from wengert.ops.dropout import stateless_dropout as _stateless_dropout
 from wengert.ops.embedding import embedding_lookup
 from wengert.ops.losses import (
+    compute_average_loss,
     l2_loss,
     log_poisson_loss,
+    scale_regularization_loss,
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
@@ -44,6 +47,8 @@ from wengert.ops.normalization import (
     local_response_normalization,
     lrn,
     moments,
+    normalize_moments,
+    sufficient_statistics,
     weighted_moments,
 )  # fmt: skip
 from wengert.ops.pools import (

@@ -3,6 +3,7 @@
 from types import SimpleNamespace as _Namespace
 
 from wengert.core.missing import missing as _missing
+from wengert.ops.candidates import log_uniform_candidate_sampler, uniform_candidate_sampler
 from wengert.ops.generator import (
     Generator,
     create_rng_state,

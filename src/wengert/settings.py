@@ -14,6 +14,7 @@ _values: dict[str, Any] = {
     "compile_cache": None,
     "deterministic": False,
     "device_policy": "silent",
+    "filtering": True,
     "inter_op": 0,
     "intra_op": 0,
     "jit": "",
@@ -45,6 +46,21 @@ def disable_op_determinism() -> None:
 def is_op_determinism_enabled() -> bool:
     """Whether `enable_op_determinism` was called."""
     return _values["deterministic"]
+
+
+def enable_traceback_filtering() -> None:
+    """Accepted; tracebacks show the program's own lines as they are."""
+    _values["filtering"] = True
+
+
+def disable_traceback_filtering() -> None:
+    """Takes `enable_traceback_filtering` back."""
+    _values["filtering"] = False
+
+
+def is_traceback_filtering_enabled() -> bool:
+    """What was said last."""
+    return _values["filtering"]
 
 
 def get_inter_op_parallelism_threads() -> int:

@@ -412,7 +412,7 @@ def test_a_list_that_runs_empty_says_so_when_it_does() -> None:
     def f(n):
         stack = []
         for i in tf.range(n):
-            stack.append(i)
+            stack.append(i + 0)
         for i in tf.range(n + 1):
             stack.pop()
         return len(stack)

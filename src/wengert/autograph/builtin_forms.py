@@ -136,11 +136,12 @@ def sum_(iterable: Any, /, start: Any = 0) -> Any:
 
 def _extreme(plain: Any, pair: Callable[[Any, Any], Any], over: Callable[..., Any]) -> Any:
     def extreme(*args: Any, **kwargs: Any) -> Any:
-        if kwargs or not args:
-            return plain(*args, **kwargs)
-        if len(args) > 1:
-            return functools.reduce(pair, args) if any(map(symbolic, args)) else plain(*args)
-        rows = args[0].stack() if isinstance(args[0], TracedList) else args[0]
+        if kwargs or len(args) != 1:
+            tensors = not kwargs and any(map(symbolic, args))
+            return functools.reduce(pair, args) if tensors else plain(*args, **kwargs)
+        (rows,) = args
+        if isinstance(rows, TracedList):
+            rows = rows.stack()
         if isinstance(rows, SymbolicTensor):
             return over(rows, 0) if rows.shape.rank == 1 else plain(rows)
         if isinstance(rows, list | tuple | GeneratorType):

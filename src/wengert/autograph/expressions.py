@@ -199,7 +199,7 @@ class Expressions:
                 node, key=inner(node.key), value=inner(node.value), generators=generators
             )
         new = b.changed(node, elt=inner(node.elt), generators=generators)
-        targets = [_target(g.target) for g in node.generators]
+        targets: list[Any] = [_target(g.target) for g in node.generators]
         if isinstance(node, ast.SetComp) or None in targets or _binds([node]):
             return new
         if any(g.is_async for g in node.generators):

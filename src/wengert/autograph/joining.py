@@ -84,6 +84,9 @@ class Joint:
         before = self.state.before[k]
         if a is b:
             return _same(a)
+        if trees.is_stale(before):  # an attribute that an earlier trace has left behind
+            a, b = (EMPTY if trees.is_same(x, before) else x for x in (a, b))
+            before = EMPTY
         if site.is_local(symbol):
             return _same(Undefined(f"`{symbol}` belongs to the `if` at line {site.line}.", True))
         added = self._effects(k, a, b)

@@ -287,7 +287,9 @@ def _flat(x: Any, each: int) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    return value is EMPTY or value is UNSET or isinstance(value, Undefined)
+    if value is EMPTY or value is UNSET or isinstance(value, Undefined):
+        return True
+    return trees.is_stale(value)
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -73,6 +73,8 @@ class Slots:
             if str(self.state.symbols[path[0]]) != self.state.site.result:
                 self.standing_in.append(self.name(path))
             return self._blank(path, hint.needed)
+        if trees.is_stale(value):  # an attribute that an earlier trace has left behind
+            return Fixed(self, path, value)
         if isinstance(value, list | TracedList | FillingList):
             return self._list(path, value, hint)
         return self._parts(path, value) if trees.is_tree(value) else self._leaf(path, value, hint)

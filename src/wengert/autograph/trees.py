@@ -19,7 +19,9 @@ from wengert.core.convert import operand, to_array
 from wengert.core.dtypes import DType
 from wengert.core.errors import describe
 from wengert.core.spec import TensorSpec
+from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
+from wengert.graph.ir import building
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -105,6 +107,26 @@ def put_back(old: Any, new: Any) -> Any:
 def is_tensor(value: Any) -> bool:
     """Whether a leaf is a tensor (a variable is an object, not a value)."""
     return isinstance(value, Tensor)
+
+
+def is_stale(value: Any) -> bool:
+    """Whether a value holds tensors of a trace that has ended: it says nothing any more."""
+    if is_tree(value):
+        return any(map(is_stale, parts(value)))
+    here = building()
+    return (
+        isinstance(value, SymbolicTensor)
+        and here is not None
+        and not here.is_inside(value._graph)
+        and here.own(value) is value
+    )
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two values are one, or trees with the very same leaves."""
+    if a is b or not (is_tree(a) and is_tree(b) and same_kind(a, b)):
+        return a is b
+    return all(map(is_same, parts(a), parts(b)))
 
 
 def is_number(value: Any) -> bool:

@@ -111,3 +111,25 @@ class RaggedTensorSpec(CompositeSpec):
             rows = RowPartition(splits[axis - 1], uniform=size)
             values = ragged(values, rows)
         return values
+
+    # In datasets.
+
+    def _batch(self, size: int | None) -> RaggedTensorSpec:
+        shape, dtype, depth, splits = self._facts
+        return RaggedTensorSpec(TensorShape([size]).concatenate(shape), dtype, depth + 1, splits)
+
+    def _unbatch(self) -> Any:
+        shape, dtype, depth, splits = self._facts
+        if not depth:
+            return TensorSpec(shape[1:], dtype)
+        return RaggedTensorSpec(shape[1:], dtype, depth - 1, splits)
+
+    def _unbatch_value(self, value: Any) -> list[Any]:
+        from wengert.composite.batches import ragged_rows
+
+        return ragged_rows(value)
+
+    def _batch_values(self, values: list[Any]) -> Any:
+        from wengert.composite.batches import ragged_batch
+
+        return ragged_batch(values, self.ragged_rank, self.row_splits_dtype)

@@ -264,6 +264,8 @@ def _show(value: Any) -> str:
     """Rows in brackets with commas, as Python lists are shown."""
     if not isinstance(value, np.ndarray):
         return repr(value) if isinstance(value, bytes) else str(value)
+    if not value.size:  # NumPy would show empty rows as nothing at all
+        return repr(value.tolist())
     return np.array2string(value, separator=", ", formatter={"all": _show})
 
 

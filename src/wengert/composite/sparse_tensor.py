@@ -198,6 +198,24 @@ class SparseTensorSpec(CompositeSpec):
         made.set_shape(self._shape)
         return made
 
+    # In datasets.
+
+    def _batch(self, size: int | None) -> SparseTensorSpec:
+        return SparseTensorSpec(TensorShape([size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self) -> SparseTensorSpec:
+        return SparseTensorSpec(self._shape[1:], self._dtype)
+
+    def _unbatch_value(self, value: SparseTensor) -> list[SparseTensor]:
+        from wengert.composite.batches import sparse_rows
+
+        return sparse_rows(value)
+
+    def _batch_values(self, values: list[SparseTensor]) -> SparseTensor:
+        from wengert.composite.batches import sparse_batch
+
+        return sparse_batch(values)
+
 
 def as_sparse(name: str, value: Any) -> SparseTensor:
     """A sparse tensor argument, given as one or by its parts."""

@@ -65,9 +65,38 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
     convert = getattr(value, "__tf_tensor__", None)
     if convert is not None:
         return convert(dtype=dtype or None)
+    if CONVERSIONS:
+        found = _by_program(value, dtype)
+        if found is not NotImplemented:
+            return found
     if isinstance(value, list | tuple) and _holds_tensors(value):
         return _stacked(value, dtype or _tensor_dtype(value))
     return wrap(to_array(value, dtype, hint), caller())
+
+
+# Functions of the program that make tensors of its own types, by priority.
+CONVERSIONS: list[tuple[int, Any, Callable[..., Any]]] = []
+
+
+def register_tensor_conversion_function(
+    base_type: Any, conversion_func: Callable[..., Any], priority: int = 100
+) -> None:
+    """Lets operations take objects of a type: `conversion_func(value, dtype, name, as_ref)`."""
+    kinds = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not kinds or not all(isinstance(k, type) for k in kinds):
+        text = f"register_tensor_conversion_function: a type was expected; got {base_type!r}."
+        raise at_site(TypeError(text))
+    CONVERSIONS.append((priority, kinds, conversion_func))
+    CONVERSIONS.sort(key=lambda entry: entry[0])
+
+
+def _by_program(value: Any, dtype: DType | None) -> Any:
+    for _, kinds, convert in CONVERSIONS:
+        if isinstance(value, kinds):
+            found = convert(value, dtype=dtype, name=None, as_ref=False)
+            if found is not NotImplemented:
+                return operand(found, dtype)
+    return NotImplemented
 
 
 def operands(name: str, x: Any, y: Any) -> tuple[Any, Any]:

@@ -94,7 +94,12 @@ class DType:
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        return self.min, self.max
+        """The darkest and the brightest value of images of this dtype."""
+        if self.kind in "biu":
+            return 0, self.max
+        if self.name in ("float32", "float64"):
+            return 0, 1
+        raise ValueError(f"{self!s} does not have defined limits.")
 
     def _limit(self, which: str, boolean: bool) -> Any:
         if self.kind == "b":

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -23,17 +24,31 @@ class OpError(Exception):
     def __init__(
         self, node_def: Any = None, op: Any = None, message: str = "", error_code: int | None = None
     ) -> None:
+        if isinstance(node_def, str) and not message:  # made as any other exception is
+            node_def, message = None, node_def
         super().__init__(message)
         self.node_def = node_def
         self.op = op
         self.message = message
         self.error_code = self._code if error_code is None else error_code
+        _inherit(self, sys.exc_info()[1])
 
     def __str__(self) -> str:
         return self.message
 
     def __reduce__(self) -> Any:
         return type(self), (None, None, self.message)
+
+
+def _inherit(new: Any, old: Any) -> None:
+    """An error made of the words of another one, as Keras does, keeps its line and its code."""
+    if not isinstance(old, OpError) or not old.message or old.message not in new.message:
+        return
+    for name in ("site", "code", "related", "explanation"):
+        if hasattr(old, name):
+            setattr(new, name, getattr(old, name))
+    for note in getattr(old, "__notes__", ()):
+        new.add_note(note)
 
 
 class CancelledError(OpError):

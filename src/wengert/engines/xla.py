@@ -19,12 +19,13 @@ import numpy as np
 from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
 from wengert.core.errors import FailedPreconditionError, UnimplementedError, at_site, invalid
-from wengert.core.lazy import jax, lax
+from wengert.core.lazy import jax
 from wengert.core.lowering import NotFixed, as_value, gathering, is_symbol
 from wengert.core.op import Spec
 from wengert.core.shapes import size
 from wengert.engines import devices, fixing
 from wengert.engines.host import known
+from wengert.engines.keeping import Keeper, anywhere, either
 from wengert.graph.fingerprint import fingerprint
 from wengert.graph.ir import SMALL, Graph, inner_graphs
 from wengert.graph.passes import optimised
@@ -51,56 +52,6 @@ class Lowering:
         self.follow = follow
         self.wanted: list[tuple[Any, int, int]] = []
         self.keeper: Keeper | None = None
-
-
-class Keeper:
-    """Keeps variables as they were where a check has failed by the time they get a new value.
-
-    Later nodes read the value that was chosen. If they read the new one and only the program's
-    result were chosen, XLA would compute it twice and copy the variable before it.
-    """
-
-    def __init__(self, graph: Graph, given: Any, checks: list[Any], low: Lowering) -> None:
-        self._low, self._checks = low, checks
-        places = {v: k for k, v in enumerate(graph.all_inputs())}
-        self._starts = [
-            None if h.initial is None else given[places[h.initial]] for h in graph.written()
-        ]
-        values = [h.current for h in graph.written()]
-        self._values = values
-        self._early = {
-            v: s for v, s in zip(values, self._starts, strict=True) if values.count(v) == 1
-        }
-        self._chosen: dict[int, int] = {}
-        self._bad: tuple[int, Any] = (0, None)
-
-    def bad(self) -> tuple[int, Any]:
-        """How many conditions there are by now, and whether one of them is met."""
-        count = len(self._checks) + len(self._low.wanted)
-        if count != self._bad[0]:
-            wishes = [w > np.int32(room) for w, _, room in self._low.wanted]
-            self._bad = count, either([anywhere(c) for c in self._checks] + wishes)
-        return self._bad
-
-    def choose(self, node: Node, env: dict[int, Any]) -> None:
-        """Chooses for those results of a node that are new values of variables."""
-        for value in node.outputs:
-            start, new = self._early.get(value), env[value]
-            if start is None or isinstance(new, np.ndarray) or new.shape != start.shape:
-                continue
-            count, bad = self.bad()
-            if count:
-                env[value] = lax.select(bad, start, new)
-                self._chosen[value] = count
-
-    def kept(self, news: list[Any]) -> list[Any]:
-        """The values of the variables after the step."""
-        count, bad = self.bad()
-        return [
-            new if start is None or self._chosen.get(value) == count
-            else lax.select(bad, start, new)
-            for value, start, new in zip(self._values, self._starts, news, strict=True)
-        ]  # fmt: skip
 
 
 def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
@@ -319,18 +270,6 @@ def _plain_inputs(graph: Graph, extra: dict[int, Any]) -> list[int]:
     return [v for v in graph.all_inputs() if v not in extra]
 
 
-def anywhere(flag: Any) -> Any:
-    flag = flag if hasattr(flag, "ndim") else np.asarray(flag)
-    return lax.reduce_or(flag, tuple(range(flag.ndim))) if flag.ndim else flag
-
-
-def either(flags: list[Any]) -> Any:
-    found: Any = np.zeros((), bool)
-    for flag in flags:
-        found = lax.bitwise_or(found, flag)
-    return found
-
-
 def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Executable:
     """The executable for a graph and the shapes of these arrays, compiled at first need."""
     place = devices.target()
@@ -382,6 +321,13 @@ def demanded(graph: Graph, arrays: list[Any], donate: tuple[int, ...] = ()) -> E
                 raise
 
 
+def prepare(
+    graph: Graph, arrays: list[Any], donate: tuple[int, ...], jit: bool | None
+) -> Executable:
+    """The executable with which `run` begins."""
+    return demanded(graph, arrays, donate) if jit else executable(graph, arrays, donate)
+
+
 def run(
     graph: Graph, arrays: list[Any], donate: tuple[int, ...] = (), jit: bool | None = None
 ) -> tuple[list[Any], bool]:
@@ -390,7 +336,7 @@ def run(
     When a stack of unknown length overflows, the step is compiled with room enough and run again;
     the variables are as they were, since the flag kept them.
     """
-    found = demanded(graph, arrays, donate) if jit else executable(graph, arrays, donate)
+    found = prepare(graph, arrays, donate, jit)
     while True:
         results = found.call(arrays)
         if not found.flagged and not found.wants:

@@ -15,9 +15,9 @@ from types import FrameType
 from typing import Any
 
 from wengert.core.sites import find
-from wengert.explain.frozen import baked, holds_symbolic, leaked
+from wengert.explain.frozen import Snapshot, baked, holds_symbolic, leaked
 from wengert.explain.places import known, place, written
-from wengert.explain.reading import is_user
+from wengert.explain.reading import function_of, is_user
 from wengert.explain.record import Explanation, reason
 
 _MUTATORS = {
@@ -26,15 +26,19 @@ _MUTATORS = {
 }  # fmt: skip
 _CLOCKS = {"time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "process_time", "now"}
 _WRITES = {"write", "writelines"}
+_LOGS = {"debug", "info", "warning", "error", "critical", "exception", "log"}
+_IDENTITIES = {("uuid", "uuid1"), ("uuid", "uuid4"), ("secrets", "token_hex")}
 
 
 class Watch:
     """What was seen during one trace."""
 
-    def __init__(self, name: str, containers: dict[int, Any], traced: Any) -> None:
+    def __init__(self, name: str, snapshot: Snapshot, traced: Any) -> None:
         self._name = name
-        self._containers = containers
+        self._snapshot = snapshot
+        self._containers = snapshot.containers()
         self._traced = traced
+        self._entered: set[Any] = set()
         self._found: dict[Any, Explanation] = {}
         self._owners: dict[str, tuple[Any, Any]] = {}
 
@@ -56,6 +60,9 @@ class Watch:
 
     def event(self, frame: FrameType, event: str, arg: Any) -> None:
         """A profile event: `arg` is the built-in function that is called."""
+        if event == "call":
+            self._enter(frame)
+            self._called(frame)
         if event != "c_call" or not _by_user(frame):
             return
         name = getattr(arg, "__name__", "")
@@ -72,12 +79,44 @@ class Watch:
             text = self._containers[id(owner)].text
             self._effect(site, f"`{text}.{name}` runs while tracing, and not again", text)
             self._owners[text] = owner, site
-        elif _is_random(owner, module):
+        elif arg is next:
+            self._advance(site)
+        elif _is_random(owner, module) or name == "urandom":
             self._baked(site)
         elif (module == "time" and name in _CLOCKS) or (
             type(owner) is type and owner.__module__ == "datetime" and name in ("now", "today")
         ):
             self._baked(site, clock=True)
+
+    def _enter(self, frame: FrameType) -> None:
+        """Looks at what a function of the user's reads that a library calls, such as `call`."""
+        code = frame.f_code
+        if not is_user(code) or "site-packages" in code.co_filename or code.co_name in _ONCE:
+            return
+        if not _by_library(frame.f_back):
+            return
+        function = function_of(frame)
+        key = code.co_filename, code.co_firstlineno, id(getattr(function, "__self__", None))
+        if function is not None and key not in self._entered:
+            self._entered.add(key)
+            self._containers |= self._snapshot.extend(function)
+
+    def _called(self, frame: FrameType) -> None:
+        """Sees the user call functions of Python's library that are no built-ins."""
+        module, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
+        if module == "logging" and name in _LOGS and _by_user(frame.f_back):
+            site = find(frame)
+            self._effect(
+                site, f"`{written(site).partition('(')[0]}` runs while tracing, and not again"
+            )
+        elif (module, name) in _IDENTITIES and _by_user(frame.f_back):
+            self._baked(find(frame))
+
+    def _advance(self, site: Any) -> None:
+        """An iterator from outside is asked for its next item."""
+        text = written(site).removeprefix("next(").partition(",")[0].rstrip(")")
+        if text in self._snapshot.iterators():
+            self._effect(site, f"`next({text})` runs while tracing, and not again")
 
     def _effect(self, site: Any, words: str, holder: str = "") -> None:
         details = {"function": self._name} | ({"name": holder} if holder else {})
@@ -103,6 +142,17 @@ _INSTEAD = {
     "print": "Use tf.print, which prints in every call.",
     "": "Return the value, keep it in a tf.Variable, or do it outside the function.",
 }
+
+
+# Methods whose effects are meant to happen once.
+_ONCE = {"__init__", "build", "__init_subclass__", "__new__", "__post_init__"}
+
+
+def _by_library(frame: FrameType | None) -> bool:
+    """Whether a library other than this one calls."""
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("wengert."):
+        frame = frame.f_back
+    return frame is not None and not is_user(frame.f_code)
 
 
 def _is_random(owner: Any, module: str) -> bool:

@@ -8,6 +8,7 @@ identity of tensors and functions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
@@ -89,37 +90,61 @@ class Snapshot:
     """What a function read from outside when it was traced."""
 
     def __init__(self, function: Any) -> None:
+        self.stores: dict[Any, Reference] = {}
+        self._all: dict[Any, Reference] = {}
+        self._taken: dict[Any, Seen] = {}
+        self.extend(function)
+
+    def extend(self, function: Any) -> dict[int, Reference]:
+        """Adds what another function reads and stores; answers the containers among it."""
         reads, stores = references(function)
-        self._stores = stores
         kept = [r for r in reads if not r.is_library or random_source(r.value()) is not None]
-        self._all = {r.text: r for r in (*kept[:_MOST], *stores)}
-        self._taken: dict[str, Seen] = {}
-        self.refresh()
+        new = {r.key: r for r in (*kept[:_MOST], *stores) if r.key not in self._all}
+        self._all |= new
+        self.stores |= {r.key: r for r in stores if r.key not in self.stores}
+        self._take(new)
+        return _containers(new)
 
     def refresh(self) -> None:
         """Takes the values anew."""
         self._taken = {}
-        for text, reference in self._all.items():
+        self._take(self._all)
+
+    def _take(self, references: dict[Any, Reference]) -> None:
+        for key, reference in references.items():
             value = reference.value()
             taken = None if is_missing(value) else seen(value)
             if taken is not None:
-                self._taken[text] = taken
+                self._taken[key] = taken
 
     def changes(self) -> list[tuple[Reference, Seen | None, Seen, Any]]:
         """What is another value now: the reference, then and now."""
         found = []
-        for text, reference in self._all.items():
+        for key, reference in self._all.items():
             value = reference.value()
             now = None if is_missing(value) else seen(value)
-            old = self._taken.get(text)
+            old = self._taken.get(key)
             if now is not None and (old is None or old.mark != now.mark):
                 found.append((reference, old, now, value))
         return found
 
     def containers(self) -> dict[int, Reference]:
         """The lists, dicts and sets it reaches, by their identity."""
-        values = [(r.value(), r) for r in self._all.values()]
-        return {id(v): r for v, r in values if isinstance(v, list | dict | set)}
+        return _containers(self._all)
+
+    def iterators(self) -> set[str]:
+        """The Python iterators it reaches, as they are written."""
+        values = [(r.value(), r.text) for r in self._all.values()]
+        return {text for v, text in values if isinstance(v, Iterator) and not _is_ours(v)}
+
+
+def _is_ours(value: Any) -> bool:
+    return type(value).__module__.startswith("wengert.")
+
+
+def _containers(references: dict[Any, Reference]) -> dict[int, Reference]:
+    values = [(r.value(), r) for r in references.values()]
+    return {id(v): r for v, r in values if isinstance(v, list | dict | set)}
 
 
 def stale(name: str, snapshot: Snapshot, traced: Any, called: Any) -> list[Explanation]:
@@ -177,10 +202,9 @@ def _is_plain(mark: Any) -> bool:
 
 def side_effects(name: str, snapshot: Snapshot, traced: Any) -> list[Explanation]:
     """What the function did to the world outside while it was traced."""
-    stores = {r.text: r for r in snapshot._stores}
     found = []
     for reference, old, now, value in snapshot.changes():
-        where = stores.get(reference.text, reference)
+        where = snapshot.stores.get(reference.key, reference)
         if isinstance(value, Variable) and (old is None or old.text == "None"):
             continue  # variables are made by the first call, and stay
         if random_source(value) is not None:

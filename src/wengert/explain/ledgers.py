@@ -12,6 +12,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.sites import Site
 from wengert.explain import findings, source
 from wengert.explain.places import exact, known, place
+from wengert.explain.reading import is_user
 from wengert.explain.record import Explanation, reason
 from wengert.explain.terminal import short
 from wengert.functions.function import Function
@@ -207,6 +208,8 @@ def _definition(function: Any) -> Site | None:
 def traced_often(function: Any, note: Note) -> None:
     """Says that a function is traced again and again (called by functions)."""
     found = explain(function, note)
+    if found.code == "WG205" and not _is_users(function):
+        return  # a library makes its functions as it wants
     if findings.collecting():
         findings.add([found] if function._options.counter.warned == 1 else [])
         return
@@ -218,6 +221,11 @@ def traced_often(function: Any, note: Note) -> None:
         found.summary,
         found.remedy,
     )
+
+
+def _is_users(function: Any) -> bool:
+    code = getattr(function._options.function, "__code__", None)
+    return code is None or is_user(code)
 
 
 def _span(function: Any) -> int:

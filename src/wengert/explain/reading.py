@@ -7,8 +7,9 @@ again later; library code is not looked into.
 from __future__ import annotations
 
 import dis
+import sys
 from collections.abc import Iterator
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,20 +27,39 @@ _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD"}
 _STORES = {"STORE_GLOBAL": "global", "STORE_DEREF": "cell"}
 
 
+class Item(NamedTuple):
+    """An item of a container that is asked for by a constant: `config["rate"]`."""
+
+    key: Any
+
+
 class Reference(NamedTuple):
-    """A name with attributes, as one function sees it, and where that stands."""
+    """A name with attributes and items, as one function sees it, and where that stands."""
 
     reader: FunctionType
     instance: Any
     kind: str
     name: str
-    attributes: tuple[str, ...]
+    attributes: tuple[str | Item, ...]
     site: RawSite
 
     @property
     def text(self) -> str:
         """As it is written."""
-        return ".".join((self.name, *self.attributes))
+        return self.name + "".join(
+            f"[{a.key!r}]" if isinstance(a, Item) else f".{a}" for a in self.attributes
+        )
+
+    @property
+    def key(self) -> Any:
+        """The same for all references to one thing, however many functions see it."""
+        if self.kind == "local":
+            return self.text, id(self.instance)
+        reader: Any = self.reader
+        if self.kind == "global":
+            return self.text, id(reader.__globals__)
+        cells = zip(reader.__code__.co_freevars, reader.__closure__ or (), strict=False)
+        return self.text, id(dict(cells).get(self.name))
 
     def value(self) -> Any:
         """What it stands for now; `_MISSING` where that cannot be told."""
@@ -61,7 +81,8 @@ class Reference(NamedTuple):
         """The method of a class that the last attribute names, bound; else `_MISSING`."""
         owner = self._replace(attributes=self.attributes[:-1]).value()
         kinds = (vars(k) for k in type(owner).__mro__)
-        found = next((k[self.attributes[-1]] for k in kinds if self.attributes[-1] in k), None)
+        last: Any = self.attributes[-1]
+        found = next((k[last] for k in kinds if last in k), None)
         return MethodType(found, owner) if isinstance(found, FunctionType) else _MISSING
 
     @property
@@ -70,7 +91,8 @@ class Reference(NamedTuple):
         root = _root(self)
         if not isinstance(root, ModuleType):
             return False
-        return _is_library(getattr(root, "__file__", None) or __file__)
+        file = getattr(root, "__file__", None)
+        return _is_library(file) if file else root.__name__ in sys.stdlib_module_names
 
 
 def is_missing(value: Any) -> bool:
@@ -78,9 +100,17 @@ def is_missing(value: Any) -> bool:
     return value is _MISSING
 
 
-def _inside(owner: Any, name: str) -> Any:
+def _inside(owner: Any, name: str | Item) -> Any:
     """An attribute that lies in the object; a property would run the user's code."""
-    return inside(owner).get(name, _MISSING)
+    if not isinstance(name, Item):
+        return inside(owner).get(name, _MISSING)
+    if isinstance(owner, dict):
+        return dict.get(owner, name.key, _MISSING)
+    kind: Any = next((k for k in (list, tuple) if isinstance(owner, k)), None)
+    try:
+        return _MISSING if kind is None else kind.__getitem__(owner, name.key)
+    except (TypeError, IndexError):
+        return _MISSING
 
 
 def _root(reference: Reference) -> Any:
@@ -137,6 +167,24 @@ def plain(callable_: Any) -> tuple[FunctionType | None, Any]:
     return (method, callable_) if isinstance(method, FunctionType) else (None, None)
 
 
+def function_of(frame: FrameType) -> Any:
+    """The function that a frame runs, bound if it is a method; `None` where it is not found."""
+    code = frame.f_code
+    owner = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+    for kind in type(owner).__mro__ if owner is not None else ():
+        found = plain(vars(kind).get(code.co_name))[0]
+        if found is not None and _is_of(found, code):
+            return MethodType(found, owner)
+    found = plain(frame.f_globals.get(code.co_name))[0]
+    return found if found is not None and _is_of(found, code) else None
+
+
+def _is_of(function: FunctionType, code: CodeType) -> bool:
+    """Whether code, perhaps converted, is that of a function."""
+    own = function.__code__
+    return (own.co_filename, own.co_firstlineno) == (code.co_filename, code.co_firstlineno)
+
+
 def _scan(function: FunctionType, instance: Any) -> Iterator[tuple[Reference, bool]]:
     """The references of one function and of the functions written inside it."""
     codes = [function.__code__]
@@ -154,28 +202,41 @@ def _scan_code(
     for k, row in enumerate(rows):
         kind = _LOADS.get(row.opname) or _STORES.get(row.opname)
         kind = kind or ("local" if row.opname.startswith("LOAD_FAST_") else None)
+        if kind is None:
+            continue
         # Newer Pythons load two locals at once; the last is the one that attributes are asked of.
         name = row.argval[-1] if isinstance(row.argval, tuple) else row.argval
-        if kind is None or (kind == "cell" and name not in free):
+        if kind == "cell" and name not in free:
             continue
         if kind == "local" and (instance is None or name != first):
             continue
         attributes, stored = _attributes(rows[k + 1 :])
         stored = stored or row.opname in _STORES
         if kind != "local" or attributes:
-            names = tuple([a.argval for a in attributes])
-            site = (code, (attributes or [row])[-1].offset)
+            names = tuple([name for name, _ in attributes])
+            site = (code, attributes[-1][1] if attributes else row.offset)
             yield Reference(function, instance, kind, name, names, site), stored
 
 
 def _attributes(rows: list[Any]) -> tuple[list[Any], bool]:
-    """The attributes that are asked of a name, and whether the last of them is stored."""
+    """What is asked of a name, each with its offset, and whether the last of it is stored."""
     found: list[Any] = []
-    for row in rows:
+    k = 0
+    while k < len(rows):
+        row = rows[k]
         if row.opname in _ATTRIBUTES:
-            found.append(row)
+            found.append((row.argval, row.offset))
         elif row.opname == "STORE_ATTR":
-            return [*found, row], True
+            return [*found, (row.argval, row.offset)], True
+        elif row.opname == "LOAD_CONST" and _is_item(rows[k + 1 : k + 2]):
+            k += 1
+            found.append((Item(row.argval), rows[k].offset))
         elif row.opname != "COPY":  # `x.n += 1` copies x before it asks for n
             break
+        k += 1
     return found, False
+
+
+def _is_item(rows: list[Any]) -> bool:
+    """Whether the next instruction asks a container for the constant before it."""
+    return any(r.opname == "BINARY_SUBSCR" or r.argrepr == "[]" for r in rows)

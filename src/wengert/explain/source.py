@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from wengert.core.sites import Site
 
 _LEAVES = {"numpy", "item", "tolist"}
+_ANSWERS = {"predict", "predict_on_batch", "get_weights", "as_numpy_iterator"}  # of NumPy arrays
 _NUMBERS = {"float", "int", "bool"}
 _ARRAYS = {"array", "asarray", "float32", "float64", "ascontiguousarray"}
 _ASSIGNS = {"assign", "assign_add", "assign_sub", "scatter_add", "scatter_sub", "scatter_update"}
@@ -125,6 +126,8 @@ class Slice:
             elif isinstance(node, ast.Call) and _is_assign(node, name):
                 self.found.append(self._as("assign", node))
                 found += [(a, scope) for a in node.args]
+            elif isinstance(node, ast.Call) and _is_growing(node, name):
+                found += [(a, scope) for a in node.args]
         if not found and scope is not self._module:
             return self._assignments(name, self._module)
         return found
@@ -134,6 +137,8 @@ class Slice:
             return None
         f = node.func
         if isinstance(f, ast.Attribute) and f.attr in _LEAVES and not node.keywords:
+            return self._as("left", node)
+        if isinstance(f, ast.Attribute) and f.attr in _ANSWERS:
             return self._as("left", node)
         if isinstance(f, ast.Attribute) and f.attr == "stop_gradient":
             return self._as("stop", node)
@@ -172,6 +177,17 @@ def _is_assign(node: ast.Call, name: str) -> bool:
     while isinstance(owner, ast.Subscript):  # `rows[0].assign(...)`
         owner = owner.value
     return isinstance(owner, ast.Name) and owner.id == name
+
+
+def _is_growing(node: ast.Call, name: str) -> bool:
+    """Whether a call puts something into a list: `values.append(x)`."""
+    f = node.func
+    return (
+        isinstance(f, ast.Attribute)
+        and f.attr in ("append", "extend", "insert", "add")
+        and isinstance(f.value, ast.Name)
+        and f.value.id == name
+    )
 
 
 def made(file: str, name: str, line: int) -> Site | None:

@@ -53,7 +53,7 @@ class Functions:
         self, old: Any, function: Any, pairs: Any, named: Any, specs: Any, site: Any
     ) -> Any:
         snapshot = frozen.Snapshot(function.python_function)
-        watch = effects.Watch(function.name, snapshot.containers(), site)
+        watch = effects.Watch(function.name, snapshot, site)
         with effects.watched(watch):
             trace = old(function, pairs, named, specs, site)
         found = frozen.side_effects(function.name, snapshot, site)

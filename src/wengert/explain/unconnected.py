@@ -85,6 +85,8 @@ def reasons(
         return grouped([case.not_taken(case.branch_around()) for case in cases])
     # While a function is traced nobody listens but the tapes inside it.
     past = findings.history() if executing_eagerly() else None
+    if past is not None:
+        past.note(targets)
     steps = makers(_all_steps(evidence, past))
     cases = [
         Case(

@@ -110,6 +110,12 @@ class History:
             self._given[x._id] = x._site, _sample(x._array), x._id
         return x._id
 
+    def note(self, tensors: list[Any]) -> None:
+        """Notes tensors that no operation has used yet, such as a target made of a number."""
+        for x in tensors:
+            if type(x) is Tensor and x._id not in self._made:
+                self._given.setdefault(x._id, (x._site, _sample(x._array), x._id))
+
     # What is not an operation.
 
     def left(self, value: Any) -> None:

@@ -46,12 +46,22 @@ def _unrolled(trace: Any, header: Site, turns: int, share: float) -> Explanation
         f"the loop ran {turns} times while `{trace.graph.name}` was traced, and its turns are "
         f"{share:.0%} of the graph's {len(trace.graph.nodes)} operations",
         *known(place(header, "unrolled"), place(trace.site, "traced by this call")),
-        remedy="Make the condition a tensor, e.g. count with tf.constant(0): then it is one loop of "
-        "the graph."
-        if header.text.lstrip().startswith("while")
-        else "Loop over tf.range, which makes one loop of the graph.",
+        remedy=_ROLLED[_kind(header)],
         details={"function": trace.graph.name, "turns": turns, "share": share},
     )
+
+
+_ROLLED = {
+    "for": "Loop over tf.range, which makes one loop of the graph.",
+    "while": "Make the condition a tensor, e.g. count with tf.constant(0): then it is one loop of the "
+    "graph.",
+    "": "Use tf.map_fn, or one operation on a tensor that holds all items.",
+}
+
+
+def _kind(header: Site) -> str:
+    words = header.text[header.column or 0 :].split(None, 1)
+    return words[0] if words and words[0] in ("for", "while") else ""
 
 
 def _loop(site: Site | None) -> Site | None:
@@ -63,10 +73,25 @@ def _loop(site: Site | None) -> Site | None:
             inside = node.body[0].lineno <= site.line <= (node.end_lineno or 0)
             if inside and (best is None or node.lineno > best.lineno):
                 best = node
+        elif isinstance(node, _COMPREHENSIONS) and site is not None and _spans(node, site):
+            best = node
     if best is None or site is None:
         return None
+    if isinstance(best, _COMPREHENSIONS):
+        same = best.end_lineno == best.lineno
+        end_column = best.end_col_offset if same else None
+        return Site(site.file, best.lineno, "", best.col_offset, end_column)
     end = best.iter if isinstance(best, ast.For) else best.test
     return Site(site.file, best.lineno, "", best.col_offset, end.end_col_offset)
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _spans(node: Any, site: Site) -> bool:
+    """Whether an expression holds a place."""
+    start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+    return start <= (site.line, site.column or 0) < end
 
 
 def baked_arrays(trace: Any) -> Iterator[Explanation]:

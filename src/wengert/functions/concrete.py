@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
+from wengert.functions.shared import Given
 from wengert.functions.signature import TENSORS, encode, rebuild
 from wengert.functions.trace import Slot, Trace
 
@@ -31,7 +33,19 @@ class ConcreteFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         site = caller(0)
         leaves = self._arguments(args, kwargs)
-        return self._trace.call(leaves, site)
+        return self._bound(args, kwargs).call(leaves, site)
+
+    def _bound(self, args: Any, kwargs: Any) -> Trace:
+        """The trace, for the variables among the arguments."""
+        template = self._trace.template
+        if template is None:
+            return self._trace
+        old = dict([*self._pairs, *self._named.items()])
+        given = dict(zip(old, args, strict=False)) | kwargs
+        new = Given([(n, given.get(n, v)) for n, v in old.items()], {}).variables
+        if all(map(operator.is_, new, Given(list(old.items()), {}).variables)):
+            return self._trace
+        return template.bound(new) or self._trace
 
     def _arguments(self, args: Any, kwargs: Any) -> list[Any]:
         """The tensors among the arguments, given for all parameters or for the tensors alone."""
@@ -73,7 +87,7 @@ class ConcreteFunction:
                 if name not in given:
                     raise at_site(TypeError(f"{self._name}: argument `{name}` is missing."))
                 _collect(self._name, name, given[name], old[name], specs, leaves)
-            elif name in given and encode(given[name], []) != encode(old[name], []):
+            elif name in given and not self._fits(given[name], old[name]):
                 raise at_site(
                     TypeError(
                         f"{self._name}: argument `{name}` was traced as {describe(old[name])}; got "
@@ -81,6 +95,14 @@ class ConcreteFunction:
                     )
                 )
         return leaves
+
+    def _fits(self, value: Any, old: Any) -> bool:
+        """Whether a value is what was traced; with a template, a variable of the same kind is."""
+        if self._trace.template is not None:
+            new, known = Given([("", value)], {}), Given([("", old)], {})
+            if new.variables:
+                return new.kind == known.kind
+        return encode(value, []) == encode(old, [])
 
     @property
     def name(self) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from wengert.core.tensor import DeviceTensor
 from wengert.core.variable import TAKEN, Variable
 from wengert.engines import callbacks, choice, control, devices, host, undo, xla
+from wengert.engines.interrupts import uninterrupted
 from wengert.graph.ir import Graph
 from wengert.graph.records import Draw
 
@@ -187,8 +188,7 @@ def _on_host(trace: Any, graph: Graph) -> Any:
         try:
             now = [v._host if v._host is not None else v._array for v in reads]
             results = run(*[x._array for x in leaves], *fixed, *now)
-            for variable, new in zip(writes, results[count:], strict=True):
-                variable._host, variable._device = new, None
+            _put_back(writes, results[count:])
             return results[:count]
         except Exception:
             return None
@@ -242,7 +242,9 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
             for lock in locks:
                 lock.release()
 
-    return step if reads or writes else simple
+    if not writes:
+        return step if reads else simple
+    return uninterrupted(step)
 
 
 # Results up to this size are fetched along with the flag of the step.
@@ -291,7 +293,7 @@ def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
             for lock in locks:
                 lock.release()
 
-    return step
+    return uninterrupted(step) if writes else step
 
 
 def _fetch(results: list[Any], count: int) -> bool:
@@ -334,9 +336,19 @@ def execute_step(graph: Graph, plain: list[Any], jit: bool | None) -> list[Any]:
             _not_fixed(graph, error, jit)
     with undo.logging():
         results = host.run(graph, [*_near(plain), *[v._array for v in reads]])
-    for variable, new in zip(writes, results[count:], strict=True):
-        variable._array = new
+    _put_back(writes, results[count:])
     return results[:count]
+
+
+def _put_back(writes: list[Variable], news: list[Any]) -> None:
+    """Gives variables their new values: all of them, even if an interrupt comes in between."""
+    try:
+        for variable, new in zip(writes, news, strict=True):
+            variable._host, variable._device = new, None
+    except BaseException:
+        for variable, new in zip(writes, news, strict=True):
+            variable._host, variable._device = new, None
+        raise
 
 
 def _compiled_step(
@@ -353,6 +365,20 @@ def _compiled_step(
         given = [devices.home(v, id(v) in changed) for v in reads]
     else:
         given = [v._device if v._device is not None else v._host for v in reads]
+    xla.prepare(graph, [*plain, *given], donate, jit)
+    return _taking_step(graph, plain, given, donate, reads, writes, jit)
+
+
+@uninterrupted
+def _taking_step(
+    graph: Graph,
+    plain: list[Any],
+    given: list[Any],
+    donate: tuple[int, ...],
+    reads: list[Variable],
+    writes: list[Variable],
+    jit: bool | None,
+) -> list[Any]:
     before = [(v, v._host, v._device) for v in writes]
     for v in writes:
         # A view of the buffer would keep it from being used again.

@@ -27,6 +27,7 @@ from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.functions import general, ledger, packing, tracing_state
 from wengert.functions.concrete import ConcreteFunction, described
+from wengert.functions.shared import Given, Shared
 from wengert.functions.signature import Same, encode, objects_in, rebuild
 from wengert.functions.trace import Trace, trace
 
@@ -42,6 +43,7 @@ class Store:
         self.count = 0
         self.made_variables = False
         self.started = False
+        self.shared = Shared()
         self.objects: dict[Any, list[Same]] = {}  # by key, where it names any
         self.fits: dict[Any, Trace] = {}  # by dtypes and shapes that are known to fit a signature
         self.wide = general.Wide()
@@ -58,6 +60,10 @@ class Store:
             if objects:
                 self.objects[key] = objects
             self.traces[key] = found
+            gone = self.shared.oldest(key, found)
+            if gone is not None:
+                self.objects.pop(gone, None)
+                self.traces.pop(gone, None)
             while len(self.traces) > MOST_TRACES:
                 self.objects.pop(self.traces.popitem(last=False)[0], None)
 
@@ -131,7 +137,11 @@ class Function:
         options = self._options
         options.counter.calls += 1
         if options.drives and args and hasattr(args[0], "drives_in_python"):
-            return self.python_function(*args, **kwargs)
+            token = general.DRIVEN.set(args[0].element_spec)
+            try:
+                return self.python_function(*args, **kwargs)
+            finally:
+                general.DRIVEN.reset(token)
         if options.input_signature is not None:
             return self._call_by_signature(args, kwargs)
         leaves: list[Any] = []
@@ -216,6 +226,8 @@ class Function:
         store, options = self._store, self._options
         creating: list[Variable] | None = None if store.started else []
         function = self._converted()
+        given = Given(pairs, named)
+        pairs, named = given.pairs, given.named
         found = trace(options.name, function, pairs, named, specs, creating, options.jit, site)
         store.count += 1
         if creating:
@@ -227,6 +239,8 @@ class Function:
             )
             found.created = kept
             store.count += 1
+        if given.variables:
+            store.shared.keep(given, found)
         return found
 
     def _converted(self) -> Callable[..., Any]:

@@ -7,13 +7,18 @@ vary from call to call become unknown.
 from __future__ import annotations
 
 import weakref
+from contextvars import ContextVar
 from typing import Any
 
 from wengert.core import dtypes, shapes
 from wengert.core.spec import TensorSpec
+from wengert.functions.shared import Given
 from wengert.functions.signature import encode, rebuild, specs_in
+from wengert.graph.ir import building
 
 _MOST = 512
+# What the elements of the dataset look like whose iterator drives the functions called here.
+DRIVEN: ContextVar[Any] = ContextVar("wengert_driven", default=None)
 
 
 class Wide:
@@ -56,7 +61,13 @@ class Wide:
 def find(function: Any, key: Any, pairs: Any, named: Any, site: Any) -> Any:
     """The trace for a signature met for the first time: one that covers it, or a new one."""
     store, joins = function._store, function._options.reduce_retracing
-    specs = specs_in([*[v for _, v in pairs], *named.values()])
+    given = Given(pairs, named)
+    if given.variables:
+        found = store.shared.find(given)
+        if found is not None:
+            store.keep(key, found)
+            return found
+    specs = _as_driven(specs_in([*[v for _, v in pairs], *named.values()]))
     if joins or store.wide.traces:
         pattern = _pattern(pairs, named)
         found = store.wide.covering(pattern, specs)
@@ -66,6 +77,18 @@ def find(function: Any, key: Any, pairs: Any, named: Any, site: Any) -> Any:
         specs = store.wide.join(pattern, specs) if joins else specs
     flat = iter(specs)
     return function._trace(key, pairs, named, lambda x: next(flat), site)
+
+
+def _as_driven(specs: list[TensorSpec]) -> list[TensorSpec]:
+    """An element of a dataset as all its elements are: the last batch may be a smaller one."""
+    driven = DRIVEN.get()
+    if driven is None or building() is not None:
+        return specs
+    wide = specs_in([driven])
+    fits = len(wide) == len(specs) and all(
+        w.dtype is s.dtype and _covers(w, s) for w, s in zip(wide, specs, strict=True)
+    )
+    return wide if fits else specs
 
 
 def _pattern(pairs: Any, named: Any) -> Any:

@@ -7,6 +7,7 @@ tape, and its gradient is a call that asks the tape.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 import time
@@ -134,19 +135,56 @@ def _spec(out: Any) -> TensorSpec:
     return TensorSpec(None, dtypes.as_dtype(out))
 
 
-def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: Any = None) -> Any:
+def py_function(
+    func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: Any = None
+) -> Any:
     """Calls Python on tensors that have values, inside a function too; gradients pass through it.
 
-    `Tout` gives the dtypes of the results (or `TensorSpec`s), a list for several.
+    `Tout` gives the dtypes of the results (or `TensorSpec`s), a list for several. Without `func`
+    it is a decorator: `@tf.py_function(Tout=tf.float32)`.
     """
+    if _decorates("py_function", func, inp, Tout):
+        return _decorator("py_function", Tout, False)
     return _call(PyCall(func, Tout, "py_function", False), inp)
 
 
 def numpy_function(
-    func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: Any = None
+    func: Callable[..., Any] | None = None,
+    inp: Any = None,
+    Tout: Any = None,
+    stateful: bool = True,
+    name: Any = None,
 ) -> Any:
-    """Calls Python on NumPy arrays, inside a function too; no gradient passes through it."""
+    """Calls Python on NumPy arrays, inside a function too; no gradient passes through it.
+
+    Without `func` it is a decorator: `@tf.numpy_function(Tout=tf.float32)`.
+    """
+    if _decorates("numpy_function", func, inp, Tout):
+        return _decorator("numpy_function", Tout, True)
     return _call(PyCall(func, Tout, "numpy_function", True), inp)
+
+
+def _decorates(name: str, func: Any, inp: Any, types: Any) -> bool:
+    """Whether there is no function yet; what must be given then, and otherwise."""
+    if types is None:
+        help = f"Give the dtypes of the results: @tf.{name}(Tout=...) or {name}(func, inp, Tout)."
+        raise at_site(TypeError(f"{name}: `Tout` is missing. {help}"))
+    if func is None and inp is not None:
+        raise at_site(TypeError(f"{name}: `inp` without `func`. A decorator takes `Tout` only."))
+    if func is not None and inp is None:
+        raise at_site(TypeError(f"{name}: `inp` is missing. Give the list of arguments."))
+    return func is None
+
+
+def _decorator(name: str, types: Any, arrays: bool) -> Callable[[Any], Any]:
+    def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def calling(*args: Any) -> Any:
+            return _call(PyCall(func, types, name, arrays), args)
+
+        return calling
+
+    return decorate
 
 
 def timestamp(name: Any = None) -> Any:

@@ -45,14 +45,17 @@ def replay(graph: Graph, inputs: list[Any], assigned: Assigned | None = None) ->
     try:
         for node in graph.nodes:
             state.site = node.site or outer.site
-            _run(graph, node, env, assigned)
+            run_node(graph, node, env, assigned)
             _state.set(state)
     finally:
         _state.reset(token)
     return [env[v] for v in graph.all_outputs()]
 
 
-def _run(graph: Graph, node: Node, env: dict[int, Any], assigned: Assigned | None) -> None:
+def run_node(
+    graph: Graph, node: Node, env: dict[int, Any], assigned: Assigned | None = None
+) -> None:
+    """Runs one node again, on the tensors that `env` has for its values, and adds its results."""
     given = [env[v] for v in node.inputs]
     attrs = node.attrs
     if node.open:
@@ -63,7 +66,7 @@ def _run(graph: Graph, node: Node, env: dict[int, Any], assigned: Assigned | Non
         results = _custom(graph, node, given, env)
     elif node.op.name in REPLAYS:
         here = building()
-        around = AROUND if here is not None and _calls_python(node) else ()
+        around = AROUND if here is not None and calls_python(node) else ()
         for before, _ in around:
             before(here, node.site)
         results = REPLAYS[node.op.name](node, given, attrs)
@@ -75,7 +78,7 @@ def _run(graph: Graph, node: Node, env: dict[int, Any], assigned: Assigned | Non
     env.update(zip(node.outputs, results, strict=True))
 
 
-def _calls_python(node: Node) -> bool:
+def calls_python(node: Node) -> bool:
     """Whether Python that may see variables is called in the graphs that a node holds."""
     for graph in inner_graphs(node):
         found = graph.cache.get("calls_python")

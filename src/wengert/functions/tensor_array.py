@@ -19,6 +19,7 @@ from wengert.core.shapes import TensorShape, as_shape, merge
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.graph.ir import building
+from wengert.graph.row_counts import row_count
 from wengert.ops.cast import cast
 from wengert.ops.declare import static_int
 from wengert.ops.gather import gather
@@ -242,9 +243,10 @@ class TensorArray:
         """All elements as one tensor, along a new first axis."""
         if self._eager():
             return self._dense()
-        found = apply(STACK_ROWS, self._in_trace(), count=None, name="TensorArray.stack")
+        buffer = self._in_trace()
+        found = apply(STACK_ROWS, buffer, count=None, name="TensorArray.stack")
         if self._row is not None and is_symbolic(found):
-            found.set_shape((None, *self._row))
+            found.set_shape((_count(buffer), *self._row))
         return found
 
     def _dense(self) -> Any:
@@ -367,6 +369,12 @@ class TensorArray:
         return while_loop(lambda k, array: k < count, body, (wrap(np.zeros((), np.int32)), start))[
             1
         ]
+
+
+def _count(buffer: Any) -> int | None:
+    """How many elements a buffer of this trace has, where that is known."""
+    here: Any = building()
+    return row_count(here, here.value_of(buffer))
 
 
 def _items(buffer: Tensor) -> list[Any]:

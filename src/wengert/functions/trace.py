@@ -58,6 +58,7 @@ class Trace:
         self.jit = jit
         self.site = site
         self.created: list[Variable] = []
+        self.template: Any = None  # where it serves other variables than those it was traced with
         self.specs: list[Any] = []
         self.given: dict[str, Any] = {}  # the arguments of the first call, in words
         self.arguments: Any = ([], [])  # their structure, or why it cannot be written down

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dims, dtypes, shapes
+from wengert.core.aliases import Alias
 from wengert.core.apply import apply, check_dtypes, wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import Hooks
@@ -282,6 +283,8 @@ class Graph:
         found = self.held.get(variable._id)
         if found is None:
             found = self.held[variable._id] = Held(variable)
+        elif type(found.variable) is Alias and type(variable) is not Alias:
+            found.variable = variable  # it is known by itself too
         return found
 
     def read(self, variable: Variable) -> int:

@@ -42,6 +42,9 @@ def _stage(dtype: DType) -> tuple[DType, float, float, int]:
 
 def _to_integer(x: np.ndarray, dtype: DType) -> np.ndarray:
     stage, low, high, outside = _stage(dtype)
+    # The least and the largest number tell whether all fit; NaN compares as false.
+    if x.size > 32 and not stage.is_unsigned and low < x.min() and x.max() < high:
+        return x.astype(stage.np).astype(dtype.np, copy=False)
     wide = x if x.dtype.num == dtypes.float64.np.num else x.astype(np.float64)
     fits = (wide > low) & (wide < high)
     if stage.is_unsigned:

@@ -23,6 +23,7 @@ from wengert.core.op import PAIRS, Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static
+from wengert.ops.dims import expand_dims, shape
 from wengert.ops.gather import gather
 from wengert.ops.power import exp, log
 from wengert.ops.reduce import reduce_sum
@@ -413,3 +414,22 @@ __all__ = [
     "softmax_cross_entropy_with_logits", "sparse_softmax_cross_entropy_with_logits",
     "weighted_cross_entropy_with_logits",
 ]  # fmt: skip
+
+
+def compute_average_loss(
+    per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
+) -> Any:
+    """The sum of the losses of examples, divided by how many there are in all."""
+    loss = operand(per_example_loss)
+    if sample_weight is not None:
+        weight = cast(operand(sample_weight), loss.dtype)
+        while weight.shape.rank < loss.shape.rank:
+            weight = expand_dims(weight, -1)
+        loss = loss * weight
+    count = shape(loss)[0] if global_batch_size is None else operand(global_batch_size)
+    return reduce_sum(loss) / cast(count, loss.dtype)
+
+
+def scale_regularization_loss(regularization_loss: Any) -> Any:
+    """The sum of penalties; there is one replica, among which they are divided."""
+    return reduce_sum(operand(regularization_loss))

@@ -23,9 +23,11 @@ from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.complex import conj, real
 from wengert.ops.declare import in_float32
+from wengert.ops.dims import shape
+from wengert.ops.gather import gather
 from wengert.ops.matmul import matmul
-from wengert.ops.power import pow, rsqrt
-from wengert.ops.reduce import reduce_args, reduce_mean, reduce_sum, reduced
+from wengert.ops.power import pow, reciprocal, rsqrt
+from wengert.ops.reduce import reduce_args, reduce_mean, reduce_prod, reduce_sum, reduced
 from wengert.ops.select import maximum
 from wengert.ops.shaping import broadcast_to, reshape
 from wengert.ops.sizes import factor, table
@@ -220,3 +222,26 @@ def local_response_normalization(
 
 
 lrn = local_response_normalization
+
+
+def sufficient_statistics(
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: Any = None
+) -> tuple[Any, Any, Any, Any]:
+    """What moments are made of: count, sum, sum of squares, and the shift that was taken off."""
+    x = operand(x)
+    over = [axes] if isinstance(axes, int) else list(axes)
+    count = reduce_prod(gather(shape(x), [a % x.shape.rank for a in over]))
+    off = x if shift is None else x - shift
+    total = reduce_sum(off, over, keepdims=keepdims)
+    squares = reduce_sum(off * off, over, keepdims=keepdims)
+    return cast(count, x.dtype), total, squares, None if shift is None else operand(shift)
+
+
+def normalize_moments(
+    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: Any = None
+) -> tuple[Any, Any]:
+    """Mean and variance from sufficient statistics."""
+    share = reciprocal(operand(counts))
+    shifted = operand(mean_ss) * share
+    mean = shifted if shift is None else shifted + shift
+    return mean, operand(variance_ss) * share - shifted * shifted

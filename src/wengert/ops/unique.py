@@ -35,6 +35,10 @@ class UniqueWithCounts(NamedTuple):
 def _kernel(x: np.ndarray, dtype: DType) -> tuple[np.ndarray, ...]:
     if x.ndim != 1:
         raise ValueError
+    if x.dtype.kind in "iu" and x.size > 256:
+        low, high = int(x.min()), int(x.max())
+        if high - low < 4 * x.size:
+            return _by_table(x, low, high - low + 1, dtype)
     keys = x.astype(np.float32) if x.dtype.num in HALF else x
     _, first, place, counts = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
@@ -43,6 +47,19 @@ def _kernel(x: np.ndarray, dtype: DType) -> tuple[np.ndarray, ...]:
     rank = np.empty(order.size, dtype.np)
     rank[order] = np.arange(order.size)
     return x[first[order]], rank[place], counts[order].astype(dtype.np)
+
+
+def _by_table(x: np.ndarray, low: int, width: int, dtype: DType) -> tuple[np.ndarray, ...]:
+    """The same for whole numbers of a small range, without sorting."""
+    places = (x.astype(np.int64) if x.dtype.itemsize < 8 else x) - x.dtype.type(low)
+    places = places.astype(np.int64, copy=False)
+    first = np.full(width, x.size, np.int64)
+    first[places[::-1]] = np.arange(x.size - 1, -1, -1)  # what is written last stays
+    starts = np.sort(first[first < x.size])
+    rank = np.empty(width, dtype.np)
+    rank[places[starts]] = np.arange(starts.size)
+    counts = np.bincount(places, minlength=width)[places[starts]]
+    return x[starts], rank[places], counts.astype(dtype.np)
 
 
 def _infer(x: Spec, dtype: DType) -> tuple[Spec, ...]:

@@ -3,18 +3,8 @@
 from types import SimpleNamespace as _Namespace
 
 from wengert.core.missing import missing as _missing
-from wengert.summary.record import (
-    audio,
-    graph,
-    histogram,
-    image,
-    scalar,
-    text,
-    trace_export,
-    trace_off,
-    trace_on,
-    write,
-)
+from wengert.summary.graphs import graph, trace_export, trace_off, trace_on
+from wengert.summary.record import audio, histogram, image, scalar, text, write
 from wengert.summary.record import write_raw_pb as _write_raw_pb
 from wengert.summary.writer import (
     SummaryWriter,
@@ -35,4 +25,6 @@ experimental = _Namespace(
     write_raw_pb=_write_raw_pb,
 )
 
-__getattr__ = _missing("tf.summary", globals(), hidden=("encode", "events", "record", "writer"))
+__getattr__ = _missing(
+    "tf.summary", globals(), hidden=("encode", "events", "graphs", "record", "writer")
+)

@@ -93,6 +93,10 @@ class EventFile:
         message = self._summary.Summary.FromString(summary)
         self._write(self._event.Event(summary=message, step=step))
 
+    def add_graph(self, graph: bytes) -> None:
+        """Adds the bytes of a `GraphDef` message."""
+        self._write(self._event.Event(graph_def=graph))
+
     def _write(self, event: Any) -> None:
         event.wall_time = time.time()
         with self._lock, reporting("summary", self.path):

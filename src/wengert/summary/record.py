@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
-from wengert.core.errors import UnimplementedError, at_site, describe, invalid, invalid_dtype
+from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.summary import encode
@@ -201,32 +201,3 @@ def write_raw_pb(tensor: Any, step: Any = None, name: Any = None) -> Any:
     writer, number, _ = place
     writer.file.add_raw(operand(tensor, dtypes.string).numpy(), int(number))
     return wrap(np.asarray(True))
-
-
-def _no_graphs(name: str) -> Exception:
-    return invalid(
-        name,
-        "Wengert's graphs have no form that TensorBoard shows",
-        help="Look at a function with print(f.get_concrete_function(...)), and measure with "
-        "jax.profiler.",
-        kind=UnimplementedError,
-    )
-
-
-def graph(graph_data: Any) -> Any:
-    """Not to be had: TensorBoard shows TensorFlow's graphs only."""
-    raise _no_graphs("graph")
-
-
-def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
-    """Not to be had: TensorBoard shows TensorFlow's graphs only."""
-    raise _no_graphs("trace_on")
-
-
-def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
-    """Not to be had: TensorBoard shows TensorFlow's graphs only."""
-    raise _no_graphs("trace_export")
-
-
-def trace_off() -> None:
-    """Nothing to do: nothing is traced."""

@@ -83,7 +83,7 @@ SEEN: dict[tuple[int, int], tuple[bool, Any]] = {}
 
 # The latest gradients that were asked for: the clock before and after, and where. What a backward
 # loop makes has the sites of the operations it differentiates.
-ASKED: deque[tuple[int, int, RawSite | None]] = deque(maxlen=1000)
+ASKED: deque[tuple[int, int, RawSite | None]] = deque(maxlen=32)
 
 
 def asked_at(number: int) -> RawSite | None:

@@ -1,0 +1,81 @@
+"""Composites as elements of datasets: cut into rows, and put together to batches.
+
+Elements have values, so NumPy does it. A row of a ragged tensor with one cut axis is a plain
+tensor; its spec, a ragged one without cuts, says that it goes together with others to a ragged
+batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.composite.ragged_tensor import RaggedTensor, ragged
+from wengert.composite.row_partition import RowPartition
+from wengert.composite.sparse_tensor import SparseTensor
+from wengert.core.apply import wrap
+from wengert.core.errors import invalid
+from wengert.core.tensor import Tensor
+
+
+def ragged_rows(value: Any) -> list[Any]:
+    """The rows of a ragged tensor."""
+    if isinstance(value, Tensor):
+        return [wrap(row) for row in value._array]
+    splits = value.row_splits._array.tolist()
+    inner = value.values
+    if isinstance(inner, Tensor):
+        flat = inner._array
+        return [wrap(flat[a:b]) for a, b in zip(splits, splits[1:], strict=False)]
+    return [inner[a:b] for a, b in zip(splits, splits[1:], strict=False)]
+
+
+def ragged_batch(values: list[Any], depth: int, splits: Any) -> RaggedTensor:
+    """Elements with `depth` cut axes as the rows of a ragged tensor with one more."""
+    lengths = [int(v.nrows()) if isinstance(v, RaggedTensor) else v._array.shape[0] for v in values]
+    cuts = wrap(np.concatenate([[0], np.cumsum(lengths)]).astype(splits.np))
+    if not depth:
+        arrays = [v._array for v in values]
+        if len({a.shape[1:] for a in arrays}) > 1:
+            shapes = " and ".join(sorted({str(list(a.shape)) for a in arrays})[:2])
+            raise invalid(
+                "batch",
+                f"the elements of a ragged batch may differ in their first size only; there are "
+                f"{shapes}",
+                help="Make ragged tensors of them with map first.",
+            )
+        return ragged(wrap(np.concatenate(arrays)), RowPartition(cuts))
+    below = [list(ragged_rows(v)) for v in values]
+    inner = ragged_batch([row for rows in below for row in rows], depth - 1, splits)
+    return ragged(inner, RowPartition(cuts))
+
+
+def sparse_rows(value: SparseTensor) -> list[SparseTensor]:
+    """The rows of a sparse tensor."""
+    indices, values = value.indices._array, value.values._array
+    size, *rest = value.dense_shape._array.tolist()
+    order = np.argsort(indices[:, 0], kind="stable")
+    indices, values = indices[order], values[order]
+    ends = np.searchsorted(indices[:, 0], np.arange(size + 1))
+    shape = wrap(np.array(rest, np.int64))
+    return [
+        SparseTensor(wrap(indices[a:b, 1:]), wrap(values[a:b]), shape)
+        for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+    ]
+
+
+def sparse_batch(values: list[SparseTensor]) -> SparseTensor:
+    """Sparse tensors as the rows of one, as large as the largest of them."""
+    rank = {len(v.dense_shape._array) for v in values}
+    if len(rank) > 1:
+        raise invalid("batch", "the sparse tensors of a batch must have the same rank")
+    counts = [len(v.values._array) for v in values]
+    rows = np.repeat(np.arange(len(values), dtype=np.int64), counts)
+    inner = np.concatenate([v.indices._array for v in values])
+    sizes = np.max([v.dense_shape._array for v in values], 0)
+    return SparseTensor(
+        wrap(np.concatenate([rows[:, None], inner], 1)),
+        wrap(np.concatenate([v.values._array for v in values])),
+        wrap(np.concatenate([[len(values)], sizes]).astype(np.int64)),
+    )

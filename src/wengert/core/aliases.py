@@ -1,0 +1,63 @@
+"""A variable as the argument of a function that is being traced.
+
+It is the same variable under another object, so a trace can tell what came by the argument from
+what the function knew already: only then can the trace serve other variables of the same kind.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core.variable import Variable
+
+
+class Alias(Variable):
+    """Another name of a variable; `seen` says that Python asked which variable it is."""
+
+    __slots__ = ("_of", "_seen")
+
+    _of: Variable
+    _seen: list[bool]
+
+    def __init__(self, of: Variable, seen: list[bool]) -> None:
+        object.__setattr__(self, "_of", of)
+        object.__setattr__(self, "_seen", seen)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._of, name, value)
+
+    def __reduce__(self) -> Any:
+        return self._of.__reduce__()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self._of.__deepcopy__(memo)
+
+    def ref(self) -> Any:
+        self._seen[0] = True
+        return self._of.ref()
+
+
+def _delegated(name: str) -> property:
+    return property(lambda self: getattr(self._of, name))
+
+
+def _telling(name: str) -> property:
+    def get(self: Any) -> Any:
+        self._seen[0] = True
+        return getattr(self._of, name)
+
+    return property(get)
+
+
+for _name in (*Variable.__slots__, "_id"):
+    setattr(Alias, _name, _delegated(_name))
+for _name in ("name", "_shared_name", "_unique_id", "handle"):
+    setattr(Alias, _name, _telling(_name))
+
+
+def plain(variable: Variable) -> Variable:
+    """The variable itself."""
+    return variable._of if type(variable) is Alias else variable

@@ -1,0 +1,73 @@
+"""What becomes of variables in compiled code when a check fails: they stay as they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core.lazy import lax
+from wengert.graph.ir import Graph
+from wengert.graph.records import Node
+
+
+def anywhere(flag: Any) -> Any:
+    flag = flag if hasattr(flag, "ndim") else np.asarray(flag)
+    return lax.reduce_or(flag, tuple(range(flag.ndim))) if flag.ndim else flag
+
+
+def either(flags: list[Any]) -> Any:
+    found: Any = np.zeros((), bool)
+    for flag in flags:
+        found = lax.bitwise_or(found, flag)
+    return found
+
+
+class Keeper:
+    """Keeps variables as they were where a check has failed by the time they get a new value.
+
+    Later nodes read the value that was chosen. If they read the new one and only the program's
+    result were chosen, XLA would compute it twice and copy the variable before it.
+    """
+
+    def __init__(self, graph: Graph, given: Any, checks: list[Any], low: Any) -> None:
+        self._low, self._checks = low, checks
+        places = {v: k for k, v in enumerate(graph.all_inputs())}
+        self._starts = [
+            None if h.initial is None else given[places[h.initial]] for h in graph.written()
+        ]
+        values = [h.current for h in graph.written()]
+        self._values = values
+        self._early = {
+            v: s for v, s in zip(values, self._starts, strict=True) if values.count(v) == 1
+        }
+        self._chosen: set[tuple[Any, int]] = set()
+        self._bad: tuple[int, Any] = (0, None)
+
+    def bad(self) -> tuple[int, Any]:
+        """How many conditions there are by now, and whether one of them is met."""
+        count = len(self._checks) + len(self._low.wanted)
+        if count != self._bad[0]:
+            wishes = [w > np.int32(room) for w, _, room in self._low.wanted]
+            self._bad = count, either([anywhere(c) for c in self._checks] + wishes)
+        return self._bad
+
+    def choose(self, node: Node, env: dict[int, Any]) -> None:
+        """Chooses for those results of a node that are new values of variables."""
+        for value in node.outputs:
+            start, new = self._early.get(value), env[value]
+            if start is None or isinstance(new, np.ndarray) or new.shape != start.shape:
+                continue
+            count, bad = self.bad()
+            if count:
+                env[value] = lax.select(bad, start, new)
+                self._chosen.add((value, count))
+
+    def kept(self, news: list[Any]) -> list[Any]:
+        """The values of the variables after the step."""
+        count, bad = self.bad()
+        return [
+            new if start is None or (value, count) in self._chosen
+            else lax.select(bad, start, new)
+            for value, start, new in zip(self._values, self._starts, news, strict=True)
+        ]  # fmt: skip

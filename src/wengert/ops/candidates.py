@@ -1,0 +1,222 @@
+"""Losses over many classes that look at a few of them: candidates, and what is made of them.
+
+The candidates are drawn on the host, since how many draws it takes to find distinct ones depends
+on the numbers themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.op import Op, Spec
+from wengert.ops import philox
+from wengert.ops.cast import cast
+from wengert.ops.compare import equal
+from wengert.ops.create import ones_like, zeros_like
+from wengert.ops.embedding import embedding_lookup
+from wengert.ops.joining import concat
+from wengert.ops.losses import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits
+from wengert.ops.matmul import matmul
+from wengert.ops.power import expm1, log, log1p
+from wengert.ops.reduce import reduce_sum
+from wengert.ops.seeds import next_state
+from wengert.ops.select import where
+from wengert.ops.shaping import reshape, stop_gradient
+
+_DRAWS = 256
+
+
+class Candidates(NamedTuple):
+    """Classes drawn at random, and how often each class was to be expected among them."""
+
+    sampled_candidates: Any
+    true_expected_count: Any
+    sampled_expected_count: Any
+
+
+def _uniforms(state: np.ndarray) -> Iterator[float]:
+    """Numbers from 0 to 1, one after the other."""
+    low, high, key = (int(s) for s in state)
+    while True:
+        counters = np.arange(low, low + _DRAWS, dtype=np.uint64)
+        yield from (philox.blocks(key, counters, np.uint64(high)).reshape(-1) / 2.0**32).tolist()
+        low += _DRAWS
+
+
+def _draw(
+    state: np.ndarray, quantile: Callable[[float, int], int], count: int, unique: bool, limit: int
+) -> tuple[np.ndarray, np.ndarray]:
+    found: list[int] = []
+    seen: set[int] = set()
+    tries = 0
+    for u in _uniforms(state):
+        if len(found) == count:
+            break
+        tries += 1
+        k = min(quantile(u, limit), limit - 1)
+        if unique and k in seen:
+            continue
+        seen.add(k)
+        found.append(k)
+    return np.array(found, np.int64), np.array(tries, np.int32)
+
+
+DRAW = Op(
+    "draw_candidates",
+    "state",
+    kernel=_draw,
+    infer=lambda state, quantile, count, unique, limit: (
+        Spec((count,), dtypes.int64),
+        Spec((), dtypes.int32),
+    ),
+    lower=None,
+    grad=None,
+    outputs=2,
+    folds=False,
+    register=False,
+)
+
+
+def _sampled(
+    name: str,
+    quantile: Any,
+    chance: Any,
+    true: Any,
+    count: int,
+    unique: bool,
+    limit: int,
+    seed: Any,
+) -> Candidates:
+    if unique and count > limit:
+        rule = f"{count} distinct classes cannot be drawn from {limit}"
+        raise invalid(name, rule, help="Draw fewer, or pass unique=False.")
+    state = next_state(name, seed)
+    found, tries = apply(
+        DRAW, state, quantile=quantile, count=int(count), unique=bool(unique), limit=int(limit)
+    )
+    turns = cast(tries, dtypes.float32)
+
+    def expected(classes: Any) -> Any:
+        p = chance(cast(classes, dtypes.float32), float(limit))
+        return -expm1(turns * log1p(-p)) if unique else p * float(count)
+
+    return Candidates(found, expected(operand(true)), expected(found))
+
+
+def _log_uniform(u: float, limit: int) -> int:
+    return int(np.exp(u * np.log(limit + 1.0))) - 1
+
+
+def _log_uniform_chance(k: Any, limit: float) -> Any:
+    return (log(k + 2.0) - log(k + 1.0)) / float(np.log(limit + 1.0))
+
+
+def log_uniform_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: Any = None,
+    name: Any = None,
+) -> Candidates:
+    """Classes drawn with chances that fall off with their numbers, as for words by frequency."""
+    return _sampled(
+        "log_uniform_candidate_sampler", _log_uniform, _log_uniform_chance,
+        true_classes, num_sampled, unique, range_max, seed,
+    )  # fmt: skip
+
+
+def uniform_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: Any = None,
+    name: Any = None,
+) -> Candidates:
+    """Classes drawn with equal chances."""
+    return _sampled(
+        "uniform_candidate_sampler",
+        lambda u, limit: int(u * limit),
+        lambda k, limit: zeros_like(k) + 1.0 / limit,
+        true_classes, num_sampled, unique, range_max, seed,
+    )  # fmt: skip
+
+
+def _logits(
+    weights: Any, biases: Any, labels: Any, inputs: Any, values: Any, num_true: int, remove: bool
+) -> tuple[Any, Any]:
+    """Logits of the true classes and of the candidates, and the labels that belong to them."""
+    x = operand(inputs)
+    true = cast(operand(labels), dtypes.int64)
+    sampled, true_expected, sampled_expected = (stop_gradient(operand(v)) for v in values)
+    flat = reshape(true, [-1])
+    width = x.shape[-1]
+    w_true = reshape(embedding_lookup(weights, flat), [-1, num_true, width])
+    b_true = reshape(embedding_lookup(biases, flat), [-1, num_true])
+    near = reduce_sum(reshape(x, [-1, 1, width]) * w_true, 2) + b_true
+    far = matmul(x, embedding_lookup(weights, sampled), transpose_b=True)
+    far = far + embedding_lookup(biases, sampled)
+    if remove:
+        hits = equal(reshape(true, [-1, num_true, 1]), reshape(sampled, [1, 1, -1]))
+        hit = reduce_sum(cast(hits, x.dtype), 1) > 0.0
+        far = where(hit, zeros_like(far) + float(x.dtype.min), far)
+    near = near - log(true_expected)
+    far = far - log(sampled_expected)
+    return concat([near, far], 1), concat([ones_like(near) / float(num_true), zeros_like(far)], 1)
+
+
+def nce_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = False,
+    name: Any = "nce_loss",
+) -> Any:
+    """Noise-contrastive estimation: each true class against a few that were drawn."""
+    if sampled_values is None:
+        sampled_values = log_uniform_candidate_sampler(
+            labels, num_true, num_sampled, True, num_classes
+        )
+    logits, wanted = _logits(
+        weights, biases, labels, inputs, sampled_values, num_true, remove_accidental_hits
+    )
+    return reduce_sum(sigmoid_cross_entropy_with_logits(wanted, logits), 1)
+
+
+def sampled_softmax_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = True,
+    seed: Any = None,
+    name: Any = "sampled_softmax_loss",
+) -> Any:
+    """The cross-entropy over the true class and a few that were drawn."""
+    if sampled_values is None:
+        sampled_values = log_uniform_candidate_sampler(
+            labels, num_true, num_sampled, True, num_classes, seed
+        )
+    logits, wanted = _logits(
+        weights, biases, labels, inputs, sampled_values, num_true, remove_accidental_hits
+    )
+    return softmax_cross_entropy_with_logits(stop_gradient(wanted), logits)

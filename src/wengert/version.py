@@ -1,0 +1,13 @@
+"""The names of `tf.version`: the TensorFlow whose programs are run, and who runs them."""
+
+from wengert._version import __version__ as _own
+from wengert.core.missing import missing as _missing
+
+VERSION = "2.21.0"
+GIT_VERSION = f"wengert-{_own}"
+COMPILER_VERSION = ""
+GRAPH_DEF_VERSION = 0
+GRAPH_DEF_VERSION_MIN_CONSUMER = 0
+GRAPH_DEF_VERSION_MIN_PRODUCER = 0
+
+__getattr__ = _missing("tf.version", globals())
