@@ -707,8 +707,6 @@ BAD = {
     "zip: the arguments must be datasets, or tuples and dicts of them; got 3.": lambda: D.zip(
         D.range(3), 3
     ),
-    "cache: a cache in a file is not supported. Use cache() without a file name to keep the "
-    "elements in memory.": lambda: D.range(3).cache("file"),
     "padded_batch: an element is larger than the padded shape [1]; got int64[2]. Use None for "
     "sizes that should follow the largest element.": lambda: numbers(
         D.range(1, 3).map(lambda n: tf.range(n)).padded_batch(2, [1])

@@ -263,6 +263,8 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"'x' sizes: 8\n'y' sizes: 5"):
             model.fit(np.ones((8, 4)), np.ones((5, 1)), verbose=0)
 
+    # The size of the batch is open while tracing, so the step is traced to its end.
+    @pytest.mark.filterwarnings("ignore:The model does not have any trainable weights:UserWarning")
     def test_a_wrong_shape_inside_a_model(self, keras: Any) -> None:
         class Wrong(keras.Model):
             def call(self, x: Any) -> Any:

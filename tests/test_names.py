@@ -29,7 +29,8 @@ def namespace(place: str) -> Any:
 
 def public(place: str) -> list[str]:
     module = namespace(place)
-    other = ("annotations", "newaxis", "keras")  # Keras is a package of its own
+    # Keras is a package of its own.
+    other = ("annotations", "newaxis", "keras", "losses", "metrics", "optimizers")
     return [n for n in dir(module) if not n.startswith("_") and n not in other]
 
 

@@ -1,6 +1,19 @@
 """The names of `tf.image`."""
 
 from wengert.core.missing import missing as _missing
+from wengert.io.images import (
+    decode_and_crop_jpeg,
+    decode_bmp,
+    decode_gif,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    decode_webp,
+    encode_jpeg,
+    encode_png,
+    extract_jpeg_shape,
+    is_jpeg,
+)
 from wengert.ops.boxes import crop_and_resize, non_max_suppression
 from wengert.ops.color import (
     adjust_brightness,

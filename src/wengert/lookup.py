@@ -7,6 +7,7 @@ from wengert.vocabularies import DenseHashTable as _DenseHashTable
 from wengert.vocabularies import (
     KeyValueTensorInitializer,
     StaticHashTable,
+    StaticVocabularyTable,
     TextFileIndex,
     TextFileInitializer,
 )

@@ -1,6 +1,15 @@
 """The names of `tf.strings`."""
 
+from wengert.composite.ngrams import ngrams, unsorted_segment_join
 from wengert.composite.ragged_strings import bytes_split, split
+from wengert.composite.unicode import (
+    unicode_decode,
+    unicode_decode_with_offsets,
+    unicode_encode,
+    unicode_split,
+    unicode_split_with_offsets,
+    unicode_transcode,
+)
 from wengert.core.missing import missing as _missing
 from wengert.ops.hashing import to_hash_bucket_fast, to_hash_bucket_strong
 from wengert.ops.strings import (
@@ -25,6 +34,7 @@ __all__ = [
     "join",
     "length",
     "lower",
+    "ngrams",
     "reduce_join",
     "regex_full_match",
     "regex_replace",
@@ -34,6 +44,13 @@ __all__ = [
     "to_hash_bucket_fast",
     "to_hash_bucket_strong",
     "to_number",
+    "unicode_decode",
+    "unicode_decode_with_offsets",
+    "unicode_encode",
+    "unicode_split",
+    "unicode_split_with_offsets",
+    "unicode_transcode",
+    "unsorted_segment_join",
     "upper",
 ]
 

@@ -22,6 +22,10 @@ from wengert.core.errors import FailedPreconditionError, at_site, describe, inva
 from wengert.core.spec import TensorSpec
 from wengert.functions.host_calls import PyCall, emit_call
 from wengert.graph.ir import building
+from wengert.ops.cast import cast
+from wengert.ops.hashing import to_hash_bucket_fast
+from wengert.ops.select import where
+from wengert.ops.strings import as_string
 
 
 class TextFileIndex:
@@ -216,6 +220,61 @@ class StaticHashTable(Table):
 
     def _fill(self, keys: np.ndarray, values: np.ndarray) -> None:
         self._put(keys, values, True)
+
+
+class StaticVocabularyTable(Trackable):
+    """A table of words and their numbers, with buckets by hash for words that it does not have."""
+
+    def __init__(
+        self, initializer: Any, num_oov_buckets: int, lookup_key_dtype: Any = None,
+        name: str | None = None, experimental_is_anonymous: bool = False,
+    ) -> None:  # fmt: skip
+        if num_oov_buckets <= 0:
+            raise at_site(
+                ValueError(
+                    f"StaticVocabularyTable: `num_oov_buckets` must be greater than 0; got "
+                    f"{num_oov_buckets}. Use a StaticHashTable."
+                )
+            )
+        self._table = None if initializer is None else StaticHashTable(initializer, -1)
+        if self._table is not None and self._table.value_dtype is not dtypes.int64:
+            raise at_site(TypeError("StaticVocabularyTable: the values must be int64."))
+        self._buckets = int(num_oov_buckets)
+        kind = lookup_key_dtype or (self._table.key_dtype if self._table else dtypes.string)
+        self._key_dtype = dtypes.as_dtype(kind)
+
+    @property
+    def key_dtype(self) -> DType:
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> DType:
+        return dtypes.int64
+
+    @property
+    def name(self) -> str | None:
+        return None
+
+    def size(self, name: str | None = None) -> Any:
+        """How many numbers there are: those of the words and of the buckets."""
+        return (0 if self._table is None else self._table.size()) + self._buckets
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """The numbers of words; those that are not in the table get the number of a bucket."""
+        if isinstance(keys, RaggedTensor):
+            return keys.with_values(self.lookup(keys.values))
+        if isinstance(keys, SparseTensor):
+            return SparseTensor(keys.indices, self.lookup(keys.values), keys.dense_shape)
+        x = operand(keys, None, self._key_dtype)
+        words = x if x.dtype is dtypes.string else as_string(x)
+        bucket = to_hash_bucket_fast(words, self._buckets)
+        if self._table is None:
+            return bucket
+        given = x if x.dtype is self._table.key_dtype else cast(x, self._table.key_dtype)
+        found = self._table.lookup(given)
+        return where(found < 0, bucket + self._table.size(), found)
+
+    __getitem__ = lookup
 
 
 class MutableHashTable(Table):

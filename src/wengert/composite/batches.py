@@ -33,22 +33,23 @@ def ragged_rows(value: Any) -> list[Any]:
 
 def ragged_batch(values: list[Any], depth: int, splits: Any) -> RaggedTensor:
     """Elements with `depth` cut axes as the rows of a ragged tensor with one more."""
-    lengths = [int(v.nrows()) if isinstance(v, RaggedTensor) else v._array.shape[0] for v in values]
-    cuts = wrap(np.concatenate([[0], np.cumsum(lengths)]).astype(splits.np))
-    if not depth:
-        arrays = [v._array for v in values]
-        if len({a.shape[1:] for a in arrays}) > 1:
-            shapes = " and ".join(sorted({str(list(a.shape)) for a in arrays})[:2])
-            raise invalid(
-                "batch",
-                f"the elements of a ragged batch may differ in their first size only; there are "
-                f"{shapes}",
-                help="Make ragged tensors of them with map first.",
-            )
-        return ragged(wrap(np.concatenate(arrays)), RowPartition(cuts))
-    below = [list(ragged_rows(v)) for v in values]
-    inner = ragged_batch([row for rows in below for row in rows], depth - 1, splits)
-    return ragged(inner, RowPartition(cuts))
+    flat = [v.flat_values._array if depth else v._array for v in values]
+    if len({a.shape[1:] for a in flat}) > 1:
+        shapes = " and ".join(sorted({str(list(a.shape)) for a in flat})[:2])
+        raise invalid(
+            "batch",
+            f"the elements of a ragged batch may differ in their first size only; there are "
+            f"{shapes}",
+            help="Make ragged tensors of them with map first.",
+        )
+    cuts = [[s._array for s in v.nested_row_splits] for v in values] if depth else []
+    outer = [len(c[0]) - 1 for c in cuts] if depth else [len(a) for a in flat]
+    levels = [outer, *[np.concatenate([np.diff(c[k]) for c in cuts]) for k in range(depth)]]
+    found: Any = wrap(np.concatenate(flat))
+    for lengths in reversed(levels):
+        ends = np.concatenate([[0], np.cumsum(lengths)]).astype(splits.np)
+        found = ragged(found, RowPartition(wrap(ends)))
+    return found
 
 
 def sparse_rows(value: SparseTensor) -> list[SparseTensor]:

@@ -145,7 +145,8 @@ def range(
     step_values = known(bounds[2])
     if step_values is not None and (step_values == 0).any():
         raise invalid("ragged.range", "a step must not be 0")
-    count = [sizes.pop() if sizes else 1]
+    rows_of = next((b._array.shape[0] for b in bounds if b.shape.rank), 1)
+    count = [sizes.pop() if sizes else rows_of]
     start, limit, step = (broadcast_to(b, count) for b in bounds)
     kind = dtypes.as_dtype(row_splits_dtype)
     lengths = ceil(cast(limit - start, dtypes.float64) / cast(step, dtypes.float64))

@@ -14,10 +14,41 @@ from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.core import dtypes
+from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.op import Op, Spec
 from wengert.ops import dims, strings
 from wengert.ops.declare import static
+from wengert.ops.shaping import reshape
+
+
+Cut = Callable[..., list[Any]]
+
+
+def _parts_kernel(x: np.ndarray, cut: Cut, options: tuple[Any, ...], name: str) -> Any:
+    found = [cut(text, *options) for text in x.tolist()]
+    lengths = np.array([len(f) for f in found], np.int64)
+    return _flat([part for row in found for part in row], cut), lengths
+
+
+def _infer_parts(x: Spec, cut: Cut, options: tuple[Any, ...], name: str) -> tuple[Spec, Spec]:
+    rows = None if x.shape is None else x.shape[0]
+    return Spec((None,), _type(cut)), Spec((rows,), dtypes.int64)
+
+
+# The parts of each string of a vector, one after the other, and how many there are of each.
+STRING_PARTS = Op(
+    "string_parts",
+    "x",
+    kernel=_parts_kernel,
+    infer=_infer_parts,
+    lower=None,
+    grad=None,
+    accepts=dtypes.nums("s"),
+    outputs=2,
+    register=False,
+)
 
 
 def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: Any = None) -> Any:
@@ -28,30 +59,48 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: Any = No
     >>> tf.strings.split(["a b", "c"]).to_list()
     [[b'a', b'b'], [b'c']]
     """
-    mark = sep.encode() if sep else None
-    return _cut(input, lambda text: text.split(mark, maxsplit))
+    mark = sep.encode() if isinstance(sep, str) else sep
+    return parts_of("split", input, _between, mark or None, maxsplit)
+
+
+def _between(text: bytes, mark: bytes | None, most: int) -> list[bytes]:
+    return text.split(mark, most)
 
 
 def bytes_split(input: Any, name: Any = None) -> Any:
     """Each string as its single bytes."""
-    return _cut(input, lambda text: [text[i : i + 1] for i in range(len(text))])
+    return parts_of("bytes_split", input, _bytes)
 
 
-def _cut(value: Any, parts: Callable[[bytes], list[bytes]]) -> Any:
+def _bytes(text: bytes) -> list[bytes]:
+    return [text[i : i + 1] for i in range(len(text))]
+
+
+def parts_of(name: str, value: Any, cut: Cut, *options: Any) -> Any:
+    """What `cut` makes of each string, with one axis more."""
     x = value if isinstance(value, RaggedTensor) else to_tensor(value, None, dtypes.string)
     if x.dtype is not dtypes.string:
-        raise invalid_dtype("split", "strings are needed", x)
+        raise invalid_dtype(name, "strings are needed", x)
     if isinstance(x, RaggedTensor):
-        return x.with_flat_values(_cut(x.flat_values, parts))
-    if not x.shape.rank:
-        return to_tensor(_strings(parts(x.numpy())))
+        return x.with_flat_values(parts_of(name, x.flat_values, cut, *options))
+    if x.shape.rank is None:
+        raise invalid(name, "the rank of the strings must be known", x)
     if x.shape.rank > 1:
         rows = from_tensor(x, ragged_rank=x.shape.rank - 1)
-        return rows.with_flat_values(_cut(rows.flat_values, parts))
-    found = [parts(text) for text in x.numpy().tolist()]
-    lengths = to_tensor([len(f) for f in found], dtypes.int64)
-    flat = _strings([part for row in found for part in row])
-    return ragged(to_tensor(flat), RowPartition.from_row_lengths(lengths))
+        return rows.with_flat_values(parts_of(name, rows.flat_values, cut, *options))
+    vector = x if x.shape.rank else reshape(x, [1])
+    flat, lengths = apply(STRING_PARTS, vector, cut=cut, options=options, name=name)
+    if not x.shape.rank:
+        return flat
+    return ragged(flat, RowPartition.from_row_lengths(lengths, validate=False))
+
+
+def _type(cut: Cut) -> Any:
+    return getattr(cut, "dtype", dtypes.string)
+
+
+def _flat(parts: list[Any], cut: Cut) -> np.ndarray:
+    return _strings(parts) if _type(cut) is dtypes.string else np.array(parts, _type(cut).np)
 
 
 def _strings(parts: list[bytes]) -> np.ndarray:

@@ -88,7 +88,7 @@ class Sample(Plan):
         super().__init__(*plans)
         self._stop, self._weights = stop_on_empty, weights
         self._key = keys.step_key(self._name, seed)
-        self._epochs = itertools.count() if rerandomize else itertools.repeat(0)
+        self._epochs = keys.Epochs(rerandomize)
         if self.settled:
             _ = self.spec
 

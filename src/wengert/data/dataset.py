@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe, invalid
+from wengert.core.tensor import Value
 from wengert.data import buckets, elementwise, grouping, mixing, ordering
 from wengert.data.batching import Batch, Rebatch, Unbatch
 from wengert.data.calls import UserFunction
+from wengert.data.composites import RaggedBatch, SparseBatch
 from wengert.data.iterator import NumpyIterator, OwnedIterator
 from wengert.data.making import Making
 from wengert.data.options import Options
@@ -31,10 +34,13 @@ from wengert.data.plan import (
     whole,
     workers,
 )
+from wengert.data.resampling import Resample
+from wengert.data.storing import OnDisk, Storing
 from wengert.data.structure import normalize, spec_of
 from wengert.data.traced import TracedIterator, not_in_python, reduced, started
 from wengert.data.types import DatasetSpec
 from wengert.graph.ir import building
+from wengert.io.paths import local
 
 
 class DatasetV2:
@@ -43,7 +49,7 @@ class DatasetV2:
     __module__ = "tensorflow.python.data.ops.dataset_ops"
 
 
-class Dataset(Making, DatasetV2):
+class Dataset(Making, Storing, DatasetV2):
     """Elements that are made one after the other, as often as somebody iterates.
 
     >>> dataset = tf.data.Dataset.range(6).map(lambda x: x * x).batch(4)
@@ -217,9 +223,13 @@ class Dataset(Making, DatasetV2):
         again = reshuffle_each_iteration is not False
         return Dataset(ordering.Shuffle(self._plan, size, seed, again))
 
-    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
-        """Keeps the elements in memory once they were all seen."""
-        return Dataset(ordering.Cache(self._plan, filename))
+    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+        """Keeps the elements once they were all seen: in memory, or in a file of this name."""
+        if isinstance(filename, Value):
+            filename = filename.numpy()
+        if filename:
+            return Dataset(OnDisk("cache", self._plan, f"{local('cache', filename)}.zip"))
+        return Dataset(ordering.Cache(self._plan))
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
         """Makes up to `buffer_size` elements ahead of time in a background thread."""
@@ -268,6 +278,23 @@ class Dataset(Making, DatasetV2):
         size = positive("padded_batch", "batch_size", batch_size)
         drop = bool(drop_remainder)
         return Dataset(PaddedBatch(self._plan, size, padded_shapes, padding_values, drop))
+
+    def ragged_batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = dtypes.int64,
+        name: str | None = None,
+    ) -> Dataset:
+        """Batches of elements of unequal sizes, as ragged tensors where sizes are not known."""
+        size = positive("ragged_batch", "batch_size", batch_size)
+        splits = dtypes.as_dtype(row_splits_dtype)
+        return Dataset(RaggedBatch(self._plan, size, bool(drop_remainder), splits))
+
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
+        """Batches of elements of unequal sizes, as sparse tensors with rows of a given shape."""
+        size = positive("sparse_batch", "batch_size", batch_size)
+        return Dataset(SparseBatch(self._plan, size, row_shape))
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of each element as elements."""
@@ -330,6 +357,22 @@ class Dataset(Making, DatasetV2):
         return Dataset(made.plan(self._plan, Dataset))
 
     # Steps that draw on other datasets.
+
+    def rejection_resample(
+        self,
+        class_func: Callable[..., Any],
+        target_dist: Any,
+        initial_dist: Any = None,
+        seed: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Leaves out elements at random, so that classes come as often as `target_dist` says.
+
+        The elements are pairs: the class that `class_func` gives, and the element. Without
+        `initial_dist` the classes are counted as they come.
+        """
+        function = UserFunction("rejection_resample", class_func, "class_func")
+        return Dataset(Resample(self._plan, function, target_dist, initial_dist, seed))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of this dataset, then those of another."""

@@ -35,11 +35,12 @@ __all__ = [
     "DistributeOptions", "ExternalStatePolicy", "INFINITE_CARDINALITY", "OptimizationOptions",
     "Optional", "OptionalSpec", "RandomDataset", "ServiceOptions", "ThreadingOptions",
     "UNKNOWN_CARDINALITY", "assert_cardinality", "at", "bucket_by_sequence_length", "cardinality",
-    "choose_from_datasets", "copy_to_device", "enable_debug_mode", "enumerate_dataset", "from_list",
-    "get_next_as_optional", "get_single_element", "get_structure", "group_by_window",
-    "ignore_errors", "map_and_batch", "pad_to_cardinality", "parallel_interleave",
-    "prefetch_to_device", "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while",
-    "unbatch", "unique",
+    "choose_from_datasets", "copy_to_device", "dense_to_ragged_batch", "dense_to_sparse_batch",
+    "enable_debug_mode", "enumerate_dataset", "from_list", "get_next_as_optional",
+    "get_single_element", "get_structure", "group_by_window", "ignore_errors", "load",
+    "map_and_batch", "pad_to_cardinality", "parallel_interleave", "prefetch_to_device",
+    "rejection_resample", "sample_from_datasets", "save", "scan", "shuffle_and_repeat", "snapshot",
+    "take_while", "unbatch", "unique",
 ]  # fmt: skip
 
 Step = Callable[[Dataset], Dataset]
@@ -142,6 +143,38 @@ def unbatch() -> Step:
 def unique() -> Step:
     """`Dataset.unique` as a step for `apply`."""
     return lambda dataset: dataset.unique()
+
+
+def dense_to_ragged_batch(
+    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = "int64"
+) -> Step:
+    """`Dataset.ragged_batch` as a step for `apply`."""
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
+def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Step:
+    """`Dataset.sparse_batch` as a step for `apply`."""
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
+
+
+def rejection_resample(
+    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: Any = None
+) -> Step:
+    """`Dataset.rejection_resample` as a step for `apply`."""
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
+
+
+def snapshot(path: Any, compression: str | None = "AUTO", *args: Any, **kwargs: Any) -> Step:
+    """`Dataset.snapshot` as a step for `apply`."""
+    return lambda dataset: dataset.snapshot(path, compression, *args, **kwargs)
+
+
+def save(dataset: Dataset, path: Any, *args: Any, **kwargs: Any) -> None:
+    """Writes the elements of a dataset to a folder."""
+    dataset.save(path, *args, **kwargs)
+
+
+load = Dataset.load
 
 
 def map_and_batch(

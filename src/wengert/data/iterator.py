@@ -6,8 +6,12 @@ import threading
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
+
+from wengert.checkpoint.trackable import Trackable
 from wengert.composite.optional import Optional
 from wengert.core import nest
+from wengert.core.apply import wrap
 from wengert.core.errors import OutOfRangeError, at_site, invalid
 from wengert.core.tensor import Tensor
 from wengert.data.plan import Plan, Run
@@ -39,23 +43,58 @@ class Iterator(ABC):
         """The next element as an optional, which is empty at the end."""
 
 
-class OwnedIterator(Iterator):
-    """An iteration over one dataset; several threads may share it."""
+class OwnedIterator(Iterator, Trackable):
+    """An iteration over one dataset; several threads may share it.
+
+    A checkpoint keeps how many elements it has given, and the keys of random steps.
+    """
 
     drives_in_python = True  # see `functions.function.Options.drives`
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._source = plan.start(Run(plan.options()))
+        self._random = random_steps(plan)
+        self._start()
         self._lock = threading.Lock()
         self._number: Any = None
         self._waiting: list[Any] = []
+
+    def _start(self) -> None:
+        self._began = [(step._key, step._epochs.number) for step in self._random]
+        self._given = 0
+        self._source = self._plan.start(Run(self._plan.options()))
 
     def __next__(self) -> Any:
         if building() is not None:
             return self.traced_steps().get_next()
         with self._lock:
-            return self._waiting.pop() if self._waiting else next(self._source)
+            found = self._waiting.pop() if self._waiting else next(self._source)
+            self._given += 1
+            return found
+
+    # In checkpoints.
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        with self._lock:
+            facts = [self._given, *[n for pair in self._began for n in pair]]
+        return {"position": wrap(np.array(facts, np.uint64))}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
+        count, *facts = np.asarray(restored_tensors["position"]).tolist()
+        if len(facts) != 2 * len(self._random):
+            raise invalid(
+                "Checkpoint.restore",
+                f"the iterator that was saved had {len(facts) // 2} random steps, this one has "
+                f"{len(self._random)}",
+                help="Build the dataset that it belongs to.",
+            )
+        with self._lock:
+            for step, key, epoch in zip(self._random, facts[::2], facts[1::2], strict=True):
+                step._key, step._epochs.number = key, epoch
+            self._start()
+            self._waiting.clear()
+            self._source = _after(self._source, count)
+            self._given = count
 
     def get_next(self, name: str | None = None) -> Any:
         """The next element; `tf.errors.OutOfRangeError` at the end."""
@@ -114,6 +153,25 @@ class OwnedIterator(Iterator):
     @property
     def _type_spec(self) -> IteratorSpec:
         return IteratorSpec(self.element_spec)
+
+
+def random_steps(plan: Plan) -> list[Any]:
+    """The steps of a dataset that are random by a key of their own, in a fixed order."""
+    found = [step for one in plan.inputs for step in random_steps(one)]
+    return [*found, plan] if hasattr(plan, "_epochs") else found
+
+
+def _after(source: Any, count: int) -> Any:
+    """What comes after so many elements, which are made again when somebody asks."""
+    while count:
+        try:
+            next(source)
+        except StopIteration:
+            return
+        except Exception:
+            continue  # an element that failed did not count the first time either
+        count -= 1
+    yield from source
 
 
 class NumpyIterator:

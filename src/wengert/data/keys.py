@@ -32,6 +32,21 @@ def seeded() -> bool:
     return seeds._streams.seed is not None
 
 
+class Epochs:
+    """Numbers for the iterations over a random step: 0, 1, 2, …, or always the same one."""
+
+    __slots__ = ("_step", "number")
+
+    def __init__(self, moving: bool = True) -> None:
+        self.number = 0
+        self._step = int(moving)
+
+    def __next__(self) -> int:
+        found = self.number
+        self.number += self._step
+        return found
+
+
 class Draws:
     """States for the random operations in one call of a user's function, without end."""
 

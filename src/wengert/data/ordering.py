@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.errors import InvalidArgumentError, UnimplementedError, invalid
+from wengert.core.errors import InvalidArgumentError, invalid
 from wengert.data import keys
 from wengert.data.keys import Words
 from wengert.data.options import Options
@@ -156,7 +156,7 @@ class Shuffle(Plan):
             raise invalid("shuffle", "an endless dataset needs a `buffer_size`")
         self._size = size
         self._key = keys.step_key("shuffle", seed)
-        self._epochs = itertools.count() if reshuffle else itertools.repeat(0)
+        self._epochs = keys.Epochs(reshuffle)
 
     def _words(self) -> tuple[Words, Words]:
         """For the draws from the full buffer, and for emptying it at the end."""
@@ -231,15 +231,8 @@ class Cache(Plan):
 
     kind = "CacheDataset"
 
-    def __init__(self, source: Plan, filename: str) -> None:
+    def __init__(self, source: Plan) -> None:
         super().__init__(source)
-        if filename:
-            raise invalid(
-                "cache",
-                "a cache in a file is not supported",
-                help="Use cache() without a file name to keep the elements in memory.",
-                kind=UnimplementedError,
-            )
         self.kept: list[Any] | None = None
 
     def rows(self) -> Rows | None:

@@ -179,7 +179,7 @@ class Random(Plan):
     def __init__(self, seed: Any, rerandomize: bool) -> None:
         super().__init__()
         self._key = keys.step_key("random", seed)
-        self._epochs = itertools.count() if rerandomize else itertools.repeat(0)
+        self._epochs = keys.Epochs(rerandomize)
         self.__dict__["spec"] = TensorSpec([], int64)
 
     def start(self, run: Run) -> Iterator[Any]:

@@ -51,11 +51,13 @@ class Wide:
     def join(self, pattern: Any, specs: list[TensorSpec]) -> list[TensorSpec]:
         """The shapes met so far as one, with unknown sizes where they differ."""
         before = self.joined.get(pattern)
+        return specs if before is None else [*map(_joined, before, specs)]
+
+    def keep(self, pattern: Any, specs: list[TensorSpec]) -> None:
+        """Remembers the shapes of a trace that came to its end."""
         if len(self.joined) >= _MOST:
             self.joined.clear()
-        found = specs if before is None else [*map(_joined, before, specs)]
-        self.joined[pattern] = found
-        return found
+        self.joined[pattern] = specs
 
 
 def find(function: Any, key: Any, pairs: Any, named: Any, site: Any) -> Any:
@@ -68,15 +70,18 @@ def find(function: Any, key: Any, pairs: Any, named: Any, site: Any) -> Any:
             store.keep(key, found)
             return found
     specs = _as_driven(specs_in([*[v for _, v in pairs], *named.values()]))
-    if joins or store.wide.traces:
-        pattern = _pattern(pairs, named)
+    pattern = _pattern(pairs, named) if joins or store.wide.traces else None
+    if pattern is not None:
         found = store.wide.covering(pattern, specs)
         if found is not None:
             store.keep(key, found)
             return found
         specs = store.wide.join(pattern, specs) if joins else specs
     flat = iter(specs)
-    return function._trace(key, pairs, named, lambda x: next(flat), site)
+    found = function._trace(key, pairs, named, lambda x: next(flat), site)
+    if joins:
+        store.wide.keep(pattern, specs)
+    return found
 
 
 def _as_driven(specs: list[TensorSpec]) -> list[TensorSpec]:

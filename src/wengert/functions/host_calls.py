@@ -136,7 +136,7 @@ def _spec(out: Any) -> TensorSpec:
 
 
 def py_function(
-    func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: Any = None
+    func: Any = None, inp: Any = None, Tout: Any = None, name: Any = None
 ) -> Any:
     """Calls Python on tensors that have values, inside a function too; gradients pass through it.
 
@@ -149,7 +149,7 @@ def py_function(
 
 
 def numpy_function(
-    func: Callable[..., Any] | None = None,
+    func: Any = None,
     inp: Any = None,
     Tout: Any = None,
     stateful: bool = True,

@@ -303,7 +303,7 @@ def rebuild(
             found = {k: walk(value[k], f"{path}[{k!r}]") for k in in_order(value)}
             return _like(value, {k: found[k] for k in value})
         if hasattr(type(value), "__tf_tracing_type__"):
-            tracing = value.__tf_tracing_type__(None)
+            tracing: Any = getattr(value, "__tf_tracing_type__")(None)  # noqa: B009  # asked above
             parts = [walk(x, path) for x in tracing.to_tensors(value)]
             return tracing.from_tensors(iter(parts)) if parts else tracing.placeholder_value(None)
         if _is_fields(value, type(value)):

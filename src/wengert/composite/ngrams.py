@@ -1,0 +1,128 @@
+"""Neighbouring words together, and strings joined by segment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.composite.ragged_convert import from_tensor
+from wengert.composite.ragged_tensor import RaggedTensor, ragged
+from wengert.composite.row_partition import RowPartition
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand, to_tensor
+from wengert.core.errors import invalid
+from wengert.core.op import Op, Spec
+
+
+def _kernel(
+    x: np.ndarray, splits: np.ndarray, widths: tuple[int, ...], mark: bytes, pads: Any,
+    most: int, short: bool,
+) -> Any:  # fmt: skip
+    found: list[bytes] = []
+    lengths = []
+    for a, b in zip(splits[:-1].tolist(), splits[1:].tolist(), strict=True):
+        row = _of_row(x[a:b].tolist(), widths, mark, pads, most, short)
+        found += row
+        lengths.append(len(row))
+    flat = np.empty(len(found), object)
+    flat[:] = found
+    return flat, np.array(lengths, np.int64)
+
+
+def _of_row(
+    words: list[bytes], widths: Any, mark: bytes, pads: Any, most: int, short: bool
+) -> list[bytes]:
+    found = []
+    for width in widths:
+        room = 0 if pads is None else width - 1 if most < 0 else min(most, width - 1)
+        padded = words if pads is None else [pads[0]] * room + words + [pads[1]] * room
+        found += [mark.join(padded[i : i + width]) for i in range(len(padded) - width + 1)]
+    if short and not found and words:
+        found = [mark.join(words)]
+    return found
+
+
+NGRAMS = Op(
+    "string_ngrams", "x splits", kernel=_kernel,
+    infer=lambda x, splits, **attrs: (Spec((None,), dtypes.string), Spec((None,), dtypes.int64)),
+    lower=None, grad=None, outputs=2, match=(), register=False,
+)  # fmt: skip
+
+
+def ngrams(
+    data: Any,
+    ngram_width: Any,
+    separator: str = " ",
+    pad_values: Any = None,
+    padding_width: int | None = None,
+    preserve_short_sequences: bool = False,
+    name: Any = None,
+) -> Any:
+    """Words with their neighbours, `ngram_width` together, along the last axis.
+
+    >>> tf.strings.ngrams(["a", "b", "c"], 2).numpy().tolist()
+    [b'a b', b'b c']
+    """
+    widths = (ngram_width,) if isinstance(ngram_width, int) else tuple(ngram_width)
+    if not widths or min(widths) < 1:
+        raise invalid("ngrams", f"`ngram_width` must be 1 or more; got {ngram_width}")
+    pads = None
+    if pad_values is not None:
+        pair = (pad_values,) * 2 if isinstance(pad_values, str | bytes) else tuple(pad_values)
+        pads = tuple(p.encode() if isinstance(p, str) else p for p in pair)
+    most = -1 if padding_width is None else int(padding_width)
+    attrs: dict[str, Any] = {
+        "widths": widths, "mark": separator.encode(), "pads": pads, "most": most,
+        "short": bool(preserve_short_sequences),
+    }  # fmt: skip
+    if isinstance(data, RaggedTensor):
+        return _along(data, attrs)
+    x = operand(data, dtypes.string)
+    if not x.shape.rank:
+        raise invalid("ngrams", "the words must be a vector at least", x)
+    if x.shape.rank == 1:
+        splits = to_tensor([0, len(x)], dtypes.int64)
+        return apply(NGRAMS, x, splits, **attrs)[0]
+    return _along(from_tensor(x, ragged_rank=x.shape.rank - 1), attrs).to_tensor()
+
+
+def _along(x: RaggedTensor, attrs: dict[str, Any]) -> RaggedTensor:
+    if isinstance(x.values, RaggedTensor):
+        return x.with_values(_along(x.values, attrs))
+    flat, lengths = apply(NGRAMS, x.values, x.row_splits, **attrs)
+    return ragged(flat, RowPartition.from_row_lengths(lengths, validate=False))
+
+
+def _join_kernel(x: np.ndarray, ids: np.ndarray, count: int, mark: bytes) -> np.ndarray:
+    rest = x.shape[ids.ndim :]
+    rows: list[list[Any]] = [[] for _ in range(count)]
+    for row, i in zip(x.reshape(ids.size, *rest), ids.reshape(-1).tolist(), strict=True):
+        if i >= count:
+            raise invalid("unsorted_segment_join", f"segment {i} is outside [0, {count})")
+        if i >= 0:
+            rows[i].append(row)
+    out = np.empty((count, *rest), object)
+    for i in range(count):
+        for place in np.ndindex(*rest):
+            out[(i, *place)] = mark.join(r if not rest else r[place] for r in rows[i])
+    return out
+
+
+SEGMENT_JOIN = Op(
+    "unsorted_segment_join", "x ids", kernel=_join_kernel,
+    infer=lambda x, ids, count, mark: Spec(
+        None if x.shape is None or ids.shape is None else (count, *x.shape[len(ids.shape) :]),
+        dtypes.string,
+    ),
+    lower=None, grad=None, match=(), register=False,
+)  # fmt: skip
+
+
+def unsorted_segment_join(
+    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: Any = None
+) -> Any:
+    """The strings of each segment, joined."""
+    x, ids = operand(inputs, dtypes.string), operand(segment_ids)
+    return apply(SEGMENT_JOIN, x, ids, count=int(num_segments), mark=separator.encode())

@@ -1,0 +1,121 @@
+"""Crosses of features: every combination of the values in a row, as text or as a hash."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from wengert.composite.sparse_tensor import SparseTensor
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.op import Op, Spec
+from wengert.ops.hashing import fingerprint
+
+_WORD = (1 << 64) - 1
+_MULTIPLIER = 0xC6A4A7935BD1E995
+_KEY = 956888297470  # TensorFlow's own, so that equal features get equal numbers
+_LARGEST = (1 << 63) - 1
+
+
+def _mixed(a: int, b: int) -> int:
+    """FarmHash's way to make one fingerprint of two."""
+    turned = b * _MULTIPLIER & _WORD
+    found = a ^ _MULTIPLIER ^ ((turned ^ turned >> 47) * _MULTIPLIER & _WORD)
+    found = found * _MULTIPLIER & _WORD
+    found = (found ^ found >> 47) * _MULTIPLIER & _WORD
+    return found ^ found >> 47
+
+
+def _hashed(values: tuple[Any, ...], key: int, buckets: int) -> int:
+    found = key
+    for v in values:
+        found = _mixed(found, fingerprint(v) if isinstance(v, bytes) else v & _WORD)
+    return found % (buckets or _LARGEST)
+
+
+def _text(values: tuple[Any, ...], mark: bytes) -> bytes:
+    return mark.join(v if isinstance(v, bytes) else str(v).encode() for v in values)
+
+
+def _rows(parts: tuple[np.ndarray, ...], sparse: tuple[bool, ...]) -> list[list[list[Any]]]:
+    """For each feature the values of each row."""
+    found, left = [], iter(parts)
+    for is_sparse in sparse:
+        if not is_sparse:
+            found.append(next(left).tolist())
+            continue
+        indices, values, shape = next(left), next(left), next(left)
+        rows: list[list[Any]] = [[] for _ in range(int(shape[0]))]
+        for i, v in zip(indices[:, 0].tolist(), values.tolist(), strict=True):
+            rows[i].append(v)
+        found.append(rows)
+    return found
+
+
+def _kernel(*parts: np.ndarray, sparse: Any, hashed: bool, key: int, buckets: int, mark: bytes) -> Any:
+    rows = _rows(parts, sparse)
+    if len({len(r) for r in rows}) > 1:
+        counts = " and ".join(sorted({str(len(r)) for r in rows}))
+        raise invalid("sparse.cross", f"the features must have the same number of rows; got {counts}")
+    places: list[tuple[int, int]] = []
+    found: list[Any] = []
+    widest = 0
+    for i, features in enumerate(zip(*rows, strict=True)):
+        made = [
+            _hashed(v, key, buckets) if hashed else _text(v, mark)
+            for v in itertools.product(*features)
+        ]
+        places += [(i, k) for k in range(len(made))]
+        found += made
+        widest = max(widest, len(made))
+    values = np.empty(len(found), np.int64 if hashed else object)
+    values[:] = found
+    shape = np.array([len(rows[0]), widest], np.int64)
+    return np.array(places, np.int64).reshape(-1, 2), values, shape
+
+
+def _infer(*parts: Spec, hashed: bool, **attrs: Any) -> tuple[Spec, ...]:
+    kind = dtypes.int64 if hashed else dtypes.string
+    return Spec((None, 2), dtypes.int64), Spec((None,), kind), Spec((2,), dtypes.int64)
+
+
+CROSS = Op(
+    "sparse_cross", "*parts", kernel=_kernel, infer=_infer, lower=None, grad=None, outputs=3,
+    match=(), register=False,
+)  # fmt: skip
+
+
+def _crossed(name: str, inputs: Any, **attrs: Any) -> SparseTensor:
+    if not isinstance(inputs, list | tuple) or not inputs:
+        raise invalid(name, "give a list of features")
+    parts: list[Any] = []
+    sparse = []
+    for one in inputs:
+        is_sparse = isinstance(one, SparseTensor)
+        x = one.values if is_sparse else operand(one)
+        if x.dtype is not dtypes.string and not x.dtype.is_integer:
+            raise invalid_dtype(name, "features are strings or whole numbers", x)
+        if (one if is_sparse else x).shape.rank not in (2, None):
+            raise invalid(name, "a feature has rows of values", x, help="Use tf.expand_dims.")
+        parts += [one.indices, one.values, one.dense_shape] if is_sparse else [x]
+        sparse.append(is_sparse)
+    return SparseTensor(*apply(CROSS, *parts, sparse=tuple(sparse), **attrs))
+
+
+def cross(inputs: Any, name: Any = None, separator: str | None = None) -> SparseTensor:
+    """Every combination of the features' values in a row, as text."""
+    mark = "_X_" if separator is None else separator
+    return _crossed("sparse.cross", inputs, hashed=False, key=0, buckets=0, mark=mark.encode())
+
+
+def cross_hashed(
+    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: Any = None
+) -> SparseTensor:
+    """Every combination of the features' values in a row, as a number below `num_buckets`."""
+    key = _KEY if hash_key is None else int(hash_key)
+    attrs = {"hashed": True, "key": key, "buckets": int(num_buckets), "mark": b""}
+    return _crossed("sparse.cross_hashed", inputs, **attrs)

@@ -1,0 +1,96 @@
+"""`rejection_resample`: elements left out at random until their classes come as often as wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from wengert.core.errors import at_site, invalid
+from wengert.data import keys
+from wengert.data.calls import UserFunction
+from wengert.data.foresight import foreseen
+from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
+
+_NAME = "rejection_resample"
+
+
+class Resample(Plan):
+    """Pairs of a class and an element, in the wanted proportions."""
+
+    kind = "_MapDataset"
+
+    def __init__(
+        self, source: Plan, function: UserFunction, target: Any, initial: Any, seed: Any
+    ) -> None:
+        super().__init__(source)
+        self.function = function
+        self._target = _shares("target_dist", target)
+        self._initial = None if initial is None else _shares("initial_dist", initial)
+        if self._initial is not None and len(self._initial) != len(self._target):
+            raise at_site(
+                ValueError(
+                    f"{_NAME}: `target_dist` and `initial_dist` must name the same classes; got "
+                    f"{len(self._target)} and {len(self._initial)}."
+                )
+            )
+        self._key = keys.step_key(_NAME, seed)
+        self._epochs = keys.Epochs()
+        spec = foreseen(function, source)
+        if spec is not None:
+            self.__dict__["spec"] = (spec, source.spec)
+
+    def start(self, run: Run) -> Iterator[Any]:
+        chances = keys.Words(self._key, next(self._epochs)).fractions()
+        source, draws = self.input.start(run), self.function.draws(run)
+        return self._picked(source, draws, chances)
+
+    def _picked(self, source: Any, draws: Any, chances: Iterator[float]) -> Iterator[Any]:
+        seen = np.ones(len(self._target))
+        for element in source:
+            label = self.function(element, next(draws))
+            place = self._place(label)
+            shares = self._initial
+            if shares is None:
+                seen[place] += 1
+                shares = seen / seen.sum()
+            wanted = np.divide(self._target, shares, where=shares > 0, out=np.zeros_like(shares))
+            if next(chances) * wanted.max() < wanted[place]:
+                yield label, element
+
+    def _place(self, label: Any) -> int:
+        place = int(label)
+        if not 0 <= place < len(self._target):
+            raise invalid(
+                _NAME, f"`class_func` gave class {place}; there are {len(self._target)} classes"
+            )
+        return place
+
+    @property
+    def settled(self) -> bool:
+        return "spec" in self.__dict__
+
+    @cached_property
+    def _probed(self) -> tuple[Any, Any]:
+        return self.function.probe(self.input)
+
+    def find_spec(self) -> Any:
+        return self._probed[0], self.input.spec
+
+    def sample(self) -> Any:
+        return self._probed[1], self.input.sample()
+
+    def cardinality(self) -> int:
+        endless = self.input.cardinality() == INFINITE_CARDINALITY
+        return INFINITE_CARDINALITY if endless else UNKNOWN_CARDINALITY
+
+
+def _shares(argument: str, given: Any) -> np.ndarray:
+    found = np.asarray(given, np.float64)
+    if found.ndim != 1 or not len(found) or (found < 0).any() or not found.sum() > 0:
+        raise at_site(
+            ValueError(f"{_NAME}: `{argument}` must be a list of probabilities; got {given!r}.")
+        )
+    return found / found.sum()

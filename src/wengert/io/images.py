@@ -1,0 +1,266 @@
+"""Pictures as bytes, and back: PNG, JPEG, GIF, BMP and WebP, by way of Pillow.
+
+Pillow is asked for when a picture is met. None of this compiles.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.op import Op, Spec
+
+_STRING = dtypes.nums("s")
+# How a picture with so many channels is held in memory.
+_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+_NAMES = {"png": "PNG", "jpeg": "JPEG", "gif": "GIF", "bmp": "BMP", "webp": "WEBP"}
+_ANY = tuple(_NAMES.values())
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "decode_image: pictures are read and written by Pillow, which is not installed. "
+            "Install it with `pip install pillow`.",
+            name=error.name,
+        ) from None
+    return Image
+
+
+def _single(name: str, x: np.ndarray) -> bytes:
+    if x.ndim:
+        help = "Use tf.map_fn, or a dataset's map."
+        raise invalid(name, "`contents` must be one string", Spec(x.shape, dtypes.string), help=help)
+    found: Any = x[()]
+    return found
+
+
+def _decode(
+    x: np.ndarray, name: str, kinds: tuple[str, ...], channels: int, dtype: dtypes.DType,
+    animated: bool,
+) -> np.ndarray:  # fmt: skip
+    Image, data = _pillow(), _single(name, x)
+    try:
+        with Image.open(io.BytesIO(data), formats=list(_ANY)) as picture:
+            if picture.format not in kinds:
+                words = f"the bytes are a {picture.format} picture; it takes {' and '.join(kinds)}"
+                raise invalid(name, words, help="Use tf.io.decode_image for all of them.")
+            if picture.format == "GIF" and animated:
+                frames = [_frame(picture, i) for i in range(picture.n_frames)]
+                return np.stack([_typed(f, dtype) for f in frames])
+            return _typed(_pixels(picture, channels), dtype)
+    except (OSError, SyntaxError, ValueError) as error:
+        if hasattr(error, "node_def"):
+            raise
+        words = "the bytes are no picture that can be read"
+        raise invalid(name, f"{words}, or a damaged one ({len(data)} bytes)") from error
+
+
+def _frame(picture: Any, number: int) -> np.ndarray:
+    picture.seek(number)
+    return np.asarray(picture.convert("RGB"))
+
+
+def _pixels(picture: Any, channels: int) -> np.ndarray:
+    if picture.mode.startswith("I") and channels in (0, 1):  # 16 bits
+        return np.asarray(picture).astype(np.uint16)[..., None]
+    mode = _MODES.get(channels) or _own_mode(picture)
+    found = np.asarray(picture if picture.mode == mode else picture.convert(mode))
+    return found[..., None] if found.ndim == 2 else found
+
+
+def _own_mode(picture: Any) -> str:
+    if picture.mode in _MODES.values():
+        return picture.mode
+    if picture.mode in ("1", "I", "F"):
+        return "L"
+    return "RGBA" if "transparency" in picture.info or picture.mode == "PA" else "RGB"
+
+
+def _typed(pixels: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
+    if pixels.dtype == dtype.np:
+        return pixels
+    if dtype is dtypes.uint16:
+        return pixels.astype(np.uint16) * np.uint16(257)
+    return (pixels >> 8).astype(np.uint8)
+
+
+def _infer(
+    x: Spec, name: str, kinds: tuple[str, ...], channels: int, dtype: dtypes.DType, animated: bool
+) -> Spec:
+    if animated and len(kinds) > 1:
+        return Spec(None, dtype)
+    rest = (None, None, 3 if kinds == ("GIF",) else channels or None)
+    return Spec((None, *rest) if animated else rest, dtype)
+
+
+DECODE_IMAGE = Op(
+    "decode_image", "x", kernel=_decode, infer=_infer, lower=None, grad=None, accepts=_STRING,
+    register=False,
+)  # fmt: skip
+
+
+def _decoded(
+    name: str, contents: Any, kinds: tuple[str, ...], channels: Any, dtype: Any, animated: bool
+) -> Any:
+    count, kind = int(channels or 0), dtypes.as_dtype(dtype)
+    if count not in (0, 1, 3, 4):
+        raise invalid(name, f"`channels` must be 0, 1, 3 or 4; got {channels}")
+    if kind not in (dtypes.uint8, dtypes.uint16):
+        raise invalid_dtype(name, f"`dtype` must be uint8 or uint16; got {kind.name}")
+    x = operand(contents, dtypes.string)
+    return apply(
+        DECODE_IMAGE, x, name=name, kinds=kinds, channels=count, dtype=kind, animated=animated
+    )
+
+
+def decode_png(contents: Any, channels: Any = 0, dtype: Any = "uint8", name: Any = None) -> Any:
+    """The pixels of a PNG picture, [height, width, channels]; `channels` of 0 as in the file."""
+    return _decoded("decode_png", contents, _ANY, channels, dtype, False)
+
+
+def decode_jpeg(
+    contents: Any,
+    channels: Any = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1,
+    dct_method: str = "",
+    name: Any = None,
+) -> Any:
+    """The pixels of a JPEG picture, [height, width, channels]; `ratio` takes every n-th only."""
+    found = _decoded("decode_jpeg", contents, _ANY, channels, dtypes.uint8, False)
+    return found if ratio == 1 else found[::ratio, ::ratio]
+
+
+def decode_and_crop_jpeg(
+    contents: Any, crop_window: Any, channels: Any = 0, *args: Any, **kwargs: Any
+) -> Any:
+    """A part of a JPEG picture: `crop_window` is [y, x, height, width]."""
+    window = operand(crop_window)
+    y, x, height, width = (window[i] for i in range(4))
+    return decode_jpeg(contents, channels, *args, **kwargs)[y : y + height, x : x + width]
+
+
+def decode_gif(contents: Any, name: Any = None) -> Any:
+    """The frames of a GIF picture, [frames, height, width, 3]."""
+    return _decoded("decode_gif", contents, ("GIF",), 3, dtypes.uint8, True)
+
+
+def decode_bmp(contents: Any, channels: Any = 0, name: Any = None) -> Any:
+    """The pixels of a BMP picture, [height, width, channels]."""
+    return _decoded("decode_bmp", contents, ("BMP",), channels, dtypes.uint8, False)
+
+
+def decode_webp(contents: Any, channels: Any = 0, dtype: Any = "uint8", name: Any = None) -> Any:
+    """The pixels of a WebP picture, [height, width, channels]."""
+    return _decoded("decode_webp", contents, ("WEBP",), channels, dtype, False)
+
+
+def decode_image(
+    contents: Any,
+    channels: Any = None,
+    dtype: Any = "uint8",
+    name: Any = None,
+    expand_animations: bool = True,
+) -> Any:
+    """The pixels of a picture of any kind; a GIF gives all frames if `expand_animations`.
+
+    A floating `dtype` gives values from 0 to 1. Inside a function the rank is unknown, unless
+    `expand_animations=False`.
+    """
+    from wengert.ops.color import convert_image_dtype
+
+    kind = dtypes.as_dtype(dtype)
+    kept = kind if kind in (dtypes.uint8, dtypes.uint16) else dtypes.uint8
+    found = _decoded("decode_image", contents, _ANY, channels, kept, bool(expand_animations))
+    return found if kept is kind else convert_image_dtype(found, kind)
+
+
+def _encode(x: np.ndarray, name: str, kind: str, options: tuple[tuple[str, Any], ...]) -> np.ndarray:
+    Image = _pillow()
+    out = np.empty(x.shape[:-3], object)
+    for place in np.ndindex(x.shape[:-3]):
+        pixels = np.ascontiguousarray(x[place])
+        picture = Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
+        if kind == "JPEG" and picture.mode not in ("L", "RGB"):
+            raise invalid(name, "a JPEG picture has 1 or 3 channels", Spec(x.shape, dtypes.of(x)))
+        file = io.BytesIO()
+        picture.save(file, kind, **dict(options))
+        out[place] = file.getvalue()
+    return out
+
+
+def _infer_encoded(x: Spec, name: str, kind: str, options: Any) -> Spec:
+    if x.shape is not None and len(x.shape) < 3:
+        raise invalid(name, "a picture is [height, width, channels]", x)
+    return Spec(None if x.shape is None else x.shape[:-3], dtypes.string)
+
+
+ENCODE_IMAGE = Op(
+    "encode_image", "x", kernel=_encode, infer=_infer_encoded, lower=None, grad=None,
+    register=False,
+)  # fmt: skip
+
+
+def _encoded(name: str, image: Any, kind: str, allowed: Any, **options: Any) -> Any:
+    x = operand(image)
+    if x.dtype not in allowed:
+        words = " or ".join(d.name for d in allowed)
+        help = "Use tf.image.convert_image_dtype."
+        raise invalid_dtype(name, f"the pixels must be {words}", x, help=help)
+    if x.shape.rank is not None and x.shape.rank < 3:
+        raise invalid(name, "a picture is [height, width, channels]", x)
+    return apply(ENCODE_IMAGE, x, name=name, kind=kind, options=tuple(options.items()))
+
+
+def encode_png(image: Any, compression: int = -1, name: Any = None) -> Any:
+    """Pixels as a PNG picture."""
+    more = {} if compression < 0 else {"compress_level": compression}
+    return _encoded("encode_png", image, "PNG", (dtypes.uint8, dtypes.uint16), **more)
+
+
+def encode_jpeg(
+    image: Any,
+    format: str = "",
+    quality: int = 95,
+    progressive: bool = False,
+    optimize_size: bool = False,
+    chroma_downsampling: bool = True,
+    density_unit: str = "in",
+    x_density: int = 300,
+    y_density: int = 300,
+    xmp_metadata: str = "",
+    name: Any = None,
+) -> Any:
+    """Pixels as a JPEG picture."""
+    if not 0 <= quality <= 100:
+        raise invalid("encode_jpeg", f"`quality` is from 0 to 100; got {quality}")
+    more = {} if chroma_downsampling else {"subsampling": 0}
+    return _encoded(
+        "encode_jpeg", image, "JPEG", (dtypes.uint8,), quality=quality, progressive=progressive,
+        optimize=optimize_size, dpi=(x_density, y_density), **more,
+    )  # fmt: skip
+
+
+def is_jpeg(contents: Any, name: Any = None) -> Any:
+    """Whether bytes begin as those of a JPEG picture do."""
+    from wengert.strings import substr
+
+    return substr(operand(contents, dtypes.string), 0, 3) == b"\xff\xd8\xff"
+
+
+def extract_jpeg_shape(contents: Any, output_type: Any = "int32", name: Any = None) -> Any:
+    """Height, width and channels of a JPEG picture."""
+    from wengert.ops.dims import shape
+
+    return shape(decode_jpeg(contents), dtypes.as_dtype(output_type))
