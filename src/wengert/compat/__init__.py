@@ -23,8 +23,6 @@ __all__ = [
     "integral_types",
     "path_to_str",
     "real_types",
-    "v1",
-    "v2",
 ]
 
 bytes_or_text_types = (bytes, str)

@@ -36,8 +36,24 @@ __all__ = [
 
 # The same names stood for other things in TensorFlow 1.
 _OTHERS = frozenset(
-    "Graph Session data device_lib estimator get_variable gradients initializers layers losses "
-    "metrics placeholder saved_model summary train variable_scope".split()
+    [
+        "Graph",
+        "Session",
+        "data",
+        "device_lib",
+        "estimator",
+        "get_variable",
+        "gradients",
+        "initializers",
+        "layers",
+        "losses",
+        "metrics",
+        "placeholder",
+        "saved_model",
+        "summary",
+        "train",
+        "variable_scope",
+    ]
 )
 
 

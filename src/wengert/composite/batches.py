@@ -7,6 +7,7 @@ batch.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,8 @@ def ragged_rows(value: Any) -> list[Any]:
     inner = value.values
     if isinstance(inner, Tensor):
         flat = inner._array
-        return [wrap(flat[a:b]) for a, b in zip(splits, splits[1:], strict=False)]
-    return [inner[a:b] for a, b in zip(splits, splits[1:], strict=False)]
+        return [wrap(flat[a:b]) for a, b in pairwise(splits)]
+    return [inner[a:b] for a, b in pairwise(splits)]
 
 
 def ragged_batch(values: list[Any], depth: int, splits: Any) -> RaggedTensor:

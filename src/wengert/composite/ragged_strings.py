@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from wengert.core.op import Op, Spec
 from wengert.ops import dims, strings
 from wengert.ops.declare import static
 from wengert.ops.shaping import reshape
-
 
 Cut = Callable[..., list[Any]]
 
@@ -119,6 +119,23 @@ def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
     return map_flat_values(lambda flat: strings.join(flat, separator), along)
 
 
+def _join_rows(x: np.ndarray, splits: np.ndarray, mark: bytes) -> np.ndarray:
+    ends = splits.tolist()
+    return _strings([mark.join(x[a:b]) for a, b in pairwise(ends)])
+
+
+def _infer_joined(x: Spec, splits: Spec, mark: bytes) -> Spec:
+    rows = None if splits.shape is None else splits.shape[0]
+    return Spec((None if rows is None else rows - 1,), dtypes.string)
+
+
+# The strings of each row of a ragged tensor, put together.
+JOIN_ROWS = Op(
+    "join_string_rows", "x splits", kernel=_join_rows, infer=_infer_joined, lower=None, grad=None,
+    match=(), register=False,
+)  # fmt: skip
+
+
 def reduce_join(
     inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
 ) -> Any:
@@ -143,5 +160,8 @@ def _joined(x: Any, axis: int, separator: str) -> Any:
         return x.with_values(_joined(x.values, axis - 1, separator))
     if x.shape.rank != 2:
         raise invalid("reduce_join", f"axis {axis} of rows that hold rows themselves", x)
-    rows = x.to_list() if axis else x.to_tensor().numpy().T.tolist()
-    return to_tensor(_strings([separator.encode().join(row) for row in rows]))
+    mark = separator.encode()
+    if axis:
+        return apply(JOIN_ROWS, x.values, x.row_splits, mark=mark)
+    columns = x.to_tensor().numpy().T.tolist()
+    return to_tensor(_strings([mark.join(column) for column in columns]))

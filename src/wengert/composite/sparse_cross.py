@@ -56,11 +56,15 @@ def _rows(parts: tuple[np.ndarray, ...], sparse: tuple[bool, ...]) -> list[list[
     return found
 
 
-def _kernel(*parts: np.ndarray, sparse: Any, hashed: bool, key: int, buckets: int, mark: bytes) -> Any:
+def _kernel(
+    *parts: np.ndarray, sparse: Any, hashed: bool, key: int, buckets: int, mark: bytes
+) -> Any:
     rows = _rows(parts, sparse)
     if len({len(r) for r in rows}) > 1:
         counts = " and ".join(sorted({str(len(r)) for r in rows}))
-        raise invalid("sparse.cross", f"the features must have the same number of rows; got {counts}")
+        raise invalid(
+            "sparse.cross", f"the features must have the same number of rows; got {counts}"
+        )
     places: list[tuple[int, int]] = []
     found: list[Any] = []
     widest = 0

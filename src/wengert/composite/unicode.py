@@ -27,7 +27,7 @@ def _codec(name: str, encoding: str) -> str:
     found = _CODECS.get(str(encoding).upper())
     if found is None:
         known = ", ".join(k for k in _CODECS if k != "LATIN1")
-        raise at_site(ValueError(f"{name}: the encodings are {known}; got {encoding!r}."))
+        raise invalid(name, f"the encodings are {known}; got {encoding!r}")
     return found
 
 
@@ -122,7 +122,9 @@ def unicode_decode_with_offsets(
     return found, parts_of("unicode_decode_with_offsets", input, _offsets, *options)
 
 
-def _encode_kernel(points: np.ndarray, splits: np.ndarray, codec: str, errors: str, sub: int) -> Any:
+def _encode_kernel(
+    points: np.ndarray, splits: np.ndarray, codec: str, errors: str, sub: int
+) -> Any:
     out = np.empty(len(splits) - 1, object)
     for i, (a, b) in enumerate(zip(splits[:-1].tolist(), splits[1:].tolist(), strict=True)):
         out[i] = "".join(_valid(points[a:b].tolist(), errors, sub)).encode(codec, "replace")
@@ -185,7 +187,8 @@ def _encoded(x: RaggedTensor, codec: str, errors: str, sub: int) -> Any:
 def _transcode_kernel(x: np.ndarray, options: Any, codec: str) -> np.ndarray:
     out = np.empty(x.shape, object)
     for i in np.ndindex(x.shape):
-        out[i] = _text(x[i], *options).encode(codec, "replace")
+        text: Any = x[i]
+        out[i] = _text(text, *options).encode(codec, "replace")
     return out
 
 

@@ -17,7 +17,7 @@ from wengert.core.tensor import Tensor
 from wengert.data.calls import UserFunction
 from wengert.data.mixing import plan_of
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
-from wengert.data.sources import Tensors
+from wengert.data.sources import Elements
 from wengert.data.structure import columns, map_spec
 
 
@@ -50,11 +50,11 @@ class Window(Plan):
         found = columns(elements)
         known = self.input.__dict__.get("spec")
         specs = [None] * len(found) if known is None else nest.flatten(known)
-        plans = [Tensors(list(c), spec) for c, spec in zip(found, specs, strict=True)]
+        plans = [Elements(list(c), spec) for c, spec in zip(found, specs, strict=True)]
         return nest.pack_sequence_as(elements[0], [self._dataset(plan) for plan in plans])
 
     def find_spec(self) -> Any:
-        return map_spec(lambda one: self._dataset(Tensors([], one))._type_spec, self.input.spec)
+        return map_spec(lambda one: self._dataset(Elements([], one))._type_spec, self.input.spec)
 
     def sample(self) -> Any:
         _ = self.input.spec
@@ -122,7 +122,7 @@ class GroupByWindow(Plan):
 
     def made(self, key: Any, elements: list[Any]) -> Plan:
         """The dataset that the user makes of one window."""
-        window = self._dataset(Tensors(elements, self.__dict__.get("_known")))
+        window = self._dataset(Elements(elements, self.__dict__.get("_known")))
         return plan_of(self.reduce, self.reduce((key, window)))
 
     @cached_property

@@ -30,10 +30,6 @@ _MOST, _MOST_BYTES = 16, 64 << 20
 # Seconds that a prefetching thread works at a time. Much more, and the reader, back from compiled
 # code, would wait for Python's lock; much less, and the thread would be woken more than it works.
 _SPELL = 1e-4
-# Where compiled code has no more than this many cores for itself, a thread that prefetches takes
-# one away from it. `prefetch(AUTOTUNE)` starts one there only for elements that take this share of
-# the reader's own time.
-_FEW_CORES, _SHARE = 2, 0.25
 
 
 class ParallelMap(Iterator[Any]):
@@ -135,13 +131,8 @@ class Prefetched(Iterator[Any]):
         self._thread: threading.Thread | None = None
         self._freed = 0
         self._pace = [0.0]
-        self._here = size == AUTOTUNE and _cores() <= _FEW_CORES
-        self._given = perf_counter()
-        self._slow = 0
 
     def __next__(self) -> Any:
-        if self._here:
-            return self._make_here()
         if self._thread is None:
             self._begin()
         if self._process != os.getpid():
@@ -157,18 +148,6 @@ class Prefetched(Iterator[Any]):
         if what == "error":
             raise value
         return value
-
-    def _make_here(self) -> Any:
-        """An element without the thread, which starts when two in a row were worth it."""
-        assert self._source is not None
-        asked = perf_counter()
-        element = next(self._source)
-        made = perf_counter()
-        worth = made - asked > max(_SPELL, _SHARE * (asked - self._given))
-        self._slow = self._slow + 1 if worth else 0
-        self._here = self._slow < 2
-        self._given = made
-        return element
 
     def _begin(self) -> None:
         source, self._source = self._source, None
@@ -226,13 +205,6 @@ def _produce(
         ready.put(item)
         free -= 1
         del item
-
-
-def _cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _bytes(value: Any) -> int:

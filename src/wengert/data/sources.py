@@ -18,7 +18,7 @@ from wengert.core.tensor import Tensor
 from wengert.data import keys
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.rows import Rows
-from wengert.data.structure import blank, normalize, packer, spec_of, unbatched
+from wengert.data.structure import blank, normalize, packer, rebuild, spec_of, unbatched
 
 # Longer ranges are counted, not laid out in memory.
 _LONGEST = 1 << 22
@@ -48,11 +48,27 @@ class Tensors(Plan):
         return len(self.elements)
 
 
+class Elements(Tensors):
+    """The elements of a window or of a group, handed to the user as a dataset."""
+
+    kind = "_VariantDataset"
+
+
 def one_element(tensors: Any) -> Tensors:
     """The whole value as the only element."""
     element = normalize(tensors)
     _not_empty("from_tensors", element)
     return Tensors([element])
+
+
+def lent(value: Any) -> Any:
+    """Tensors over the memory of arrays, where that is as a tensor's own would be."""
+    if isinstance(value, tuple | dict):
+        return rebuild(value, lent)
+    if type(value) is not np.ndarray or value.dtype.kind not in "fiub":
+        return value
+    plain = value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative
+    return wrap(value) if plain and value.dtype.itemsize <= 8 else value
 
 
 def _not_empty(name: str, element: Any) -> None:

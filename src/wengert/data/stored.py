@@ -162,7 +162,11 @@ class Stored(Plan):
 
 
 def _member(data: Any) -> tuple[int, list[tuple[int, ...]], list[int]]:
-    return int(data["count"]), [tuple(map(int, s)) for s in data["shapes"]], [*map(int, data["bytes"])]
+    return (
+        int(data["count"]),
+        [tuple(map(int, s)) for s in data["shapes"]],
+        [*map(int, data["bytes"])],
+    )
 
 
 def _opened(name: str, path: str) -> zipfile.ZipFile:

@@ -135,9 +135,7 @@ def _spec(out: Any) -> TensorSpec:
     return TensorSpec(None, dtypes.as_dtype(out))
 
 
-def py_function(
-    func: Any = None, inp: Any = None, Tout: Any = None, name: Any = None
-) -> Any:
+def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: Any = None) -> Any:
     """Calls Python on tensors that have values, inside a function too; gradients pass through it.
 
     `Tout` gives the dtypes of the results (or `TensorSpec`s), a list for several. Without `func`

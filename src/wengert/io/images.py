@@ -6,6 +6,7 @@ Pillow is asked for when a picture is met. None of this compiles.
 from __future__ import annotations
 
 import io
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -25,20 +26,21 @@ _ANY = tuple(_NAMES.values())
 
 def _pillow() -> Any:
     try:
-        from PIL import Image
+        return import_module("PIL.Image")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "decode_image: pictures are read and written by Pillow, which is not installed. "
             "Install it with `pip install pillow`.",
             name=error.name,
         ) from None
-    return Image
 
 
 def _single(name: str, x: np.ndarray) -> bytes:
     if x.ndim:
         help = "Use tf.map_fn, or a dataset's map."
-        raise invalid(name, "`contents` must be one string", Spec(x.shape, dtypes.string), help=help)
+        raise invalid(
+            name, "`contents` must be one string", Spec(x.shape, dtypes.string), help=help
+        )
     found: Any = x[()]
     return found
 
@@ -186,7 +188,9 @@ def decode_image(
     return found if kept is kind else convert_image_dtype(found, kind)
 
 
-def _encode(x: np.ndarray, name: str, kind: str, options: tuple[tuple[str, Any], ...]) -> np.ndarray:
+def _encode(
+    x: np.ndarray, name: str, kind: str, options: tuple[tuple[str, Any], ...]
+) -> np.ndarray:
     Image = _pillow()
     out = np.empty(x.shape[:-3], object)
     for place in np.ndindex(x.shape[:-3]):

@@ -25,8 +25,13 @@ from wengert.functions.trace import Trace, trace
 from wengert.io.paths import local, refused
 from wengert.ops.seeds import next_state
 from wengert.saved_model.files import Opened
-from wengert.saved_model.program import Program
-from wengert.saved_model.restored import CallableObject, RestoredFunction, RestoredObject
+from wengert.saved_model.program import Program, Pull
+from wengert.saved_model.restored import (
+    CallableObject,
+    RestoredFunction,
+    RestoredObject,
+    SeveralRanks,
+)
 
 
 def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
@@ -90,7 +95,10 @@ class _Loading:
             path = f"{self.opened.folder}/{entry['file']}"
             raise refused("load", rule, path, "Update JAX.", UnimplementedError) from error
         given = [self._spec(x) for x in entry["given"]]
-        return Program(entry, given, exported)
+        found = Program(entry, given, exported)
+        if "gradient" in entry:
+            found.gradient = Pull(entry, lambda: self._program(entry["gradient"]), self._constant)
+        return found
 
     def _producer(self) -> str:
         return str(self.content.get("producer", "another program"))
@@ -120,12 +128,16 @@ class _Loading:
         return lambda outs: packing.unpack(structure, outs.__getitem__)
 
     def _signature(self, name: str, what: dict[str, Any]) -> ConcreteFunction:
-        """The same program with tensors in and out by name."""
-        entry = self.entries[what["concrete"]]
-        named = {str(x[0]): _tensor_spec(*x) for x in entry["inputs"]}
+        """The same program with tensors in and out by name, or those for several ranks."""
         outputs = {str(n): int(k) for n, k in what["outputs"].items()}
+        numbers = [what["concrete"], *what.get("others", ())]
+        made = [self._by_name(name, number, outputs) for number in numbers]
+        return made[0] if len(made) == 1 else SeveralRanks(made)
+
+    def _by_name(self, name: str, number: int, outputs: dict[str, int]) -> ConcreteFunction:
+        named = {str(x[0]): _tensor_spec(*x) for x in self.entries[number]["inputs"]}
         made = self._trace(
-            name, [], named, what["concrete"], lambda outs: {n: outs[k] for n, k in outputs.items()}
+            name, [], named, number, lambda outs: {n: outs[k] for n, k in outputs.items()}
         )
         made.arguments = packing.pack_arguments([], named)
         return ConcreteFunction(name, made, [], named)

@@ -28,8 +28,8 @@ def _no_gradient(x: np.ndarray, name: str) -> np.ndarray:
         UnimplementedError(
             None,
             None,
-            f"{name}: there are no gradients through a loaded function. Train the model in the "
-            f"Python that made it, and keep its variables with tf.train.Checkpoint.",
+            f"{name}: this loaded function has no gradients of this order. Train the model in "
+            f"the Python that made it, and keep its variables with tf.train.Checkpoint.",
         )
     )
 
@@ -56,6 +56,7 @@ class Program:
 
     def __init__(self, entry: dict[str, Any], given: list[Spec], exported: Any) -> None:
         self.name: str = entry["name"]
+        self.gradient: Pull | None = None
         self._exported = exported
         self._count = len(entry["outputs"]) + len(entry["written"])
         self._checks = [tuple(map(str, c)) for c in entry["checks"]]
@@ -71,7 +72,7 @@ class Program:
             kernel=self._run,
             infer=self._infer,
             lower=self._lower,
-            grad=Joint(lambda g, inputs, needs: self._gradients(inputs, needs)),
+            grad=Joint(lambda g, inputs, needs: self._gradients(g, inputs, needs)),
             match=(),
             outputs=1 if self._count == 1 else None,
             effect=bool(self._checks or self._rooms),
@@ -154,11 +155,54 @@ class Program:
             fail_if(lambda wanted=wanted, rows=rows: wanted > np.int32(rows))
         return found[0] if self._count == 1 else tuple(found[: self._count])
 
-    def _gradients(self, inputs: Any, needs: Any) -> list[Any]:
+    def _gradients(self, g: Any, inputs: Any, needs: Any) -> list[Any]:
+        if self.gradient is not None:
+            return self.gradient.run(g if isinstance(g, tuple) else (g,), inputs)
         return [
             apply(_NO_GRADIENT, x, name=self.name) if need else None
             for x, need in zip(inputs, needs, strict=True)
         ]
+
+
+class Pull:
+    """How gradients are pulled through a loaded function: by a program of its own.
+
+    It reads variables, constants and random states as the function did, so those that the
+    function was given are handed on.
+    """
+
+    def __init__(
+        self, entry: dict[str, Any], load: Callable[[], Program], constant: Callable[[int], Any]
+    ) -> None:
+        what = entry["gradient"]
+        self._load, self._constant = load, constant
+        self._program: Program | None = None
+        self._count = len(entry["inputs"])
+        self._seeds = [int(k) for k in what["seeds"]]
+        given = [tuple(x) for x in entry["given"]]
+        draws = iter([k for k, x in enumerate(given) if x[0] == "draw"])
+        self._given = [self._source(tuple(x), given, draws) for x in what["given"]]
+        variables = [given.index(("variable", k)) for k in what["variables"]]
+        self._places = [*map(int, what["leaves"]), *[self._count + k for k in variables]]
+
+    def _source(self, x: Any, given: list[Any], draws: Any) -> tuple[str, int]:
+        """Where something that the gradient reads comes from: an input of the function, or a file."""
+        if x[0] == "constant":
+            return "constant", int(x[1])
+        return "input", self._count + (next(draws) if x[0] == "draw" else given.index(x))
+
+    def run(self, g: Any, inputs: Any) -> list[Any]:
+        """The gradients of all inputs, given those of the results."""
+        if self._program is None:
+            self._program = self._load()
+        op = self._program.op
+        given = [inputs[k] if kind == "input" else self._constant(k) for kind, k in self._given]
+        found = apply(op, *inputs[: self._count], *[g[k] for k in self._seeds], *given)
+        found = (found,) if op.outputs == 1 else found
+        answer: list[Any] = [None] * len(inputs)
+        for place, x in zip(self._places, found, strict=False):
+            answer[place] = x
+        return answer
 
 
 def _known(shape: Any) -> tuple[int | None, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 from wengert.checkpoint.trackable import AutoTrackable, Trackable
 from wengert.core.errors import at_site, describe
 from wengert.core.sites import caller
+from wengert.core.spec import TensorSpec
 from wengert.core.variable import Variable
 from wengert.functions import packing
 from wengert.functions.concrete import ConcreteFunction
@@ -64,6 +65,36 @@ class RestoredFunction(Trackable):
 
     def __repr__(self) -> str:
         return f"<loaded function {self.name}, {len(self.concrete_functions)} traces>"
+
+
+class SeveralRanks(ConcreteFunction):
+    """A signature whose arguments may have several ranks, with a program for each."""
+
+    def __init__(self, concretes: list[ConcreteFunction]) -> None:
+        first = concretes[0]
+        super().__init__(first._name, first._trace, first._pairs, first._named)
+        self._concretes = concretes
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        site = caller(0)
+        for concrete in self._concretes:
+            try:
+                leaves = concrete._arguments(args, kwargs)
+            except TypeError:
+                continue
+            return concrete._trace.call(leaves, site)
+        return self._concretes[-1](*args, **kwargs)
+
+    @property
+    def structured_input_signature(self) -> tuple[Any, Any]:
+        known = [c._named for c in self._concretes]
+        return (), {n: self._widest([k[n] for k in known]) for n in known[0]}
+
+    @staticmethod
+    def _widest(specs: list[Any]) -> TensorSpec:
+        ranks = {s.shape.rank for s in specs}
+        shape = specs[0].shape if len(ranks) == 1 else None
+        return TensorSpec(shape, specs[0].dtype, specs[0].name)
 
 
 def _no_tensor(number: int) -> Any:

@@ -20,12 +20,14 @@ from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.execute import holding
 from wengert.functions.export import Program, program_of
 from wengert.functions.function import Function
-from wengert.functions.trace import Slot
+from wengert.functions.trace import Slot, Trace
 from wengert.graph.ir import building
 from wengert.graph.records import Draw
 from wengert.io.paths import local
 from wengert.saved_model.files import Writer, entries
+from wengert.saved_model.gradients import gradient_of
 from wengert.saved_model.objects import Found, can_be_saved, kind_of
+from wengert.saved_model.ranks import by_rank
 from wengert.saved_model.restored import RestoredFunction
 from wengert.saved_model.signatures import DEFAULT, Signature, default_signature, signatures_of
 
@@ -78,13 +80,12 @@ class _Saving:
         self.constants: dict[int, tuple[int, np.ndarray]] = {}
         self.concretes: list[dict[str, Any]] = []
         self.places: dict[int, int] = {}
+        self.by_rank: dict[int, list[int]] = {}
+        self.kept: list[Trace] = []  # so that no other trace gets its id
 
     def write(self, found: Found, signatures: dict[str, Signature]) -> None:
         """Writes everything; the manifest comes last."""
-        named = {
-            name: {"concrete": self._concrete(s.concrete), "outputs": s.outputs}
-            for name, s in signatures.items()
-        }
+        named = {name: self._signature(s) for name, s in signatures.items()}
         nodes = [
             {"kind": kind_of(x), "children": names} | self._details(x)
             for x, names in zip(found.objects, found.names, strict=True)
@@ -106,13 +107,18 @@ class _Saving:
             }
         )
 
+    def _signature(self, signature: Signature) -> dict[str, Any]:
+        number, *others = self._ranked(signature.concrete)
+        more = {"others": others} if others else {}
+        return {"concrete": number, "outputs": signature.outputs} | more
+
     def _details(self, x: Any) -> dict[str, Any]:
         if isinstance(x, Variable):
             return {"variable": self._variable(x)}
         if isinstance(x, ConcreteFunction):
-            return {"concretes": [self._concrete(x)], "defaults": [], "missing": []}
+            return {"concretes": self._ranked(x), "defaults": [], "missing": []}
         if isinstance(x, RestoredFunction):
-            made = [self._concrete(c) for c in x.concrete_functions]
+            made = [k for c in x.concrete_functions for k in self._ranked(c)]
             return {"concretes": made, "defaults": x.packed_defaults, "missing": x.missing}
         if isinstance(x, Function):
             return self._function(x)
@@ -129,7 +135,7 @@ class _Saving:
         made: list[int] = []
         for concrete in function._list_all_concrete_functions():
             try:
-                made.append(self._concrete(concrete))
+                made += self._ranked(concrete)
             except UnimplementedError as error:
                 if self.strict:
                     raise
@@ -137,14 +143,48 @@ class _Saving:
                 missing.append(str(error))
         return {"concretes": made, "defaults": _defaults(function), "missing": missing}
 
+    def _ranked(self, concrete: ConcreteFunction) -> list[int]:
+        """Writes the programs of a trace, one for each rank that its arguments may have."""
+        known = self.by_rank.get(id(concrete._trace))
+        if known is not None:
+            return known
+        made: list[int] = []
+        first: UnimplementedError | None = None
+        for one in by_rank(concrete):
+            try:
+                made.append(self._concrete(one))
+            except UnimplementedError as error:
+                first = first or error
+        if first is not None and not made:
+            raise first
+        self.by_rank[id(concrete._trace)] = made
+        return made
+
     def _concrete(self, concrete: ConcreteFunction) -> int:
         """Writes the program of a trace, once, and returns its number."""
         trace = concrete._trace
         if id(trace) not in self.places:
             program = program_of(concrete._name, trace)
             self.places[id(trace)] = len(self.concretes)
-            self.concretes.append(self._entry(concrete, program))
+            self.kept.append(trace)
+            entry = self._entry(concrete, program)
+            self.concretes.append(entry)
+            entry |= self._gradient(concrete)
         return self.places[id(trace)]
+
+    def _gradient(self, concrete: ConcreteFunction) -> dict[str, Any]:
+        """The entry of a function's gradient, where it has one that can be a program."""
+        try:
+            found = gradient_of(concrete)
+            if found is None:
+                return {}
+            program = program_of(found.concrete._name, found.concrete._trace)
+            entry = self._entry(found.concrete, program)
+        except (LookupError, TypeError, ValueError, UnimplementedError):
+            return {}
+        variables = [self._variable(v) for v in found.variables]
+        places = {"leaves": found.leaves, "variables": variables, "seeds": found.seeds}
+        return {"gradient": entry | places}
 
     def _entry(self, concrete: ConcreteFunction, program: Program) -> dict[str, Any]:
         trace = concrete._trace

@@ -1,0 +1,87 @@
+"""Characters, n-grams, crosses of features, and tables of words; the numbers are TensorFlow's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import wengert as tf
+
+S = tf.strings
+
+
+def test_characters_and_their_numbers() -> None:
+    assert S.unicode_split(["ab", "hé", ""], "UTF-8").to_list() == [
+        [b"a", b"b"], [b"h", "é".encode()], [],
+    ]  # fmt: skip
+    assert S.unicode_decode("hé", "UTF-8").numpy().tolist() == [104, 233]
+    assert S.unicode_decode(b"a\xffb", "UTF-8").numpy().tolist() == [97, 65533, 98]
+    assert S.unicode_decode(b"a\xffb", "UTF-8", errors="ignore").numpy().tolist() == [97, 98]
+    points, places = S.unicode_decode_with_offsets(["hé!"], "UTF-8")
+    assert points.to_list() == [[104, 233, 33]]
+    assert places.to_list() == [[0, 1, 3]]
+    assert S.unicode_encode(points, "UTF-8").numpy().tolist() == ["hé!".encode()]
+    assert S.unicode_encode([104, 105], "UTF-8").numpy() == b"hi"
+    assert S.unicode_transcode(["hé"], "UTF-8", "UTF-16-BE").numpy()[0] == b"\x00h\x00\xe9"
+
+
+def test_bad_text_is_refused() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="the bytes are no utf-8 text"):
+        S.unicode_decode(b"a\xff", "UTF-8", errors="strict")
+    with pytest.raises(ValueError, match="the encodings are UTF-8"):
+        S.unicode_decode("a", "FOO")
+    with pytest.raises(ValueError, match="`errors` is 'strict', 'replace' or 'ignore'"):
+        S.unicode_split("a", "UTF-8", errors="none")
+    with pytest.raises(ValueError, match="-5 is no character"):
+        S.unicode_encode([-5], "UTF-8", errors="strict")
+
+
+def test_strings_are_cut_inside_functions() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def again(x: Any) -> Any:
+        words = S.split(x)
+        return words, S.reduce_join(words, axis=-1, separator="-")
+
+    words, joined = again(["a b", "c"])
+    assert words.to_list() == [[b"a", b"b"], [b"c"]]
+    assert joined.numpy().tolist() == [b"a-b", b"c"]
+
+    @tf.function
+    def folder(path: Any) -> Any:
+        return S.split(path, "/")[-2]
+
+    assert folder("x/y/z").numpy() == b"y"
+
+
+def test_ngrams() -> None:
+    assert S.ngrams(["a", "b", "c"], [1, 2], separator="|").numpy().tolist() == [
+        b"a", b"b", b"c", b"a|b", b"b|c",
+    ]  # fmt: skip
+    rows = tf.ragged.constant([["a", "b"], ["c"]])
+    assert S.ngrams(rows, 2).to_list() == [[b"a b"], []]
+    assert S.ngrams(["a", "b"], 3, pad_values=("L", "R"), padding_width=1).numpy().tolist() == [
+        b"L a b", b"a b R",
+    ]  # fmt: skip
+    assert S.ngrams(["a"], 2, preserve_short_sequences=True).numpy().tolist() == [b"a"]
+    joined = S.unsorted_segment_join(["a", "b", "c"], [0, 1, 0], 2, ":")
+    assert joined.numpy().tolist() == [b"a:c", b"b"]
+
+
+def test_crosses_of_features() -> None:
+    found = tf.sparse.cross([tf.constant([["a", "b"]]), tf.constant([["c", "d"]])])
+    assert found.values.numpy().tolist() == [b"a_X_c", b"a_X_d", b"b_X_c", b"b_X_d"]
+    mixed = [tf.constant([[1], [2], [3]]), tf.constant([["x"], ["y"], ["z"]])]
+    assert tf.sparse.cross_hashed(mixed, 100).values.numpy().tolist() == [59, 4, 79]
+    with pytest.raises(ValueError, match="the same number of rows; got 1 and 2"):
+        tf.sparse.cross([tf.constant([["a"]]), tf.constant([["b"], ["c"]])])
+
+
+def test_words_that_are_not_in_the_vocabulary() -> None:
+    words = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([0, 1], tf.int64))
+    table = tf.lookup.StaticVocabularyTable(words, 3)
+    assert table.lookup(tf.constant(["b", "a", "zz", "q"])).numpy().tolist() == [1, 0, 3, 4]
+    assert int(table.size()) == 5
+    assert tf.function(table.lookup)(tf.constant([["a"]])).numpy().tolist() == [[0]]
+    with pytest.raises(ValueError, match="`num_oov_buckets` must be greater than 0"):
+        tf.lookup.StaticVocabularyTable(words, 0)
