@@ -128,9 +128,14 @@ def as_tensorflow() -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(finder)
-        for name in [n for n in sys.modules if _is_tensorflow(n)]:
-            del sys.modules[name]
-        sys.modules.update(before)
+        if not _for_good or before:  # Keras that was loaded in the block needs what it found
+            for name in [n for n in sys.modules if _is_tensorflow(n)]:
+                del sys.modules[name]
+            sys.modules.update(before)
+
+
+# The finder that stays once Keras is loaded, if it is.
+_for_good: list[Finder] = []
 
 
 def install() -> None:
@@ -142,8 +147,9 @@ def install() -> None:
             "one. Import wengert.keras first, take `import tensorflow` out of the program, or run "
             "the program with `wengert run`."
         )
-    if not any(isinstance(f, Finder) for f in sys.meta_path):
-        sys.meta_path.insert(0, Finder())
+    if not _for_good:
+        _for_good.append(Finder())
+        sys.meta_path.insert(0, _for_good[0])
     # TensorBoard looks for this module to know that it must read files by its own means.
     sys.modules.setdefault("tensorboard.compat.notf", ModuleType("tensorboard.compat.notf"))
 
