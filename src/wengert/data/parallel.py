@@ -159,7 +159,10 @@ class Prefetched(Iterator[Any]):
             name="wengert-prefetch",
             daemon=True,
         )
-        _running[self._thread] = self._places
+        # No `__del__`: Python would swallow an interrupt that comes while one runs.
+        places = self._places
+        end = weakref.ref(self, lambda _: places.put(0))
+        _running[self._thread] = self._places, end
         self._thread.start()
 
     def _give_back(self, value: Any) -> None:
@@ -171,13 +174,9 @@ class Prefetched(Iterator[Any]):
             self._places.put(self._freed)
             self._freed = 0
 
-    def __del__(self) -> None:
-        places = self.__dict__.get("_places")
-        if places is not None:
-            places.put(0)
 
-
-_running: weakref.WeakKeyDictionary[threading.Thread, SimpleQueue[int]] = (
+# The threads, with the queue that tells each to stop and what tells it when its reader is gone.
+_running: weakref.WeakKeyDictionary[threading.Thread, tuple[SimpleQueue[int], Any]] = (
     weakref.WeakKeyDictionary()
 )
 
@@ -215,7 +214,7 @@ def _bytes(value: Any) -> int:
 def _stop_all() -> None:
     """Threads that still run when the program ends stop before Python takes itself apart."""
     found = list(_running.items())
-    for _, places in found:
+    for _, (places, _) in found:
         places.put(0)
     for thread, _ in found:
         thread.join(1.0)
