@@ -24,6 +24,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.composite import CompositeTensor
 from wengert.core.context import State, using
 from wengert.core.convert import operand
+from wengert.core.errors import at_site
 from wengert.core.op import Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, TensorLike, is_tensor
@@ -48,7 +49,13 @@ class FuncGraph:
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
     """An input of the graph being built."""
     graph = building()
-    assert graph is not None, "a placeholder is made inside FuncGraph.as_default"
+    if graph is None:
+        raise at_site(
+            RuntimeError(
+                "placeholder: it belongs to TensorFlow 1. Give the value as an argument of a "
+                "tf.function."
+            )
+        )
     return graph.parameter(Spec(shapes.as_shape(shape), dtypes.as_dtype(dtype)), None, name or "")
 
 

@@ -216,10 +216,22 @@ class StaticHashTable(Table):
         experimental_is_anonymous: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(initializer.key_dtype, initializer.value_dtype, default_value)
+        self._filled = False
         initializer.initialize(self)
 
     def _fill(self, keys: np.ndarray, values: np.ndarray) -> None:
         self._put(keys, values, True)
+        self._filled = True
+
+    def _find(self, keys: Any) -> list[Any]:
+        if not self._filled:  # Keras makes tables of layers before their vocabulary is known
+            raise invalid(
+                "lookup",
+                "the table was never filled",
+                help="Give the layer a vocabulary, or call its adapt() first.",
+                kind=FailedPreconditionError,
+            )
+        return super()._find(keys)
 
 
 class StaticVocabularyTable(Trackable):

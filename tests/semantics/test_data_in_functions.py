@@ -148,3 +148,17 @@ def test_python_loops_are_refused_where_nothing_is_converted() -> None:
 
     with pytest.raises(ValueError):  # noqa: PT011  # the words differ
         f(tf.data.Dataset.range(2))
+
+
+def test_an_optional_is_carried_through_a_loop():
+    @tf.function
+    def total(iterator):
+        found = tf.constant(0, tf.int64)
+        optional = iterator.get_next_as_optional()
+        while optional.has_value():
+            found += optional.get_value()
+            optional = iterator.get_next_as_optional()
+        return found
+
+    assert int(total(iter(tf.data.Dataset.range(5)))) == 10
+    assert int(total(iter(tf.data.Dataset.range(0)))) == 0

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograph.lists import FillingList, TracedList, is_array
+from wengert.composite.optional import Optional
 from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
 from wengert.core.composite import CompositeTensor, components, rebuilt
@@ -28,13 +29,15 @@ _NUMBERS = (bool, int, float, complex)
 
 def is_tree(value: Any) -> bool:
     """Whether a value has parts that may be tensors."""
-    return isinstance(value, list | tuple | dict | CompositeTensor)
+    return isinstance(value, list | tuple | dict | CompositeTensor | Optional)
 
 
 def parts(value: Any) -> list[Any]:
     """The parts of a tree in a fixed order."""
     if isinstance(value, CompositeTensor):
         return nest.flatten(components(value))
+    if isinstance(value, Optional):
+        return value.__tf_flatten__()[1]
     if isinstance(value, dict):
         return [value[k] for k in _keys(value)]
     return list(value)
@@ -51,6 +54,8 @@ def with_parts(value: Any, new: list[Any]) -> Any:
     """A tree of the kind of `value` with other parts."""
     if isinstance(value, CompositeTensor):
         return rebuilt(value, nest.pack_sequence_as(components(value), new))
+    if isinstance(value, Optional):
+        return Optional.__tf_unflatten__(value._type_spec, new)
     if isinstance(value, dict):
         found = dict(zip(_keys(value), new, strict=True))
         copy = value.copy()

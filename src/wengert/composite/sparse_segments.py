@@ -27,6 +27,7 @@ from wengert.ops.power import sqrt, square
 from wengert.ops.reduce import reduce_prod
 from wengert.ops.select import maximum, where
 from wengert.ops.shaping import reshape
+from wengert.ops.unique import unique
 
 _COMBINERS = ("mean", "sqrtn", "sum")
 
@@ -106,7 +107,9 @@ def embedding_lookup_sparse(
     """
     how = _combiner(combiner)
     ids, segments = _ids_and_rows(sp_ids)
-    rows = embedding_lookup(params, ids, max_norm)
+    # Each row of the table once, so that its gradient names it once: optimizers square gradients.
+    different, places = unique(ids)
+    rows = gather(embedding_lookup(params, different, max_norm), places)
     if sp_weights is None:
         total, weights = segment.segment_sum(rows, segments), ones_like(ids, rows.dtype)
     else:

@@ -156,10 +156,13 @@ class SymbolicTensor(Tensor):
         here = None if state is None else state.graph
         return here is not None and here.is_inside(self._graph)
 
-    def numpy(self) -> Any:
+    def _no_numpy(self) -> Any:
+        """Said when the method is looked up: programs tell values by `hasattr(x, "numpy")`."""
         raise self._no_value("numpy", NoValueError)
 
-    item = tolist = numpy
+    # The error is an AttributeError, for which Python asks `__getattr__`; that says it again.
+    numpy: Any = property(_no_numpy)
+    item = tolist = _no_numpy
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise self._no_value("NumPy", NoValueError)

@@ -78,6 +78,8 @@ _PROPERTIES: dict[str, Callable[[Any], Any]] = {
 
 
 def _attribute(self: Any, name: str) -> Any:
+    if name == "numpy":
+        return self._no_numpy()
     if name in _SAME_AS_FUNCTION:
         return functools.partial(getattr(np, name), self)
     if name in _METHODS:
