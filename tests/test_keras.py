@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -548,6 +549,20 @@ class TestLoading:
             "ImportError: keras: it is imported already, on jax, and cannot change its backend."
             in done.stderr
         )
+
+    def test_pickles_are_read_where_keras_is_not_loaded(self, keras: Any) -> None:
+        values = [
+            tf.constant([1.0]),
+            tf.ragged.constant([[1, 2], [3]]),
+            tf.sparse.from_dense([[0.0, 4.0]]),
+            tf.IndexedSlices(tf.constant([5.0]), tf.constant([0])),
+        ]
+        assert b"tensorflow" not in pickle.dumps(values)
+        done = python(
+            f"import pickle; a, b, c, d = pickle.loads({pickle.dumps(values)!r});"
+            "print(a.numpy(), b.to_list(), c.values.numpy(), d.values.numpy())"
+        )
+        assert done.stdout == "[1.] [[1, 2], [3]] [4.] [5.]\n", done.stderr
 
     def test_a_script_for_tensorflow_runs(self, tmp_path: Path) -> None:
         script = tmp_path / "script.py"

@@ -45,6 +45,11 @@ class CompositeTensor(TensorLike):
     def _remedy(self) -> str:
         return "Convert its components."
 
+    def __reduce__(self) -> Any:
+        # Never by the name of its class: Keras wants some of them under TensorFlow's names, which
+        # lead nowhere in a process without Keras.
+        return _restore, (self._type_spec, components(self))
+
     # How functions take a composite apart and put it together again.
 
     def __tf_flatten__(self) -> tuple[Any, list[Any]]:
@@ -205,6 +210,10 @@ def components(value: Any) -> Any:
     if isinstance(value, CompositeTensor):
         return value._type_spec._to_components(value)
     return value._component_specs
+
+
+def _restore(spec: CompositeSpec, parts: Any) -> Any:
+    return spec._from_components(parts)
 
 
 def rebuilt(value: Any, parts: Any) -> Any:
