@@ -2,8 +2,9 @@
 
 It runs the NumPy kernel (or hands the operation to the graph being built), makes the result
 tensor with the user's call site, and tells the listeners. `apply1` and `apply2` are the same door
-for one or two tensors without attributes, which is most of what a small program does. The three
-say the same thing in full, since a shared helper would be one more Python call per operation.
+for one or two tensors without attributes, which is most of what a small program does. The three,
+and infix operators (`ops.operators`), say the same thing in full, since a shared helper would be
+one more Python call per operation.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _frame = sys._getframe
 
 # Infinities and NaN are values here, not accidents. Setting NumPy's error state around each
 # kernel would cost as much as the kernel; its warnings are silenced instead, and where a program
-# turns them into exceptions, the kernel runs again under `errstate` (see `_rescue`).
+# turns them into exceptions, the kernel runs again under `errstate` (see `rescue`).
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
 
 
@@ -40,13 +41,13 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     accepts = op.accepts
     for x in inputs:
         if x._array.dtype.num not in accepts:
-            raise _bad_dtype(op, inputs)
+            raise bad_dtype(op, inputs)
     if len(inputs) > 1:
         _check_match(op, inputs)
     try:
         result = op.kernel(*[x._array for x in inputs], **attrs)
     except Exception as error:
-        result = _rescue(op, inputs, attrs, error)
+        result = rescue(op, inputs, attrs, error)
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
@@ -81,11 +82,11 @@ def apply1(op: Op, x: Any) -> Any:
         return state.graph.add(op, (x,), {})
     a = x._array
     if a.dtype.num not in op.accepts:
-        raise _bad_dtype(op, (x,))
+        raise bad_dtype(op, (x,))
     try:
         result = op.kernel(a)
     except Exception as error:
-        result = _rescue(op, (x,), {}, error)
+        result = rescue(op, (x,), {}, error)
     if type(result) is not _ndarray:
         result = np.asarray(result)
     if state is None or state.site is None:
@@ -116,11 +117,11 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
     b = y._array
     dtype = a.dtype
     if (dtype is not b.dtype and dtype.num != b.dtype.num) or dtype.num not in op.accepts:
-        raise _bad_dtype(op, (x, y))
+        raise bad_dtype(op, (x, y))
     try:
         result = op.kernel(a, b)
     except Exception as error:
-        result = _rescue(op, (x, y), {}, error)
+        result = rescue(op, (x, y), {}, error)
     if type(result) is not _ndarray:
         result = np.asarray(result)
     if state is None or state.site is None:
@@ -161,7 +162,7 @@ def check_dtypes(op: Op, inputs: tuple[Any, ...]) -> None:
     accepts = op.accepts
     for x in inputs:
         if x._array.dtype.num not in accepts:
-            raise _bad_dtype(op, inputs)
+            raise bad_dtype(op, inputs)
     if len(inputs) > 1:
         _check_match(op, inputs)
 
@@ -173,15 +174,16 @@ def _check_match(op: Op, inputs: tuple[Any, ...]) -> None:
         num = inputs[0]._array.dtype.num
         for x in inputs:
             if x._array.dtype.num != num:
-                raise _bad_dtype(op, inputs)
+                raise bad_dtype(op, inputs)
     elif match:
         num = inputs[match[0]]._array.dtype.num
         for i in match:
             if inputs[i]._array.dtype.num != num:
-                raise _bad_dtype(op, inputs)
+                raise bad_dtype(op, inputs)
 
 
-def _bad_dtype(op: Op, inputs: tuple[Any, ...]) -> Exception:
+def bad_dtype(op: Op, inputs: tuple[Any, ...]) -> Exception:
+    """What to raise for tensors whose dtypes the operation does not take."""
     found = inputs if op.match is None else [inputs[i] for i in op.match]
     kinds = list(dict.fromkeys(x.dtype for x in found))
     accepted = [d for d in kinds if d.np.num in op.accepts and d.kind != "b"]
@@ -211,7 +213,7 @@ def _bad_dtype(op: Op, inputs: tuple[Any, ...]) -> Exception:
     )
 
 
-def _rescue(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], error: Exception) -> Any:
+def rescue(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], error: Exception) -> Any:
     """Answers a failed kernel: runs it again without floating-point traps, or explains."""
     if isinstance(error, RuntimeWarning | FloatingPointError):
         with np.errstate(all="ignore"):

@@ -43,6 +43,18 @@ class Joint:
 _UNCHANGED = (lambda g: g).__code__.co_code  # of a rule that hands the gradient on as it is
 
 
+# A kernel of two arrays as a function of the arrays of (g, x, y, out), by the places of its
+# arguments: the number of an input, -1 for `g`, -2 for `out`.
+_FORMS: dict[tuple[int, int], Callable[..., Any]] = {
+    (-1, 0): lambda k: lambda g, x, y, out: k(g, x._array),
+    (-1, 1): lambda k: lambda g, x, y, out: k(g, y._array),
+    (-1, -2): lambda k: lambda g, x, y, out: k(g, out._array),
+    (0, -1): lambda k: lambda g, x, y, out: k(x._array, g),
+    (1, -1): lambda k: lambda g, x, y, out: k(y._array, g),
+    (-2, -1): lambda k: lambda g, x, y, out: k(out._array, g),
+}
+
+
 def _as_kernel(function: Callable[..., Any], names: dict[str, int]) -> Any:
     code = function.__code__
     read = {n: function.__globals__.get(n) for n in code.co_names}
@@ -51,8 +63,8 @@ def _as_kernel(function: Callable[..., Any], names: dict[str, int]) -> Any:
         return None
     try:
         op, a, b = FunctionType(code, read)(*code.co_varnames[: code.co_argcount])
-        simple = type(op) is Op and max(names[a], names[b]) <= 1
-        return (op.kernel, names[a], names[b]) if simple else None
+        form = _FORMS.get((names[a], names[b])) if type(op) is Op else None
+        return None if form is None else form(op.kernel)
     except Exception:  # the rule does more than hand its arguments to one operation
         return None
 
@@ -80,14 +92,13 @@ class Rule:
         self.run = _runner(function, names, index)
         self.passes = not names and code.co_code == _UNCHANGED
         self._names = {"g": -1, "out": -2, **index}
-        self.direct: tuple[Callable[..., Any], int, int] | None = None
+        self.direct: Callable[..., Any] | None = None
 
     def settle(self) -> None:
-        """Finds `direct`: the kernel and its arguments, if the rule is one operation on two tensors.
+        """Finds `direct`: the kernel alone, if the rule is one operation on `g` and another tensor.
 
-        An argument is the number of an input, -1 for `g` or -2 for `out`. It is found by calling
-        the rule with names instead of tensors and a stand-in for `apply2`; not when it is
-        declared, since it may name operations that are declared later.
+        It is found by calling the rule with names instead of tensors and a stand-in for `apply2`;
+        not when it is declared, since it may name operations that are declared later.
         """
         if self.direct is None:
             self.direct = _as_kernel(self.function, self._names)
@@ -132,10 +143,12 @@ def _runner(
 class Plan:
     """What to keep for one pattern of tracked inputs, and which rules will want it.
 
-    `cut` says that no rule does: no gradient flows through the operation.
+    `cut` says that no rule does: no gradient flows through the operation. `one` is the number of
+    the only input with a rule and what that does to an array, if it is one kernel; `None` in the
+    latter's place hands the array on.
     """
 
-    __slots__ = ("cut", "inputs", "keep2", "needs", "outs", "rules", "shapes")
+    __slots__ = ("cut", "inputs", "keep2", "needs", "one", "outs", "rules", "shapes")
 
     def __init__(
         self,
@@ -153,6 +166,11 @@ class Plan:
         self.needs = needs
         self.rules = rules
         self.keep2 = (*(inputs or (False, False))[:2], outs)
+        self.one: tuple[int, Callable[..., Any] | None] | None = None
+        if len(rules) == 1:
+            i, rule = rules[0]
+            if rule.passes or rule.direct is not None:
+                self.one = i, None if rule.passes else rule.direct
 
 
 class Op:

@@ -6,31 +6,80 @@ element, so tensors cannot be hashed. Indexing and iteration come from `slicing`
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+import numpy as np
+from numpy import ndarray
+
 from wengert.core import dtypes
-from wengert.core.apply import apply1, apply2
+from wengert.core.apply import apply1, apply2, bad_dtype, rescue
+from wengert.core.context import get_state
 from wengert.core.convert import operand
+from wengert.core.distant import above
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError
 from wengert.core.op import Op
 from wengert.core.shapes import broadcast
-from wengert.core.tensor import Tensor, Value
+from wengert.core.sites import USER, find
+from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
 from wengert.ops.declare import rank_of
 from wengert.ops.matmul import MATMUL, matmul
 
+_new = object.__new__
+_frame = sys._getframe
 
-def _both(op: Op) -> tuple[Any, Any]:
-    """The operator and its reflected form, for an operation that maps two tensors to one."""
 
+def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
+    """The operator and its reflected form, for an operation that maps two tensors to one.
+
+    Tensors of dtype `kind`, which the operation refuses, go to another one instead.
+    """
+
+    # This says in full what `apply2` says, as there: one Python call less is a tenth of the time.
     def forward(self: Any, other: Any) -> Any:
         if type(other) is not Tensor and type(other) is not Variable:
             other = operand(other, None, self.dtype)
-        return apply2(op, self, other)
+        state = get_state()
+        if state is not None and state.graph is not None:
+            if instead is not None and self.dtype is other.dtype is kind:
+                return state.graph.add(instead, (self, other), {})
+            return state.graph.add(op, (self, other), {})
+        a = self._array
+        b = other._array
+        dtype = a.dtype
+        if (dtype is not b.dtype and dtype.num != b.dtype.num) or dtype.num not in op.accepts:
+            if instead is not None and self.dtype is other.dtype is kind:
+                return apply2(instead, self, other)
+            raise bad_dtype(op, (self, other))
+        try:
+            result = op.kernel(a, b)
+        except Exception as error:
+            result = rescue(op, (self, other), {}, error)
+        if type(result) is not ndarray:
+            result = np.asarray(result)
+        if state is None or state.site is None:
+            frame = _frame(1)
+            code = frame.f_code
+            try:
+                site = (code, frame.f_lasti) if USER[code.co_filename] else above(frame)
+            except KeyError:  # the first operation in this file
+                site = find(frame)
+        else:
+            site = state.site
+        out = _new(Tensor)
+        out._array = result
+        out._id = new_id()
+        out._site = site
+        if state is not None:
+            for listener in state.listeners:
+                listener.record2(op, self, other, out, site)
+        return out
 
     def reflected(self: Any, other: Any) -> Any:
-        return apply2(op, operand(other, None, self.dtype), self)
+        other = operand(other, None, self.dtype)
+        return apply2(instead if kind is not None and self.dtype is kind else op, other, self)
 
     return forward, reflected
 
@@ -53,28 +102,8 @@ _install("gt", _both(compare.GREATER)[0])
 _install("ge", _both(compare.GREATER_EQUAL)[0])
 
 
-def _both_or(op: Op, kind: dtypes.DType, instead: Op) -> tuple[Any, Any]:
-    """`_both`, with another operation for a type that the first one refuses."""
-
-    def forward(self: Any, other: Any) -> Any:
-        if type(other) is not Tensor and type(other) is not Variable:
-            other = operand(other, None, self.dtype)
-        try:
-            return apply2(op, self, other)
-        except InvalidTypeError:
-            if self.dtype is other.dtype is kind:
-                return apply2(instead, self, other)
-            raise
-
-    def reflected(self: Any, other: Any) -> Any:
-        other = operand(other, None, self.dtype)
-        return apply2(instead if self.dtype is kind else op, other, self)
-
-    return forward, reflected
-
-
-_install("add", *_both_or(arithmetic.ADD, dtypes.string, arithmetic.ADD_STRINGS))
-_install("mul", *_both_or(arithmetic.MULTIPLY, dtypes.bool_, logical.LOGICAL_AND))
+_install("add", *_both(arithmetic.ADD, dtypes.string, arithmetic.ADD_STRINGS))
+_install("mul", *_both(arithmetic.MULTIPLY, dtypes.bool_, logical.LOGICAL_AND))
 
 
 def _divide(self: Any, other: Any) -> Any:

@@ -67,13 +67,30 @@ def walk(
             entry = entries.pop() if release else entries[k]
             pair = len(entry) == PAIR
             if pair and plain:
-                op, plan, x_id, y_id, out_ids, x, y, out, shapes, site = entry
-                g = grads.get(out_ids)
+                op, plan, x_id, y_id, out_id, x, y, out, shapes, site = entry
+                g = grads.pop(out_id, None)
                 if g is None:
                     continue
+                if out_id in sources:
+                    grads[out_id] = g
+                one = plan.one
+                if one is not None and shapes is None and alone and type(g) is ndarray:
+                    # One rule and no chores, on a plain array.
+                    i, direct = one
+                    key = y_id if i else x_id
+                    if needed is None or key in needed:
+                        if direct is not None:
+                            try:
+                                g = direct(g, x, y, out)
+                            except (RuntimeWarning, FloatingPointError):
+                                g = _calmly(direct, g, x, y, out)
+                            if type(g) is not ndarray:
+                                g = np.asarray(g)
+                        if key in grads:
+                            g = accumulate(grads[key], g)
+                        grads[key] = tensor(g, site) if key in sources else g
+                    continue
                 if type(g) is not IndexedSlices:
-                    if out_ids not in sources:
-                        del grads[out_ids]
                     for i, rule in plan.rules:
                         key = y_id if i else x_id
                         if needed is not None and key not in needed:
@@ -100,6 +117,7 @@ def walk(
                             gi = accumulate(grads[key], gi)
                         grads[key] = tensor(gi, site) if key in sources else gi
                     continue
+                grads[out_id] = g
             if pair:
                 entry = full_form(entry)
             out_ids = entry[3]
@@ -153,18 +171,20 @@ def tensor(g: Any, site: Any = None) -> Any:
 
 
 def _run(direct: Any, g: Any, x: Any, y: Any, out: Any) -> ndarray:
-    """Runs the kernel of a rule on arrays; its arguments are `g`, `out`, or input 0 or 1."""
-    kernel, a, b = direct
-    array = g if type(g) is ndarray else g._array
-    first = array if a == -1 else (y if a == 1 else x if a == 0 else out)._array
-    second = array if b == -1 else (y if b == 1 else x if b == 0 else out)._array
+    """Runs a rule that is one kernel."""
+    if type(g) is not ndarray:
+        g = g._array
     try:
-        result = kernel(first, second)
+        result = direct(g, x, y, out)
     except (RuntimeWarning, FloatingPointError):
-        # A program that turns NumPy's warnings into exceptions does not mean ours.
-        with np.errstate(all="ignore"):
-            result = kernel(first, second)
+        result = _calmly(direct, g, x, y, out)
     return result if type(result) is ndarray else np.asarray(result)
+
+
+def _calmly(direct: Any, *given: Any) -> Any:
+    """A program that turns NumPy's warnings into exceptions does not mean ours."""
+    with np.errstate(all="ignore"):
+        return direct(*given)
 
 
 def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
