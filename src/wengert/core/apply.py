@@ -138,8 +138,11 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
     out._id = new_id()
     out._site = site
     if state is not None:
-        for listener in state.listeners:
-            listener.record2(op, x, y, out, site)
+        if state.only is not None:
+            state.only(op, x, y, out, site)
+        else:
+            for listener in state.listeners:
+                listener.record2(op, x, y, out, site)
     return out
 
 

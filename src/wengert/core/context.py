@@ -16,14 +16,18 @@ from wengert.core.sites import RawSite
 
 
 class State:
-    """The listeners, the graph under construction, and the site that backward work inherits."""
+    """The listeners, the graph under construction, and the site that backward work inherits.
 
-    __slots__ = ("graph", "listeners", "site")
+    `only` is what to call for an operation on two tensors where there is one listener.
+    """
+
+    __slots__ = ("graph", "listeners", "only", "site")
 
     def __init__(
         self, listeners: tuple[Any, ...] = (), graph: Any = None, site: RawSite | None = None
     ) -> None:
         self.listeners = listeners
+        self.only = listeners[0].record2 if len(listeners) == 1 else None
         self.graph = graph
         self.site = site
 

@@ -73,8 +73,11 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         out._id = new_id()
         out._site = site
         if state is not None:
-            for listener in state.listeners:
-                listener.record2(op, self, other, out, site)
+            if state.only is not None:
+                state.only(op, self, other, out, site)
+            else:
+                for listener in state.listeners:
+                    listener.record2(op, self, other, out, site)
         return out
 
     def reflected(self: Any, other: Any) -> Any:

@@ -174,22 +174,13 @@ class GradientTape:
         tracked = self._tracked
         i = x._id
         j = y._id
-        if type(x) is Tensor is type(y):
-            if i in tracked:
-                key = 7 if j in tracked else 5
-            elif j in tracked:
-                key = 6
-            else:
-                return
-        else:
-            # A first read of a variable may have to be watched.
-            key = 4
-            if i in tracked or (type(x) is not Tensor and self._accessed(x)):
-                key = 5
-            if j in tracked or (type(y) is not Tensor and self._accessed(y)):
-                key += 2
-            if key == 4:
-                return
+        key = 4
+        if i in tracked or (type(x) is not Tensor and self._accessed(x)):
+            key = 5
+        if j in tracked or (type(y) is not Tensor and self._accessed(y)):
+            key += 2
+        if key == 4:
+            return
         try:
             plan = op.plans[key]
         except KeyError:
@@ -205,16 +196,19 @@ class GradientTape:
         out_id = out._id
         tracked.add(out_id)
         keep_x, keep_y, keep_out = plan.keep2
-        if not keep_x:
-            x = None
-        elif type(x) is not Tensor:
-            x = _present(x)
-        if not keep_y:
-            y = None
-        elif type(y) is not Tensor:
-            y = _present(y)
         self._entries.append(
-            (op, plan, i, j, out_id, x, y, out if keep_out else None, shapes, site)
+            (
+                op,
+                plan,
+                i,
+                j,
+                out_id,
+                (x if type(x) is Tensor else _present(x)) if keep_x else None,
+                (y if type(y) is Tensor else _present(y)) if keep_y else None,
+                out if keep_out else None,
+                shapes,
+                site,
+            )
         )
 
     def _begin(self, op: Op, inputs: Any, outputs: Any, site: Any) -> None:
