@@ -8,8 +8,9 @@ keeps is read off the rule and never said twice.
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from wengert.core import dtypes
@@ -45,7 +46,7 @@ _UNCHANGED = (lambda g: g).__code__.co_code  # of a rule that hands the gradient
 
 # A kernel of two arrays as a function of the arrays of (g, x, y, out), by the places of its
 # arguments: the number of an input, -1 for `g`, -2 for `out`.
-_FORMS: dict[tuple[int, int], Callable[..., Any]] = {
+_FORMS: dict[tuple[int, ...], Callable[..., Any]] = {
     (-1, 0): lambda k: lambda g, x, y, out: k(g, x._array),
     (-1, 1): lambda k: lambda g, x, y, out: k(g, y._array),
     (-1, -2): lambda k: lambda g, x, y, out: k(g, out._array),
@@ -55,24 +56,56 @@ _FORMS: dict[tuple[int, int], Callable[..., Any]] = {
 }
 
 
-def _as_kernel(function: Callable[..., Any], names: dict[str, int]) -> Any:
+class _Name:
+    """Stands for an argument of a rule; whatever is done with it besides handing it on fails."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def _refuse(self, *_: Any) -> Any:
+        raise TypeError("only a name")
+
+    __bool__ = __eq__ = __hash__ = _refuse  # type: ignore[assignment]  # never answered
+
+
+class _Call(NamedTuple):
+    op: Any
+    inputs: tuple[Any, ...]
+    attrs: dict[str, Any]
+
+
+def _as_call(function: Callable[..., Any]) -> _Call | None:
+    """The one operation that a rule is, on arguments of the rule; `None` if it does more."""
     code = function.__code__
-    read = {n: function.__globals__.get(n) for n in code.co_names}
-    read["apply2"] = lambda *call: call
-    if code.co_freevars or code.co_kwonlyargcount:
+    if code.co_freevars or code.co_kwonlyargcount or _jumps(code):
         return None
+    read = {n: function.__globals__.get(n) for n in code.co_names}
+    for door in ("apply", "apply1", "apply2"):
+        read[door] = lambda op, *inputs, **attrs: _Call(op, inputs, attrs)
     try:
-        op, a, b = FunctionType(code, read)(*code.co_varnames[: code.co_argcount])
-        form = _FORMS.get((names[a], names[b])) if type(op) is Op else None
-        return None if form is None else form(op.kernel)
+        found = FunctionType(code, read)(*map(_Name, code.co_varnames[: code.co_argcount]))
     except Exception:  # the rule does more than hand its arguments to one operation
         return None
+    plain = type(found) is _Call and type(found.op) is Op and found.op.outputs == 1
+    values = (*found.inputs, *found.attrs.values()) if plain else (None,)
+    return found if all(type(v) is _Name for v in values) else None
+
+
+def _jumps(code: CodeType) -> bool:
+    """Whether what a function does depends on its arguments."""
+    return any(
+        i.opcode in dis.hasjrel or i.opcode in dis.hasjabs for i in dis.get_instructions(code)
+    )
 
 
 class Rule:
     """A gradient rule bound to an operation: what it reads, and how it is called."""
 
-    __slots__ = ("_names", "direct", "function", "inputs", "outs", "passes", "run", "shapes")
+    __slots__ = (
+        "_index", "arrays", "direct", "function", "inputs", "outs", "passes", "run", "settled", "shapes",
+    )  # fmt: skip
 
     def __init__(self, op: Op, function: Callable[..., Any]) -> None:
         code = function.__code__
@@ -91,17 +124,49 @@ class Rule:
             self.shapes = None
         self.run = _runner(function, names, index)
         self.passes = not names and code.co_code == _UNCHANGED
-        self._names = {"g": -1, "out": -2, **index}
+        self._index = index
+        self.settled = False
         self.direct: Callable[..., Any] | None = None
+        self.arrays: Callable[..., Any] | None = None
 
     def settle(self) -> None:
-        """Finds `direct`: the kernel alone, if the rule is one operation on `g` and another tensor.
+        """Finds the kernel that the rule comes down to, if it is a single operation.
 
-        It is found by calling the rule with names instead of tensors and a stand-in for `apply2`;
-        not when it is declared, since it may name operations that are declared later.
+        `direct` runs it on the arrays of (g, x, y, out), for an operation on `g` and one tensor;
+        `arrays` on (g, inputs, outs, shapes, attrs), for any other. Not done when the rule is
+        declared, since it may name operations that are declared later.
         """
-        if self.direct is None:
-            self.direct = _as_kernel(self.function, self._names)
+        if self.settled:
+            return
+        self.settled = True
+        call = _as_call(self.function)
+        if call is None:
+            return
+        places = {"g": -1, "out": -2, **self._index}
+        if not all(x.name in places for x in call.inputs):
+            return
+        codes = tuple(places[x.name] for x in call.inputs)
+        if codes in _FORMS and not call.attrs:
+            self.direct = _FORMS[codes](call.op.kernel)
+            return
+        shapes = {f"{name}_shape": i for name, i in self._index.items()}
+        sizes = {k: shapes[v.name] for k, v in call.attrs.items() if v.name in shapes}
+        same = {k: v.name for k, v in call.attrs.items() if k not in sizes}
+        if not {"inputs", "shapes", "needs", "outs", *places}.intersection(same.values()):
+            self.arrays = _on_arrays(call.op.kernel, codes, sizes, same)
+
+
+def _on_arrays(
+    kernel: Callable[..., Any], codes: tuple[int, ...], sizes: dict[str, int], same: dict[str, str]
+) -> Callable[..., Any]:
+    def run(g: Any, inputs: Any, outs: Any, shapes: Any, attrs: Any) -> Any:
+        given = [g if c == -1 else (outs[0] if c == -2 else inputs[c])._array for c in codes]
+        named = {k: attrs[v] for k, v in same.items()}
+        for k, i in sizes.items():
+            named[k] = shapes[i]
+        return kernel(*given, **named)
+
+    return run
 
 
 def _runner(

@@ -23,15 +23,30 @@ def leaves(structure: Any) -> list[Any]:
     """The leaves of a nest; a list of tensors, the usual case, is its own."""
     if isinstance(structure, Value):
         return [structure]
-    if type(structure) is list and all(isinstance(x, Value) for x in structure):
-        return structure
-    return nest.flatten(structure)
+    return structure if _plain(structure) else nest.flatten(structure)
+
+
+def _plain(structure: Any) -> bool:
+    """Whether this is a list of tensors and variables."""
+    if type(structure) is not list:
+        return False
+    for x in structure:  # noqa: SIM110  # a generator would cost as much as a small gradient
+        if not isinstance(x, Value):
+            return False
+    return True
 
 
 _INSTEAD = {
     "source": "Convert it with tf.convert_to_tensor before the tape uses it.",
     "target": "Ask for the tensor itself; float() and .numpy() leave the tape.",
 }
+
+
+def all_asked(what: str, values: list[Any], role: str = "source") -> list[Any]:
+    """`asked` for each of a list, which is its own answer where it is one of tensors."""
+    if _plain(values):
+        return values
+    return [asked(what, x, TypeError, role) for x in values]
 
 
 def asked(what: str, value: Any, kind: type[Exception], role: str = "source") -> Any:

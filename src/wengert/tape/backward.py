@@ -138,10 +138,15 @@ def walk(
                     i, rule = rules[0]
                     key = in_ids[i]
                     if needed is None or key in needed:
-                        if alone and rule.direct is not None:
-                            x, y = (*(entry[4] or ()), None, None)[:2]
-                            gi = _run(rule.direct, g, x, y, entry[5][0] if entry[5] else None)
-                        else:
+                        gi = None
+                        if alone:
+                            inputs, outs = entry[4], entry[5]
+                            if rule.direct is not None:
+                                x, y = (*(inputs or ()), None, None)[:2]
+                                gi = _run(rule.direct, g, x, y, outs[0] if outs else None)
+                            elif rule.arrays is not None:
+                                gi = _kernel(rule.arrays, g, *entry[4:8])
+                        if gi is None:
                             try:
                                 gi = rule.run(tensor(g, site), *entry[4:8], plan.needs)
                             except Exception as error:
@@ -178,6 +183,15 @@ def _run(direct: Any, g: Any, x: Any, y: Any, out: Any) -> ndarray:
         result = direct(g, x, y, out)
     except (RuntimeWarning, FloatingPointError):
         result = _calmly(direct, g, x, y, out)
+    return result if type(result) is ndarray else np.asarray(result)
+
+
+def _kernel(arrays: Any, g: Any, *kept: Any) -> ndarray | None:
+    """Runs a rule that is one kernel with attributes; `None` where it fails, to be explained."""
+    try:
+        result = arrays(g if type(g) is ndarray else g._array, *kept)
+    except Exception:
+        return None
     return result if type(result) is ndarray else np.asarray(result)
 
 

@@ -260,10 +260,14 @@ class GradientTape:
         """Follows a trainable variable from its first read on; tells whether it is one."""
         if not (isinstance(variable, Variable) and self._watch_accessed and variable._trainable):
             return False
-        self._variables[variable._id] = variable
-        if variable._array.dtype.num not in dtypes.INEXACT:
+        number = variable._id
+        self._variables[number] = variable
+        kind = variable._dtype.kind
+        if kind not in "fc":
             return False
-        self._root(variable)
+        self._tracked.add(number)
+        self._roots.add(number)
+        self._complex = self._complex or kind == "c"
         return True
 
     def watched_variables(self) -> tuple[Any, ...]:
@@ -308,12 +312,10 @@ class GradientTape:
         mode = arguments.mode(unconnected_gradients)
         self._check_use("gradient")
         self._close()
-        targets = [
-            arguments.asked("gradient", t, TypeError, "target") for t in arguments.leaves(target)
-        ]
+        targets = arguments.all_asked("gradient", arguments.leaves(target), "target")
         seeds = self._seeds(targets, output_gradients)
         flat = arguments.leaves(sources)
-        values = [arguments.asked("gradient", s, TypeError) for s in flat]
+        values = arguments.all_asked("gradient", flat)
         site = sites.caller(0)
         evidence = history.before(self, site, mode)
         started = new_id()
