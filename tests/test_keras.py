@@ -127,6 +127,22 @@ class TestTraining:
         longer = model.predict({"a": np.ones((2, 4)), "b": np.ones((2, 3, 3))}, verbose=0)
         assert longer["sum"].shape == (2, 5)
 
+    @pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+    @pytest.mark.parametrize("masked", [False, True])
+    def test_recurrent_layers_where_there_is_a_gpu(
+        self, keras: Any, monkeypatch: pytest.MonkeyPatch, kind: str, masked: bool
+    ) -> None:
+        """Keras asks for cuDNN there, and must fall back on its own loop."""
+        x = np.random.default_rng(0).standard_normal((4, 5, 3)).astype("float32")
+        mask = np.arange(5) < np.array([[2], [5], [3], [4]]) if masked else None
+        layer = getattr(keras.layers, kind)(6, return_sequences=True, go_backwards=not masked)
+        wanted = layer(x, mask=mask).numpy()
+        module = sys.modules["keras.src.backend.tensorflow.rnn"]
+        monkeypatch.setattr(module, "_is_gpu_available", lambda: True)
+        np.testing.assert_allclose(layer(x, mask=mask).numpy(), wanted, rtol=1e-6)
+        found = tf.function(lambda x: layer(x, mask=mask))(x)
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-5)
+
     def test_mixed_precision(self, keras: Any) -> None:
         x, y = points()
         keras.config.set_dtype_policy("mixed_float16")

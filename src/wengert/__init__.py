@@ -158,6 +158,7 @@ _MODULES = [
     "sparse",
     "strings",
     "summary",
+    "sysconfig",
     "test",
     "testing",
     "train",

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.convert import operand
+from wengert.core.errors import NotFoundError, at_site
 from wengert.core.missing import missing as _missing
 from wengert.ops.positions import searchsorted
 from wengert.ops.project import image_projective_transform
@@ -24,6 +25,18 @@ def Bucketize(*, input: Any, boundaries: Any, name: Any = None) -> Any:
 
     flat = searchsorted(edges, reshape(cast(x, dtypes.float64), [-1]), side="right")
     return reshape(flat, x._array.shape)
+
+
+def CudnnRNNV3(*, input: Any, **options: Any) -> Any:
+    """Always an error: where there is a GPU, Keras asks, and then takes a loop that XLA compiles."""
+    raise at_site(
+        NotFoundError(
+            None,
+            None,
+            "CudnnRNNV3: there is no kernel of cuDNN here. Use the layers LSTM and GRU of Keras, "
+            "or tf.while_loop.",
+        )
+    )
 
 
 def ImageProjectiveTransformV3(

@@ -63,7 +63,7 @@ REMEDIES = {
     "tf.raw_ops.*": "Use the function of the same meaning in tf., tf.math, tf.nn or tf.linalg.",
     "tf.register_tensor_conversion_function": "Give the class a method __tf_tensor__(dtype).",
     "tf.resource": "Variables are the only resources here; they are passed as they are.",
-    "tf.sysconfig": "There is nothing to compile against here.",
+    "tf.sysconfig.*": "There is nothing to compile against here.",
     "tf.test.*": "Use pytest with np.testing, and wengert.testing.check_gradients.",
     "tf.tpu": "TPUs are reached through JAX; wengert.engine('xla') compiles for them.",
     "tf.variant": "Lists and datasets are Python objects here; they need no dtype.",

@@ -7,6 +7,7 @@ made by library code are not looked at.
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 from collections.abc import Iterator
@@ -173,10 +174,16 @@ def _by_user(frame: FrameType | None) -> bool:
 
 @contextmanager
 def watched(watch: Watch) -> Iterator[None]:
-    """Hears what built-in functions are called in a block, in this thread."""
-    before = sys.getprofile()
+    """Hears what built-in functions are called in a block, in this thread.
+
+    The garbage collector waits meanwhile: what it calls back is not the user's doing.
+    """
+    before, collecting = sys.getprofile(), gc.isenabled()
+    gc.disable()
     sys.setprofile(watch.event)
     try:
         yield
     finally:
         sys.setprofile(before)
+        if collecting:
+            gc.enable()

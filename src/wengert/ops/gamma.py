@@ -40,8 +40,13 @@ def _digamma_kernel(x: np.ndarray) -> np.ndarray:
     return np.where(x == 0, x.dtype.type(np.nan), special.psi(x))
 
 
+def _lower_digamma(x: Any) -> Any:
+    # JAX has said NaN and, since 0.11, -inf of zero.
+    return lax.select(x == 0, lax.full_like(x, np.nan), lax.digamma(x))
+
+
 DIGAMMA = smooth(
-    "digamma", _digamma_kernel, lambda x: lax.digamma(x), grad=lambda g, x: g * polygamma(1.0, x)
+    "digamma", _digamma_kernel, _lower_digamma, grad=lambda g, x: g * polygamma(1.0, x)
 )
 
 
@@ -99,7 +104,7 @@ def _lower_polygamma(a: Any, x: Any) -> Any:
     one = lax.full_like(a, 1)
     sign = lax.select(lax.rem(a, lax.full_like(a, 2)) == 0, -one, one)
     found = sign * lax.exp(lax.lgamma(a + 1)) * _lower_zeta(a + 1, x)
-    found = lax.select(a == 0, lax.digamma(x), found)
+    found = lax.select(a == 0, _lower_digamma(x), found)
     defined = (a >= 0) & (a == lax.floor(a))
     return lax.select(defined, found, lax.full_like(a, np.nan))
 

@@ -87,26 +87,34 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
     return forward, reflected
 
 
+# The operations of infix operators that do not go through `apply2`, by the names of the methods.
+INFIX: dict[str, Op] = {}
+
+
+def _infix(symbol: str, op: Op, *others: Any, swaps: bool = True) -> None:
+    forward, reflected = _both(op, *others)
+    _install(symbol, forward, reflected if swaps else None)
+    INFIX[f"__{symbol}__"] = op
+
+
 def _install(symbol: str, forward: Any, reflected: Any = None) -> None:
     setattr(Value, f"__{symbol}__", forward)
     if reflected is not None:
         setattr(Value, f"__r{symbol}__", reflected)
 
 
-_install("sub", *_both(arithmetic.SUBTRACT))
-_install("floordiv", *_both(division.FLOORDIV))
-_install("mod", *_both(division.FLOORMOD))
-_install("pow", *_both(power.POW))
+_infix("add", arithmetic.ADD, dtypes.string, arithmetic.ADD_STRINGS)
+_infix("sub", arithmetic.SUBTRACT)
+_infix("mul", arithmetic.MULTIPLY, dtypes.bool_, logical.LOGICAL_AND)
+_infix("floordiv", division.FLOORDIV)
+_infix("mod", division.FLOORMOD)
+_infix("pow", power.POW)
+_infix("lt", compare.LESS, swaps=False)
+_infix("le", compare.LESS_EQUAL, swaps=False)
+_infix("gt", compare.GREATER, swaps=False)
+_infix("ge", compare.GREATER_EQUAL, swaps=False)
 _install("neg", lambda self: apply1(arithmetic.NEGATIVE, self))
 _install("abs", lambda self: apply1(unary.ABS, self))
-_install("lt", _both(compare.LESS)[0])
-_install("le", _both(compare.LESS_EQUAL)[0])
-_install("gt", _both(compare.GREATER)[0])
-_install("ge", _both(compare.GREATER_EQUAL)[0])
-
-
-_install("add", *_both(arithmetic.ADD, dtypes.string, arithmetic.ADD_STRINGS))
-_install("mul", *_both(arithmetic.MULTIPLY, dtypes.bool_, logical.LOGICAL_AND))
 
 
 def _divide(self: Any, other: Any) -> Any:

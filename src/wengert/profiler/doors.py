@@ -1,8 +1,9 @@
 """Stands in for the doors that work goes through, for as long as a profile is taken.
 
 Before and after, every door is what it was, so a program that takes no profile pays nothing.
-Methods are replaced on their classes. The three functions through which operations go are known
-by name all over Wengert; they stay the same objects and get other code.
+Methods are replaced on their classes, and so are infix operators. The three functions through which
+other operations go are known by name all over Wengert; they stay the same objects and get other
+code.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from typing import Any
 
 from wengert.core import apply as core
 from wengert.core.context import get_state
+from wengert.core.op import Op
+from wengert.core.tensor import Tensor, Value
 from wengert.engines.xla import Executable
 from wengert.explain.standing import replaced
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.function import Function
+from wengert.ops.operators import INFIX
 from wengert.profiler.spans import Recorder
 from wengert.tape.gradient_tape import GradientTape
 
@@ -33,6 +37,8 @@ def watched(recorder: Recorder, level: int) -> Iterator[None]:
         if level > 1:
             for door, code in ((core.apply, _any), (core.apply1, _one), (core.apply2, _two)):
                 stack.enter_context(_changed(door, code, recorder))
+            for name, op in INFIX.items():
+                stack.enter_context(replaced(Value, name, _operator(recorder, op)))
         yield
 
 
@@ -50,6 +56,16 @@ _METHODS: list[tuple[type, str, str, Callable[[Any], str]]] = [
 def _spanning(recorder: Recorder, kind: str, label: Callable[[Any], str]) -> Callable[..., Any]:
     def method(old: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         return recorder.timed(kind, label(self), lambda: old(self, *args, **kwargs))
+
+    return method
+
+
+def _operator(recorder: Recorder, op: Op) -> Callable[..., Any]:
+    def method(old: Any, self: Any, other: Any) -> Any:
+        state = get_state()
+        if state is not None and state.graph is not None:
+            return old(self, other)
+        return recorder.timed("operation", op.name, lambda: old(self, other), _seen)
 
     return method
 
@@ -95,6 +111,6 @@ def _seen(found: Any) -> Any:
     if found is None:
         return None
     outs = found if isinstance(found, tuple) else (found,)
-    if not outs:
+    if not outs or not isinstance(outs[0], Tensor):
         return None
     return outs[0]._site, tuple([(o._array.dtype, o._array.shape) for o in outs])
