@@ -106,11 +106,11 @@ def test_conversion_switched_off() -> None:
 
 def test_coverage_tells_why_a_function_was_not_converted() -> None:
     scope: dict[str, Any] = {}
-    exec("def f(x):\n    return x\n", scope)
+    exec(compile("def f(x):\n    return x\n", "<made>", "exec"), scope)
     f = tf.function(scope["f"])
     f(tf.constant(1.0))
     assert f.coverage().conversion == (
-        "not converted (its source is not available: Python no longer has the text of '<string>')"
+        "not converted (its source is not available: Python no longer has the text of '<made>')"
     )
     g = tf.function(plain_if)
     g(tf.constant(1.0))

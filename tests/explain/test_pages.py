@@ -3,6 +3,8 @@ whose last program gives none; and the pages travel with the package."""
 
 from __future__ import annotations
 
+import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,16 @@ def test_the_first_program_gives_the_code(path: Path) -> None:
 @pytest.mark.parametrize("path", pages(), ids=lambda p: p.stem)
 def test_the_message_is_what_is_said(path: Path) -> None:
     page = Page(path)
-    assert page.message.rstrip("\n") == message(page.programs[0])
+    wanted, said = page.message.rstrip("\n"), message(page.programs[0])
+    if sys.version_info >= (3, 13):  # there the place of a `with` is its whole line
+        wanted, said = without_columns(wanted), without_columns(said)
+    assert wanted == said
+
+
+def without_columns(text: str) -> list[str]:
+    """The lines of a message, less where in the source lines something stands."""
+    lines = [re.sub(r"(\.py:\d+):\d+", r"\1", line) for line in text.splitlines()]
+    return [re.sub(r"^( +\|) +[-^]+", r"\1", line) for line in lines]
 
 
 @pytest.mark.parametrize("path", pages(), ids=lambda p: p.stem)
