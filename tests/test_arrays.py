@@ -489,6 +489,37 @@ def test_dlpack_goes_both_ways() -> None:
     assert dlpack.from_dlpack(np.arange(3)).numpy().tolist() == [0, 1, 2]
 
 
+def test_dlpack_carries_bfloat16() -> None:
+    dlpack = tf.experimental.dlpack
+    x = dlpack.from_dlpack(dlpack.to_dlpack(tf.constant([1.0, 2.5], tf.bfloat16)))
+    assert x.dtype == tf.bfloat16
+    assert x.numpy().tolist() == [1.0, 2.5]
+
+
+def test_gather_counts_a_negative_default_axis_from_the_end() -> None:
+    x = tf.reshape(tf.range(24), [2, 3, 4])
+    i = [[0, 2], [1, 1]]
+    assert np.array_equal(tf.gather(x, i, batch_dims=-1), tf.gather(x, i, axis=-1, batch_dims=1))
+
+
+def test_broadcast_to_does_not_drop_axes() -> None:
+    for x in (tf.ones([1, 3]), tf.ones([1, 5000])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="does not broadcast to"):
+            tf.broadcast_to(x, x.shape[1:])
+
+
+def test_an_identity_matrix_has_no_strings() -> None:
+    with pytest.raises(TypeError, match="eye: there is no identity matrix of strings"):
+        tf.eye(2, dtype=tf.string)
+
+
+def test_stop_gradient_of_slices_stays_slices() -> None:
+    rows = tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([2]), tf.constant([4, 1]))
+    found = tf.stop_gradient(rows)
+    assert isinstance(found, tf.IndexedSlices)
+    assert np.array_equal(tf.convert_to_tensor(found), tf.convert_to_tensor(rows))
+
+
 def test_dlpack_shares_nothing() -> None:
     array = np.array([1.0, 2.0])
     x = tf.experimental.dlpack.from_dlpack(array)

@@ -711,3 +711,62 @@ def test_strings_and_composites() -> None:
     assert each.numpy().tolist() == [b"a!", b"b!", b"c!"]
     assert grown.to_list() == [[8.0, 16.0], [24.0]]
     assert tf.sparse.to_dense(chosen).numpy().tolist() == [[2.0, 0.0], [0.0, 4.0]]
+
+
+def test_second_order_through_an_array_that_is_read_before_its_shape_is_known() -> None:
+    def products(x: Any) -> Any:
+        array = tf.TensorArray(tf.float64, 3, clear_after_read=False)
+        for i in tf.range(3):
+            if i > 0:
+                array = array.write(i, x[i] * array.read(i - 1))
+            else:
+                array = array.write(i, x[i])
+        return tf.reduce_sum(array.stack() ** 2)
+
+    @tf.function
+    def hessian_row_sums(x: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = products(x)
+            slope = inner.gradient(y, x)
+        return slope, outer.gradient(slope, x)
+
+    x = tf.constant([1.0, 2.0, 3.0], tf.float64)
+    slope, rows = hessian_row_sums(x)
+    # a² + a²b² + a²b²c²
+    np.testing.assert_allclose(slope, [2 + 8 + 72, 4 + 36, 24])
+    np.testing.assert_allclose(rows, [2 + 8 + 72 + 8 + 72 + 48, 8 + 72 + 2 + 18 + 24, 48 + 24 + 8])
+
+
+@pytest.mark.parametrize("call", [tf.py_function, tf.numpy_function])
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_python_may_wrap_its_one_result_in_a_list(call: Any, wrap: Any) -> None:
+    x = tf.constant([1.0, 2.0])
+    for kind in (list, tuple):
+        found = wrap(lambda k=kind: call(lambda a: k([a * 2]), [x], tf.float32))()
+        assert found.numpy().tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.float32, tf.complex64])
+def test_gradients_of_a_branch_in_a_loop_keep_their_dtype(dtype: Any) -> None:
+    w = tf.Variable(tf.cast(2.0, dtype))
+
+    @tf.function
+    def f(x: Any, limits: Any) -> Any:
+        total = tf.zeros([], dtype)
+        for k in tf.range(3):
+            if limits[k] > 2:
+                break
+            total += x[k] ** 3 * w
+        return total
+
+    x = tf.cast([1.0, 2.0, 3.0], dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x, tf.range(1, 4))
+    gradients = tape.gradient(y, [x, w])
+    assert [g.dtype for g in gradients] == [dtype, dtype]
+    np.testing.assert_allclose(gradients[0], [6.0, 24.0, 0.0])
+    np.testing.assert_allclose(gradients[1], 9.0)

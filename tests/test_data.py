@@ -931,3 +931,19 @@ def test_signals_are_still_those_of_the_program() -> None:
     handler = signal.getsignal(signal.SIGINT)
     numbers(D.range(3).prefetch(1))
     assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_group_by_reducer() -> None:
+    reducer = tf.data.experimental.Reducer(
+        lambda key: (np.int64(0), key),
+        lambda state, x: (state[0] + x, state[1]),
+        lambda total, key: {"key": key, "total": total},
+    )
+    step = tf.data.experimental.group_by_reducer(lambda x: x % 2, reducer)
+    found = tf.data.Dataset.range(5).apply(step)
+    assert found.element_spec["total"] == tf.TensorSpec([], tf.int64)
+    assert list(found.as_numpy_iterator()) == [{"key": 0, "total": 6}, {"key": 1, "total": 4}]
+    wrong = tf.data.experimental.Reducer(lambda key: 0.0, lambda s, x: x, lambda s: s)
+    step = tf.data.experimental.group_by_reducer(lambda x: x % 2, wrong)
+    with pytest.raises(TypeError, match="group_by_reducer: the state must stay of one kind"):
+        list(tf.data.Dataset.range(5).apply(step))

@@ -277,3 +277,10 @@ def test_dtypes_module_has_the_names():
     assert tf.dtypes.as_dtype("half") is tf.dtypes.half is tf.float16
     assert tf.dtypes.double is tf.float64
     assert isinstance(tf.dtypes.bool, tf.dtypes.DType)
+
+
+def test_a_tensor_is_no_dtype():
+    for x in (tf.constant([1.0]), tf.Variable([1.0])):
+        assert tf.float32 != x
+        with pytest.raises(TypeError, match=r"is not an element type\. Give its `\.dtype`"):
+            tf.zeros([2], x)

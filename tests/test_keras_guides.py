@@ -135,3 +135,61 @@ def test_a_classifier_of_pictures_in_folders(keras: Any, tmp_path: Any) -> None:
     )
     model.compile("adam", "mse")
     assert model.fit(data, verbose=0, shuffle=False).history["loss"][0] > 0
+
+
+class TestCheckpointsOfUnbuiltModels:
+    @staticmethod
+    def model(keras: Any) -> Any:
+        class Net(keras.Model):
+            def __init__(self) -> None:
+                super().__init__()
+                self.first = keras.layers.Dense(3, activation="tanh")
+                self.second = keras.layers.Dense(1)
+
+            def call(self, x: Any) -> Any:
+                return self.second(self.first(x))
+
+        return Net()
+
+    def test_training_goes_on_where_it_stopped(self, keras: Any, tmp_path: Any) -> None:
+        x = tf.reshape(tf.range(8.0), [4, 2])
+
+        def trained(net: Any, adam: Any) -> float:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((net(x) - 1.0) ** 2)
+            variables = net.trainable_variables
+            adam.apply(tape.gradient(loss, variables), variables)
+            return float(loss)
+
+        net, adam = self.model(keras), keras.optimizers.Adam(0.1)
+        for _ in range(3):
+            trained(net, adam)
+        path = tf.train.Checkpoint(net=net, adam=adam).save(tmp_path / "ckpt")
+        fresh, other = self.model(keras), keras.optimizers.Adam(0.1)
+        status = tf.train.Checkpoint(net=fresh, adam=other).restore(path)
+        for _ in range(3):
+            assert trained(fresh, other) == trained(net, adam)
+        status.assert_consumed()
+
+    def test_the_newest_checkpoint_wins(self, keras: Any, tmp_path: Any) -> None:
+        net = self.model(keras)
+        net(tf.zeros([1, 2]))
+        paths = []
+        for value in (1.0, 2.0):
+            net.second.bias.assign([value])
+            paths.append(tf.train.Checkpoint(net=net).save(tmp_path / "ckpt"))
+        fresh = self.model(keras)
+        for path in paths:
+            tf.train.Checkpoint(net=fresh).restore(path).expect_partial()
+        fresh(tf.zeros([1, 2]))
+        assert float(fresh.second.bias[0]) == 2.0
+
+    def test_shapes_that_do_not_fit_are_named(self, keras: Any, tmp_path: Any) -> None:
+        net = self.model(keras)
+        net(tf.zeros([1, 2]))
+        path = tf.train.Checkpoint(net=net).save(tmp_path / "ckpt")
+        fresh = self.model(keras)
+        status = tf.train.Checkpoint(net=fresh).restore(path)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"net/first/_kernel is float32"):
+            fresh(tf.zeros([1, 5]))
+        status.expect_partial()

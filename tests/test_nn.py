@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -325,3 +327,42 @@ def test_attention_states_its_rules():
         attend(q, k, k, tf.zeros([3, 5], tf.int32))
     with pytest.raises(TypeError, match="must be floating"):
         attend(tf.zeros([2, 2], tf.int32), tf.zeros([2, 2], tf.int32), tf.zeros([2, 2], tf.int32))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        tf.nn.relu,
+        tf.nn.relu6,
+        tf.nn.leaky_relu,
+        lambda x: tf.nn.max_pool2d(tf.reshape(x, [1, 2, 2, 1]), 2, 1, "VALID"),
+        lambda x: tf.nn.max_pool1d(tf.reshape(x, [1, 4, 1]), 2, 2, "VALID"),
+    ],
+)
+def test_second_derivatives_of_bends_are_zeros_not_none(f: Any) -> None:
+    x = tf.constant([-1.0, 0.5, 2.0, 7.0])
+    for wrap in (lambda g: g, tf.function):
+
+        def second(x: Any) -> Any:
+            with tf.GradientTape() as outer:
+                outer.watch(x)
+                with tf.GradientTape() as inner:
+                    inner.watch(x)
+                    y = tf.reduce_sum(f(x))
+                slope = inner.gradient(y, x)
+            return outer.gradient(slope, x)
+
+        assert wrap(second)(x).numpy().tolist() == [0.0] * 4
+
+
+def test_ctc_loss_takes_sparse_labels() -> None:
+    logits = tf.random.stateless_normal([5, 2, 4], [1, 2])
+    dense = tf.constant([[1, 2, 0], [2, 0, 0]])
+    labels = tf.SparseTensor([[0, 0], [0, 2], [1, 0]], tf.constant([1, 2, 2]), [2, 3])
+    expected = tf.nn.ctc_loss(dense, logits, [2, 1], [5, 4], blank_index=3)
+    found = tf.nn.ctc_loss(labels, logits, None, [5, 4], blank_index=-1)
+    traced = tf.function(lambda x: tf.nn.ctc_loss(labels, x, None, [5, 4], blank_index=3))(logits)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(traced, expected, rtol=1e-6)
+    with pytest.raises(ValueError, match="`blank_index` must be given"):
+        tf.nn.ctc_loss(labels, logits, None, [5, 4])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,10 +69,59 @@ def test_the_numbers_are_those_of_eager_code(name: str, jit: bool | None) -> Non
 def test_each_site_draws_for_itself(jit: bool | None) -> None:
     @tf.function(jit_compile=jit)
     def pair() -> Any:
-        return R.uniform([4]), R.uniform([4]), R.normal([4], seed=1), R.normal([4], seed=1)
+        return R.uniform([4]), R.uniform([4]), R.normal([4], seed=1), R.normal([4], seed=2)
 
     found = {str(numbers(x)) for x in (*pair(), *pair())}
     assert len(found) == 8
+
+
+def pattern(*results: Any) -> str:
+    """Which results are equal: "ABA" where the first and the third are."""
+    found = [str(numbers(x)) for x in tf.nest.flatten(results)]
+    return "".join(chr(65 + list(dict.fromkeys(found)).index(x)) for x in found)
+
+
+@each_engine
+def test_the_examples_of_set_seed_hold_for_functions(jit: bool | None) -> None:
+    R.set_seed(1234)
+    f, g = (
+        tf.function(lambda: (R.uniform([1]), R.uniform([1])), jit_compile=jit) for _ in range(2)
+    )
+    assert pattern(f(), g(), f()) == "ABABCD"
+    R.set_seed(1234)
+    f, g = (
+        tf.function(lambda: (R.uniform([1], seed=1), R.uniform([1], seed=1)), jit_compile=jit)
+        for _ in range(2)
+    )
+    assert pattern(f(), f(), g(), g()) == "AABBAABB"
+    h = tf.function(lambda: (*f(), *g(), R.uniform([1], seed=1)), jit_compile=jit)
+    assert pattern(h(), h()) == "AAAAABBBBB"
+
+
+def test_a_function_does_not_repeat_what_the_program_drew() -> None:
+    f = tf.function(lambda: R.uniform([1]))
+    R.set_seed(1234)
+    weights = R.uniform([1])
+    assert pattern(weights, f(), f()) == "ABC"
+    R.set_seed(1234)
+    assert pattern(weights, R.uniform([1])) == "AA"
+
+
+@each_engine
+def test_recomputing_a_call_draws_the_same_again(jit: bool | None) -> None:
+    drop = tf.function(lambda x: tf.nn.dropout(x, 0.5), jit_compile=jit)
+    block = tf.recompute_grad(lambda x: drop(x) ** 2)
+
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = block(x)
+        return y, tape.gradient(y, x)
+
+    for run in (step, tf.function(step, jit_compile=jit)):
+        for _ in range(2):
+            y, gradient = run(tf.ones([64]))
+            assert numbers(gradient) == numbers(2.0 * y)
 
 
 @each_engine
@@ -275,3 +325,28 @@ def test_a_generator_draws_open_sizes() -> None:
     for n in (3, 1):
         assert numbers(noise(tf.zeros([n, 2]))) == numbers(same.uniform([n, 2]))
     assert numbers(g.state) == numbers(same.state)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function, partial(tf.function, jit_compile=True)])
+def test_each_row_of_a_vectorized_map_draws_anew(wrap: Any) -> None:
+    rows = wrap(lambda x: tf.vectorized_map(lambda r: tf.nn.dropout(r, 0.5), x))
+    x = tf.ones([4, 64])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = rows(x)
+    assert len({str(numbers(r)) for r in y}) == 4
+    assert numbers(tape.gradient(y, x)) == numbers(y)
+
+
+@each_engine
+def test_recomputing_a_loop_draws_the_same_again(jit: bool | None) -> None:
+    def dropped(x: Any) -> Any:
+        body = lambda i, a: (i + 1, tf.nn.dropout(a, 0.3))
+        return tf.while_loop(lambda i, a: i < 2, body, (tf.constant(0), x))[1]
+
+    f = tf.function(tf.recompute_grad(dropped), jit_compile=jit)
+    x = tf.range(1.0, 33.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    np.testing.assert_allclose(tape.gradient(y, x) * x, y, rtol=1e-5)

@@ -1,4 +1,4 @@
-"""The names of `tf.train`: checkpoints, and averages of variables."""
+"""The names of `tf.train`: checkpoints, examples in records, and averages of variables."""
 
 from types import SimpleNamespace as _Namespace
 
@@ -14,6 +14,17 @@ from wengert.checkpoint.state import (
 )
 from wengert.checkpoint.view import TrackableView
 from wengert.core.missing import missing as _missing
+from wengert.io.messages import (
+    BytesList,
+    Example,
+    Feature,
+    FeatureList,
+    FeatureLists,
+    Features,
+    FloatList,
+    Int64List,
+    SequenceExample,
+)
 from wengert.moving_average import ExponentialMovingAverage
 
 experimental = _Namespace(PythonState=_PythonState)

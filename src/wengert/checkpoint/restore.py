@@ -21,12 +21,15 @@ from wengert.checkpoint.trackable import (
     Trackable,
     children,
     is_trackable,
+    is_unmade,
     takes_tensors,
     variable_of,
 )
 from wengert.core.apply import wrap
 from wengert.core.context import State, using
+from wengert.core.dtypes import as_dtype
 from wengert.core.errors import DataLossError, InvalidArgumentError, at_site, describe
+from wengert.core.shapes import TensorShape
 from wengert.core.variable import Variable
 from wengert.io.paths import refused
 
@@ -39,6 +42,7 @@ class _Match(NamedTuple):
     visited: list[tuple[int, Any]]
     taken: set[int]
     variables: list[tuple[Variable, str]]
+    unmade: list[tuple[Any, str]]
     others: list[tuple[Any, dict[str, str]]]
 
 
@@ -74,12 +78,16 @@ class Restoration:
 
     def offer(self, node: int, name: str, value: Any) -> bool:
         """Restores an attribute that is about to be set, if its values still wait here."""
-        child = self.nodes[node].children.get(name)
+        child = node if self._unmade(node, name) else self.nodes[node].children.get(name)
         if child is None or not self.waiting or not is_trackable(value):
             return False
         if child not in leading_to(self.nodes, self.waiting):
             return False
-        return bool(self.run(child, value))
+        return bool(self.run(child, value)) or is_unmade(value)
+
+    def _unmade(self, node: int, name: str) -> bool:
+        """Whether an attribute is the variable inside a variable of Keras, made at last."""
+        return name == "_value" and VARIABLE in self.nodes[node].values
 
     def run(self, node: int, x: Any) -> int:
         """Restores all that is found from an object on; says how many objects got values."""
@@ -98,7 +106,7 @@ class Restoration:
         return len(match.taken)
 
     def _match(self, start: int, x: Any) -> _Match:
-        found = _Match([], set(), [], [])
+        found = _Match([], set(), [], [], [])
         queue: deque[tuple[int, Any]] = deque([(start, x)])
         seen: set[int] = set()
         while queue:
@@ -121,6 +129,8 @@ class Restoration:
         variable = variable_of(x)
         taker = x if variable is None else variable
         fits = set(values) == {VARIABLE} if variable is not None else takes_tensors(x)
+        if is_unmade(x) and VARIABLE in values:
+            found.unmade.append((x, values[VARIABLE]))
         if not fits:
             return
         found.taken.add(number)
@@ -133,9 +143,9 @@ class Restoration:
 
     def _check(self, match: _Match) -> None:
         wrong: list[str] = []
-        for variable, key in match.variables:
-            entry = self.reader.entries[key]
-            if variable.dtype is not entry.dtype or not variable.shape.is_compatible_with(
+        for variable, key in (*match.variables, *match.unmade):
+            entry, shape = self.reader.entries[key], TensorShape(variable.shape)
+            if as_dtype(variable.dtype) is not entry.dtype or not shape.is_compatible_with(
                 entry.shape
             ):
                 wrong.append(
@@ -167,7 +177,9 @@ class Restoration:
             return
         leading = leading_to(self.nodes, self.waiting)
         for number, x in match.visited:
-            if isinstance(x, Trackable) and self.nodes[number].children and number in leading:
+            if number not in leading or not isinstance(x, Trackable):
+                continue
+            if self.nodes[number].children or is_unmade(x):
                 x._await(self, number)
 
     def paths_waiting(self) -> list[str]:

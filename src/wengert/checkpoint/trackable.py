@@ -52,6 +52,11 @@ class Awaiting:
 class Trackable:
     """The base of objects whose state a checkpoint may hold."""
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "_value" and "_self_awaiting" in self.__dict__:
+            self._offer(name, value)
+        super().__setattr__(name, value)
+
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
         """Makes an object a child under a name that need not be an attribute."""
         tracked = self.__dict__.setdefault("_self_tracked", {})
@@ -106,10 +111,15 @@ def variable_of(x: Any) -> Variable | None:
     return inner if isinstance(inner, Variable) else None
 
 
+def is_unmade(x: Any) -> bool:
+    """Whether `x` is a variable of Keras that gets its variable later, when its layer is built."""
+    return isinstance(x, Trackable) and getattr(x, "_value", x) is None
+
+
 def takes_tensors(x: Any) -> bool:
     """Whether an object says itself what of it is kept, as tensors by name."""
-    if isinstance(x, Trackable) and getattr(x, "_value", x) is None:
-        return False  # a variable of Keras before its layer is built
+    if is_unmade(x):
+        return False
     return hasattr(x, "_serialize_to_tensors") and hasattr(x, "_restore_from_tensors")
 
 

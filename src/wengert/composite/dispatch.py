@@ -54,6 +54,7 @@ _SPARSE = (
             "ops.histogram": "bincount",
         },
     )
+    | _table("sparse_plain", {"ops.ctc": "ctc_loss"}, every="ctc_of_rows")
 )
 _RAGGED = (
     _PRINTED

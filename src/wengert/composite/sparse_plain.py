@@ -1,4 +1,4 @@
-"""What plain public functions do with a sparse tensor: maps that keep zero, and its sizes."""
+"""What plain public functions do with a sparse tensor: maps that keep zero, its sizes, labels."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from wengert.composite import sparse_counts
 from wengert.composite.sparse_elements import over
 from wengert.composite.sparse_tensor import as_sparse
 from wengert.core import dtypes
+from wengert.core.errors import invalid
 from wengert.ops import create, dims
 from wengert.ops.cast import cast
+from wengert.ops.gather import gather
+from wengert.ops.joining import stack
 from wengert.ops.reduce import reduce_prod
+from wengert.ops.scan import cumsum
+from wengert.ops.scatter import scatter_nd
+from wengert.ops.segment import unsorted_segment_sum
 
 
 def on_values(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -54,3 +60,18 @@ def ones_like(input: Any, dtype: Any = None, name: Any = None, layout: Any = Non
 
 
 bincount = sparse_counts.count
+
+
+def ctc_of_rows(
+    plain: Callable[..., Any], labels: Any, logits: Any, label_length: Any, logit_length: Any,
+    logits_time_major: bool = True, unique: Any = None, blank_index: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """`ctc_loss` of labels that stand in the rows of a sparse tensor, one after the other."""
+    if blank_index is None:
+        raise invalid("ctc_loss", "`blank_index` must be given where `labels` is a SparseTensor")
+    rows = labels.indices[:, 0]
+    lengths = unsorted_segment_sum(create.ones_like(rows), rows, labels.dense_shape[0])
+    starts = cumsum(lengths, exclusive=True)
+    places = create.range(dims.size(rows, dtypes.int64)) - gather(starts, rows)
+    dense = scatter_nd(stack([rows, places], 1), labels.values, labels.dense_shape)
+    return plain(dense, logits, lengths, logit_length, logits_time_major, unique, blank_index)

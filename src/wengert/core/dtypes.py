@@ -203,12 +203,15 @@ def as_dtype(value: Any) -> DType:
         value = value.as_numpy_dtype
     try:
         num = None if value is None else np.dtype(value)
-    except TypeError:
+    except (TypeError, ValueError):
         num = None
     if num is not None and num.kind in "SU":
         return string
     if num is not None and num.num in BY_NUM:
         return BY_NUM[num.num]
+    if hasattr(value, "dtype") and not isinstance(value, type):
+        text = f"as_dtype: a {type(value).__name__} is not an element type. Give its `.dtype`."
+        raise at_site(TypeError(text))
     raise at_site(
         TypeError(
             f"as_dtype: {value!r} is not an element type of Wengert. Use one of "

@@ -129,6 +129,10 @@ class UnimplementedError(OpError, NotImplementedError):
     _code = UNIMPLEMENTED
 
 
+class NotCompiledError(UnimplementedError, InvalidArgumentError):
+    """XLA cannot run what `jit_compile=True` demands; TensorFlow calls that an argument."""
+
+
 class InternalError(OpError, RuntimeError):
     """An invariant of Wengert is broken."""
 

@@ -11,7 +11,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-_log: ContextVar[tuple[list[Any], Iterator[Any] | None] | None] = ContextVar(
+from wengert.core.context import get_state
+
+# The keys so far, those to be read, and the graph in which the log was opened.
+_log: ContextVar[tuple[list[Any], Iterator[Any] | None, Any] | None] = ContextVar(
     "wengert_draws", default=None
 )
 
@@ -21,10 +24,21 @@ def draw(fresh: Callable[[], Any]) -> Any:
     log = _log.get()
     if log is None:
         return fresh()
-    keys, again = log
+    keys, again, _ = log
     key = fresh() if again is None else next(again)
     keys.append(key)
     return key
+
+
+def home() -> Any:
+    """The graph in which the log was opened: its keys are tensors of that graph."""
+    log = _log.get()
+    return None if log is None else log[2]
+
+
+def _here() -> Any:
+    state = get_state()
+    return None if state is None else state.graph
 
 
 @contextmanager
@@ -32,7 +46,7 @@ def recording() -> Iterator[list[Any]]:
     """Writes down the keys drawn inside; an enclosing log sees them too."""
     outer = _log.get()
     keys: list[Any] = []
-    token = _log.set((keys, outer[1] if outer else None))
+    token = _log.set((keys, outer[1] if outer else None, _here()))
     try:
         yield keys
     finally:
@@ -44,7 +58,17 @@ def recording() -> Iterator[list[Any]]:
 @contextmanager
 def replaying(keys: list[Any]) -> Iterator[None]:
     """Hands out the keys written down earlier, in the same order."""
-    token = _log.set(([], iter(keys)))
+    token = _log.set(([], iter(keys), _here()))
+    try:
+        yield
+    finally:
+        _log.reset(token)
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Keeps what is drawn inside out of an enclosing log: it belongs to a graph being built."""
+    token = _log.set(None)
     try:
         yield
     finally:

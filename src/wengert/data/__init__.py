@@ -11,12 +11,14 @@ from wengert.data.files import text_lines as _text_lines
 from wengert.data.iterator import Iterator, NumpyIterator
 from wengert.data.options import Options, ThreadingOptions
 from wengert.data.plan import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from wengert.data.records import pieces as _pieces
+from wengert.data.records import tf_records as _tf_records
 from wengert.data.types import DatasetSpec, IteratorSpec
 
 __all__ = [
-    "AUTOTUNE", "Dataset", "DatasetSpec", "INFINITE_CARDINALITY", "Iterator", "IteratorSpec",
-    "NumpyIterator", "Options", "TextLineDataset", "ThreadingOptions", "UNKNOWN_CARDINALITY",
-    "experimental",
+    "AUTOTUNE", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY", "Iterator", "IteratorSpec",
+    "NumpyIterator", "Options", "TFRecordDataset", "TextLineDataset", "ThreadingOptions",
+    "UNKNOWN_CARDINALITY", "experimental",
 ]  # fmt: skip
 
 
@@ -29,6 +31,31 @@ def TextLineDataset(
 ) -> Dataset:
     """The lines of text files."""
     return Dataset(_text_lines(filenames, compression_type))
+
+
+def TFRecordDataset(
+    filenames: _Any,
+    compression_type: str | None = None,
+    buffer_size: _Any = None,
+    num_parallel_reads: _Any = None,
+    name: str | None = None,
+) -> Dataset:
+    """The records of TFRecord files, as strings; `tf.io.parse_example` reads examples in them."""
+    return Dataset(_tf_records(filenames, compression_type))
+
+
+def FixedLengthRecordDataset(
+    filenames: _Any,
+    record_bytes: _Any,
+    header_bytes: _Any = None,
+    footer_bytes: _Any = None,
+    buffer_size: _Any = None,
+    compression_type: str | None = None,
+    num_parallel_reads: _Any = None,
+    name: str | None = None,
+) -> Dataset:
+    """Files cut into strings of `record_bytes` bytes, between a header and a footer."""
+    return Dataset(_pieces(filenames, record_bytes, header_bytes, footer_bytes, compression_type))
 
 
 __getattr__ = _missing("tf.data", globals(), hidden=[n for n in globals() if n not in __all__])

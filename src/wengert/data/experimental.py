@@ -27,19 +27,21 @@ from wengert.data.options import (
     ThreadingOptions,
 )
 from wengert.data.plan import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, whole
+from wengert.data.reducing import GroupByReducer, Reducer
 from wengert.data.sources import Tensors
 from wengert.data.structure import blank, normalize
+from wengert.data.tables import CsvDataset, make_csv_dataset
 
 __all__ = [
     "AUTOTUNE", "AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "Counter",
-    "DistributeOptions", "ExternalStatePolicy", "INFINITE_CARDINALITY", "OptimizationOptions",
-    "Optional", "OptionalSpec", "RandomDataset", "ServiceOptions", "ThreadingOptions",
+    "CsvDataset", "DistributeOptions", "ExternalStatePolicy", "INFINITE_CARDINALITY",
+    "OptimizationOptions", "Optional", "OptionalSpec", "RandomDataset", "Reducer", "ServiceOptions", "ThreadingOptions",
     "UNKNOWN_CARDINALITY", "assert_cardinality", "at", "bucket_by_sequence_length", "cardinality",
     "choose_from_datasets", "copy_to_device", "dense_to_ragged_batch", "dense_to_sparse_batch",
     "enable_debug_mode", "enumerate_dataset", "from_list", "get_next_as_optional",
-    "get_single_element", "get_structure", "group_by_window", "ignore_errors", "load",
-    "map_and_batch", "pad_to_cardinality", "parallel_interleave", "prefetch_to_device",
-    "rejection_resample", "sample_from_datasets", "save", "scan", "shuffle_and_repeat", "snapshot",
+    "get_single_element", "get_structure", "group_by_reducer", "group_by_window", "ignore_errors", "load",
+    "make_csv_dataset", "map_and_batch", "pad_to_cardinality", "parallel_interleave",
+    "prefetch_to_device", "rejection_resample", "sample_from_datasets", "save", "scan", "shuffle_and_repeat", "snapshot",
     "take_while", "unbatch", "unique",
 ]  # fmt: skip
 
@@ -205,6 +207,11 @@ def parallel_interleave(
 ) -> Step:
     """`Dataset.interleave` with threads as a step for `apply`."""
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, cycle_length)
+
+
+def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Step:
+    """A step for `apply` that reduces the elements of each key to one."""
+    return lambda dataset: Dataset(GroupByReducer(dataset._plan, key_func, reducer))
 
 
 def group_by_window(

@@ -20,35 +20,36 @@ from wengert.core.tensor import Tensor
 from wengert.data.sources import Started
 
 
-def _names(given: Any) -> list[str]:
+def file_names(given: Any) -> list[str]:
     """File names from strings, paths, lists and string tensors."""
     if isinstance(given, Tensor | np.ndarray):
         return [os.fsdecode(n) for n in np.asarray(given, object).ravel()]
     return [os.fsdecode(os.fspath(n)) for n in nest.flatten(given)]
 
 
-def matching(file_pattern: Any) -> list[str]:
+def matching(file_pattern: Any, name: str = "list_files") -> list[str]:
     """The files that match patterns, sorted; an error where there are none."""
-    patterns = _names(file_pattern)
-    found = sorted({name for pattern in patterns for name in glob.glob(pattern)})
+    patterns = file_names(file_pattern)
+    found = sorted({one for pattern in patterns for one in glob.glob(pattern)})
     if not found:
-        raise invalid("list_files", f"no file matches {', '.join(patterns)}")
+        raise invalid(name, f"no file matches {', '.join(patterns)}")
     return found
 
 
 def text_lines(filenames: Any, compression_type: str | None) -> Started:
     """The lines of text files, one file after the other, without their ends."""
-    names = _names(filenames)
+    names = file_names(filenames)
     kind = compression_type or ""
     if kind not in ("", "GZIP", "ZLIB"):
         raise invalid(
             "TextLineDataset", "`compression_type` must be one of '', 'GZIP' and 'ZLIB'", kind
         )
-    sample = wrap(_scalar(b""))
+    sample = wrap(scalar_text(b""))
     return Started(lambda: _lines(names, kind), TensorSpec([], string), sample)
 
 
-def _scalar(text: bytes) -> np.ndarray:
+def scalar_text(text: bytes) -> np.ndarray:
+    """One string as an array."""
     array = np.empty((), object)
     array[()] = text
     return array
@@ -59,7 +60,7 @@ def _lines(names: list[str], kind: str) -> Iterator[Any]:
         with _opened(name, kind) as file:
             lines = zlib.decompress(file.read()).splitlines() if kind == "ZLIB" else file
             for line in lines:
-                yield wrap(_scalar(line.removesuffix(b"\n").removesuffix(b"\r")))
+                yield wrap(scalar_text(line.removesuffix(b"\n").removesuffix(b"\r")))
 
 
 def _opened(name: str, kind: str) -> IO[bytes]:

@@ -14,15 +14,15 @@ from wengert.engines.inside import Inside, report
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
-# In the place of what only a branch gives that was not taken; nobody reads it.
-_NONE = np.zeros(())
-
 
 def _run_switch(graph: Graph, node: Node) -> Any:
     branches = [host.prepared(b) for b in node.attrs["branches"]]
     own = node.attrs["own"]
     common = len(node.outputs) - sum(own)
     last = len(branches) - 1
+    # In the place of what only a branch gives that was not taken. Nobody reads it, but a loop may
+    # stack it with what other turns give, so it has the dtype.
+    blank = [np.zeros((), graph.specs[v].dtype.np) for v in node.outputs[common:]]
 
     def run(index: Any, *arrays: Any) -> Any:
         i = int(index)
@@ -31,7 +31,8 @@ def _run_switch(graph: Graph, node: Node) -> Any:
         if common == len(node.outputs):
             return found
         before, after = sum(own[:i]), sum(own[i + 1 :])
-        return [*found[:common], *[_NONE] * before, *found[common:], *[_NONE] * after]
+        rest = blank[len(blank) - after :]
+        return [*found[:common], *blank[:before], *found[common:], *rest]
 
     return run
 

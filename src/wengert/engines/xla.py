@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
-from wengert.core.errors import FailedPreconditionError, UnimplementedError, at_site, invalid
+from wengert.core.errors import FailedPreconditionError, NotCompiledError, at_site, invalid
 from wengert.core.lazy import jax
 from wengert.core.lowering import NotFixed, as_value, gathering, is_symbol
 from wengert.core.op import Spec
@@ -112,6 +112,8 @@ def _lower_node(
             return (as_value(sizes, attrs["dtype"].np),)
         like = given[0] if isinstance(given[0], np.ndarray) else _Sized(given[0].shape)
         return (np.asarray(node.op.kernel(like, **attrs)),)
+    if node.op.name == "new_rows":
+        given = [_counted(graph, node.inputs[0], env)]
     known_now = all(isinstance(x, np.ndarray) for x in given) and node.op.name not in _AS_ROWS
     if known_now and not symbolic and _is_small(graph, node):
         with np.errstate(all="ignore"):
@@ -151,10 +153,21 @@ def _number(leaf: Any, env: dict[int, Any]) -> int:
     return known(leaf, env)
 
 
+def _counted(graph: Graph, value: int, env: dict[int, Any]) -> Any:
+    """A number of rows as a symbol, where it was worked out from sizes that are symbols."""
+    content = None if isinstance(env[value], np.ndarray) else graph.content(value)
+    count: Any = None if content is None else content[()]
+    if type(count) is dims.Dim and all(
+        leaf.kind == "size" and leaf.args[1] in env for leaf in count.leaves()
+    ):
+        return count.moved(lambda leaf: _number(leaf, env))
+    return env[value]
+
+
 def cannot(node: Node, why: str) -> Exception:
     """The error for a node that XLA cannot run."""
     text = f"{node.op.name}: XLA cannot run this operation: {why}. Leave out jit_compile=True, or "
-    return at_site(UnimplementedError(None, None, text + "move it out of the function."), node.site)
+    return at_site(NotCompiledError(None, None, text + "move it out of the function."), node.site)
 
 
 class Executable:
@@ -343,7 +356,7 @@ def run(
             return results, False
         ends = len(results) - 1 - len(found.wants)
         wanted = [int(w) for w in results[ends + 1 :]]
-        failed = bool(results[ends])
+        failed = truth(results[ends])
         results = results[:ends]
         if failed:
             return results, True
@@ -354,6 +367,11 @@ def run(
             found.room[key] = max(found.room.get(key, 0), 1 << (rows - 1).bit_length())
         found._compile()
         arrays = _again(graph, arrays, results)
+
+
+def truth(flag: Any) -> bool:
+    """Whether an array of JAX is true; its own `bool` takes ten times as long."""
+    return bool(np.asarray(flag))
 
 
 LEAST = 64
@@ -376,7 +394,7 @@ def cannot_fix(graph: Graph, error: NotFixed) -> Exception:
         graph.name,
         f"XLA needs fixed shapes: {error}",
         help="Leave out jit_compile=True, or fix the size.",
-        kind=UnimplementedError,
+        kind=NotCompiledError,
     )
     found.__notes__ = list(getattr(error, "__notes__", []))
     return found

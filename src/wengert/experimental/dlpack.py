@@ -11,8 +11,9 @@ import numpy as np
 
 from wengert.core.apply import wrap
 from wengert.core.convert import operand
-from wengert.core.dtypes import as_dtype
+from wengert.core.dtypes import as_dtype, bfloat16
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.lazy import jax, jnp
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor
 
@@ -33,9 +34,11 @@ class _Capsule:
 
 
 def to_dlpack(tf_tensor: Any) -> Any:
-    """A DLPack capsule with a copy of the tensor's value; strings and bfloat16 have none."""
+    """A DLPack capsule with a copy of the tensor's value; strings have none."""
     x = operand(tf_tensor)
     try:
+        if x.dtype == bfloat16:  # unknown to NumPy, not to JAX
+            return jnp.array(x._array).__dlpack__()
         return x.__dlpack__()
     except BufferError as error:
         raise invalid_dtype("to_dlpack", f"{x.dtype.name} cannot be exported", x) from error
@@ -45,9 +48,18 @@ def from_dlpack(dlcapsule: Any) -> Tensor:
     """A tensor with the value of a DLPack capsule, or of an array that can make one."""
     source = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Capsule(dlcapsule)
     try:
-        array = np.from_dlpack(source)
-    except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+        array = _imported(source)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise invalid(
             "from_dlpack", "this is no DLPack capsule of an array in main memory"
         ) from error
     return wrap(np.array(array, as_dtype(array.dtype).np), caller())
+
+
+def _imported(source: Any) -> np.ndarray:
+    try:
+        return np.from_dlpack(source)
+    except RuntimeError as error:
+        if "dtype" not in str(error):
+            raise
+        return np.asarray(jax.dlpack.from_dlpack(source))  # bfloat16

@@ -17,7 +17,6 @@ from wengert.explain.insides import walk
 from wengert.explain.places import known, place
 from wengert.explain.record import Explanation, reason
 from wengert.functions.function import Function, function
-from wengert.functions.trace import _given
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
@@ -42,7 +41,7 @@ def _compared(
     concrete = traced.get_concrete_function(*args, **kwargs)
     trace = concrete._trace
     leaves = concrete._arguments(args, kwargs)
-    arrays = [x._array for x in leaves] + [_given(s)._array for s in trace.sources]
+    arrays = [x._array for x in leaves] + [x._array for x in trace._given()]
     arrays += [v._array for v in trace.reads]
     steps = [(n, made) for n, _, made in walk(trace.graph, arrays) if n in trace.graph.nodes]
     if choice.runs_only_on_host(trace.graph) is None:

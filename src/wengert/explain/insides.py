@@ -15,7 +15,7 @@ from wengert.engines import control, host
 from wengert.explain.numerics import Numerics, finite
 from wengert.explain.standing import replaced
 from wengert.functions import execute
-from wengert.functions.trace import Trace, _given
+from wengert.functions.trace import Trace
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
@@ -79,7 +79,7 @@ def looking_inside(numerics: Callable[[], Numerics | None]) -> Iterator[None]:
         found = numerics() if executing_eagerly() else None
         if found is None:
             return old(trace, leaves, site)
-        arrays = [*[x._array for x in leaves], *[_given(s)._array for s in trace.sources]]
+        arrays = [*[x._array for x in leaves], *[x._array for x in trace._given()]]
         arrays += [v._array for v in trace.reads]
         result = old(trace, leaves, site)
         outs = [y._array for y in nest.flatten(result) if isinstance(y, Value)]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.core import dtypes, replay
+from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.errors import at_site, describe
 from wengert.core.op import Spec
@@ -20,9 +22,12 @@ from wengert.functions.replay import REPLAYS
 from wengert.functions.trace import put_together, take_apart
 from wengert.functions.vjp import vjp
 from wengert.graph.ir import Graph, building
+from wengert.graph.records import Draw
+from wengert.ops import create
 from wengert.ops.dims import row_count
 from wengert.ops.nodes import BATCHED
 from wengert.ops.reduce import reduce_sum
+from wengert.ops.seeds import draw
 from wengert.tape import backward
 
 
@@ -44,17 +49,24 @@ def vectorized_map(
         return _emit(fn, skeleton, tensors)
     site = caller(1)
     graph = Graph("vectorized_map", None, site)
-    with using(State((), graph)):
+    with using(State((), graph)), replay.apart():
         params = [graph.parameter(Spec(t.shape._dims, t.dtype), t._site) for t in tensors]
         made, ends = take_apart("vectorized_map", _emit(fn, skeleton, params))
         values = [graph.value_of(x) for x in ends]
     graph.seal(values)
     graph.end_replays()
     graph.cache["transient"] = True
-    captured = [source for source, _ in graph.captures.values()]
+    captured = [_now(source) for source, _ in graph.captures.values()]
     inputs = [*tensors, *captured, *[h.variable for h in graph.read_variables()]]
     outs = call(graph, inputs, execute.run_tensors(None, site), site)
     return put_together(made, outs)
+
+
+def _now(source: Any) -> Any:
+    """What a graph that is run once takes from outside; a random state is drawn."""
+    if not isinstance(source, Draw):
+        return source
+    return wrap(replay.draw(lambda: draw(source.kind, source.seed)))
 
 
 def _check_rows(tensors: list[Any]) -> None:
@@ -80,7 +92,9 @@ def _emit(fn: Callable[..., Any], skeleton: Any, tensors: list[Any]) -> Any:
     tensors = _one_size(tensors)
     specs = [here.specs[here.value_of(t)] for t in tensors]
     rows = [Spec(None if s.shape is None else s.shape[1:], s.dtype) for s in specs]
-    inner = trace_inner("fn", lambda *xs: fn(put_together(skeleton, list(xs))), rows)
+    one = lambda *xs: fn(put_together(skeleton, list(xs)))
+    # A row is a turn: each draws its own random numbers.
+    inner = trace_inner("fn", one, [Spec((), dtypes.int64), *rows], turn=True)
     if any(h.written for h in inner.graph.held.values()):
         raise at_site(
             ValueError(
@@ -89,8 +103,9 @@ def _emit(fn: Callable[..., Any], skeleton: Any, tensors: list[Any]) -> Any:
             )
         )
     closed = close([inner.graph], [])
-    axes = (0,) * len(tensors) + (None,) * len(closed.tensors)
-    outs = emit_batched(closed.graphs[0], axes, [*tensors, *closed.tensors])
+    numbers = create.range(row_count(tensors[0]), dtype=dtypes.int64)
+    axes = (0,) * (1 + len(tensors)) + (None,) * len(closed.tensors)
+    outs = emit_batched(closed.graphs[0], axes, [numbers, *tensors, *closed.tensors])
     return put_together(inner.skeleton, outs)
 
 

@@ -210,7 +210,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
         if forced[0] == "host":
             return None
         results = compiled.call([*[x._array for x in leaves], *fixed])
-        if compiled.flagged and bool(results[-1]):
+        if compiled.flagged and xla.truth(results[-1]):
             return None
         return [np.asarray(a) for a in results[:count]]
 
@@ -226,7 +226,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
             for v in writes:
                 v._host, v._device = None, TAKEN
             results = compiled.call([*[x._array for x in leaves], *fixed, *given])
-            failed = compiled.flagged and bool(results[-1])
+            failed = compiled.flagged and xla.truth(results[-1])
             for (v, old, old_device), new, restored in zip(
                 before, results[count : count + len(writes)], kept, strict=True
             ):
@@ -301,7 +301,7 @@ def _fetch(results: list[Any], count: int) -> bool:
     for x in (results[-1], *results[:count]):
         if x.nbytes <= _FETCHED:
             x.copy_to_host_async()
-    return bool(results[-1])
+    return xla.truth(results[-1])
 
 
 @contextmanager

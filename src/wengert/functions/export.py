@@ -7,6 +7,7 @@ business of `saved_model`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -66,6 +67,9 @@ class Program(NamedTuple):
     rooms: list[Room]
 
 
+_UNKNOWN = re.compile("traced array|symbolic dimension", re.IGNORECASE)
+
+
 def export(concrete: Any, path: Any) -> None:
     """Writes a concrete function to a folder from which `tf.saved_model.load` takes it."""
     import_module(_WRITER).save_concrete(concrete, path)
@@ -102,6 +106,10 @@ def _check(name: str, trace: Trace) -> None:
 
 def _cannot(name: str, trace: Trace, error: Exception | None) -> Exception:
     rule = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    if _UNKNOWN.search(rule):  # JAX in its own words
+        operation = rule.partition(":")[0]
+        known_name = operation if operation.isidentifier() else "an operation"
+        rule = f"{known_name} needs sizes that are known"
     known = choice.is_closed(trace.graph)
     help = "" if known else "Fix the sizes that are unknown in `input_signature`."
     found = _refused(name, rule, help, trace.graph.site)

@@ -73,7 +73,7 @@ class PyCall:
             raise self._raised(error) from error
         if not self.specs:
             return []
-        many = not self.single and isinstance(found, list | tuple)
+        many = isinstance(found, list | tuple) and (not self.single or len(found) == 1)
         results = list(found) if many else [found]
         if len(results) != len(self.specs):
             raise InvalidArgumentError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
+from wengert.core import replay as drawing
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
@@ -26,7 +27,7 @@ from wengert.functions.signature import rebuild, spec_of
 from wengert.graph.ir import Graph, building
 from wengert.graph.records import Draw, Outer
 from wengert.graph.verify import checked
-from wengert.ops.seeds import draw
+from wengert.ops.seeds import Places, draw
 
 _MOST_SHAPES = 256
 
@@ -64,6 +65,7 @@ class Trace:
         self.arguments: Any = ([], [])  # their structure, or why it cannot be written down
         sources = [source for source, _ in graph.captures.values()]
         self.sources = sources
+        self.places = Places()
         self.reads = [h.variable for h in graph.read_variables()]
         self.writes = [h.variable for h in graph.written()]
         self.outer = next((weakref.ref(s.graph) for s in sources if isinstance(s, Outer)), None)
@@ -98,7 +100,7 @@ class Trace:
                 if self.single:
                     return make(arrays[0], site)
                 return self.pack([make(a, site) for a in arrays])
-        inputs = [*leaves, *[_given(s) for s in self.sources]]
+        inputs = [*leaves, *self._given()]
         if self.writes:
             with execute.holding([*self.reads, *self.writes]):
                 outs = self._step(inputs, site)
@@ -107,6 +109,14 @@ class Trace:
                 now = execute.snapshots(self)
             outs = self._reading(inputs, now, site)
         return self.pack(outs)
+
+    def _given(self) -> list[Any]:
+        """The values of what the trace takes from outside, besides its arguments and variables."""
+        places = self.places
+        return [
+            wrap(places.draw(k, s.kind, s.seed)) if isinstance(s, Draw) else s
+            for k, s in enumerate(self.sources)
+        ]
 
     def _quick_for(self, leaves: list[Any]) -> Any:
         """The lean way for these very shapes, for a trace whose sizes are open."""
@@ -187,12 +197,6 @@ class Trace:
         return kind(zip(names, found, strict=True)) if kind is dict else kind(found)
 
 
-def _given(source: Any) -> Any:
-    if isinstance(source, Draw):
-        return wrap(draw(source.kind, source.seed))
-    return source
-
-
 def trace(
     name: str,
     function: Callable[..., Any],
@@ -223,7 +227,7 @@ def trace(
             feeds[tensor._value] = x._array
         return tensor
 
-    with using(State((), graph)):
+    with using(State((), graph)), drawing.apart():
         new_args, new_kwargs = rebuild_arguments(args, kwargs, leaf)
         result = function(*new_args, **new_kwargs)
         skeleton, values = _results(name, graph, result)
@@ -338,7 +342,9 @@ def _evaluated(graph: Graph, feeds: dict[int, Any], initial: Any) -> Any:
         elif held is not None:
             arrays.append(held.variable._host if held.variable._host is not None else None)
         elif source is not None and not isinstance(source, Outer):
-            arrays.append(_given(source)._array)
+            arrays.append(
+                draw(source.kind, source.seed) if isinstance(source, Draw) else source._array
+            )
         else:
             arrays.append(None)
     part = graph.copy()

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dims, dtypes, shapes
+from wengert.core import replay as drawing
 from wengert.core.aliases import Alias
 from wengert.core.apply import apply, check_dtypes, wrap
 from wengert.core.context import State, get_state, using
@@ -81,7 +82,7 @@ class Graph:
         new.specs, new.constants = self.specs, dict(self.constants)
         new.captures = dict(self.captures)
         new.held = {i: h.copy() for i, h in self.held.items()}
-        new.labels, new.sites = self.labels, self.sites
+        new.labels, new.sites, new._contents = self.labels, self.sites, self._contents
         new.variables = dict(self.variables)
         new.origin, new.origins = self.origin, self.origins
         return new
@@ -329,12 +330,18 @@ class Graph:
         A function draws for itself, also where its trace began inside another's: it may be called
         twice there.
         """
+        home, parent = drawing.home(), self.parent
+        if parent is None or home is None or home is self or not self.is_inside(home):
+            return drawing.draw(lambda: self._drawn(kind, seed))
+        return self.derive(self.tensor(self.value_of(parent.draw(kind, seed))))
+
+    def _drawn(self, kind: str, seed: int | None) -> Any:
         if self.parent is None or self.on_create is not None:
             key = ("draw", len(self.captures))
             return self.tensor(
                 self._capture(key, Draw(kind, seed), Spec((3,), dtypes.uint64), None)
             )
-        outer = self.parent.draw(kind, seed)
+        outer = self.parent._drawn(kind, seed)
         return self.derive(self.tensor(self.value_of(outer)))
 
     def derive(self, state: Any) -> Any:

@@ -2,7 +2,15 @@
 
 from wengert.core.missing import missing as _missing
 from wengert.io import gfile
-from wengert.io.encodings import decode_base64, decode_raw, encode_base64
+from wengert.io.csv_fields import decode_csv
+from wengert.io.encodings import decode_base64, decode_compressed, decode_raw, encode_base64
+from wengert.io.features import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    SparseFeature,
+    VarLenFeature,
+)
 from wengert.io.files import matching_files, read_file, write_file
 from wengert.io.images import (
     decode_and_crop_jpeg,
@@ -17,9 +25,32 @@ from wengert.io.images import (
     extract_jpeg_shape,
     is_jpeg,
 )
+from wengert.io.parsing import (
+    parse_example,
+    parse_single_example,
+)
+from wengert.io.records import TFRecordOptions, TFRecordWriter
+from wengert.io.sequences import parse_sequence_example, parse_single_sequence_example
+from wengert.io.tensors import parse_tensor, serialize_tensor
 
 __getattr__ = _missing(
     "tf.io",
     globals(),
-    hidden=("encodings", "files", "handle", "images", "paths", "tree"),
+    hidden=(
+        "checksums",
+        "csv_fields",
+        "encodings",
+        "features",
+        "files",
+        "handle",
+        "images",
+        "messages",
+        "parsing",
+        "paths",
+        "records",
+        "sequences",
+        "tensors",
+        "tree",
+        "wire",
+    ),
 )

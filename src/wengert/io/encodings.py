@@ -1,10 +1,11 @@
-"""Bytes as numbers and as base64 text. None of this compiles."""
+"""Bytes as numbers, as base64 text, and compressed. None of this compiles."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import re
+import zlib
 from typing import Any
 
 import numpy as np
@@ -142,3 +143,33 @@ DECODE_BASE64 = Op(
 def decode_base64(input: Any, name: Any = None) -> Any:
     """What base64 text says, with or without padding."""
     return apply(DECODE_BASE64, operand(input, dtypes.string))
+
+
+_WINDOWS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS | 16}
+
+
+def _expand(text: bytes, kind: str) -> bytes:
+    try:
+        return zlib.decompress(text, _WINDOWS[kind]) if kind else text
+    except zlib.error as error:
+        raise invalid("decode_compressed", f"the bytes are no {kind} data ({error})") from error
+
+
+DECODE_COMPRESSED = Op(
+    "decode_compressed",
+    "x",
+    kernel=lambda x, kind: _each(lambda t: _expand(t, kind), x),
+    infer=lambda x, kind: x,
+    lower=None,
+    grad=None,
+    accepts=_STRING,
+    register=False,
+)
+
+
+def decode_compressed(bytes: Any, compression_type: str = "", name: Any = None) -> Any:
+    """Each string, which was compressed by GZIP or ZLIB, as it was before."""
+    if compression_type not in ("", *_WINDOWS):
+        words = "`compression_type` must be one of '', 'GZIP' and 'ZLIB'"
+        raise invalid("decode_compressed", words, repr(compression_type))
+    return apply(DECODE_COMPRESSED, operand(bytes, dtypes.string), kind=compression_type)

@@ -69,7 +69,9 @@ def _lower_relu6_grad(g: Any, y: Any) -> Any:
     return lax.mul(g, lax.convert_element_type(inside, g.dtype))
 
 
-RELU6_GRAD = _gate("relu6_grad", lambda g, y: g * _between(y), _lower_relu6_grad, None)
+RELU6_GRAD = _gate(
+    "relu6_grad", lambda g, y: g * _between(y), _lower_relu6_grad, lambda h, y: zeros_like(y)
+)
 RELU6 = unary(
     "relu6",
     lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6)),
@@ -113,7 +115,10 @@ LEAKY_RELU_GRAD = binary(
     "leaky_relu_grad",
     in_float32(_leaky_grad_kernel),
     wide(_lower_leaky_grad),
-    grad=(lambda h, y, alpha: apply(LEAKY_RELU_GRAD, h, y, alpha=alpha), None),
+    grad=(
+        lambda h, y, alpha: apply(LEAKY_RELU_GRAD, h, y, alpha=alpha),
+        lambda h, y: zeros_like(y),
+    ),
     accepts=dtypes.FLOAT,
 )
 LEAKY_RELU = unary(

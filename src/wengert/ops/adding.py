@@ -12,6 +12,7 @@ import numpy as np
 
 from wengert.core.apply import apply
 from wengert.core.lazy import lax
+from wengert.core.lowering import as_value
 from wengert.core.op import Op
 from wengert.graph.passes import FUSED
 from wengert.graph.records import Node
@@ -29,7 +30,7 @@ def _add_at_kernel(x: Any, i: np.ndarray, g: np.ndarray, axis: int) -> Any:
 
 
 def _lower_add_at(x: Any, i: Any, g: Any, axis: int) -> Any:
-    i = lax.select(i < 0, i + np.asarray(x.shape[axis], i.dtype), i)
+    i = lax.select(i < 0, i + as_value(x.shape[axis], i.dtype), i)
     old = lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
     return lax.dynamic_update_index_in_dim(x, lax.add(old, g), i, axis)
 

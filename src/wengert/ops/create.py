@@ -168,6 +168,8 @@ def eye(
     rows = static_int("eye", num_rows, "num_rows")
     columns = rows if num_columns is None else static_int("eye", num_columns, "num_columns")
     batch = () if batch_shape is None else sizes("eye", batch_shape)
+    if dtypes.as_dtype(dtype) is dtypes.string:
+        raise invalid_dtype("eye", "there is no identity matrix of strings")
     if is_open((rows, columns, *batch)):
         return _open_eye(rows, columns, batch, dtypes.as_dtype(dtype))
     matrix = np.eye(*sizes("eye", (rows, columns)), dtype=dtypes.as_dtype(dtype).np)

@@ -18,6 +18,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.dims import known_unequal, larger
 from wengert.core.errors import invalid
 from wengert.core.lazy import jnp, lax
+from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 from wengert.ops.declare import expand, static_int, static_tuple
@@ -363,8 +364,13 @@ def _band_part_kernel(x: np.ndarray, lower: int, upper: int) -> np.ndarray:
 
 
 def _lower_band_part(x: Any, lower: int, upper: int) -> Any:
-    band = _band(*x.shape[-2:], lower, upper)
-    return lax.select(expand(band, x.shape), x, lax.full_like(x, 0))
+    if any(map(is_symbol, x.shape[-2:])):
+        rows, cols = (lax.broadcasted_iota(np.int32, x.shape, x.ndim - k) for k in (2, 1))
+        low = rows - cols <= (lower if lower >= 0 else np.iinfo(np.int32).max)
+        band = low & (cols - rows <= (upper if upper >= 0 else np.iinfo(np.int32).max))
+    else:
+        band = expand(_band(*x.shape[-2:], lower, upper), x.shape)
+    return lax.select(band, x, lax.full_like(x, 0))
 
 
 BAND_PART = Op(

@@ -258,11 +258,11 @@ def gather(
     """Picks slices of `params` along `axis`; an index outside, or a negative one, is an error."""
     x, i = operand(params), whole_numbers("gather", indices)
     a, b = x._array, i._array
-    batch = static_int("gather", batch_dims, "batch_dims")
+    batch = first = static_int("gather", batch_dims, "batch_dims")
     batch = batch + b.ndim if batch < 0 else batch
     if not 0 <= batch <= b.ndim or known_unequal(a.shape[:batch], b.shape[:batch]):
         raise invalid("gather", f"the first {batch} sizes (`batch_dims`) must agree", x, i)
-    place = check_axis("gather", batch if axis is None else static_int("gather", axis), a.ndim)
+    place = check_axis("gather", first if axis is None else static_int("gather", axis), a.ndim)
     if place < batch:
         raise invalid("gather", f"`axis` {place} must not be less than `batch_dims` {batch}", x, i)
     return apply(GATHER, x, i, axis=place, batch_dims=batch)

@@ -1,7 +1,7 @@
 """Between masks, indices and labels: where, boolean_mask, one_hot, sequence_mask, permutations.
 
 The size of what `where_indices` and `boolean_mask` give depends on the data, so XLA has no
-counterpart of them.
+counterpart of them, unless the mask is a constant of the trace.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Tensor
 from wengert.ops.declare import is_dynamic, static, static_int, static_tuple
-from wengert.ops.gather import fail_outside, whole_numbers
-from wengert.ops.shaping import stop_gradient
+from wengert.ops.gather import fail_outside, gather, whole_numbers
+from wengert.ops.shaping import reshape, stop_gradient
 
 _INDEX = dtypes.nums("iu")
 
@@ -133,7 +135,16 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     have = dims[place : place + len(wanted)]
     if known_unequal(have, wanted):
         raise _mismatch(x, m, opened(have), opened(wanted))
+    if type(x) is SymbolicTensor and type(m) is Tensor and have == wanted:
+        return _masked_by_constant(x, m._array, place)
     return apply(BOOLEAN_MASK, x, m, axis=place)
+
+
+def _masked_by_constant(x: Any, mask: np.ndarray, axis: int) -> Any:
+    """What a mask that a trace knows picks from a tensor: of known size, so XLA can run it."""
+    dims = x._array.shape
+    flat = reshape(x, (*dims[:axis], mask.size, *dims[axis + mask.ndim :]))
+    return gather(flat, np.flatnonzero(mask), axis=axis)
 
 
 def _one_hot_kernel(

@@ -1,6 +1,7 @@
 """Sorting slices into groups and putting them back together.
 
-The sizes of the results depend on the data, so XLA has no counterpart.
+The sizes of the results depend on the data, so XLA has no counterpart, unless the groups or places
+are constants of the trace.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import numpy as np
 
 from wengert.core import shapes
 from wengert.core.apply import apply
+from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Joint, Op, Spec
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Tensor
 from wengert.ops.declare import static_int
 from wengert.ops.gather import check_indices, gather, whole_numbers
 
@@ -67,20 +71,38 @@ def dynamic_partition(
     count = static_int("dynamic_partition", num_partitions, "num_partitions")
     if count < 1:
         raise invalid("dynamic_partition", f"`num_partitions` must be at least 1; got {count}")
-    groups = whole_numbers("dynamic_partition", partitions, "partitions")
-    return list(apply(DYNAMIC_PARTITION, operand(data), groups, num_partitions=count))
+    x, groups = operand(data), whole_numbers("dynamic_partition", partitions, "partitions")
+    if type(x) is SymbolicTensor and type(groups) is Tensor:
+        known = groups._array
+        if x._array.shape[: known.ndim] == known.shape:
+            return _partition_by_constant(x, known, count)
+    return list(apply(DYNAMIC_PARTITION, x, groups, num_partitions=count))
+
+
+def _partition_by_constant(x: Any, groups: np.ndarray, count: int) -> list[Any]:
+    from wengert.ops.shaping import reshape
+
+    check_indices("dynamic_partition", groups, count)
+    rows = reshape(x, (groups.size, *x._array.shape[groups.ndim :]))
+    flat = groups.reshape(-1)
+    return [gather(rows, np.flatnonzero(flat == k)) for k in range(count)]
 
 
 def _stitch_kernel(*xs: np.ndarray) -> np.ndarray:
     half = len(xs) // 2
     indices, data = xs[:half], xs[half:]
     inner: Any = _inner(indices, data)
-    count = max((int(i.max()) + 1 for i in indices if i.size), default=0)
+    count = _extent(indices)
     out = np.zeros((count, *inner), data[0].dtype)
     for i, d in zip(indices, data, strict=True):
         check_indices("dynamic_stitch", i, max(count, 1))
         out[i.reshape(-1)] = d.reshape(i.size, *inner)
     return out
+
+
+def _extent(indices: Any) -> int:
+    """How many places there are up to the last one named."""
+    return max((int(i.max()) + 1 for i in indices if i.size), default=0)
 
 
 def _inner(indices: Any, data: Any) -> shapes.Shape:
@@ -125,6 +147,34 @@ DYNAMIC_STITCH = Op(
 )
 
 
+def _lower_stitch(*xs: Any, count: int) -> Any:
+    from wengert.core.lazy import jnp
+
+    half = len(xs) // 2
+    inner = xs[half].shape[xs[0].ndim :]
+    out = jnp.zeros((count, *inner), xs[half].dtype)
+    for i, d in zip(xs[:half], xs[half:], strict=True):
+        out = out.at[i.reshape(-1)].set(d.reshape((i.size, *inner)))
+    return out
+
+
+def _infer_closed(*xs: Spec, count: int) -> Spec:
+    found = _infer_stitch(*xs)
+    return Spec(found.shape and (count, *found.shape[1:]), found.dtype)
+
+
+STITCH_CLOSED = Op(
+    "dynamic_stitch_closed",
+    "*xs",
+    kernel=lambda *xs, count: _stitch_kernel(*xs),
+    infer=_infer_closed,
+    lower=_lower_stitch,
+    grad=Joint(_stitch_grad),
+    match=(),
+    register=False,
+)
+
+
 def dynamic_stitch(indices: Any, data: Any, name: Any = None) -> Any:
     """One tensor from pieces: `data[m][k]` goes to place `indices[m][k]`; the last one stays.
 
@@ -136,4 +186,9 @@ def dynamic_stitch(indices: Any, data: Any, name: Any = None) -> Any:
     pieces = [first, *(operand(d, None, first.dtype) for d in given[1:])]
     if len(where) != len(pieces) or any(not i.dtype.is_integer for i in where):
         raise invalid("dynamic_stitch", "each piece of data needs one tensor of whole numbers")
+    if all(type(i) is Tensor for i in where) and not executing_eagerly():
+        known = [i._array for i in where]
+        for i in known:
+            check_indices("dynamic_stitch", i, _extent(known) or 1)
+        return apply(STITCH_CLOSED, *where, *pieces, count=_extent(known))
     return apply(DYNAMIC_STITCH, *where, *pieces)

@@ -19,6 +19,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import compiled, wide
 from wengert.ops.convolution import strided
+from wengert.ops.create import zeros_like
 from wengert.ops.declare import expand, in_float32
 from wengert.ops.sliding import extent, offsets, outer_sizes, resolve
 
@@ -255,7 +256,7 @@ MAX_POOL_GRAD = Op(
             MAX_POOL_PICK, h, x, y, window=window, strides=strides, padding=padding,
             dilations=dilations,
         ),
-        None,
+        lambda h, x: zeros_like(x),
         None,
     ),
     accepts=dtypes.FLOAT,

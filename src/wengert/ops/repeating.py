@@ -100,6 +100,11 @@ def _infer_repeat(x: Spec, counts: Any, axis: int) -> Spec:
 
 
 def _lower_repeat(x: Any, counts: Any, axis: int) -> Any:
+    if not isinstance(counts, tuple):
+        shape = (*x.shape[: axis + 1], counts, *x.shape[axis + 1 :])
+        places = [k for k in range(x.ndim + 1) if k != axis + 1]
+        spread = lax.broadcast_in_dim(x, shape, places)
+        return lax.reshape(spread, (*x.shape[:axis], x.shape[axis] * counts, *x.shape[axis + 1 :]))
     assert GATHER.lower is not None, "gather has a lowering"
     places = lax.convert_element_type(_sources(x.shape[axis], counts), np.int64)
     return GATHER.lower(x, places, axis=axis, batch_dims=0)

@@ -17,7 +17,8 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import invalid
-from wengert.core.lazy import lax
+from wengert.core.lazy import jnp, lax
+from wengert.core.lowering import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import in_float32, need_rank
 from wengert.ops.sizes import checked
@@ -180,10 +181,10 @@ def _resample_kernel(
 def _lower_resample(
     x: Any, axis: int, method: Any, old: int, new: int, antialias: bool, transposed: bool
 ) -> Any:
+    if is_symbol(old) or is_symbol(new):
+        return _lower_open(x, axis, method, old, new, antialias, transposed)
     places, weights = taps(method, old, new, antialias, transposed)
     if method == "nearest" and not transposed:
-        from wengert.core.lazy import jnp
-
         # `jnp.take` builds the dimension numbers that `lax.gather` would want.
         return jnp.take(x, places[:, 0], axis=axis, mode="clip")
     matrix = np.zeros((len(places), x.shape[axis]))
@@ -195,6 +196,28 @@ def _lower_resample(
     )  # fmt: skip
     order = (*range(1, axis + 1), 0, *range(axis + 1, x.ndim))
     return lax.convert_element_type(lax.transpose(out, order), x.dtype)
+
+
+def _lower_open(
+    x: Any, axis: int, method: Any, old: Any, new: Any, antialias: bool, transposed: bool
+) -> Any:
+    """The same for sizes that are symbols, where an element has at most two places."""
+    if transposed or antialias or method not in ("nearest", "bilinear"):
+        raise NotFixed(f"resizing by {method!r} needs sizes that are known")
+    kind = np.float32 if method == "nearest" else np.float64
+    step = lax.convert_element_type(as_value(old, np.float64) / as_value(new, np.float64), kind)
+    at = (lax.broadcasted_iota(kind, (new,), 0) + kind(0.5)) * step
+    if method == "nearest":
+        return jnp.take(x, jnp.floor(at).astype(np.int32), axis=axis, mode="clip")
+    at = at - 0.5
+    low = jnp.floor(at)
+    wide = np.float32 if x.dtype.itemsize < 4 else x.dtype
+    share = lax.convert_element_type(at - low, wide)
+    share = lax.expand_dims(share, range(1, x.ndim - axis))
+    first = low.astype(np.int32)
+    y = lax.convert_element_type(x, wide)
+    near, far = (jnp.take(y, first + k, axis=axis, mode="clip") for k in (0, 1))
+    return lax.convert_element_type(near * (1 - share) + far * share, x.dtype)
 
 
 def _infer_resample(

@@ -212,7 +212,8 @@ def added(a: Rows, b: Rows) -> Rows:
         y if x is None else x if y is None else _sum(x, y) for x, y in zip(left, right, strict=True)
     ]
     row = b.row if a.row is None else a.row
-    return Rows(rows, a.dtype, row, a.is_even and b.is_even and row in (b.row, None), a.axis)
+    even = a.is_even and b.is_even and (b.row is None or row == b.row)
+    return Rows(rows, a.dtype, row, even, a.axis)
 
 
 def increased(rows: Rows, i: int, x: Any) -> Rows:

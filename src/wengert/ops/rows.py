@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import InvalidIndexError, invalid
 from wengert.core.lazy import lax
-from wengert.core.lowering import NotFixed, fail_if
+from wengert.core.lowering import NotFixed, fail_if, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import join
 from wengert.graph.passes import FUSED
@@ -55,11 +55,12 @@ def _of_rows(count: Any, row: Any, dtype: Any) -> Spec:
 def _lower_new(size: Any, dtype: Any, row: Any, grows: bool) -> Any:
     if grows:
         raise NotFixed("a TensorArray with dynamic_size=True grows as the program runs")
-    if not isinstance(size, np.ndarray):
+    if hasattr(size, "dtype") and not isinstance(size, np.ndarray):
         raise NotFixed("the size of a TensorArray depends on the values of tensors")
+    count: Any = size if is_symbol(size) else int(size)
     if row is None or None in row:
-        return Blank(int(size), dtype.np)
-    return lax.full((int(size), *row), 0, dtype.np)
+        return Blank(count, dtype.np)
+    return lax.full((count, *row), 0, dtype.np)
 
 
 def _known(row: Any) -> Any:

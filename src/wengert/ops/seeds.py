@@ -1,7 +1,9 @@
 """Seeds become states: the global seed, seeds of single operations, and seeds given by users.
 
 A call's state has the number of the call in the upper half of its counter, so each call has
-2**64 blocks of its own. Every draw goes through `replay.draw`, and so can be repeated.
+2**64 blocks of its own. Every draw goes through `replay.draw`, and so can be repeated. Eager
+calls share the streams of the program; the places in a traced function that draw have their own
+(`Places`), as in TensorFlow.
 """
 
 from __future__ import annotations
@@ -38,16 +40,35 @@ class _Streams:
         self.lock = threading.Lock()
         self.seed: int | None = None
         self.calls: dict[Any, list[int]] = {}
+        self.era = object()  # another one after each `set_seed`
 
     def next(self, kind: str, seed: int | None) -> np.ndarray:
-        stream = None if seed is None else (kind, seed)
         with self.lock:
-            entry = self.calls.get(stream)
-            if entry is None:
-                entry = self.calls[stream] = [self._key(kind, seed), 0]
+            entry = self._entry(kind, seed)
             number = entry[1]
             entry[1] += 1
         return np.array([0, number, entry[0]], np.uint64)
+
+    def next_at(self, places: Places, place: int, kind: str, seed: int | None) -> np.ndarray:
+        """The next state of a place in a function."""
+        if seed is None and self.seed is None:
+            return self.next(kind, None)
+        with self.lock:
+            key, start = self._entry(kind, seed)
+            if places.era is not self.era:
+                places.era = self.era
+                places.calls.clear()
+            counter = None if seed is None else place
+            number = places.calls.setdefault(counter, start if seed is None else 0)
+            places.calls[counter] = number + 1
+        return np.array([0, number, key], np.uint64)
+
+    def _entry(self, kind: str, seed: int | None) -> list[int]:
+        stream = None if seed is None else (kind, seed)
+        entry = self.calls.get(stream)
+        if entry is None:
+            entry = self.calls[stream] = [self._key(kind, seed), 0]
+        return entry
 
     def _key(self, kind: str, seed: int | None) -> int:
         if seed is None:
@@ -59,12 +80,36 @@ class _Streams:
         with self.lock:
             self.seed = seed
             self.calls.clear()
+            self.era = object()
 
     def after_fork(self) -> None:
         """A child must not repeat its parent's unseeded numbers, nor inherit a held lock."""
         self.lock = threading.Lock()
         if self.seed is None:
             self.calls.pop(None, None)
+
+
+class Places:
+    """The calls so far of the places in one traced function that draw, since `set_seed`.
+
+    Each place with a `seed` of its own counts for itself, so two of them with the same seed give
+    the same sequence. The others take turns in one stream of the function, which starts where that
+    of the program stands at the function's first call: two functions called one after the other
+    give the same numbers, and none that the program drew before. Without a global seed they draw
+    from the program's stream.
+    """
+
+    __slots__ = ("calls", "era")
+
+    def __init__(self) -> None:
+        self.era: object = None
+        self.calls: dict[int | None, int] = {}
+
+    def draw(self, place: int, kind: str, seed: int | None) -> np.ndarray:
+        """The state for one call of the random operation at a place, new or played again."""
+        if REPEATABLE[0]:
+            need_seed(kind, seed)
+        return replay.draw(lambda: _streams.next_at(self, place, kind, seed))
 
 
 _streams = _Streams()
@@ -92,7 +137,7 @@ def set_seed(seed: Any) -> None:
     """Sets the global seed and starts every stream again.
 
     With a global seed the calls that follow give the same numbers in every run; an operation's
-    own `seed` picks a stream of its own under it. Without a global seed an operation with `seed`
+    own `seed` picks a stream of its own under it. Functions count for themselves (`Places`). Without a global seed an operation with `seed`
     repeats from run to run and one without does not. `None` forgets the global seed.
     """
     _streams.reset(None if seed is None else _whole("set_seed", seed))
@@ -119,7 +164,7 @@ def next_state(kind: str, seed: Any = None) -> Any:
         need_seed(kind, number)
     here = get_state()
     if here is not None and here.graph is not None:
-        return replay.draw(lambda: here.graph.draw(kind, number))
+        return here.graph.draw(kind, number)
     return wrap(replay.draw(lambda: draw(kind, number)))
 
 

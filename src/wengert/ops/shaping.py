@@ -50,6 +50,8 @@ def identity_n(input: Any, name: Any = None) -> list[Any]:
 
 def stop_gradient(input: Any, name: Any = None) -> Any:
     """The same value, treated as a constant by every tape."""
+    if isinstance(input, IndexedSlices):
+        return IndexedSlices(stop_gradient(input.values), input.indices, input._dense_shape)
     return apply(STOP_GRADIENT, operand(input))
 
 
@@ -138,7 +140,7 @@ def _infer_broadcast_to(x: Spec, shape: tuple[int, ...]) -> Spec:
 
 
 def _broadcast_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    if math.prod(shape) > _SMALL:
+    if math.prod(shape) > _SMALL or x.ndim > len(shape):  # an assignment would drop axes of size 1
         return np.broadcast_to(x, shape)
     # A small copy costs a fifth of what NumPy takes to make the view.
     out = np.empty(shape, x.dtype)

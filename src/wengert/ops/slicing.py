@@ -19,7 +19,7 @@ from wengert.core.convert import Hooks, operand
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site, describe
 from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if, lies_within
+from wengert.core.lowering import as_value, fail_if, lies_within
 from wengert.core.op import AGAIN, Op, Spec
 from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
@@ -152,7 +152,7 @@ def _lower_take(x: Any, i: Any, axis: int) -> Any:
     if type(size) is int and lies_within(i, 0, size - 1):
         return lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
     fail_if(lambda: (i < -size) | (i >= size))
-    i = lax.select(i < 0, i + np.asarray(size, i.dtype), i)
+    i = lax.select(i < 0, i + as_value(size, i.dtype), i)
     return lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
 
 
@@ -167,7 +167,7 @@ def _put_kernel(g: np.ndarray, i: np.ndarray, shape: tuple[int, ...], axis: int)
 
 
 def _lower_put(g: Any, i: Any, shape: tuple[int, ...], axis: int) -> Any:
-    i = lax.select(i < 0, i + np.asarray(shape[axis], i.dtype), i)
+    i = lax.select(i < 0, i + as_value(shape[axis], i.dtype), i)
     start = lax.full(shape, 0, g.dtype)
     return lax.dynamic_update_index_in_dim(start, g, i, axis)
 

@@ -1,0 +1,68 @@
+"""Datasets of the records in TFRecord files, and of files cut into pieces of one length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from wengert.core.apply import wrap
+from wengert.core.dtypes import string
+from wengert.core.errors import OpError, invalid
+from wengert.core.spec import TensorSpec
+from wengert.data.files import file_names, scalar_text
+from wengert.data.plan import whole
+from wengert.data.sources import Started
+from wengert.io.paths import local, reporting
+from wengert.io.records import compression, opened, records
+
+
+class _Records(Started):
+    """Records; where a function must be tried out, it sees the first of them."""
+
+    kind = "TFRecordDatasetV2"
+
+    def sample(self) -> Any:
+        try:
+            return next(islice(self._begin(), 1), self._sample)
+        except OpError:
+            return self._sample
+
+
+def tf_records(filenames: Any, compression_type: str | None) -> Started:
+    """The records of TFRecord files, one file after the other."""
+    names = file_names(filenames)
+    kind = compression("TFRecordDataset", compression_type)
+
+    def begin() -> Iterator[Any]:
+        for name in names:
+            for record in records("TFRecordDataset", name, kind):
+                yield wrap(scalar_text(record))
+
+    return _Records(begin, TensorSpec([], string), wrap(scalar_text(b"")))
+
+
+def pieces(filenames: Any, size: Any, header: Any, footer: Any, compressed: Any) -> Started:
+    """Files cut into pieces of one length, between a header and a footer."""
+    own, names = "FixedLengthRecordDataset", file_names(filenames)
+    length, before, after = (
+        whole(own, what, 0 if n is None else n)
+        for what, n in (("record_bytes", size), ("header_bytes", header), ("footer_bytes", footer))
+    )
+    if length <= 0 or before < 0 or after < 0:
+        raise invalid(own, "`record_bytes` must be positive, and the others not negative")
+    kind = compression(own, compressed)
+
+    def begin() -> Iterator[Any]:
+        for name in names:
+            path = local(own, name)
+            with reporting(own, path), open(path, "rb") as file:
+                data = opened(file, kind).read()
+            inner = len(data) - before - after
+            if inner < 0 or inner % length:
+                rule = f"{max(inner, 0)} bytes are no whole number of records of {length}"
+                raise invalid(own, f"{rule}; got {name}", help="Check the sizes, or the file.")
+            for at in range(before, before + inner, length):
+                yield wrap(scalar_text(data[at : at + length]))
+
+    return _Records(begin, TensorSpec([], string), wrap(scalar_text(b"\0" * length)))
