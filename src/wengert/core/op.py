@@ -8,7 +8,6 @@ keeps is read off the rule and never said twice.
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -95,6 +94,8 @@ def _as_call(function: Callable[..., Any]) -> _Call | None:
 
 def _jumps(code: CodeType) -> bool:
     """Whether what a function does depends on its arguments."""
+    import dis
+
     return any(
         i.opcode in dis.hasjrel or i.opcode in dis.hasjabs for i in dis.get_instructions(code)
     )

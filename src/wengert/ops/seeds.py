@@ -137,8 +137,9 @@ def set_seed(seed: Any) -> None:
     """Sets the global seed and starts every stream again.
 
     With a global seed the calls that follow give the same numbers in every run; an operation's
-    own `seed` picks a stream of its own under it. Functions count for themselves (`Places`). Without a global seed an operation with `seed`
-    repeats from run to run and one without does not. `None` forgets the global seed.
+    own `seed` picks a stream of its own under it. Functions count for themselves (`Places`).
+    Without a global seed an operation with `seed` repeats from run to run and one without does
+    not. `None` forgets the global seed.
     """
     _streams.reset(None if seed is None else _whole("set_seed", seed))
 
