@@ -171,3 +171,53 @@ def test_a_check_after_the_update_counts_too() -> None:
         step(tf.constant(2))  # the second lookup fails
     assert v.numpy().tolist() == [2.0] * 3
     assert w.numpy().tolist() == [6.0] * 3
+
+
+def _gradient(f: Any) -> Any:
+    def gradient(*xs: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            y = f(*xs)
+        return tf.convert_to_tensor(tape.gradient(y, xs[-1]))
+
+    return gradient
+
+
+ROWS = np.zeros(5000, np.int32)
+# A sum of this many ones stops at 256 if it is added up in bfloat16.
+LONG_SUMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "gradient of a bias": (_gradient(lambda x, b: x + b), ([5000, 3], [3])),
+    "gradient of a scale": (_gradient(lambda x, b: x * b), ([20, 250, 3], [3])),
+    "gradient of a depthwise filter": (
+        _gradient(lambda x, w: tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "VALID")),
+        ([5, 40, 40, 2], [3, 3, 2, 1]),
+    ),
+    "gradient of a grouped filter": (
+        _gradient(lambda x, w: tf.nn.conv2d(x, w, 1, "VALID")),
+        ([5, 40, 40, 4], [3, 3, 2, 4]),
+    ),
+    "gradient of a gather": (
+        _gradient(lambda x: tf.gather(x * 1.0, ROWS, axis=1)), ([2, 3],),
+    ),
+    "gradient of gather_nd": (
+        _gradient(lambda x: tf.gather_nd(x * 1.0, ROWS[:, None])), ([2, 3],),
+    ),
+    "scatter_nd": (lambda x: tf.scatter_nd(ROWS[:, None], x, [2]), ([5000],)),
+    "tensor_scatter_nd_add": (
+        lambda x, u: tf.tensor_scatter_nd_add(x, ROWS[:, None], u), ([2], [5000]),
+    ),
+    "einsum of one": (lambda x: tf.einsum("ij->j", x), ([5000, 2],)),
+    "einsum of two": (lambda x, y: tf.einsum("ij,k->k", x, y), ([5000, 2], [3])),
+    "overlap_and_add": (lambda x: tf.signal.overlap_and_add(x, 1), ([1200, 1200],)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("dtype", [tf.bfloat16, tf.float16])
+@pytest.mark.parametrize("name", LONG_SUMS)
+def test_half_precision_is_summed_in_single(name: str, dtype: Any, jit: bool) -> None:
+    f, shapes = LONG_SUMS[name]
+    wanted = f(*[tf.ones(s) for s in shapes]).numpy()
+    found = tf.function(f, jit_compile=jit)(*[tf.ones(s, dtype) for s in shapes])
+    assert found.dtype == dtype
+    np.testing.assert_allclose(tf.cast(found, tf.float32).numpy(), wanted, rtol=1e-2)

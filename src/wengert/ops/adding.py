@@ -72,13 +72,21 @@ def _gathered_kernel(x: np.ndarray, g: np.ndarray, i: np.ndarray, **attrs: Any) 
     return x + GATHER_GRAD.kernel(g, i, shape=x.shape, **attrs)
 
 
+def _lower_gathered(x: Any, g: Any, i: Any, axis: int, batch_dims: int) -> Any:
+    if x.dtype.itemsize > 2:
+        return lower_gather_sum(x, g, i, axis, batch_dims)
+    assert GATHER_GRAD.lower is not None  # it sums half precision in float32
+    found = GATHER_GRAD.lower(g, i, shape=x.shape, axis=axis, batch_dims=batch_dims)
+    return lax.add(x, found)
+
+
 # The sum of a tensor and a `gather_grad`.
 ADD_GATHERED = Op(
     "add_gathered",
     "x g i",
     kernel=_gathered_kernel,
     infer=lambda x, g, i, axis, batch_dims: x,
-    lower=lambda x, g, i, axis, batch_dims: lower_gather_sum(x, g, i, axis, batch_dims),
+    lower=_lower_gathered,
     grad=(
         lambda h: h,
         lambda h, i, axis, batch_dims: apply(GATHER, h, i, axis=axis, batch_dims=batch_dims),

@@ -18,7 +18,7 @@ from wengert.core.errors import invalid
 from wengert.core.lazy import jax, lax
 from wengert.core.op import Op, Spec
 from wengert.ops import sliding as geometry
-from wengert.ops.compiled import compiled
+from wengert.ops.compiled import compiled, wide
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import Pairs, Windows, extent, offsets, outer_sizes, resolve
 
@@ -100,6 +100,7 @@ def strided(x: Any, start: Any, counts: Any, strides: Any) -> Any:
     return lax.slice(x, start, limits, strides)
 
 
+@wide
 def _on_cpu(x: Any, w: Any, at: Windows, groups: int) -> Any:
     depthwise = w.shape[-2] == 1
     return (_by_offset if depthwise else _by_group)(x, w, at, groups)
@@ -117,7 +118,7 @@ def _lower_conv(x: Any, w: Any, strides: Any, padding: Any, dilations: Any, firs
     return lax.platform_dependent(
         x,
         w,
-        cpu=lambda x, w: _on_cpu(x, w, at, groups),
+        cpu=lambda x, w: _on_cpu(x, w, at=at, groups=groups),
         default=lambda x, w: _plain(x, w, at, groups),
     )
 
@@ -168,7 +169,9 @@ def _lower_input(
     return lax.platform_dependent(
         g,
         w,
-        cpu=lambda g, w: jax.linear_transpose(lambda x: _on_cpu(x, w, at, groups), like)(g)[0],
+        cpu=lambda g, w: jax.linear_transpose(lambda x: _on_cpu(x, w, at=at, groups=groups), like)(
+            g
+        )[0],
         default=lambda g, w: _plain_input(g, w, shape, at, groups),
     )
 
@@ -213,7 +216,9 @@ def _lower_filter(
     return lax.platform_dependent(
         x,
         g,
-        cpu=lambda x, g: jax.linear_transpose(lambda w: _on_cpu(x, w, at, groups), like)(g)[0],
+        cpu=lambda x, g: jax.linear_transpose(lambda w: _on_cpu(x, w, at=at, groups=groups), like)(
+            g
+        )[0],
         default=lambda x, g: _plain_filter(x, g, shape, at, groups),
     )
 

@@ -18,6 +18,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
+from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.equation import (
     DOTS,
@@ -137,7 +138,10 @@ def _lower_prepare(x: Any, how: Operand) -> Any:
             j = labels.index(c, i + 1)
             x = lax.reduce(_mask(x, i, j), x.dtype.type(0), lax.add, (j,))
             del labels[j]
-    return lax.reduce(x, x.dtype.type(0), lax.add, how.summed) if how.summed else x
+    return _lower_summed(x, axes=how.summed) if how.summed else x
+
+
+_lower_summed = wide(lambda x, axes: lax.reduce(x, x.dtype.type(0), lax.add, axes))
 
 
 def _lower_finish(x: Any, have: str, out: str, dims: dict[str, int]) -> Any:

@@ -15,8 +15,9 @@ from wengert.core.dims import Dim, formula, is_open, known_unequal, larger, nega
 from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
+from wengert.ops.compiled import wide
 from wengert.ops.dct import dct
-from wengert.ops.declare import need_rank, static, static_int
+from wengert.ops.declare import in_float32, need_rank, static, static_int
 from wengert.ops.fft import fit, irfft, rfft
 from wengert.ops.power import rsqrt
 from wengert.ops.sizes import factor
@@ -106,9 +107,9 @@ def _lower_overlap(x: Any, step: int) -> Any:
 OVERLAP_AND_ADD = Op(
     "overlap_and_add",
     "x",
-    kernel=_overlap_kernel,
+    kernel=in_float32(_overlap_kernel),
     infer=_infer_overlap,
-    lower=_lower_overlap,
+    lower=wide(_lower_overlap),
     grad=lambda g, x_shape, step: apply(FRAME, g, length=x_shape[-1], step=step),
     accepts=dtypes.NUMERIC,
 )

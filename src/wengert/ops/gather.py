@@ -22,6 +22,7 @@ from wengert.core.lazy import lax, sparse
 from wengert.core.lowering import as_value, fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
+from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, static_tuple
 
 # From here on SciPy's sparse product beats `np.add.at` by 2 to 10 times.
@@ -229,7 +230,7 @@ GATHER_GRAD = Op(
     "g i",
     kernel=_gather_grad_kernel,
     infer=lambda g, i, shape, axis, batch_dims: Spec(shape, g.dtype),
-    lower=_lower_gather_grad,
+    lower=wide(_lower_gather_grad),
     grad=(
         lambda h, i, axis, batch_dims: apply(GATHER, h, i, axis=axis, batch_dims=batch_dims),
         None,

@@ -18,6 +18,7 @@ from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
+from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_tuple
 from wengert.ops.gather import (
     add_rows,
@@ -98,7 +99,7 @@ SCATTER_ND = Op(
     "i updates",
     kernel=_scatter_nd_kernel,
     infer=_infer_scatter_nd,
-    lower=_lower_scatter_nd,
+    lower=wide(_lower_scatter_nd),
     grad=(None, lambda g, i: gather_nd(g, i)),
     accepts=_SUMMABLE,
     match=(),
@@ -127,12 +128,15 @@ def _declare(name: str, combine: Any, lower: Any, grad: Any, accepts: frozenset[
         _check_shapes(name, i.shape, updates.shape, x.shape)
         return x
 
+    def run(x: Any, i: Any, u: Any) -> Any:
+        return getattr(lax, lower)(x, i, u, _numbers(i, x.shape), mode="drop")
+
     return Op(
         name,
         "x i updates",
         kernel=in_float32(kernel),
         infer=infer,
-        lower=lambda x, i, u: getattr(lax, lower)(x, i, u, _numbers(i, x.shape), mode="drop"),
+        lower=wide(run) if lower in ("scatter_add", "scatter_sub") else run,
         grad=grad,
         accepts=accepts | dtypes.INTEGER,
         match=(0, 2),

@@ -19,6 +19,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import Unranked
 from wengert.core.tensor import Value
+from wengert.ops.compiled import wide
 from wengert.ops.declare import HALF, expand, in_float32, of_unknown_length, static_tuple, unary
 
 IDENTITY = unary(
@@ -97,7 +98,7 @@ SUM_TO = Op(
     "x",
     kernel=_sum_to_kernel,
     infer=lambda x, shape: Spec(shape, x.dtype),
-    lower=_lower_sum_to,
+    lower=wide(_lower_sum_to),
     grad=lambda g, x_shape: broadcast_to(g, x_shape),
 )
 
@@ -115,7 +116,7 @@ SUM_LIKE = Op(
     "x like",
     kernel=lambda x, like: _sum_to_kernel(x, like.shape),
     infer=lambda x, like: Spec(like.shape, x.dtype),
-    lower=lambda x, like: _lower_sum_to(x, like.shape),
+    lower=wide(lambda x, like: _lower_sum_to(x, like.shape)),
     grad=(lambda g, x_shape: broadcast_to(g, x_shape), None),
     match=(),
     register=False,
