@@ -221,3 +221,22 @@ def test_half_precision_is_summed_in_single(name: str, dtype: Any, jit: bool) ->
     found = tf.function(f, jit_compile=jit)(*[tf.ones(s, dtype) for s in shapes])
     assert found.dtype == dtype
     np.testing.assert_allclose(tf.cast(found, tf.float32).numpy(), wanted, rtol=1e-2)
+
+
+def test_half_precision_is_rounded_where_eager_code_rounds() -> None:
+    """Kept digits would make a maximum differ from every number that it was taken of."""
+    rng = np.random.default_rng(0)
+    x, w = (
+        tf.constant(rng.standard_normal(s), tf.bfloat16) for s in ((4, 16, 16, 3), (3, 3, 3, 8))
+    )
+
+    def gradient(x: Any, w: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            h = tf.nn.relu(tf.nn.conv2d(x, w, 1, "SAME") * 1.1 + 0.3)
+            y = tf.nn.max_pool2d(h, 2, 2, "VALID")
+            total = tf.reduce_sum(y * y) + tf.reduce_sum(tf.reduce_max(h, [1, 2]))
+        return tape.gradient(total, w)
+
+    eager, found = gradient(x, w), compiled(gradient)(x, w)
+    np.testing.assert_array_equal(tf.cast(found, tf.float32), tf.cast(eager, tf.float32))
