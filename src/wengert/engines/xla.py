@@ -172,7 +172,7 @@ def cannot(node: Node, why: str) -> Exception:
 
 # Half precision is rounded wherever the program says so, as in eager code. Left to itself XLA keeps
 # more digits on one way and not on another, and then a maximum is not equal to any of its numbers.
-_OPTIONS = {"xla_allow_excess_precision": False}
+OPTIONS = {"xla_allow_excess_precision": False}
 
 
 class Executable:
@@ -246,7 +246,7 @@ class Executable:
                 notes[:] = [n for n in notes if "JAX_TRACEBACK_FILTERING" not in n]
                 raise
             self.lowered_text = lowered.as_text
-            self.run = lowered.compile(_OPTIONS)
+            self.run = lowered.compile(OPTIONS)
             self.extra = extra if self.place is None else jax.device_put(extra, self.place)
 
 
