@@ -26,6 +26,27 @@ def test_characters_and_their_numbers() -> None:
     assert S.unicode_transcode(["hé"], "UTF-8", "UTF-16-BE").numpy()[0] == b"\x00h\x00\xe9"
 
 
+@pytest.mark.parametrize(
+    ("data", "errors", "replacement", "no_controls", "points", "places"),
+    [
+        (b"a\xffb", "replace", 0xFFFD, False, [97, 0xFFFD, 98], [0, 1, 2]),
+        (b"a\xffb", "ignore", 0xFFFD, False, [97, 98], [0, 2]),
+        (b"\xe2\x82a", "replace", 65, False, [65, 97], [0, 2]),
+        ("q\ufffdr".encode(), "replace", 65, False, [113, 0xFFFD, 114], [0, 1, 4]),
+        (b"a\t\xffb", "replace", 65, True, [97, 65, 65, 98], [0, 1, 2, 3]),
+        (b"a\t\xffb", "ignore", 65, True, [97, 98], [0, 3]),
+        (b"a\tb", "strict", 65, True, [97, 65, 98], [0, 1, 2]),
+    ],
+)
+def test_places_of_characters_beside_bad_bytes(
+    data: bytes, errors: str, replacement: int, no_controls: bool, points: Any, places: Any
+) -> None:
+    found = S.unicode_decode_with_offsets(data, "UTF-8", errors, replacement, no_controls)
+    assert [x.numpy().tolist() for x in found] == [points, places]
+    text = S.unicode_transcode(data, "UTF-8", "UTF-32-BE", errors, replacement, no_controls)
+    assert [ord(c) for c in text.numpy().decode("utf-32-be")] == points
+
+
 def test_bad_text_is_refused() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="the bytes are no utf-8 text"):
         S.unicode_decode(b"a\xff", "UTF-8", errors="strict")

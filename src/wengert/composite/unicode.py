@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,39 +31,68 @@ def _codec(name: str, encoding: str) -> str:
     return found
 
 
-def _text(data: bytes, name: str, codec: str, errors: str, replacement: int) -> str:
-    if errors == "strict":
+class How(NamedTuple):
+    """How bytes are read: for whom, in which encoding, and what becomes of what is no character."""
+
+    name: str
+    codec: str
+    errors: str
+    replacement: int
+    no_controls: bool = False
+
+
+def _read(data: bytes, how: How) -> list[tuple[str, int]]:
+    """The characters, and the places in bytes where they begin."""
+    found: list[tuple[str, int]] = []
+    instead = [] if how.errors == "ignore" else [chr(how.replacement)]
+    start = 0
+    while start < len(data):
+        end = after = len(data)
         try:
-            return data.decode(codec)
+            text = data[start:].decode(how.codec)
         except UnicodeDecodeError as error:
-            raise invalid(name, f"the bytes are no {codec} text: {error.reason}") from error
-    text = data.decode(codec, errors)
-    return text if replacement == 0xFFFD else text.replace("\ufffd", chr(replacement))
+            if how.errors == "strict":
+                rule = f"the bytes are no {how.codec} text: {error.reason}"
+                raise invalid(how.name, rule) from error
+            end, after = start + error.start, start + error.end
+            text = data[start:end].decode(how.codec)
+        for c in text:
+            replaced = how.no_controls and c < " "
+            found += [(one, start) for one in (instead if replaced else c)]
+            start += len(c.encode(how.codec))
+        if end < after:
+            found += [(one, end) for one in instead]
+        start = after
+    return found
 
 
-def _characters(data: bytes, *options: Any) -> list[bytes]:
-    return [c.encode("utf-8", "surrogatepass") for c in _text(data, *options)]
+def _text(data: bytes, how: How) -> str:
+    return "".join([c for c, _ in _read(data, how)])
 
 
-def _points(data: bytes, *options: Any) -> list[int]:
-    return [ord(c) for c in _text(data, *options)]
+def _characters(data: bytes, how: How) -> list[bytes]:
+    return [c.encode("utf-8", "surrogatepass") for c in _text(data, how)]
 
 
-def _offsets(data: bytes, name: str, codec: str, errors: str, replacement: int) -> list[int]:
-    sizes = [len(c.encode(codec, "replace")) for c in _text(data, name, codec, errors, 0xFFFD)]
-    return np.concatenate([[0], np.cumsum(sizes)])[: len(sizes)].astype(int).tolist()
+def _points(data: bytes, how: How) -> list[int]:
+    return [ord(c) for c in _text(data, how)]
 
 
-_points.dtype = dtypes.int32  # type: ignore[attr-defined]  # what the parts are, see `parts_of`
-_offsets.dtype = dtypes.int64  # type: ignore[attr-defined]
+def _offsets(data: bytes, how: How) -> list[int]:
+    return [place for _, place in _read(data, how)]
 
 
-def _options(name: str, encoding: str, errors: str, replacement: Any) -> tuple[Any, ...]:
+# What the parts are; see `parts_of`.
+_points.dtype = dtypes.int32  # type: ignore[attr-defined]  # functions take attributes
+_offsets.dtype = dtypes.int64  # type: ignore[attr-defined]  # functions take attributes
+
+
+def _how(name: str, encoding: str, errors: str, replacement: Any, no_controls: bool = False) -> How:
     if errors not in ("strict", "replace", "ignore"):
         raise at_site(
             ValueError(f"{name}: `errors` is 'strict', 'replace' or 'ignore'; got {errors!r}.")
         )
-    return name, _codec(name, encoding), errors, int(replacement)
+    return How(name, _codec(name, encoding), errors, int(replacement), bool(no_controls))
 
 
 def unicode_split(
@@ -78,8 +107,8 @@ def unicode_split(
     >>> tf.strings.unicode_split("né", "UTF-8").numpy().tolist()
     [b'n', b'\\xc3\\xa9']
     """
-    options = _options("unicode_split", input_encoding, errors, replacement_char)
-    return parts_of("unicode_split", input, _characters, *options)
+    how = _how("unicode_split", input_encoding, errors, replacement_char)
+    return parts_of(how.name, input, _characters, how)
 
 
 def unicode_split_with_offsets(
@@ -90,9 +119,8 @@ def unicode_split_with_offsets(
     name: Any = None,
 ) -> tuple[Any, Any]:
     """Each string as its characters, and the places in bytes where they begin."""
-    options = _options("unicode_split_with_offsets", input_encoding, errors, replacement_char)
-    found = unicode_split(input, input_encoding, errors, replacement_char)
-    return found, parts_of("unicode_split_with_offsets", input, _offsets, *options)
+    how = _how("unicode_split_with_offsets", input_encoding, errors, replacement_char)
+    return parts_of(how.name, input, _characters, how), parts_of(how.name, input, _offsets, how)
 
 
 def unicode_decode(
@@ -104,8 +132,9 @@ def unicode_decode(
     name: Any = None,
 ) -> Any:
     """Each string as the numbers of its characters."""
-    options = _options("unicode_decode", input_encoding, errors, replacement_char)
-    return parts_of("unicode_decode", input, _points, *options)
+    name = "unicode_decode"
+    how = _how(name, input_encoding, errors, replacement_char, replace_control_characters)
+    return parts_of(name, input, _points, how)
 
 
 def unicode_decode_with_offsets(
@@ -117,33 +146,31 @@ def unicode_decode_with_offsets(
     name: Any = None,
 ) -> tuple[Any, Any]:
     """Each string as the numbers of its characters, and the places where they begin."""
-    options = _options("unicode_decode_with_offsets", input_encoding, errors, replacement_char)
-    found = unicode_decode(input, input_encoding, errors, replacement_char)
-    return found, parts_of("unicode_decode_with_offsets", input, _offsets, *options)
+    name = "unicode_decode_with_offsets"
+    how = _how(name, input_encoding, errors, replacement_char, replace_control_characters)
+    return parts_of(name, input, _points, how), parts_of(name, input, _offsets, how)
 
 
-def _encode_kernel(
-    points: np.ndarray, splits: np.ndarray, codec: str, errors: str, sub: int
-) -> Any:
+def _encode_kernel(points: np.ndarray, splits: np.ndarray, how: How) -> Any:
     out = np.empty(len(splits) - 1, object)
     for i, (a, b) in enumerate(zip(splits[:-1].tolist(), splits[1:].tolist(), strict=True)):
-        out[i] = "".join(_valid(points[a:b].tolist(), errors, sub)).encode(codec, "replace")
+        out[i] = "".join(_valid(points[a:b].tolist(), how)).encode(how.codec, "replace")
     return out
 
 
-def _valid(points: list[int], errors: str, sub: int) -> list[str]:
+def _valid(points: list[int], how: How) -> list[str]:
     out = []
     for p in points:
         if 0 <= p < 0xD800 or 0xE000 <= p < 0x110000:
             out.append(chr(p))
-        elif errors == "strict":
+        elif how.errors == "strict":
             raise invalid("unicode_encode", f"{p} is no character of Unicode")
-        elif errors == "replace":
-            out.append(chr(sub))
+        elif how.errors == "replace":
+            out.append(chr(how.replacement))
     return out
 
 
-def _infer_encode(points: Spec, splits: Spec, codec: str, errors: str, sub: int) -> Spec:
+def _infer_encode(points: Spec, splits: Spec, how: How) -> Spec:
     rows = None if splits.shape is None else splits.shape[0]
     return Spec((None if rows is None else rows - 1,), dtypes.string)
 
@@ -162,38 +189,38 @@ def unicode_encode(
     name: Any = None,
 ) -> Any:
     """The numbers of characters along the last axis as strings."""
-    _, codec, errors, sub = _options("unicode_encode", output_encoding, errors, replacement_char)
+    how = _how("unicode_encode", output_encoding, errors, replacement_char)
     x = values_of(input) if isinstance(input, RaggedTensor) else operand(input, None, dtypes.int32)
     if not isinstance(x, RaggedTensor):
         if x.shape.rank == 0:
             raise invalid("unicode_encode", "the characters must be a vector at least", x)
         if x.shape.rank == 1:
             whole = ragged(x, RowPartition.from_row_lengths(to_tensor([len(x)], dtypes.int64)))
-            return _encoded(whole, codec, errors, sub)[0]
+            return _encoded(whole, how)[0]
         from wengert.composite.ragged_convert import from_tensor
 
         x = from_tensor(x, ragged_rank=x.shape.rank - 1)
-        found = _encoded(x, codec, errors, sub)
+        found = _encoded(x, how)
         return found.to_tensor() if isinstance(found, RaggedTensor) else found
-    return _encoded(x, codec, errors, sub)
+    return _encoded(x, how)
 
 
-def _encoded(x: RaggedTensor, codec: str, errors: str, sub: int) -> Any:
+def _encoded(x: RaggedTensor, how: How) -> Any:
     if isinstance(x.values, RaggedTensor):
-        return x.with_values(_encoded(x.values, codec, errors, sub))
-    return apply(ENCODE_UNICODE, x.values, x.row_splits, codec=codec, errors=errors, sub=sub)
+        return x.with_values(_encoded(x.values, how))
+    return apply(ENCODE_UNICODE, x.values, x.row_splits, how=how)
 
 
-def _transcode_kernel(x: np.ndarray, options: Any, codec: str) -> np.ndarray:
+def _transcode_kernel(x: np.ndarray, how: How, codec: str) -> np.ndarray:
     out = np.empty(x.shape, object)
     for i in np.ndindex(x.shape):
         text: Any = x[i]
-        out[i] = _text(text, *options).encode(codec, "replace")
+        out[i] = _text(text, how).encode(codec, "replace")
     return out
 
 
 TRANSCODE = Op(
-    "unicode_transcode", "x", kernel=_transcode_kernel, infer=lambda x, options, codec: x,
+    "unicode_transcode", "x", kernel=_transcode_kernel, infer=lambda x, how, codec: x,
     lower=None, grad=None, accepts=_STRING, register=False,
 )  # fmt: skip
 
@@ -208,9 +235,10 @@ def unicode_transcode(
     name: Any = None,
 ) -> Any:
     """Strings in another encoding."""
-    options = _options("unicode_transcode", input_encoding, errors, replacement_char)
-    codec = _codec("unicode_transcode", output_encoding)
+    name = "unicode_transcode"
+    how = _how(name, input_encoding, errors, replacement_char, replace_control_characters)
+    codec = _codec(name, output_encoding)
     if isinstance(input, RaggedTensor):
-        flat = apply(TRANSCODE, input.flat_values, options=options, codec=codec)
+        flat = apply(TRANSCODE, input.flat_values, how=how, codec=codec)
         return input.with_flat_values(flat)
-    return apply(TRANSCODE, operand(input, dtypes.string), options=options, codec=codec)
+    return apply(TRANSCODE, operand(input, dtypes.string), how=how, codec=codec)
