@@ -14,7 +14,7 @@ from wengert.checkpoint.state import (
 )
 from wengert.checkpoint.view import TrackableView
 from wengert.core.missing import missing as _missing
-from wengert.io.messages import (
+from wengert.io.examples import (
     BytesList,
     Example,
     Feature,

@@ -40,6 +40,7 @@ __getattr__ = _missing(
         "checksums",
         "csv_fields",
         "encodings",
+        "examples",
         "features",
         "files",
         "handle",
