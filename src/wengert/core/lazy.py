@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Any
+
+# Where set, JAX itself reads it, and we leave the choice alone.
+_ASYNC = "JAX_CPU_ENABLE_ASYNC_DISPATCH"
 
 
 class Lazy:
@@ -13,11 +17,27 @@ class Lazy:
         self.__dict__["_name"] = name
 
     def __getattr__(self, attribute: str) -> Any:
-        value = getattr(importlib.import_module(self._name), attribute)
+        value = getattr(module(self._name), attribute)
         self.__dict__[attribute] = value
         return value
 
 
+def module(name: str) -> Any:
+    """A module, imported; JAX is told to run programs for the CPU in the thread that calls them.
+
+    Left alone it hands each to another thread and we wait for that at once, since every step ends
+    with a look at its flag: some 20 µs that a small step does not have. JAX takes the setting only
+    until its first program runs.
+    """
+    found = importlib.import_module(name)
+    if name.startswith("jax") and not _told:
+        _told.append(name)
+        if _ASYNC not in os.environ:
+            importlib.import_module("jax").config.update(_ASYNC.lower(), False)
+    return found
+
+
+_told: list[str] = []
 jax: Any = Lazy("jax")
 lax: Any = Lazy("jax.lax")
 jnp: Any = Lazy("jax.numpy")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.apply import wrap
-from wengert.core.lazy import jax
+from wengert.core.lazy import jax, module
 from wengert.core.tensor import Devices, DeviceTensor, Tensor
 from wengert.core.variable import TAKEN, Variable
 
@@ -35,9 +35,7 @@ def accelerators() -> dict[str, Any]:
     if not _has_plugin():
         return {}
     try:
-        import jax
-
-        found = jax.local_devices()
+        found = module("jax").local_devices()
     except (ImportError, RuntimeError):  # no JAX, or a driver that does not answer
         return {}
     named: dict[str, Any] = {}
@@ -56,9 +54,7 @@ def _has_plugin() -> bool:
 
 def cpu() -> Any:
     """JAX's device for the CPU."""
-    import jax
-
-    return jax.local_devices(backend="cpu")[0]
+    return module("jax").local_devices(backend="cpu")[0]
 
 
 def _say(name: str) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
+from wengert.core.compiler import options
 from wengert.core.errors import FailedPreconditionError, NotCompiledError, at_site, invalid
 from wengert.core.lazy import jax
 from wengert.core.lowering import NotFixed, as_value, gathering, is_symbol
@@ -170,11 +171,6 @@ def cannot(node: Node, why: str) -> Exception:
     return at_site(NotCompiledError(None, None, text + "move it out of the function."), node.site)
 
 
-# Half precision is rounded wherever the program says so, as in eager code. Left to itself XLA keeps
-# more digits on one way and not on another, and then a maximum is not equal to any of its numbers.
-OPTIONS = {"xla_allow_excess_precision": False}
-
-
 class Executable:
     """A compiled graph for one set of shapes, and of values of those inputs that make shapes."""
 
@@ -246,8 +242,8 @@ class Executable:
                 notes[:] = [n for n in notes if "JAX_TRACEBACK_FILTERING" not in n]
                 raise
             self.lowered_text = lowered.as_text
-            self.run = lowered.compile(OPTIONS)
-            self.extra = extra if self.place is None else jax.device_put(extra, self.place)
+            self.run = lowered.compile(options())
+            self.extra = jax.device_put(extra, self.place)  # once, and in 64-bit mode
 
 
 def _bare(graph: Graph) -> Graph:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core.compiler import options
 from wengert.core.errors import FailedPreconditionError, at_site
 from wengert.core.lazy import jax, lax
 from wengert.ops.declare import in_float32
@@ -60,7 +61,8 @@ def _compile(key: Any, lower: Any, attrs: dict[str, Any], wide: bool) -> Callabl
                 "not survive a fork. Start worker processes with the `spawn` method.",
             )
         )
-    run = _placed(jax.jit(functools.partial(lower, **attrs)), wide)
+    program = jax.jit(functools.partial(lower, **attrs), compiler_options=options())
+    run = _placed(program, wide)
     with _lock:
         _cache[key] = run
         while len(_cache) > MOST:

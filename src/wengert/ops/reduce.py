@@ -18,6 +18,7 @@ from wengert.core.convert import operand
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
+from wengert.core.lowering import as_value
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.ops.compiled import wide
@@ -266,14 +267,37 @@ def _lower_share(x: Any, out: Any, axis: tuple[int, ...], keepdims: bool) -> Any
     def wide_as_x(y: Any) -> Any:
         return lax.broadcast_in_dim(y, x.shape, range(x.ndim))
 
-    hit = lax.eq(x, wide_as_x(out if keepdims else lax.expand_dims(out, axis)))
+    out = out if keepdims else lax.expand_dims(out, axis)
+    equal = lax.eq(x, wide_as_x(out))
+    # XLA may compute x anew here, rounded otherwise than where the extreme was found. So that one
+    # is always hit, the element nearest to it counts, too.
+    place = _places(x.shape, axis)
+    apart = lax.select(equal, lax.full_like(x, 0), lax.abs(lax.sub(x, wide_as_x(out))))
+    starts = (x.dtype.type(np.inf), place.dtype.type(np.iinfo(place.dtype).max))
+    _, nearest = lax.reduce((apart, place), starts, _nearer, axis)
+    hit = lax.bitwise_or(equal, lax.eq(place, wide_as_x(lax.expand_dims(nearest, axis))))
     ones = lax.convert_element_type(hit, x.dtype)
     total = lax.expand_dims(lax.reduce(ones, x.dtype.type(0), lax.add, axis), axis)
-    # XLA takes 0 / 0 for 0 where it sees that the numerator is 0 or 1; so NaN is chosen.
     zero = lax.full_like(total, 0)
-    missed = lax.select(lax.eq(total, zero), lax.full_like(total, np.nan), zero)
-    share = lax.div(lax.full_like(total, 1), total)
+    missed = lax.select(lax.ne(out, out), lax.full_like(total, np.nan), zero)
+    share = lax.add(lax.div(lax.full_like(total, 1), total), missed)
     return lax.select(hit, wide_as_x(share), wide_as_x(missed))
+
+
+def _places(shape: Any, axis: tuple[int, ...]) -> Any:
+    """For each element a number that is another for each element that is reduced with it."""
+    place, step = lax.full(shape, 0, np.int64), 1
+    for k in axis:
+        along = lax.broadcasted_iota(np.int64, shape, k)
+        place = lax.add(place, lax.mul(along, lax.full(shape, as_value(step, np.int64))))
+        step = step * shape[k]
+    return place
+
+
+def _nearer(a: Any, b: Any) -> Any:
+    ties = lax.bitwise_and(lax.eq(a[0], b[0]), lax.lt(a[1], b[1]))
+    first = lax.bitwise_or(lax.lt(a[0], b[0]), ties)
+    return lax.select(first, a[0], b[0]), lax.select(first, a[1], b[1])
 
 
 EXTREME_SHARE = Op(

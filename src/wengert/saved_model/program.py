@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
+from wengert.core.compiler import options
 from wengert.core.errors import (
     InvalidArgumentError,
     ResourceExhaustedError,
@@ -21,7 +22,6 @@ from wengert.core.errors import (
 from wengert.core.lazy import jax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Joint, Op, Spec
-from wengert.engines import xla
 
 
 def _no_gradient(x: np.ndarray, name: str) -> np.ndarray:
@@ -64,7 +64,7 @@ class Program:
         self._rooms = [(int(rows), str(line)) for rows, line in entry["rooms"]]
         self._inputs = [(dtypes.as_dtype(kind), tuple(shape)) for _, kind, shape in entry["inputs"]]
         self._given = given
-        self._call: Callable[..., Any] = jax.jit(exported.call, compiler_options=xla.OPTIONS)
+        self._call: Callable[..., Any] = jax.jit(exported.call, compiler_options=options())
         self._shapes = functools.lru_cache(maxsize=64)(self._work_out)
         self._open = [Spec(_known(a.shape), dtypes.as_dtype(a.dtype)) for a in self._avals()]
         self.op = Op(
