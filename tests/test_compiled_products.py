@@ -48,6 +48,19 @@ def test_a_sum_over_one_of_seven_axes() -> None:
     np.testing.assert_allclose(compiled(f)(x), f(x), rtol=1e-6)
 
 
+def test_a_gradient_of_products_in_half_precision() -> None:
+    def f(q: Any, k: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([q, k])
+            y = tf.reduce_logsumexp(tf.einsum("bthd,bshd->bhts", q, k), -1)
+        return tape.gradient(y, [q, k])
+
+    rng = np.random.default_rng(0)
+    q, k = (tf.cast(rng.normal(size=(4, 64, 8, 32)), tf.bfloat16) for _ in range(2))
+    for got, want in zip(compiled(f)(q, k), f(q, k), strict=True):
+        np.testing.assert_allclose(tf.cast(got, "float32"), tf.cast(want, "float32"), atol=0.1)
+
+
 @pytest.mark.parametrize(("dtype", "rows"), [("float64", 16_385), ("float32", 32_769)])
 def test_many_rows_through_a_small_matrix(dtype: str, rows: int) -> None:
     i = tf.range(rows, dtype=dtype)

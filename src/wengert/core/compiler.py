@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.core.lazy import jax
 
+_YNN = "xla_cpu_experimental_ynn_fusion_type"
 _WISHES: dict[str, Any] = {
     # Half precision is rounded wherever the program says so, as in eager code. Left to itself XLA
     # keeps more digits on one way and not on another, and then a maximum is not equal to any of
@@ -16,7 +17,7 @@ _WISHES: dict[str, Any] = {
     # give to it, whole chains of products, sums and elementwise operations, comes back wrong
     # (sum(matmul(x, broadcast) * x)), a hundred times slower (matmul(x, x) * c, again and again)
     # or not at all (a sum over one of seven axes), as of JAX 0.10.2 to 0.12.
-    "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
+    _YNN: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
 }
 
 # Up to this version of JAX all of them are known; a later one is asked, which takes 10 ms each.
@@ -24,12 +25,17 @@ _KNOWN = (0, 12)
 
 
 @functools.cache
-def options() -> dict[str, Any]:
-    """XLA's settings, without those that this version of it does not know."""
+def options(half: bool = False) -> dict[str, Any]:
+    """XLA's settings for a program, without those that this version of it does not know.
+
+    In programs with `half` precision XLA readies some products for YNNPACK that it then does not
+    give to it, and cannot run.
+    """
+    wishes = {**_WISHES, _YNN: ""} if half else _WISHES
     version = tuple(int(part) for part in jax.__version__.split(".")[:2])
     if version <= _KNOWN:
-        return _WISHES
-    return {name: value for name, value in _WISHES.items() if _is_known(name, value)}
+        return wishes
+    return {name: value for name, value in wishes.items() if _is_known(name, value)}
 
 
 def _is_known(name: str, value: Any) -> bool:

@@ -242,8 +242,14 @@ class Executable:
                 notes[:] = [n for n in notes if "JAX_TRACEBACK_FILTERING" not in n]
                 raise
             self.lowered_text = lowered.as_text
-            self.run = lowered.compile(options())
+            self.run = lowered.compile(options(_has_half(graph)))
             self.extra = jax.device_put(extra, self.place)  # once, and in 64-bit mode
+
+
+def _has_half(graph: Graph) -> bool:
+    """Whether numbers of half precision take part."""
+    graphs = [graph, *[g for node in graph.walk() for g in inner_graphs(node)]]
+    return any(s.dtype.size == 2 and s.dtype.is_floating for g in graphs for s in g.specs.values())
 
 
 def _bare(graph: Graph) -> Graph:

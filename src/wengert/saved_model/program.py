@@ -64,7 +64,9 @@ class Program:
         self._rooms = [(int(rows), str(line)) for rows, line in entry["rooms"]]
         self._inputs = [(dtypes.as_dtype(kind), tuple(shape)) for _, kind, shape in entry["inputs"]]
         self._given = given
-        self._call: Callable[..., Any] = jax.jit(exported.call, compiler_options=options())
+        self._call: Callable[..., Any] = jax.jit(
+            exported.call, compiler_options=options("f16" in exported.mlir_module())
+        )
         self._shapes = functools.lru_cache(maxsize=64)(self._work_out)
         self._open = [Spec(_known(a.shape), dtypes.as_dtype(a.dtype)) for a in self._avals()]
         self.op = Op(
