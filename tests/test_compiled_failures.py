@@ -274,3 +274,19 @@ def test_what_is_known_to_be_good_is_not_checked() -> None:
     (found,) = graph.cache["xla"].values()
     assert isinstance(found, xla.Executable)
     assert not found.flagged
+
+
+def test_what_is_known_while_compiling_needs_no_flag() -> None:
+    def loss(labels: Any) -> Any:
+        def f(logits: Any) -> Any:
+            return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+        return tf.function(f, jit_compile=True)
+
+    logits = tf.zeros([3, 5])
+    fine, bad = loss(tf.constant([0, 4, 2])), loss(tf.constant([0, 5, 2]))
+    np.testing.assert_allclose(fine(logits), np.full(3, np.log(5.0)), rtol=1e-6)
+    (program,) = fine.get_concrete_function(logits).graph.cache["xla"].values()
+    assert not program.flagged
+    with pytest.raises(tf.errors.InvalidArgumentError, match="5"):
+        bad(logits)

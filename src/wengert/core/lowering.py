@@ -41,8 +41,11 @@ def checking() -> bool:
 def fail_if(bad: Callable[[], Any]) -> None:
     """Notes a condition (a function that gives a boolean of any shape) under which a step fails."""
     found = _checks.get()
-    if found is not None:
-        found.append(bad())
+    if found is None:
+        return
+    flag = bad()
+    if not isinstance(flag, np.ndarray | np.generic | bool) or np.any(flag):
+        found.append(flag)  # anything but what is known to be fine
 
 
 # Whole numbers whose range is known while lowering, by identity: (number, least, most).

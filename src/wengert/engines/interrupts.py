@@ -20,38 +20,42 @@ try:
 except ImportError:
     _signals = signal
 _INTERRUPT = int(signal.SIGINT)
+# Python runs the handlers of signals in the main thread only, so there is one of each: whether a
+# step runs, the interrupts that came since, and the handler that was there before.
 _inside = [False]
+_came: list[int] = []
+_before: list[Any] = [None]
+
+
+def _note(number: int, frame: Any) -> None:
+    """Waits with the first interrupt; a second goes on, since what the step calls may never end."""
+    _came.append(number)
+    if len(_came) > 1:
+        _before[0](number, frame)
 
 
 def uninterrupted(step: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, at whose end an interrupt is raised that came while it ran.
-
-    A second interrupt does not wait: what the step calls may never end.
-    """
+    """The same function, at whose end an interrupt is raised that came while it ran."""
+    main_thread, get_ident = threading.main_thread, threading.get_ident
+    getsignal, put = _signals.getsignal, _signals.signal
 
     @functools.wraps(step)
     def run(*args: Any) -> Any:
-        # Python runs the handlers of signals in the main thread only.
-        if _inside[0] or threading.get_ident() != threading.main_thread().ident:
+        if _inside[0] or get_ident() != main_thread().ident:
             return step(*args)
-        before: Any = _signals.getsignal(_INTERRUPT)
+        before = getsignal(_INTERRUPT)
         if not callable(before):  # ignored, or left to the system
             return step(*args)
-        came: list[int] = []
-
-        def note(number: int, frame: Any) -> None:
-            came.append(number)
-            if len(came) > 1:
-                before(number, frame)
-
+        _before[0] = before
         try:
-            _signals.signal(_INTERRUPT, note)
+            put(_INTERRUPT, _note)
             _inside[0] = True
             return step(*args)
         finally:
-            _signals.signal(_INTERRUPT, before)
+            put(_INTERRUPT, before)
             _inside[0] = False
-            if came:
+            if _came:
+                _came.clear()
                 signal.raise_signal(signal.SIGINT)
 
     return run

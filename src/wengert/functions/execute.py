@@ -200,9 +200,10 @@ def _on_host(trace: Any, graph: Graph) -> Any:
 
 
 def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
-    fixed = [s._array for s in trace.sources]
+    fixed = [devices.put(s._array, None) for s in trace.sources]
     reads, writes, locks = trace.reads, trace.writes, _locks(trace)
-    count = len(graph.outputs)
+    count, flagged = len(graph.outputs), compiled.flagged
+    ends = count + len(writes)
     forced = choice._forced
     kept = [h.initial is not None for h in graph.written()]
 
@@ -210,7 +211,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
         if forced[0] == "host":
             return None
         results = compiled.call([*[x._array for x in leaves], *fixed])
-        if compiled.flagged and xla.truth(results[-1]):
+        if flagged and xla.truth(results[-1]):
             return None
         return [np.asarray(a) for a in results[:count]]
 
@@ -219,26 +220,29 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
             return None
         for lock in locks:
             lock.acquire()
-        before = None
         try:
             given = [v._device if v._device is not None else v._host for v in reads]
-            before = [(v, v._host, v._device) for v in writes]
+            before = [v._device for v in writes]
+            hosts = [v._host for v in writes]
             for v in writes:
                 v._host, v._device = None, TAKEN
-            results = compiled.call([*[x._array for x in leaves], *fixed, *given])
-            failed = compiled.flagged and xla.truth(results[-1])
-            for (v, old, old_device), new, restored in zip(
-                before, results[count : count + len(writes)], kept, strict=True
-            ):
-                if failed and not restored:
-                    v._host, v._device = old, old_device
-                else:
-                    v._device = new
-            before = None
-            return None if failed else [np.asarray(a) for a in results[:count]]
+            try:
+                results = compiled.call([*[x._array for x in leaves], *fixed, *given])
+                failed = flagged and xla.truth(results[-1])
+            except BaseException:
+                for v, old, host in zip(writes, before, hosts, strict=True):
+                    v._host, v._device = host, old
+                raise
+            if failed:
+                for v, new, restored, old, host in zip(
+                    writes, results[count:ends], kept, before, hosts, strict=True
+                ):
+                    v._host, v._device = (None, new) if restored else (host, old)
+                return None
+            for v, new in zip(writes, results[count:ends], strict=True):
+                v._device = new
+            return [np.asarray(a) for a in results[:count]]
         finally:
-            for v, old, old_device in before or ():
-                v._host, v._device = old, old_device
             for lock in locks:
                 lock.release()
 
