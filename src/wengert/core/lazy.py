@@ -8,6 +8,7 @@ from typing import Any
 
 # Where set, JAX itself reads it, and we leave the choice alone.
 _ASYNC = "JAX_CPU_ENABLE_ASYNC_DISPATCH"
+_told: list[str] = []
 
 
 class Lazy:
@@ -37,7 +38,6 @@ def module(name: str) -> Any:
     return found
 
 
-_told: list[str] = []
 jax: Any = Lazy("jax")
 lax: Any = Lazy("jax.lax")
 jnp: Any = Lazy("jax.numpy")

@@ -200,7 +200,9 @@ def _on_host(trace: Any, graph: Graph) -> Any:
 
 
 def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
-    fixed = [devices.put(s._array, None) for s in trace.sources]
+    if trace.fixed is None:  # one copy for all shapes
+        trace.fixed = [devices.put(s._array, None) for s in trace.sources]
+    fixed = trace.fixed
     reads, writes, locks = trace.reads, trace.writes, _locks(trace)
     count, flagged = len(graph.outputs), compiled.flagged
     ends = count + len(writes)

@@ -65,6 +65,7 @@ class Trace:
         self.arguments: Any = ([], [])  # their structure, or why it cannot be written down
         sources = [source for source, _ in graph.captures.values()]
         self.sources = sources
+        self.fixed: Any = None  # what is taken from outside, where XLA computes
         self.places = Places()
         self.reads = [h.variable for h in graph.read_variables()]
         self.writes = [h.variable for h in graph.written()]
