@@ -34,11 +34,11 @@ def test_messages(file, tmp_path):
     folder, none = tmp_path, tmp_path / "none"
     for kind, call, text in (
         (FileNotFoundError, lambda: gfile.GFile(none).read(),
-         f"GFile: no such file or directory; got {none}."),
+         f"GFile: no such file or directory; got {none}. Check the path."),
         (FileNotFoundError, lambda: gfile.listdir(file),
          f"listdir: there is no such folder; got {file}."),
         (FileNotFoundError, lambda: tf.io.read_file(str(none)),
-         f"read_file: no such file or directory; got {none}."),
+         f"read_file: no such file or directory; got {none}. Check the path."),
         (FileExistsError, lambda: gfile.copy(file, file),
          f"copy: the file is there already; got {file}. Pass `overwrite=True` to replace it."),
         (OSError, lambda: gfile.remove(folder),
@@ -66,7 +66,8 @@ def test_messages(file, tmp_path):
          "decode_raw: all strings must have the same length; got lengths [1, 2]. Give "
          "`fixed_length` to cut and pad them."),
         (ValueError, lambda: tf.io.decode_raw("abc", tf.int16),
-         "decode_raw: 3 bytes are not a whole number of int16 (2 bytes)."),
+         "decode_raw: 3 bytes are not a whole number of int16 (2 bytes). Check `out_type`, or cut "
+         "the bytes to a multiple of its size."),
         (ValueError, lambda: tf.io.decode_base64("*"),
          "decode_base64: this is no base64 text for URLs; got b'*'."),
         (ValueError, lambda: tf.io.read_file(["a"]),

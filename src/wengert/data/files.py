@@ -14,10 +14,11 @@ import numpy as np
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.dtypes import string
-from wengert.core.errors import NotFoundError, invalid
+from wengert.core.errors import invalid
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
 from wengert.data.sources import Started
+from wengert.io.paths import reporting
 
 
 def file_names(given: Any) -> list[str]:
@@ -64,8 +65,5 @@ def _lines(names: list[str], kind: str) -> Iterator[Any]:
 
 
 def _opened(name: str, kind: str) -> IO[bytes]:
-    try:
+    with reporting("TextLineDataset", name):
         return gzip.open(name) if kind == "GZIP" else open(name, "rb")  # type: ignore[return-value]
-    except FileNotFoundError:
-        pass
-    raise invalid("TextLineDataset", f"there is no file {name}", kind=NotFoundError)

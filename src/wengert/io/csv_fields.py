@@ -80,7 +80,8 @@ class Columns:
             return dtype.np.type(kind(text))
         except (ValueError, OverflowError):
             words = f"field {column} in record {number} is no valid {dtype.name}"
-            raise invalid(self.name, words, repr(text)) from None
+            help = f"Clean the data, or read column {column} as text: give it the default ''."
+            raise invalid(self.name, words, repr(text), help=help) from None
 
 
 def _default(name: str, column: int, given: Any) -> tuple[dtypes.DType, Any]:

@@ -40,7 +40,9 @@ def _decode_raw(
     width = dtype.np.itemsize
     if size % width:
         raise invalid(
-            "decode_raw", f"{size} bytes are not a whole number of {dtype.name} ({width} bytes)"
+            "decode_raw",
+            f"{size} bytes are not a whole number of {dtype.name} ({width} bytes)",
+            help="Check `out_type`, or cut the bytes to a multiple of its size.",
         )
     flat = np.frombuffer(b"".join(texts), np.uint8)
     if not little_endian and not dtype.is_complex:

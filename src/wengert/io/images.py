@@ -63,7 +63,11 @@ def _decode(
         if hasattr(error, "node_def"):
             raise
         words = "the bytes are no picture that can be read"
-        raise invalid(name, f"{words}, or a damaged one ({len(data)} bytes)") from error
+        raise invalid(
+            name,
+            f"{words}, or a damaged one ({len(data)} bytes)",
+            help="Give the whole content of an image file, as tf.io.read_file returns it.",
+        ) from error
 
 
 def _frame(picture: Any, number: int) -> np.ndarray:

@@ -88,11 +88,20 @@ def refused(
     return at_site(kind(None, None, f"{name}: {rule}; got {path}. {help}".strip()))
 
 
+def _remedy(kind: type[OpError], path: str) -> str:
+    if kind is MissingFileError:
+        relative = not os.path.isabs(path)
+        return f"Check the path{f', which begins at {os.getcwd()}' if relative else ''}."
+    if kind is PermissionDeniedError:
+        return "Check who may read and write it, and its folder."
+    return "Free some room on the disk, or write elsewhere." if kind is FullDiskError else ""
+
+
 def failed(name: str, path: str, error: OSError) -> OpError:
     """The exception for what the operating system refused, with the user's line."""
     kind = _KINDS.get(error.errno, FileError)
     reason = error.strerror or str(error)
-    found: Any = refused(name, reason[0].lower() + reason[1:], path, kind=kind)
+    found: Any = refused(name, reason[0].lower() + reason[1:], path, _remedy(kind, path), kind)
     found.errno, found.filename = error.errno, path
     return found
 

@@ -71,7 +71,9 @@ def _to_number(x: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
             return parse_number(text, dtype)
         except ValueError:
             raise invalid(
-                "to_number", f"{text.decode(errors='replace')!r} is not a {dtype.name} number"
+                "to_number",
+                f"{text.decode(errors='replace')!r} is not a {dtype.name} number",
+                help="Strip units and separators first, or drop such strings.",
             ) from None
 
     return _each(one, x, dtype.np)
