@@ -15,8 +15,8 @@ _WISHES: dict[str, Any] = {
     "xla_allow_excess_precision": False,
     # On the CPU, single products go to YNNPACK, a third faster than XLA's own. What XLA would also
     # give to it, whole chains of products, sums and elementwise operations, comes back wrong
-    # (sum(matmul(x, broadcast) * x)), a hundred times slower (matmul(x, x) * c, again and again)
-    # or not at all (a sum over one of seven axes), as of JAX 0.10.2 to 0.12.
+    # (sum(matmul(x, broadcast) * x), JAX 0.10.2 to 0.12), a hundred times slower (matmul(x, x) * c,
+    # again and again, 0.10.2) or not at all (a sum over one of seven axes, 0.10.2).
     _YNN: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
 }
 
