@@ -290,3 +290,28 @@ def test_what_is_known_while_compiling_needs_no_flag() -> None:
     assert not program.flagged
     with pytest.raises(tf.errors.InvalidArgumentError, match="5"):
         bad(logits)
+
+
+@pytest.mark.parametrize("kind", ["scatter_add", "scatter_sub", "scatter_update", "scatter_max"])
+def test_a_sparse_update_touches_its_rows_only(kind: str) -> None:
+    start = np.arange(40.0).reshape(20, 2)
+    table = tf.Variable(start)
+
+    @tf.function(jit_compile=True)
+    def step(places: Any, rows: Any) -> Any:
+        getattr(table, kind)(tf.IndexedSlices(rows, places))
+        return tf.reduce_sum(tf.gather(table, places))
+
+    rows = tf.constant([[50.0, 60.0], [70.0, 80.0]], tf.float64)
+    eager = tf.Variable(start)
+    for places in ([3, 7], [0, 19]):
+        getattr(eager, kind)(tf.IndexedSlices(rows, tf.constant(places)))
+        step(tf.constant(places), rows)
+        np.testing.assert_array_equal(table, eager)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        step(tf.constant([4, 20]), rows)
+    np.testing.assert_array_equal(table, eager)
+    graph = step.get_concrete_function(tf.constant([0, 0]), rows).graph
+    (program,) = graph.cache["xla"].values()
+    chosen = [line for line in program.lowered_text().splitlines() if "select" in line]
+    assert program.flagged and chosen and not any("tensor<20x2x" in line for line in chosen)

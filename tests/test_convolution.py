@@ -204,3 +204,34 @@ def test_a_forked_process_gets_a_clear_error_instead_of_waiting(monkeypatch):
     monkeypatch.setattr(compiled, "_owner", -1)
     with pytest.raises(RuntimeError, match="compiled kernels: this process was forked from one"):
         tf.nn.conv2d(tf.ones([1, 2, 2, 1]), tf.ones([1, 1, 1, 1]), 1, "SAME")
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("window", "padding", "strides", "dilations"),
+    [
+        ((1, 2), [[0, 0], [2, 0]], 1, 1),
+        ((2, 2), [[3, 0], [0, 5]], 2, 1),
+        ((2, 3), [[6, 1], [1, 6]], 1, 2),
+        ((1, 1), [[1, 2], [3, 1]], 3, 1),
+    ],
+)
+def test_padding_wider_than_the_window(window, padding, strides, dilations, compiled):
+    """The numbers around the image give and get nothing, however many they are."""
+    rng = np.random.default_rng(0)
+    image, kernel = rng.normal(size=(2, 6, 7, 3)), rng.normal(size=(*window, 3, 4))
+    whole = [[0, 0], *padding, [0, 0]]
+
+    def gradients(x, w):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch([x, w])
+            y = tf.nn.conv2d(x, w, strides, whole, dilations=dilations)
+            z = tf.nn.conv2d(tf.pad(x, whole), w, strides, "VALID", dilations=dilations)
+            y, z = (tf.reduce_sum(tf.sin(v)) for v in (y, z))
+        return tape.gradient(y, [x, w]), tape.gradient(z, [x, w])
+
+    run = tf.function(gradients, jit_compile=True) if compiled else gradients
+    for dtype, near in ((tf.float32, 1e-4), (tf.float64, 1e-11)):
+        got, want = run(tf.constant(image, dtype), tf.constant(kernel, dtype))
+        for a, b in zip(got, want, strict=True):
+            np.testing.assert_allclose(a, b, atol=near)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.lazy import lax
+from wengert.core.lowering import gathering
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
@@ -42,6 +43,7 @@ class Keeper:
             v: s for v, s in zip(values, self._starts, strict=True) if values.count(v) == 1
         }
         self._chosen: set[tuple[Any, int]] = set()
+        self._rows: dict[int, tuple[Any, Any]] = {}  # places and old rows of sparse updates
         self._bad: tuple[int, Any] = (0, None)
 
     def bad(self) -> tuple[int, Any]:
@@ -59,15 +61,58 @@ class Keeper:
             if start is None or isinstance(new, np.ndarray) or new.shape != start.shape:
                 continue
             count, bad = self.bad()
-            if count:
+            places = _places(node, start, env)
+            if places is not None:
+                self._rows[value] = places, start.at[_index(places)].get(mode="clip")
+                env[value] = _updated(node, start, env, bad) if count else new
+            elif count:
                 env[value] = lax.select(bad, start, new)
-                self._chosen.add((value, count))
+            self._chosen.add((value, count))
 
     def kept(self, news: list[Any]) -> list[Any]:
         """The values of the variables after the step."""
-        count, bad = self.bad()
         return [
-            new if start is None or (value, count) in self._chosen
-            else lax.select(bad, start, new)
+            self._last(value, start, new)
             for value, start, new in zip(self._values, self._starts, news, strict=True)
-        ]  # fmt: skip
+        ]
+
+    def _last(self, value: int, start: Any, new: Any) -> Any:
+        """One of them; what was chosen must be undone if a check failed that came after it."""
+        count, bad = self.bad()
+        if start is None or (value, count) in self._chosen:
+            return new
+        if value not in self._rows:
+            return lax.select(bad, start, new)
+        places, rows = self._rows[value]
+        back = lax.select(bad, places, _outside(places))
+        return new.at[_index(back)].set(rows, mode="drop")
+
+
+# Updates of rows of a variable, given the variable, index tuples and rows. A choice between old and
+# new would go through a whole table for the sake of a few rows; so where a check fails they update
+# nothing, or get the old rows back.
+_ROWS = ("tensor_scatter_nd_update", "tensor_scatter_nd_add", "tensor_scatter_nd_sub",
+         "tensor_scatter_nd_max", "tensor_scatter_nd_min")  # fmt: skip
+
+
+def _places(node: Node, start: Any, env: dict[int, Any]) -> Any:
+    """The index tuples of a node that updates rows of a variable, `None` for other nodes."""
+    if node.op.name not in _ROWS or env[node.inputs[0]] is not start:
+        return None
+    found = env[node.inputs[1]]
+    return found if found.size and found.shape[-1] else None
+
+
+def _outside(places: Any) -> Any:
+    return lax.full(places.shape, np.iinfo(places.dtype).max, places.dtype)
+
+
+def _index(places: Any) -> Any:
+    return tuple(places[..., k] for k in range(places.shape[-1]))
+
+
+def _updated(node: Node, start: Any, env: dict[int, Any], bad: Any) -> Any:
+    lower: Any = node.op.lower
+    places = env[node.inputs[1]]
+    with gathering():  # the places were looked at before
+        return lower(start, lax.select(bad, _outside(places), places), env[node.inputs[2]])

@@ -133,6 +133,21 @@ def _swapped(w: Any, groups: int) -> Any:
     return lax.reshape(lax.transpose(w, order), (*w.shape[:spatial], outer, groups * inner))
 
 
+def _cut(x: Any, pairs: list[Any], dilation: Any, first: bool) -> tuple[Any, list[Any], Any]:
+    """An image without what negative padding takes from it, and the padding that is left.
+
+    XLA on the CPU takes padding by -1 and 1 for none.
+    """
+    less = [tuple(min(n, 0) if isinstance(n, int) else 0 for n in pair) for pair in pairs]
+    if not x.size or not any(map(any, less)):
+        return x, pairs, dilation
+    ends = [(low, high, d - 1) for (low, high), d in zip(less, dilation, strict=True)]
+    rest = [(0, 0, 0)]
+    full = [*rest, *rest, *ends] if first else [*rest, *ends, *rest]
+    left = [(a - c, b - d) for (a, b), (c, d) in zip(pairs, less, strict=True)]
+    return lax.pad(x, x.dtype.type(0), full), left, (1,) * len(left)
+
+
 def _plain_input(g: Any, w: Any, shape: Any, at: Windows, groups: int) -> Any:
     spatial = w.ndim - 2
     window = w.shape[:spatial]
@@ -144,12 +159,13 @@ def _plain_input(g: Any, w: Any, shape: Any, at: Windows, groups: int) -> Any:
         before = reach[i] - 1 - low
         spread = (counts[i] - 1) * at.strides[i] + 1 if counts[i] else 0
         pairs.append((before, sizes[i] + reach[i] - 1 - spread - before))
+    cut, pairs, dilation = _cut(g, pairs, at.strides, at.first)
     y = lax.conv_general_dilated(
-        g,
+        cut,
         _swapped(w, groups),
         (1,) * spatial,
         pairs,
-        lhs_dilation=at.strides,
+        lhs_dilation=dilation,
         rhs_dilation=at.dilations,
         dimension_numbers=_numbers(spatial, at.first),
         feature_group_count=groups,
@@ -187,11 +203,12 @@ def _plain_filter(x: Any, g: Any, shape: Any, at: Windows, groups: int) -> Any:
         reach = (window[i] - 1) * at.dilations[i]
         spread = (counts[i] - 1) * at.strides[i] + 1
         pairs.append((low, reach + spread - sizes[i] - low))
+    cut, pairs, _ = _cut(x, pairs, (1,) * spatial, at.first)
     axes = _NAMES[spatial]
     image = f"CN{axes}" if at.first else f"C{axes}N"
     kernel = f"IO{axes}" if at.first else f"I{axes}O"
     y = lax.conv_general_dilated(
-        x,
+        cut,
         g,
         at.dilations,
         pairs,
