@@ -157,3 +157,26 @@ class TestErrorsMadeOfErrors:
             tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))
         except tf.errors.OpError:
             assert not hasattr(tf.errors.NotFoundError(None, None, "elsewhere"), "__notes__")
+
+
+def test_moments_of_nothing_have_an_empty_gradient():
+    x = tf.zeros([0, 3])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.nn.moments(x, [0])[1])
+    assert tape.gradient(y, x).shape == [0, 3]
+
+
+def test_numbers_of_a_one_hot_tensor_take_its_dtype():
+    for dtype in ("float64", "bfloat16", "complex64", "int64"):
+        found = tf.one_hot([0, 1], 2, 2, -1, dtype=dtype)
+        assert found.dtype == dtype and found.numpy().tolist() == [[2, -1], [-1, 2]]
+    assert tf.one_hot([0], 2, 2.5, dtype="float64").numpy().tolist() == [[2.5, 0.0]]
+    with pytest.raises(TypeError, match="must agree; got float32 and int32"):
+        tf.one_hot([0], 2, 2.5, dtype=tf.int32)
+
+
+def test_an_axis_that_is_known_too_late():
+    f = tf.function(lambda x, axis: tf.reduce_sum(x, axis))
+    with pytest.raises(TypeError, match="reduce_sum: `axis` must be known while tracing"):
+        f(tf.ones([4, 3]), tf.constant(1))

@@ -947,3 +947,22 @@ def test_group_by_reducer() -> None:
     step = tf.data.experimental.group_by_reducer(lambda x: x % 2, wrong)
     with pytest.raises(TypeError, match="group_by_reducer: the state must stay of one kind"):
         list(tf.data.Dataset.range(5).apply(step))
+
+
+def test_an_iterator_made_in_a_function():
+    dataset = tf.data.Dataset.range(6).batch(2)
+
+    @tf.function
+    def total():
+        steps, found = iter(dataset), tf.constant(0, tf.int64)
+        for _ in tf.range(3):
+            found += tf.reduce_sum(next(steps))
+        return found
+
+    @tf.function
+    def two():
+        steps = iter(dataset)
+        return next(steps) + steps.get_next()
+
+    assert int(total()) == int(total()) == 15  # it begins anew at each call
+    assert two().numpy().tolist() == two().numpy().tolist() == [2, 4]

@@ -381,3 +381,15 @@ def test_normalize_gives_the_norm_with_its_axes() -> None:
     unit, length = la.normalize(np.array([[3.0, 4.0], [6.0, 8.0]]), axis=-1)
     np.testing.assert_allclose(unit, [[0.6, 0.8]] * 2)
     assert length.numpy().tolist() == [[5.0], [10.0]]
+
+
+def test_results_have_names():
+    x = tf.constant([[4.0, 1.0], [2.0, 3.0]])
+    for f in (lambda f: f, tf.function):
+        assert f(tf.linalg.slogdet)(x).log_abs_determinant.numpy() == pytest.approx(np.log(10.0))
+        q, r = f(tf.linalg.qr)(x)
+        found = f(tf.linalg.qr)(x)
+        np.testing.assert_array_equal(found.q, q)
+        np.testing.assert_allclose(found.q @ found.r, x, atol=1e-6)
+        np.testing.assert_array_equal(found.r, r)
+        assert f(tf.linalg.lu)(x).p.numpy().tolist() == [0, 1]

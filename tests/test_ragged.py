@@ -291,3 +291,9 @@ def test_refusals_say_why_and_where(text: str) -> None:
         call()
     assert str(caught.value) == text
     assert __file__ in "".join(caught.value.__notes__)
+
+
+def test_lengths_of_either_dtype():
+    for dtype in (tf.int32, tf.int64):
+        lengths = tf.constant([1, 0], dtype)
+        assert tf.RaggedTensor.from_tensor([[1, 2], [3, 4]], lengths).to_list() == [[1], []]

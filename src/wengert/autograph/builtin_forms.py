@@ -91,6 +91,12 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
     return builtins.enumerate(iterable, start)
 
 
+def iter_(iterable: Any, *rest: Any) -> Any:
+    """An iteration; over a dataset one that starts when the function runs."""
+    steps = getattr(iterable, "traced_steps", None)
+    return steps() if steps is not None and building() else builtins.iter(iterable, *rest)
+
+
 def zip_(*iterables: Any, strict: bool = False) -> Any:
     """Items side by side."""
     if any(map(_is_ours, iterables)):
@@ -241,6 +247,7 @@ def source_of(f: Any) -> Any:
 replace(builtins.len, len_)
 replace(builtins.range, range_)
 replace(builtins.enumerate, enumerate_)
+replace(builtins.iter, iter_)
 replace(builtins.zip, zip_)
 replace(builtins.reversed, reversed_)
 replace(builtins.int, int_)

@@ -48,7 +48,10 @@ def index_tensor(name: str, value: Any, dtype: Any = None, hint: Any = None) -> 
     wanted: DType | None = None if dtype is None else dtypes.as_dtype(dtype)
     if wanted is None and isinstance(value, np.ndarray):
         wanted = dtypes.int32 if value.dtype == np.int32 else dtypes.int64
-    tensor = to_tensor(value, wanted, hint or dtypes.int64)
+    if wanted is not None and isinstance(value, Value) and value.dtype.is_integer:
+        tensor = cast(value, wanted)
+    else:
+        tensor = to_tensor(value, wanted, hint or dtypes.int64)
     if tensor.dtype not in (dtypes.int32, dtypes.int64):
         raise invalid_dtype(name, "row positions must be int32 or int64", tensor)
     return tensor

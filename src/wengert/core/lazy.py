@@ -6,6 +6,8 @@ import importlib
 import os
 from typing import Any
 
+from wengert.core.interrupts import uninterrupted
+
 # Where set, JAX itself reads it, and we leave the choice alone.
 _ASYNC = "JAX_CPU_ENABLE_ASYNC_DISPATCH"
 _told: list[str] = []
@@ -30,12 +32,16 @@ def module(name: str) -> Any:
     with a look at its flag: some 20 µs that a small step does not have. JAX takes the setting only
     until its first program runs.
     """
-    found = importlib.import_module(name)
     if name.startswith("jax") and not _told:
+        found = _whole("jax")
         _told.append(name)
         if _ASYNC not in os.environ:
-            importlib.import_module("jax").config.update(_ASYNC.lower(), False)
-    return found
+            found.config.update(_ASYNC.lower(), False)
+    return importlib.import_module(name)
+
+
+# Half of JAX, which is what an interrupt would leave, can never be imported again.
+_whole = uninterrupted(importlib.import_module)
 
 
 jax: Any = Lazy("jax")

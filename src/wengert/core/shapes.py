@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from wengert.core.errors import invalid
+from wengert.core.errors import at_site, invalid
 
 Shape = tuple[int | None, ...] | None
 
@@ -280,6 +280,13 @@ def axes(name: str, axis: Any, rank: int) -> tuple[int, ...]:
     """Axes as non-negative numbers in the order given; all of them for `None`."""
     if axis is None:
         return tuple(range(rank))
+    if not isinstance(axis, int | Iterable):
+        raise at_site(
+            TypeError(
+                f"{name}: `axis` must be known while tracing; it comes from a tensor whose value is "
+                f"known only when the function runs. Give it as a Python number."
+            )
+        )
     wanted = (axis,) if isinstance(axis, int) else tuple(axis)
     return tuple(check_axis(name, a, rank) for a in wanted)
 

@@ -108,8 +108,8 @@ class TracedIterator:
 def not_in_python(what: str) -> ValueError:
     """The error for a loop over a dataset in a function that is not converted."""
     return ValueError(
-        f"iteration: in a function a loop over a {what} needs autograph=True and available source. "
-        f"Ask the iterator with get_next() instead."
+        f"iteration: in a function, iter() of a {what} and a loop over it need autograph=True and "
+        f"available source. Make the iterator outside, pass it as an argument and ask get_next()."
     )
 
 

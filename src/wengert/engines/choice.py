@@ -30,9 +30,11 @@ _FLOP = 1 / 30000
 # accelerator it gains much sooner.
 _SMALL = 400.0
 _LARGE = 300_000.0
-# How much work per node must have come by before a graph is compiled: many nodes that each do
-# little take seconds to compile.
+# How much work must have come by before a graph is compiled: so much per node, and so much per pair
+# of nodes, since the time that a compilation takes grows faster than the graph (3 s for 600 nodes of
+# an unrolled loop, 57 s for 3600).
 _PATIENCE = 20.0
+_PATIENCE_PAIRS = 4.0
 _UNKNOWN_TURNS = 16
 
 _forced: list[str | None] = [None]
@@ -139,7 +141,8 @@ class _Choice:
             return False
         if self.work > large:
             return True
-        return self.calls > 1 and self.calls * self.work > self.nodes * _PATIENCE
+        patience = self.nodes * (_PATIENCE + self.nodes * _PATIENCE_PAIRS)
+        return self.calls > 1 and self.calls * self.work > patience
 
 
 def _scaled(graph: Graph, arrays: list[Any]) -> float:

@@ -76,7 +76,7 @@ class Keeper:
             for value, start, new in zip(self._values, self._starts, news, strict=True)
         ]
 
-    def _last(self, value: int, start: Any, new: Any) -> Any:
+    def _last(self, value: Any, start: Any, new: Any) -> Any:
         """One of them; what was chosen must be undone if a check failed that came after it."""
         count, bad = self.bad()
         if start is None or (value, count) in self._chosen:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core.interrupts import uninterrupted
 from wengert.core.tensor import DeviceTensor
 from wengert.core.variable import TAKEN, Variable
 from wengert.engines import callbacks, choice, control, devices, host, undo, xla
-from wengert.engines.interrupts import uninterrupted
 from wengert.graph.ir import Graph
 from wengert.graph.records import Draw
 

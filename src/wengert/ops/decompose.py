@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -184,6 +184,13 @@ QR = Op(
 )
 
 
-def qr(input: Any, full_matrices: bool = False, name: Any = None) -> tuple[Any, Any]:
+class Qr(NamedTuple):
+    """Orthonormal columns and an upper triangle."""
+
+    q: Any
+    r: Any
+
+
+def qr(input: Any, full_matrices: bool = False, name: Any = None) -> Qr:
     """Factors with orthonormal columns q and upper triangular r, so that q @ r = input."""
-    return apply(QR, operand(input), full=bool(full_matrices))
+    return Qr(*apply(QR, operand(input), full=bool(full_matrices)))

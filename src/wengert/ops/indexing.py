@@ -223,12 +223,21 @@ def _chosen(hot: Any, on: Any, off: Any) -> Any:
     return where(hot, on, off)
 
 
+def _as_hinted(value: Any, wanted: DType | None) -> Any:
+    """A value as a tensor; Python numbers take the dtype that is wanted, if they fit it."""
+    fits = wanted is not None and (
+        (type(value) is int and wanted.kind in "iufc")
+        or (type(value) is float and wanted.kind in "fc")
+    )
+    return None if value is None else operand(value, wanted if fits else None)
+
+
 def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[DType, list[Any]]:
     """The dtype of a one-hot tensor and its two values."""
     if on_value is None and off_value is None and dtype is None:
         return dtypes.float32, [1, 0]
-    given = [operand(v) if v is not None else None for v in (on_value, off_value)]
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    given = [_as_hinted(v, wanted) for v in (on_value, off_value)]
     found = {v.dtype for v in given if v is not None} | ({wanted} if wanted else set())
     if len(found) > 1:
         names = " and ".join(sorted(d.name for d in found))

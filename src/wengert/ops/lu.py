@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -128,10 +128,17 @@ LU = Op(
 )
 
 
-def lu(input: Any, output_idx_type: Any = dtypes.int32, name: Any = None) -> tuple[Any, Any]:
+class Lu(NamedTuple):
+    """Both triangles in one matrix, and the order of rows."""
+
+    lu: Any
+    p: Any
+
+
+def lu(input: Any, output_idx_type: Any = dtypes.int32, name: Any = None) -> Lu:
     """L and U packed in one matrix, and the order p of rows: input[p] = L @ U."""
     kind = choose_type("lu", "output_idx_type", output_idx_type, dtypes.int32, dtypes.int64)
-    return apply(LU, operand(input), dtype=kind)
+    return Lu(*apply(LU, operand(input), dtype=kind))
 
 
 def lu_reconstruct(

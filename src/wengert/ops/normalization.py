@@ -62,7 +62,8 @@ def _moments_grad(
 ) -> Any:
     kept = tuple(1 if i in axis else d for i, d in enumerate(x_shape))
     mean, over_mean, over_variance = (reshape(y, kept) for y in (outs[0], *g))
-    count = factor(math.prod(x_shape[i] for i in axis), x.dtype)
+    size = math.prod(x_shape[i] for i in axis)
+    count = factor(1 if type(size) is int and not size else size, x.dtype)  # of nothing, nothing
     spread = (2.0 / count) * over_variance * (x - mean)
     return spread + broadcast_to(over_mean / count, x_shape)
 

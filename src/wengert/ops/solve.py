@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -161,9 +161,16 @@ SLOGDET = Op(
 )
 
 
-def slogdet(input: Any, name: Any = None) -> tuple[Any, Any]:
+class LogMatrixDeterminant(NamedTuple):
+    """Sign and logarithm of the size of determinants."""
+
+    sign: Any
+    log_abs_determinant: Any
+
+
+def slogdet(input: Any, name: Any = None) -> LogMatrixDeterminant:
     """Sign and logarithm of the size of determinants; 0 and -inf for singular matrices."""
-    return apply(SLOGDET, operand(input))
+    return LogMatrixDeterminant(*apply(SLOGDET, operand(input)))
 
 
 def logdet(matrix: Any, name: Any = None) -> Any:

@@ -1,7 +1,8 @@
 """Ctrl-C while a step runs: it waits until the variables of the step are back.
 
 A compiled step gives its variables away and gets new ones. An interrupt in between, most likely at
-the moment when the compiled code returns, would leave them without a value.
+the moment when the compiled code returns, would leave them without a value. JAX, half imported,
+would be lost in the same way.
 """
 
 from __future__ import annotations
