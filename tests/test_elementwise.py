@@ -284,3 +284,21 @@ def test_a_tensor_is_no_dtype():
         assert tf.float32 != x
         with pytest.raises(TypeError, match=r"is not an element type\. Give its `\.dtype`"):
             tf.zeros([2], x)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_steep_places_that_nothing_depends_on_have_no_gradient(compiled):
+    """As in TensorFlow, so that `tf.where` can leave them out."""
+
+    def f(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            rows = tf.stack([x, x], 1)
+            found = [tf.sqrt(x), tf.math.rsqrt(x), tf.math.reciprocal(x), tf.norm(rows, axis=1)]
+            found = [tf.where(x > 0, y, 0.0) for y in found]
+        return [tape.gradient(y, x) for y in found]
+
+    run = tf.function(f, jit_compile=True) if compiled else f
+    want = [0.25, -0.0625, -0.0625, np.sqrt(2.0)]
+    for g, slope in zip(run(tf.constant([0.0, 4.0])), want, strict=True):
+        np.testing.assert_allclose(g, [0.0, slope], rtol=1e-6)

@@ -146,11 +146,17 @@ def rsqrt(x: Any, name: Any = None) -> Any:
     return apply1(RSQRT, operand(x))
 
 
+RECIPROCAL_GRAD = _unless_zero(
+    "reciprocal_grad",
+    lambda y, g: np.multiply(np.negative(g), y * y),
+    lambda y, g: lax.mul(lax.neg(g), lax.mul(y, y)),
+    grad=(lambda g, x, y: -2.0 * g * y * x, lambda g, x: apply2(RECIPROCAL_GRAD, x, g)),
+)
 RECIPROCAL = unary(
     "reciprocal",
     np.reciprocal,
     lambda x: lax.div(lax.full_like(x, 1), x),
-    grad=lambda g, out: -g * (out * out),
+    grad=lambda g, out: apply2(RECIPROCAL_GRAD, out, g),
 )
 
 

@@ -175,7 +175,7 @@ def _euclidean_grad(
     if x.dtype.is_complex:
         # The result is real, whatever its dtype, so only the real part of `g` counts.
         g = cast(cast(g, x.dtype.real_dtype), x.dtype)
-    return x * kept(g / out, x_shape, axis, keepdims)
+    return x * kept(2.0 * apply2(SQRT_GRAD, out, g), x_shape, axis, keepdims)
 
 
 REDUCE_EUCLIDEAN_NORM = Op(
@@ -195,7 +195,7 @@ def reduce_euclidean_norm(
 ) -> Any:
     """The square root of the sum of squares, in the dtype of the tensor (integers cut off).
 
-    Where the length is 0 the gradient is NaN.
+    Where the length is 0 the gradient is NaN, unless nothing depends on it.
     """
     x, axes = reduce_args("reduce_euclidean_norm", input_tensor, axis)
     return apply(REDUCE_EUCLIDEAN_NORM, x, axis=axes, keepdims=bool(keepdims))
