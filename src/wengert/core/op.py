@@ -250,13 +250,14 @@ class Op:
     says that the result has the (broadcast) shape of the inputs; `effect` that it does something
     besides computing a result, so that no pass may drop, merge or move it. What does not fold is
     never worked out while tracing. A `partial` joint rule takes `None` for a result that no
-    gradient reached.
+    gradient reached. One that `scatters` is its first input, changed at the index tuples of the
+    second by the third; its lowering leaves out what lies outside.
     """
 
     __slots__ = (
         "accepts", "broadcasts", "effect", "folds", "gradient", "holomorphic", "infer", "inputs", "joint",
         "kernel", "lower", "match", "name", "outputs", "partial", "plans", "pointwise", "rows",
-        "rules", "variadic",
+        "rules", "scatters", "variadic",
     )  # fmt: skip
 
     def __init__(
@@ -278,6 +279,7 @@ class Op:
         effect: bool = False,
         folds: bool = True,
         partial: bool = False,
+        scatters: bool = False,
         register: bool = True,
     ) -> None:
         self.name = name
@@ -296,6 +298,7 @@ class Op:
         self.effect = effect
         self.folds = folds and not effect
         self.partial = partial
+        self.scatters = scatters
         self.rows: tuple[int, ...] = rows if isinstance(rows, tuple) else (0,) if rows else ()
         self.plans: dict[int, Plan] = {}
         self.joint: Rule | None = None

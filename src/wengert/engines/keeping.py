@@ -88,16 +88,13 @@ class Keeper:
         return new.at[_index(back)].set(rows, mode="drop")
 
 
-# Updates of rows of a variable, given the variable, index tuples and rows. A choice between old and
-# new would go through a whole table for the sake of a few rows; so where a check fails they update
-# nothing, or get the old rows back.
-_ROWS = ("tensor_scatter_nd_update", "tensor_scatter_nd_add", "tensor_scatter_nd_sub",
-         "tensor_scatter_nd_max", "tensor_scatter_nd_min")  # fmt: skip
+# Sparse updates. A choice between old and new would go through a whole table for the sake of a few
+# rows; so where a check fails they update nothing, or the old rows are put back.
 
 
 def _places(node: Node, start: Any, env: dict[int, Any]) -> Any:
     """The index tuples of a node that updates rows of a variable, `None` for other nodes."""
-    if node.op.name not in _ROWS or env[node.inputs[0]] is not start:
+    if not node.op.scatters or env[node.inputs[0]] is not start:
         return None
     found = env[node.inputs[1]]
     return found if found.size and found.shape[-1] else None

@@ -140,6 +140,7 @@ def _declare(name: str, combine: Any, lower: Any, grad: Any, accepts: frozenset[
         grad=grad,
         accepts=accepts | dtypes.INTEGER,
         match=(0, 2),
+        scatters=True,
     )
 
 
