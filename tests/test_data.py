@@ -966,3 +966,15 @@ def test_an_iterator_made_in_a_function():
 
     assert int(total()) == int(total()) == 15  # it begins anew at each call
     assert two().numpy().tolist() == two().numpy().tolist() == [2, 4]
+
+
+def test_the_end_of_an_iterator_in_a_function_names_the_users_lines():
+    @tf.function
+    def too_many():
+        steps = iter(tf.data.Dataset.range(1))
+        return next(steps) + next(steps)
+
+    with pytest.raises(tf.errors.OutOfRangeError) as error:
+        too_many()
+    notes = "\n".join(error.value.__notes__)
+    assert "return next(steps) + next(steps)" in notes and "<wengert" not in notes

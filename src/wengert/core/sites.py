@@ -31,7 +31,7 @@ def _is_library(filename: str) -> bool:
     if "site-packages" in parts:
         package = parts[parts.index("site-packages") + 1]
         return package.removesuffix(".py") in _LIBRARIES
-    return path.startswith(_STDLIB + os.sep) or filename.startswith("<frozen")
+    return path.startswith(_STDLIB + os.sep) or filename.startswith(("<frozen", "<wengert"))
 
 
 # Files already judged; `True` for the user's own. Looked into by the door at every operation.
