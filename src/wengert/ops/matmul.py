@@ -7,6 +7,7 @@ stacks of matrices whose leading axes broadcast.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from wengert.core.apply import apply, apply2
 from wengert.core.convert import operands
 from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import jax, lax
-from wengert.core.lowering import broadcast_shapes
+from wengert.core.lowering import broadcast_shapes, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 from wengert.ops.declare import HALF, in_float32, rank_of
@@ -104,8 +105,23 @@ def dot_general(x: Any, y: Any, contract: Any, batch: Any = ((), ())) -> Any:
 
 
 def _lower_tn(x: Any, y: Any) -> Any:
+    if _turns(x, y):  # the barrier, or XLA would put the two back together
+        return lax.dot(lax.optimization_barrier(lax.transpose(x, (1, 0))), y)
     lead = tuple(range(x.ndim - 1))
     return dot_general(x, y, (lead, lead))
+
+
+def _turns(x: Any, y: Any) -> bool:
+    """Whether to turn `x` before the product: on the CPU XLA is a quarter slower at small products
+    with a transposed left side than at making a transposed copy first (16 to 35 % for float32, up
+    to these 4 million multiplications; from 10 million on, the copy loses)."""
+    if x.ndim != 2 or x.dtype.num not in _TURNED or jax.default_backend() != "cpu":
+        return False
+    sizes = (*x.shape, y.shape[1])
+    return not any(map(is_symbol, sizes)) and 0 < math.prod(sizes) <= 1 << 22
+
+
+_TURNED = frozenset({np.dtype(np.float32).num, np.dtype(np.float64).num})
 
 
 MATMUL = Op(
