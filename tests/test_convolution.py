@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert as tf
+from wengert.core import compiler
 from wengert.ops import compiled
 
 IMAGE = np.arange(30.0, dtype=np.float32).reshape(1, 5, 6, 1)
@@ -201,7 +202,8 @@ def test_a_convolution_result_may_become_a_variable():
 
 
 def test_a_forked_process_gets_a_clear_error_instead_of_waiting(monkeypatch):
-    monkeypatch.setattr(compiled, "_owner", -1)
+    monkeypatch.setattr(compiled, "FORKED", [True])
+    monkeypatch.setattr(compiler, "FORKED", [True])
     with pytest.raises(RuntimeError, match="compiled kernels: this process was forked from one"):
         tf.nn.conv2d(tf.ones([1, 2, 2, 1]), tf.ones([1, 1, 1, 1]), 1, "SAME")
 

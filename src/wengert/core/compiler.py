@@ -1,11 +1,40 @@
-"""The settings with which XLA compiles every program of ours."""
+"""The settings with which XLA compiles every program of ours, and the process that may run them."""
 
 from __future__ import annotations
 
 import functools
+import os
 from typing import Any
 
+from wengert.core.errors import FailedPreconditionError, at_site
 from wengert.core.lazy import jax
+
+_used = [False]
+# Whether this process was forked from one that used XLA; looked into at every call.
+FORKED = [False]
+
+
+def _note_fork() -> None:
+    FORKED[0] = _used[0]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
+
+
+def begin(what: str) -> None:
+    """Notes that XLA is used; raises where its threads, lost in a fork, would never answer."""
+    if FORKED[0]:
+        raise at_site(
+            FailedPreconditionError(
+                None,
+                None,
+                f"{what}: this process was forked from one that used XLA, which does not survive "
+                f"a fork. Start worker processes with the `spawn` method.",
+            )
+        )
+    _used[0] = True
+
 
 _YNN = "xla_cpu_experimental_ynn_fusion_type"
 _WISHES: dict[str, Any] = {

@@ -8,6 +8,7 @@ would be lost in the same way.
 from __future__ import annotations
 
 import functools
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -26,6 +27,15 @@ _INTERRUPT = int(signal.SIGINT)
 _inside = [False]
 _came: list[int] = []
 _before: list[Any] = [None]
+_main = [threading.main_thread().ident]
+
+
+def _note_fork() -> None:
+    _main[0] = threading.main_thread().ident
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 def _note(number: int, frame: Any) -> None:
@@ -37,12 +47,11 @@ def _note(number: int, frame: Any) -> None:
 
 def uninterrupted(step: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, at whose end an interrupt is raised that came while it ran."""
-    main_thread, get_ident = threading.main_thread, threading.get_ident
-    getsignal, put = _signals.getsignal, _signals.signal
+    get_ident, getsignal, put = threading.get_ident, _signals.getsignal, _signals.signal
 
     @functools.wraps(step)
     def run(*args: Any) -> Any:
-        if _inside[0] or get_ident() != main_thread().ident:
+        if _inside[0] or get_ident() != _main[0]:
             return step(*args)
         before = getsignal(_INTERRUPT)
         if not callable(before):  # ignored, or left to the system

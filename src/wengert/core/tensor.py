@@ -259,6 +259,35 @@ class DeviceTensor(Tensor):
         return _restore(self._array)
 
 
+class FreshTensor(Tensor):
+    """The result of a compiled function on the CPU: an ordinary tensor as soon as somebody looks.
+
+    Until then its array is JAX's; turning that into NumPy's takes as long as a small kernel.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def make(cls, array: Any, site: RawSite | None) -> FreshTensor:
+        """A tensor for an array of JAX."""
+        out = object.__new__(cls)
+        _put_array(out, array)
+        out._id = new_id()
+        out._site = site
+        return out
+
+    @property
+    def _array(self) -> np.ndarray:  # type: ignore[override]  # a slot of the base class
+        array = np.asarray(_get_array(self))
+        _put_array(self, array)
+        self.__class__ = Tensor  # type: ignore[assignment]  # one has the slots of the other
+        return array
+
+
+_get_array = Value.__dict__["_array"].__get__
+_put_array = Value.__dict__["_array"].__set__
+
+
 class Devices:
     """How engines name the accelerator that an array of JAX is on; they fill it in."""
 

@@ -1,12 +1,14 @@
 """Which engine runs a graph: by estimated work, never by the clock, so always the same.
 
-Small graphs are faster on NumPy for ever. A graph with much work is compiled when the same shapes
-come a second time, one of many small nodes after some more calls, and any at once when the work is
-worth a compilation by itself.
+Tiny graphs are faster on NumPy for ever. Small ones gain little from compiled code, so they are
+compiled when they have cost as much as that takes. A graph with much work is compiled when the same
+shapes come a second time, one of many small nodes after some more calls, and any at once when the
+work is worth a compilation by itself.
 """
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from typing import Any
 
@@ -24,12 +26,16 @@ from wengert.graph.records import Node
 
 # Microseconds on the host: of a kernel call, per byte moved, per multiplication and addition.
 _CALL = 1.5
-_BYTE = 1 / 6000
-_FLOP = 1 / 30000
-# Where compiled code gains enough to pay for its call, and for its compilation at once; on an
-# accelerator it gains much sooner.
-_SMALL = 400.0
+_BYTE = 1 / 20000
+_FLOP = 1 / 60000
+# Where compiled code pays for its call, where it pays soon for its compilation, and where at once;
+# on an accelerator it gains much sooner.
+_TINY = 60.0
+_SMALL = 200.0
 _LARGE = 300_000.0
+# How much work must have come by before a small graph is compiled: about what loading JAX and
+# compiling takes.
+_SLOWLY = 500_000.0
 # How much work must have come by before a graph is compiled: so much per node, and so much per pair
 # of nodes, since the time that a compilation takes grows faster than the graph (3 s for 600 nodes of
 # an unrolled loop, 57 s for 3600).
@@ -77,6 +83,13 @@ def runs_only_on_host(graph: Graph) -> Node | None:
 
 def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
     """Whether this call of a graph is to be compiled."""
+    choice = choice_for(graph, arrays)
+    choice.calls += 1
+    return choice.compiled()
+
+
+def choice_for(graph: Graph, arrays: list[Any]) -> Choice:
+    """What is known of calls with arrays of these shapes."""
     shapes = tuple([a.shape for a in arrays])
     seen = graph.cache.get("choices")
     if seen is None:
@@ -85,16 +98,15 @@ def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
     if choice is None:
         if len(seen) > 1000:
             seen.clear()
-        choice = seen[shapes] = _Choice(graph, arrays)
-    choice.calls += 1
-    return choice.compiled()
+        choice = seen[shapes] = Choice(graph, arrays)
+    return choice
 
 
 # Choices for graphs that are made anew for each call, by their content, oldest first.
-_transient: OrderedDict[Any, dict[Any, _Choice]] = OrderedDict()
+_transient: OrderedDict[Any, dict[Any, Choice]] = OrderedDict()
 
 
-def _seen_before(graph: Graph) -> dict[Any, _Choice]:
+def _seen_before(graph: Graph) -> dict[Any, Choice]:
     """What was found out for this graph, or for an equal one that is gone."""
     if not graph.cache.get("transient"):
         return {}
@@ -118,12 +130,14 @@ def stays_on_host(graph: Graph) -> bool:
     return work(graph, [_Shaped(graph.specs[v]) for v in graph.all_inputs()]) < least
 
 
-def _limits() -> tuple[float, float]:
-    """The least work that is compiled, and the least that is compiled at once."""
-    return (_SMALL / 8, _LARGE / 16) if devices.far() else (_SMALL, _LARGE)
+def _limits() -> tuple[float, float, float]:
+    """The least work that is compiled, that is compiled soon, and that is compiled at once."""
+    if devices.far():
+        return _SMALL / 4, _SMALL / 4, _LARGE / 16
+    return _TINY, _SMALL, _LARGE
 
 
-class _Choice:
+class Choice:
     """What was found out for one set of closed shapes."""
 
     __slots__ = ("calls", "nodes", "work")
@@ -136,13 +150,20 @@ class _Choice:
             self.nodes = sum(1 for _ in optimised(graph).walk())
 
     def compiled(self) -> bool:
-        small, large = _limits()
-        if self.work < small:
-            return False
+        """Whether the present call is to be compiled."""
+        return self.calls >= self.due()
+
+    def due(self) -> float:
+        """Which call is the first to be compiled."""
+        tiny, small, large = _limits()
+        if self.work < tiny:
+            return math.inf
         if self.work > large:
-            return True
+            return 1
         patience = self.nodes * (_PATIENCE + self.nodes * _PATIENCE_PAIRS)
-        return self.calls > 1 and self.calls * self.work > patience
+        if self.work < small:
+            patience = max(patience, _SLOWLY)
+        return max(2, patience // self.work + 1)
 
 
 def _scaled(graph: Graph, arrays: list[Any]) -> float:
@@ -153,7 +174,7 @@ def _scaled(graph: Graph, arrays: list[Any]) -> float:
         first = graph.cache["work"] = (work(graph, arrays), volume)
         return first[0]
     estimate = first[0] * volume / first[1]
-    if _SMALL / 4 < estimate < _SMALL * 4 or estimate > _LARGE / 4:
+    if _TINY / 4 < estimate < _SMALL * 4 or estimate > _LARGE / 4:
         return work(graph, arrays)
     return estimate
 
@@ -249,8 +270,10 @@ def _bytes(spec: Spec) -> int:
 def _flops(node: Node, given: list[Spec], made: list[Spec]) -> float:
     name = node.op.name
     if "matmul" in name or name in ("einsum", "tensordot"):
-        inner = given[0].shape
-        return 2.0 * _count(made[0]) * (inner[-1] or 1 if inner else 1)
+        # Of m·k and k·n numbers come m·n; of b times as many, b times.
+        many = _count(given[0]) * _count(given[-1]) * _count(made[0])
+        stack = _count(Spec((made[0].shape or ())[:-2], made[0].dtype)) if "batch" in name else 1
+        return 2.0 * math.sqrt(many / max(1, stack))
     if name.startswith("conv"):
         return 2.0 * _count(made[0]) * _count(given[1]) / max(1, (given[1].shape or (1,))[-1] or 1)
     if name in _SLOW:

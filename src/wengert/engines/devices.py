@@ -19,7 +19,7 @@ import numpy as np
 
 from wengert.core.apply import wrap
 from wengert.core.lazy import jax, module
-from wengert.core.tensor import Devices, DeviceTensor, Tensor
+from wengert.core.tensor import Devices, DeviceTensor, FreshTensor, Tensor
 from wengert.core.variable import TAKEN, Variable
 
 KINDS = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "metal": "GPU", "tpu": "TPU"}
@@ -146,9 +146,14 @@ def given(x: Any) -> Any:
 
 def tensor(array: Any, site: Any) -> Tensor:
     """A tensor of an engine's result, which stays where it is until somebody looks."""
-    if isinstance(array, np.ndarray) or name_of(array) is None:
-        return wrap(np.asarray(array), site)
-    return DeviceTensor.make(array, site)
+    if isinstance(array, np.ndarray):
+        return wrap(array, site)
+    return (FreshTensor if name_of(array) is None else DeviceTensor).make(array, site)
+
+
+def near_tensor(array: Any, site: Any) -> Tensor:
+    """The same where there is no accelerator."""
+    return wrap(array, site) if type(array) is np.ndarray else FreshTensor.make(array, site)
 
 
 def name_of(array: Any) -> str | None:

@@ -8,7 +8,6 @@ Executables are kept by content: equal graphs share them.
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -18,8 +17,8 @@ import numpy as np
 
 from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
-from wengert.core.compiler import options
-from wengert.core.errors import FailedPreconditionError, NotCompiledError, at_site, invalid
+from wengert.core.compiler import FORKED, begin, options
+from wengert.core.errors import NotCompiledError, at_site, invalid
 from wengert.core.lazy import jax
 from wengert.core.lowering import NotFixed, as_value, gathering, is_symbol
 from wengert.core.op import Spec
@@ -38,7 +37,9 @@ MOST = 256
 
 _cache: OrderedDict[Any, Executable] = OrderedDict()
 _lock = threading.Lock()
-_owner: int | None = None
+_WHAT = "compiled functions"
+# Whether all calls go through `Executable.passed`, for a profile to see them.
+WATCHED = [False]
 
 
 class Lowering:
@@ -196,14 +197,18 @@ class Executable:
 
     def call(self, arrays: list[Any]) -> Any:
         """Runs the executable, in 64-bit mode where 64-bit arrays come in."""
-        if _owner != os.getpid():
-            _check_process()
+        if FORKED[0]:
+            begin(_WHAT)
         if self.place is not None:
             arrays = devices.moved(arrays, self.place)
-        return self.call_there(arrays)
+        return self.passed(*arrays)
 
-    def call_there(self, arrays: list[Any]) -> Any:
-        """The same for arrays that are in NumPy's memory or where the executable runs."""
+    def direct(self) -> Callable[..., Any]:
+        """The same as `passed` with less around it, of a settled one (others compile again)."""
+        return self.passed if self.wide or self.extra else self.run
+
+    def passed(self, *arrays: Any) -> Any:
+        """Runs on arrays that are in NumPy's memory or where the executable runs."""
         if self.wide:
             with jax.enable_x64(True):
                 return self.run(*arrays, *self.extra)
@@ -298,13 +303,13 @@ def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Exec
         key = (*key, *[(k, v.tobytes()) for k, v in fixing.values(graph, arrays).items()])
     mine = graph.cache.setdefault("xla", {})
     found = mine.get(key)
-    if found is not None and _owner == os.getpid():
+    if found is not None and not FORKED[0]:
         return found
     content = (fingerprint(graph), key)
     with _lock:
         found = _cache.get(content)
-    if found is None or _owner != os.getpid():
-        _check_process()
+    if found is None or FORKED[0]:
+        begin(_WHAT)
         found = Executable(graph, arrays, donate, place)
         with _lock:
             _cache[content] = found
@@ -314,21 +319,6 @@ def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Exec
         mine.clear()
     mine[key] = found
     return found
-
-
-def _check_process() -> None:
-    global _owner
-    if _owner is None:
-        _owner = os.getpid()
-    elif _owner != os.getpid():
-        raise at_site(
-            FailedPreconditionError(
-                None,
-                None,
-                "compiled functions: this process was forked from one that used XLA, which does "
-                "not survive a fork. Start worker processes with the `spawn` method.",
-            )
-        )
 
 
 def demanded(graph: Graph, arrays: list[Any], donate: tuple[int, ...] = ()) -> Executable:

@@ -6,6 +6,7 @@ and whether Python control flow was converted.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,7 +93,11 @@ def _engine(trace: Any, graph: Graph) -> tuple[str, str]:
         if not choice.is_closed(graph):
             return "undecided", "it has not been called"
         known = (choice.work(graph, _shaped(graph)), 1)
-    return "host", f"its work (about {_micros(known)}) is too small, or its shapes came only once"
+    words = f"its work (about {_micros(known)})"
+    due = min((c.due() for c in graph.cache.get("choices", {}).values()), default=math.inf)
+    if due == math.inf:
+        return "host", f"{words} is too small, or it has not been called"
+    return "host", f"{words} is worth a compilation from call {due:.0f} with the same shapes on"
 
 
 def _micros(known: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core.compiler import FORKED
 from wengert.core.interrupts import uninterrupted
 from wengert.core.tensor import DeviceTensor
 from wengert.core.variable import TAKEN, Variable
@@ -30,6 +31,8 @@ def use_xla(graph: Graph, arrays: list[Any], jit: bool | None) -> bool:
     wish = choice.forced()
     if wish is not None:
         return wish == "xla" and choice.runs_only_on_host(graph) is None
+    if FORKED[0]:  # XLA is lost here; who did not ask for it need not know
+        return False
     return not graph.cache.get("not_fixed") and choice.chooses_xla(graph, arrays)
 
 
@@ -130,7 +133,26 @@ def quick_call(trace: Any) -> Any:
     if not trace.jit and choice.stays_on_host(graph):
         return _on_host(trace, graph)
     compiled = [e for e in graph.cache.get("xla", {}).values() if e.settled]
-    return _on_xla(trace, graph, compiled[-1]) if compiled else None
+    if compiled:
+        return _on_xla(trace, graph, compiled[-1])
+    return None if trace.jit else _waiting(trace, graph)
+
+
+def _waiting(trace: Any, graph: Graph) -> Any:
+    """The lean way on the host up to the call that is to be compiled."""
+    (found,) = graph.cache.get("choices", {}).values() or (None,)
+    if found is None or graph.cache.get("not_fixed"):
+        return None
+    run, last = _on_host(trace, graph), found.due() - 1
+
+    def step(leaves: list[Any]) -> Any:
+        if found.calls >= last:
+            trace._quick = None
+            return None
+        found.calls += 1
+        return run(leaves)
+
+    return step if found.calls < last else None
 
 
 def _settled_far(trace: Any, graph: Graph) -> Any:
@@ -207,43 +229,58 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
     count, flagged = len(graph.outputs), compiled.flagged
     ends = count + len(writes)
     forced = choice._forced
+    direct, watched = compiled.direct(), xla.WATCHED
+    # A variable that is written without being read is not given back by a step that fails.
     kept = [h.initial is not None for h in graph.written()]
+    places = {v._id: k for k, v in enumerate(reads)}
+    blind = [v for v in writes if v._id not in places]
 
     def simple(leaves: list[Any]) -> Any:
-        if forced[0] == "host":
+        if forced[0] == "host" or FORKED[0]:
             return None
-        results = compiled.call([*[x._array for x in leaves], *fixed])
+        run = compiled.passed if watched[0] else direct
+        results = run(*[x._array for x in leaves], *fixed)
         if flagged and xla.truth(results[-1]):
             return None
-        return [np.asarray(a) for a in results[:count]]
+        return results if len(results) == count else results[:count]
+
+    def put_back(given: list[Any], before: list[Any]) -> None:
+        """Gives back what was taken for a step that did not run."""
+        for v, found in zip(blind, before, strict=True):
+            v._host, v._device = found
+        for v in writes:
+            if v._id in places:
+                found = given[places[v._id]]
+                near = type(found) is np.ndarray
+                v._host, v._device = (found, None) if near else (None, found)
 
     def step(leaves: list[Any]) -> Any:
-        if forced[0] == "host":
+        if forced[0] == "host" or FORKED[0]:
             return None
         for lock in locks:
             lock.acquire()
         try:
-            given = [v._device if v._device is not None else v._host for v in reads]
-            before = [v._device for v in writes]
-            hosts = [v._host for v in writes]
-            for v in writes:
-                v._host, v._device = None, TAKEN
+            run = compiled.passed if watched[0] else direct
+            given = [v._host if v._device is None else v._device for v in reads]
+            before = [(v._host, v._device) for v in blind]
             try:
-                results = compiled.call([*[x._array for x in leaves], *fixed, *given])
+                for v in writes:
+                    v._host, v._device = None, TAKEN
+                results = run(*[x._array for x in leaves], *fixed, *given)
                 failed = flagged and xla.truth(results[-1])
             except BaseException:
-                for v, old, host in zip(writes, before, hosts, strict=True):
-                    v._host, v._device = host, old
+                put_back(given, before)
                 raise
+            news = results[count:ends]
             if failed:
-                for v, new, restored, old, host in zip(
-                    writes, results[count:ends], kept, before, hosts, strict=True
-                ):
-                    v._host, v._device = (None, new) if restored else (host, old)
+                put_back(given, before)
+                for v, new, restored in zip(writes, news, kept, strict=True):
+                    if restored:
+                        v._host, v._device = None, new
                 return None
-            for v, new in zip(writes, results[count:ends], strict=True):
+            for v, new in zip(writes, news, strict=True):
                 v._device = new
-            return [np.asarray(a) for a in results[:count]]
+            return results[:count]
         finally:
             for lock in locks:
                 lock.release()
@@ -259,7 +296,7 @@ _FETCHED = 1 << 12
 
 def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
     """The lean way on an accelerator: everything is there, and nobody else holds what is taken."""
-    place = compiled.place
+    place, direct, watched = compiled.place, compiled.direct(), xla.WATCHED
     reads, writes, locks = trace.reads, trace.writes, _locks(trace)
     count = len(graph.outputs)
     forced = choice._forced
@@ -269,7 +306,7 @@ def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
     fixed = [devices.put(s._array, place) for s in trace.sources]
 
     def step(leaves: list[Any]) -> Any:
-        if forced[0] == "host" or devices.target() is not place:
+        if forced[0] == "host" or FORKED[0] or devices.target() is not place:
             return None
         for lock in locks:
             lock.acquire()
@@ -282,7 +319,8 @@ def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
             for v in writes:
                 v._host, v._device = None, TAKEN
             here = devices.moved([devices.given(x) for x in leaves], place)
-            results = compiled.call_there([*here, *fixed, *given])
+            run = compiled.passed if watched[0] else direct
+            results = run(*here, *fixed, *given)
             failed = compiled.flagged and _fetch(results, count)
             for (v, old, old_device), new, restored in zip(
                 before, results[count : count + len(writes)], kept, strict=True

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import sys
 import threading
 import time
 import types
@@ -21,7 +22,7 @@ from wengert.core import nest
 from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
-from wengert.core.sites import caller, locate
+from wengert.core.sites import caller, find, locate
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
@@ -97,6 +98,7 @@ class Options:
         self.positional: list[str] | None = None
         self.signature: Any = None
         self.simple = False
+        self.count = -1  # of the positional parameters, where there are no others
 
     def learn(self) -> None:
         """Reads the Python signature, once."""
@@ -111,6 +113,7 @@ class Options:
             p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         ]
         self.simple = len(self.positional) == len(parameters)
+        self.count = len(parameters) if self.simple else -1
 
 
 class Function:
@@ -145,8 +148,8 @@ class Function:
         if options.input_signature is not None:
             return self._call_by_signature(args, kwargs)
         leaves: list[Any] = []
-        if not kwargs and options.simple and len(args) == len(self._names()):
-            key: Any = tuple([encode(a, leaves) for a in args])
+        if not kwargs and len(args) + (self._instance is not None) == options.count:
+            key: Any = tuple([encode(a, leaves) for a in args]) if args else ()
         else:
             pairs, named = self._bound(args, kwargs)
             key = (
@@ -154,10 +157,12 @@ class Function:
                 *[(k, encode(v, leaves)) for k, v in named.items()],
             )
         found = self._store.traces.get(key)
-        if found is None or not found.belongs_here():
+        if found is None or (found.outer is not None and not found.belongs_here()):
             found = self._find(key, args, kwargs, caller(0))
         state = get_state()
-        return found.call(leaves, caller(0) if state is None or state.site is None else state.site)
+        if state is None or state.site is None:
+            return found.call(leaves, find(sys._getframe(1)))
+        return found.call(leaves, state.site)
 
     def _names(self) -> list[str]:
         """The positional parameters that a caller gives."""

@@ -74,7 +74,7 @@ class Trace:
         self.single = type(skeleton) is Slot
         self.flat = _flat_slots(skeleton)
         self._quick: Any = None
-        self._make: Any = devices.tensor if devices.accelerators() else wrap
+        self._make: Any = devices.tensor if devices.accelerators() else devices.near_tensor
         self._quicks: dict[Any, Any] = {}
 
     def belongs_here(self) -> bool:
@@ -87,20 +87,24 @@ class Trace:
     def call(self, leaves: list[Any], site: Any) -> Any:
         """Runs the trace on tensors, eagerly or inside another trace."""
         state = get_state()
-        if state is not None and state.graph is not None:
-            return self._inline(leaves, state.graph)
-        if state is None:
-            quick = self._quick
-            if quick is None:
-                quick = self._quick = execute.quick_call(self)
-            if quick is execute.by_shapes:
-                quick = self._quick_for(leaves)
-            arrays = None if quick is None else quick(leaves)
-            if arrays is not None:
-                make = self._make
-                if self.single:
-                    return make(arrays[0], site)
-                return self.pack([make(a, site) for a in arrays])
+        if state is not None:
+            if state.graph is not None:
+                return self._inline(leaves, state.graph)
+            return self._call_fully(leaves, site)
+        quick = self._quick
+        if quick is None:
+            quick = self._quick = execute.quick_call(self)
+        if quick is execute.by_shapes:
+            quick = self._quick_for(leaves)
+        arrays = None if quick is None else quick(leaves)
+        if arrays is None:
+            return self._call_fully(leaves, site)
+        make = self._make
+        if self.single:
+            return make(arrays[0], site)
+        return self.pack([make(a, site) for a in arrays])
+
+    def _call_fully(self, leaves: list[Any], site: Any) -> Any:
         inputs = [*leaves, *self._given()]
         if self.writes:
             with execute.holding([*self.reads, *self.writes]):

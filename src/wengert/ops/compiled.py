@@ -9,7 +9,6 @@ rule that half precision is computed in float32.
 from __future__ import annotations
 
 import functools
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -17,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.compiler import options
-from wengert.core.errors import FailedPreconditionError, at_site
+from wengert.core.compiler import FORKED, begin, options
 from wengert.core.lazy import jax, lax
 from wengert.ops.declare import in_float32
 
@@ -26,7 +24,6 @@ MOST = 512
 
 _cache: OrderedDict[Any, Any] = OrderedDict()
 _lock = threading.Lock()
-_owner: int | None = None
 
 
 def compiled(lower: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,7 +33,7 @@ def compiled(lower: Callable[..., Any]) -> Callable[..., Any]:
     def kernel(*xs: np.ndarray, **attrs: Any) -> np.ndarray:
         key = (lower, *attrs.values(), *[(x.shape, x.dtype.num) for x in xs])
         run = _cache.get(key)
-        if run is None or _owner != os.getpid():
+        if run is None or FORKED[0]:
             run = _compile(key, lower, attrs, any(x.dtype.itemsize == 8 for x in xs))
         else:
             with _lock:
@@ -48,19 +45,7 @@ def compiled(lower: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compile(key: Any, lower: Any, attrs: dict[str, Any], wide: bool) -> Callable[..., Any]:
-    global _owner
-    if _owner is None:
-        _owner = os.getpid()
-    elif _owner != os.getpid():
-        # XLA's threads do not survive a fork: the call would wait for them without end.
-        raise at_site(
-            FailedPreconditionError(
-                None,
-                None,
-                "compiled kernels: this process was forked from one that used XLA, which does "
-                "not survive a fork. Start worker processes with the `spawn` method.",
-            )
-        )
+    begin("compiled kernels")
     program = jax.jit(functools.partial(lower, **attrs), compiler_options=options())
     run = _placed(program, wide)
     with _lock:

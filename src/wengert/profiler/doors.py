@@ -17,7 +17,7 @@ from wengert.core import apply as core
 from wengert.core.context import get_state
 from wengert.core.op import Op
 from wengert.core.tensor import Tensor, Value
-from wengert.engines.xla import Executable
+from wengert.engines.xla import WATCHED, Executable
 from wengert.explain.standing import replaced
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.function import Function
@@ -35,6 +35,8 @@ def watched(recorder: Recorder, level: int) -> Iterator[None]:
                 new = _spanning(recorder, kind, label)
                 stack.enter_context(replaced(owner, name, new))
         if level > 1:
+            stack.callback(WATCHED.__setitem__, 0, False)
+            WATCHED[0] = True
             for door, code in ((core.apply, _any), (core.apply1, _one), (core.apply2, _two)):
                 stack.enter_context(_changed(door, code, recorder))
             for name, op in INFIX.items():
@@ -47,7 +49,7 @@ _METHODS: list[tuple[type, str, str, Callable[[Any], str]]] = [
     (ConcreteFunction, "__call__", "call", lambda f: f._name),
     (Function, "_run_trace", "trace", lambda f: f.name),
     (Executable, "_compile", "compile", lambda e: e.graph.name),
-    (Executable, "call", "xla", lambda e: e.graph.name),
+    (Executable, "passed", "xla", lambda e: e.graph.name),
     (GradientTape, "gradient", "gradient", lambda tape: "gradient"),
     (GradientTape, "jacobian", "gradient", lambda tape: "jacobian"),
 ]

@@ -1,0 +1,189 @@
+"""When a function is compiled, what its results are until somebody looks, and life after a fork."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import os
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as tf
+from wengert.core.tensor import FreshTensor, Tensor
+from wengert.engines import choice
+
+
+def small_step(v: Any, turns: int = 24) -> Any:
+    """A function whose work is between tiny and worth a compilation at once."""
+
+    def step(x: Any) -> Any:
+        y = x
+        for _ in range(turns):
+            y = tf.tanh(y) * 1.1 + v
+        v.assign_sub(1e-3 * y)
+        return tf.reduce_sum(y)
+
+    return step
+
+
+@pytest.fixture(name="soon")
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small graphs are compiled early."""
+    monkeypatch.setattr(choice, "_SLOWLY", 2000.0)
+    monkeypatch.setattr(choice, "_PATIENCE_PAIRS", 0.0)
+
+
+def test_a_small_function_is_compiled_when_it_has_cost_as_much(soon: None) -> None:
+    v, w = tf.Variable(tf.zeros([64])), tf.Variable(tf.zeros([64]))
+    f, x = tf.function(small_step(v)), tf.ones([64])
+    plain = small_step(w)
+    f(x)
+    (found,) = f.get_concrete_function(x).graph.cache["choices"].values()
+    assert choice._TINY < found.work < choice._SMALL
+    due = int(found.due())
+    assert due > 5 and due * found.work > 2000.0 >= (due - 1) * found.work
+    plain(x)
+    for call in range(2, due + 10):
+        on_host = call < due
+        text = f"worth a compilation from call {due}" if on_host else "is worth a compilation"
+        np.testing.assert_allclose(f(x), plain(x), rtol=2e-5)
+        np.testing.assert_allclose(v, w, rtol=2e-5)
+        coverage = f.coverage().traces[0]
+        assert (coverage.engine, text in coverage.reason) == ("host" if on_host else "xla", True)
+
+
+def test_a_tiny_function_is_never_compiled(soon: None) -> None:
+    f = tf.function(lambda x: tf.tanh(x) * 2.0)
+    for _ in range(3000):
+        f(tf.ones([4]))
+    assert f.coverage().traces[0].engine == "host"
+    assert "too small" in f.coverage().traces[0].reason
+
+
+def test_an_engine_that_is_forced_is_not_counted_out(soon: None) -> None:
+    v = tf.Variable(tf.zeros([64]))
+    f, x = tf.function(small_step(v)), tf.ones([64])
+    with tf.engine("host"):
+        for _ in range(60):
+            f(x)
+    assert f.coverage().traces[0].engine == "host"
+    with tf.engine("xla"):
+        assert type(f(x)) is FreshTensor
+
+
+def test_estimates_of_transposed_products() -> None:
+    @tf.function
+    def step(x: Any, y: Any) -> Any:
+        return tf.matmul(x, y, transpose_a=True)
+
+    graph = step.get_concrete_function(tf.ones([8, 512]), tf.ones([8, 256])).graph
+    wide = choice.work(graph, [np.ones([8, 512], "f"), np.ones([8, 256], "f")])
+    # 2 million operations, and a megabyte: not the 134 million of 512 x 512 x 256.
+    assert 30 < wide < 150
+
+
+def child_of_small_step(f: Any, v: Any, queue: Any) -> None:
+    before = v.numpy()
+    with tf.engine(None):
+        queue.put((before, f(tf.ones([64])).numpy(), v.numpy()))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # JAX's
+def test_a_forked_child_runs_on_the_host_what_did_not_ask_for_xla(soon: None) -> None:
+    v = tf.Variable(tf.zeros([64]))
+    f, x = tf.function(small_step(v)), tf.ones([64])
+    for _ in range(100):
+        f(x)
+    assert f.coverage().traces[0].engine == "xla"
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=child_of_small_step, args=(f, v, queue))
+    child.start()
+    before, result, after = queue.get(timeout=60)
+    child.join(60)
+    assert child.exitcode == 0
+    np.testing.assert_array_equal(before, v)
+    np.testing.assert_allclose(result, f(x), rtol=2e-5)
+    np.testing.assert_allclose(after, v, rtol=2e-5)
+
+
+# Results of compiled functions.
+
+
+def fresh() -> Any:
+    found = tf.function(lambda x: x * 2.0, jit_compile=True)(tf.constant([1.0, 2.0]))
+    assert type(found) is FreshTensor
+    return found
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda x: x.numpy(),
+        lambda x: x + [0.0, 0.0],
+        lambda x: [0.0, 0.0] + x,
+        lambda x: tf.identity(x),
+        lambda x: np.asarray(x),
+        lambda x: np.add(x, 0.0),
+        lambda x: [float(e) for e in x],
+        lambda x: pickle.loads(pickle.dumps(x)),
+        lambda x: copy.deepcopy(x),
+        lambda x: tf.function(lambda y: y)(x),
+        lambda x: tf.function(lambda: x + 0.0)(),
+        lambda x: tf.function(lambda y: y + 0.0, jit_compile=True)(x),
+        lambda x: tf.function(lambda y: y, input_signature=[tf.TensorSpec([None])])(x),
+        lambda x: tf.Variable(x),
+        lambda x: tf.Variable([0.0, 0.0]).assign(x),
+        lambda x: tf.Variable([0.0, 0.0]).assign_add(x),
+        lambda x: tf.stack([x, x])[1],
+        lambda x: tf.cond(tf.constant(True), lambda: x, lambda: x),
+        lambda x: tf.nest.map_structure(lambda y: y, x),
+        lambda x: next(iter(tf.data.Dataset.from_tensors(x))),
+    ],
+)
+def test_a_result_is_an_ordinary_tensor_to_everybody(look: Any) -> None:
+    np.testing.assert_array_equal(look(fresh()), [2.0, 4.0])
+
+
+def test_a_look_makes_it_one() -> None:
+    x = fresh()
+    assert isinstance(x, tf.Tensor) and x.shape == [2] and x.dtype == tf.float32
+    assert type(x) is Tensor
+    assert (
+        repr(fresh())
+        == "<tf.Tensor: shape=(2,), dtype=float32, numpy=array([2., 4.], dtype=float32)>"
+    )
+    assert fresh().device == tf.constant(1.0).device
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        fresh()[0] = 1.0
+
+
+def test_gradients_go_through_a_result() -> None:
+    x = fresh()
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    np.testing.assert_array_equal(tape.gradient(y, x), [4.0, 8.0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (32, 64, 10), (7, 5, 3), (0, 4, 3), (64, 256, 300)])
+def test_small_products_with_a_transposed_side(sizes: tuple[int, ...], dtype: str) -> None:
+    k, m, n = sizes
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(k, m)).astype(dtype), rng.normal(size=(k, n)).astype(dtype)
+    f = tf.function(lambda a, b: tf.matmul(a, b, transpose_a=True), jit_compile=True)
+    np.testing.assert_allclose(f(a, b), a.T @ b, rtol=1e-4, atol=1e-4)
+    with tf.GradientTape() as tape:
+        x = tf.constant(a)
+        tape.watch(x)
+        loss = tf.reduce_sum(tf.square(f(x, b)))
+    expected = 2 * b @ (a.T @ b).T
+    np.testing.assert_allclose(tape.gradient(loss, x), expected, rtol=1e-3, atol=1e-3)
+    rows = tf.vectorized_map(lambda x: f(x, b), tf.stack([a, a + 1]))
+    np.testing.assert_allclose(rows[1], (a + 1).T @ b, rtol=1e-4, atol=1e-4)
