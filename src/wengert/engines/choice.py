@@ -9,6 +9,7 @@ work is worth a compilation by itself.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, insort
 from collections import OrderedDict
 from typing import Any
 
@@ -147,7 +148,7 @@ class Choice:
         self.nodes = 0
         self.work = 0.0 if runs_only_on_host(graph) is not None else _scaled(graph, arrays)
         if self.work >= _limits()[0] and not devices.far():
-            self.nodes = sum(1 for _ in optimised(graph).walk())
+            self.nodes = _node_count(graph)
 
     def compiled(self) -> bool:
         """Whether the present call is to be compiled."""
@@ -166,17 +167,34 @@ class Choice:
         return max(2, patience // self.work + 1)
 
 
+def _node_count(graph: Graph) -> int:
+    found = graph.cache.get("node_count")
+    if found is None:
+        found = graph.cache["node_count"] = sum(1 for _ in optimised(graph).walk())
+    return found
+
+
 def _scaled(graph: Graph, arrays: list[Any]) -> float:
-    """The work for these shapes: worked out for the first, in proportion to the data after it."""
-    volume = sum(a.size for a in arrays) or 1
-    first = graph.cache.get("work")
-    if first is None:
-        first = graph.cache["work"] = (work(graph, arrays), volume)
-        return first[0]
-    estimate = first[0] * volume / first[1]
-    if _TINY / 4 < estimate < _SMALL * 4 or estimate > _LARGE / 4:
-        return work(graph, arrays)
-    return estimate
+    """The work for these shapes, read off a line through what was worked out for others.
+
+    Working it out takes as long as a small step, so it is done only for amounts of data that are
+    far from all before.
+    """
+    volume = sum(a.size for a in arrays)
+    points: list[tuple[int, float]] = graph.cache.setdefault("works", [])
+    if len(points) > 1 and points[0][0] <= 2 * volume and volume <= 2 * points[-1][0]:
+        return _on_line(points, volume)
+    found = work(graph, arrays)
+    if volume not in dict(points):
+        insort(points, (volume, found))
+    return found
+
+
+def _on_line(points: list[tuple[int, float]], volume: int) -> float:
+    """The work at a volume, on the line through the two points next to it."""
+    k = min(max(bisect_left(points, (volume, 0.0)), 1), len(points) - 1)
+    (v0, w0), (v1, w1) = points[k - 1], points[k]
+    return max(0.0, w0 + (w1 - w0) * (volume - v0) / (v1 - v0))
 
 
 def work(graph: Graph, arrays: list[Any]) -> float:

@@ -86,13 +86,13 @@ def _engine(trace: Any, graph: Graph) -> tuple[str, str]:
         return "host", f"{node.op.name} has no form in XLA, or calls Python"
     if graph.cache.get("not_fixed"):
         return "host", "a shape depends on the values of tensors"
-    known = graph.cache.get("work")
+    known = [w for _, w in graph.cache.get("works", ())]
     if graph.cache.get("xla"):
         return "xla", f"its work (about {_micros(known)} on the host) is worth a compilation"
-    if known is None:
+    if not known:
         if not choice.is_closed(graph):
             return "undecided", "it has not been called"
-        known = (choice.work(graph, _shaped(graph)), 1)
+        known = [choice.work(graph, _shaped(graph))]
     words = f"its work (about {_micros(known)})"
     due = min((c.due() for c in graph.cache.get("choices", {}).values()), default=math.inf)
     if due == math.inf:
@@ -100,8 +100,12 @@ def _engine(trace: Any, graph: Graph) -> tuple[str, str]:
     return "host", f"{words} is worth a compilation from call {due:.0f} with the same shapes on"
 
 
-def _micros(known: Any) -> str:
-    return "an unknown time" if known is None else f"{known[0]:.0f} µs"
+def _micros(known: list[float]) -> str:
+    """The estimates for the least and the most data."""
+    if not known:
+        return "an unknown time"
+    ends = dict.fromkeys(f"{w:.0f}" for w in (known[0], known[-1]))
+    return f"{' to '.join(ends)} µs"
 
 
 def _shaped(graph: Graph) -> list[Any]:
