@@ -267,15 +267,6 @@ class FreshTensor(Tensor):
 
     __slots__ = ()
 
-    @classmethod
-    def make(cls, array: Any, site: RawSite | None) -> FreshTensor:
-        """A tensor for an array of JAX."""
-        out = object.__new__(cls)
-        _put_array(out, array)
-        out._id = new_id()
-        out._site = site
-        return out
-
     @property
     def _array(self) -> np.ndarray:  # type: ignore[override]  # a slot of the base class
         array = np.asarray(_get_array(self))
@@ -286,6 +277,16 @@ class FreshTensor(Tensor):
 
 _get_array = Value.__dict__["_array"].__get__
 _put_array = Value.__dict__["_array"].__set__
+_new = object.__new__
+
+
+def fresh(array: Any, site: RawSite | None) -> FreshTensor:
+    """A tensor of an array of JAX on the CPU."""
+    out = _new(FreshTensor)
+    _put_array(out, array)
+    out._id = new_id()
+    out._site = site
+    return out
 
 
 class Devices:

@@ -19,7 +19,7 @@ import numpy as np
 
 from wengert.core.apply import wrap
 from wengert.core.lazy import jax, module
-from wengert.core.tensor import Devices, DeviceTensor, FreshTensor, Tensor
+from wengert.core.tensor import Devices, DeviceTensor, Tensor, fresh
 from wengert.core.variable import TAKEN, Variable
 
 KINDS = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "metal": "GPU", "tpu": "TPU"}
@@ -148,12 +148,12 @@ def tensor(array: Any, site: Any) -> Tensor:
     """A tensor of an engine's result, which stays where it is until somebody looks."""
     if isinstance(array, np.ndarray):
         return wrap(array, site)
-    return (FreshTensor if name_of(array) is None else DeviceTensor).make(array, site)
+    return fresh(array, site) if name_of(array) is None else DeviceTensor.make(array, site)
 
 
 def near_tensor(array: Any, site: Any) -> Tensor:
     """The same where there is no accelerator."""
-    return wrap(array, site) if type(array) is np.ndarray else FreshTensor.make(array, site)
+    return wrap(array, site) if type(array) is np.ndarray else fresh(array, site)
 
 
 def name_of(array: Any) -> str | None:

@@ -262,11 +262,12 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
         try:
             run = compiled.passed if watched[0] else direct
             given = [v._host if v._device is None else v._device for v in reads]
-            before = [(v._host, v._device) for v in blind]
+            before = [(v._host, v._device) for v in blind] if blind else blind
+            arrays = [x._array for x in leaves] if leaves else leaves
             try:
                 for v in writes:
                     v._host, v._device = None, TAKEN
-                results = run(*[x._array for x in leaves], *fixed, *given)
+                results = run(*arrays, *fixed, *given)
                 failed = flagged and xla.truth(results[-1])
             except BaseException:
                 put_back(given, before)
