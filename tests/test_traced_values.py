@@ -271,3 +271,65 @@ def test_what_python_must_count_is_refused_at_its_line() -> None:
 
     with pytest.raises(TypeError, match=r"use tf.range instead of range"):
         counted.get_concrete_function()
+
+
+# Axes that are known only when a function runs.
+
+
+@pytest.mark.parametrize("jit", [None, True])
+@pytest.mark.parametrize("perm", [[2, 0, 1], [1, 2, 0], [-1, 0, 1]])
+def test_transposing_by_a_tensor(perm, jit):
+    x = tf.constant(np.arange(24.0).reshape(2, 3, 4))
+
+    @tf.function(jit_compile=jit)
+    def f(x, perm):
+        return tf.transpose(x, perm)
+
+    def weighted(y):
+        return tf.reduce_sum(y * y * tf.reshape(tf.range(24.0, dtype=tf.float64), y.shape))
+
+    found = []
+    for way in (f, tf.transpose):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = way(x, tf.constant(perm))
+                loss = weighted(y)
+            slope = tape.gradient(loss, x)
+        found.append([y, slope, outer.gradient(slope, x)])
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("jit", [None, True])
+@pytest.mark.parametrize("perm", [[0, 0, 1], [0, 1], [0, 1, 3]])
+def test_a_tensor_that_is_no_order_of_axes(perm, jit):
+    f = tf.function(lambda x, perm: tf.transpose(x, perm), jit_compile=jit)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is not an order of the 3 axes") as e:
+        f(tf.ones([2, 3, 4]), tf.constant(perm))
+    assert __file__ in str(e.value.__notes__)
+
+
+_REDUCTIONS = ["reduce_sum", "reduce_mean", "reduce_prod", "reduce_max", "reduce_min",
+               "reduce_logsumexp", "reduce_std", "reduce_variance", "reduce_euclidean_norm"]  # fmt: skip
+
+
+@pytest.mark.parametrize("jit", [None, True])
+@pytest.mark.parametrize("name", _REDUCTIONS)
+def test_reducing_an_axis_given_by_a_tensor(name, jit):
+    op = getattr(tf.math, name)
+    f = tf.function(lambda x, axis: op(x, axis), jit_compile=jit)
+    x = tf.constant(np.random.default_rng(0).random((2, 3, 4)))
+    for axis in (0, 1, -1):
+        found = []
+        for way, given in ((f, tf.constant(axis)), (f, tf.constant([axis])), (op, axis)):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = way(x, given)
+            found.append((y, tape.gradient(y, x)))
+        for y, slope in found[:2]:
+            np.testing.assert_allclose(y, found[2][0])
+            np.testing.assert_allclose(slope, found[2][1])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not an order of the 3 axes"):
+        f(x, tf.constant(3))

@@ -15,14 +15,17 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_value
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
+from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.declare import HALF, expand, in_float32, static
+from wengert.ops.joining import concat
 from wengert.ops.shaping import broadcast_to, reshape, transpose
 
 
@@ -68,6 +71,10 @@ def reduce_args(
     if type(axis) is int and -rank <= axis < rank:
         return x, (axis % rank,)
     found = static(name, axis)
+    if not keepdims and (
+        type(found) is Dim or (type(found) is tuple and [*map(type, found)] == [Dim])
+    ):
+        return _moved_first(x, reshape(axis, ())), (0,)
     if isinstance(found, tuple) and tuple in map(type, found):
         found = static(name, operand(axis)._array.ravel())
     wanted = shapes.axes(name, found, rank)
@@ -76,6 +83,16 @@ def reduce_args(
             name, f"`axis` {list(wanted)} names an axis twice", x, help="Name each axis once."
         )
     return x, tuple(sorted(wanted))
+
+
+def _moved_first(x: Any, axis: Any) -> Any:
+    """The tensor with an axis in front that is known only when the function runs."""
+    rank = x._array.ndim
+    others = np.arange(rank - 1, dtype=np.int32)
+    number = cast(axis, dtypes.int32)
+    number = number + rank * cast(number < 0, dtypes.int32)
+    after = cast(others >= number, dtypes.int32)
+    return transpose(x, concat([reshape(number, (1,)), others + after], 0))
 
 
 def lowest(dtype: np.dtype) -> Any:

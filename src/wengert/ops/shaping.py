@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import Hooks, operand
-from wengert.core.dims import negative
+from wengert.core.dims import is_open, negative
 from wengert.core.errors import invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
@@ -278,21 +278,34 @@ def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
     return apply(RESHAPE, operand(tensor), shape=static_tuple("reshape", shape, "shape"))
 
 
+def _order(perm: tuple[int, ...]) -> tuple[int, ...]:
+    """Axes counted from the front; those that are not there stay as they are."""
+    rank = len(perm)
+    return tuple([i % rank if -rank <= i < rank else i for i in perm])
+
+
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.argsort(perm))
+    return tuple(int(i) for i in np.argsort(_order(perm)))
 
 
 def _infer_transpose(x: Spec, perm: tuple[int, ...], conjugate: bool) -> Spec:
-    if x.shape is None:
+    if x.shape is None or (None in perm and len(perm) == len(x.shape)):
         return Spec((None,) * len(perm), x.dtype)
-    if sorted(perm) != list(range(len(x.shape))):
-        raise invalid(
-            "transpose",
-            f"`perm` {list(perm)} is not an order of the {len(x.shape)} axes",
-            x,
-            help="Name each axis once.",
-        )
+    if len(perm) != len(x.shape) or sorted(_order(perm)) != list(range(len(x.shape))):
+        what = f"`perm` {list(perm)}" if None not in perm else f"`perm` with {len(perm)} numbers"
+        text = f"{what} is not an order of the {len(x.shape)} axes"
+        raise invalid("transpose", text, x, help="Name each axis once.")
     return Spec(tuple(x.shape[i] for i in perm), x.dtype)
+
+
+def _lower_transpose(x: Any, perm: tuple[int, ...], conjugate: bool) -> Any:
+    return lax.transpose(lax.conj(x) if conjugate else x, _order(perm))
+
+
+def _grad_transpose(g: Any, perm: tuple[int, ...], conjugate: bool) -> Any:
+    if is_open(perm):
+        return apply(TRANSPOSE_BACK, g, perm=perm, conjugate=conjugate)
+    return apply(TRANSPOSE, g, perm=_inverse(perm), conjugate=conjugate)
 
 
 TRANSPOSE = Op(
@@ -300,10 +313,24 @@ TRANSPOSE = Op(
     "x",
     kernel=lambda x, perm, conjugate: (np.conj(x) if conjugate else x).transpose(perm),
     infer=_infer_transpose,
-    lower=lambda x, perm, conjugate: lax.transpose(lax.conj(x) if conjugate else x, perm),
-    grad=lambda g, perm, conjugate: apply(TRANSPOSE, g, perm=_inverse(perm), conjugate=conjugate),
+    lower=_lower_transpose,
+    grad=_grad_transpose,
     # With `conjugate` the map is not complex-linear, so the rule states the whole truth itself.
     holomorphic=False,
+)
+
+# The way back from an order that is known only when a function runs.
+TRANSPOSE_BACK = Op(
+    "transpose_back",
+    "x",
+    kernel=lambda x, perm, conjugate: TRANSPOSE.kernel(x, _inverse(perm), conjugate),
+    infer=lambda x, perm, conjugate: _infer_transpose(
+        x, perm if None in perm else _inverse(perm), conjugate
+    ),
+    lower=lambda x, perm, conjugate: _lower_transpose(x, _inverse(perm), conjugate),
+    grad=lambda g, perm, conjugate: apply(TRANSPOSE, g, perm=perm, conjugate=conjugate),
+    holomorphic=False,
+    register=False,
 )
 
 
@@ -312,7 +339,8 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     a = operand(a)
     rank = a._array.ndim
     order = tuple(range(rank))[::-1] if perm is None else static_tuple("transpose", perm, "perm")
-    if any(not -rank <= i < rank for i in order):
-        raise invalid("transpose", f"`perm` {list(order)} names an axis that is not there", a)
-    order = tuple(i % rank for i in order)
+    if not is_open(order):
+        if any(not -rank <= i < rank for i in order):
+            raise invalid("transpose", f"`perm` {list(order)} names an axis that is not there", a)
+        order = tuple(i % rank for i in order)
     return apply(TRANSPOSE, a, perm=order, conjugate=bool(conjugate and a.dtype.is_complex))

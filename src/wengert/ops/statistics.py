@@ -61,7 +61,7 @@ def reduce_logsumexp(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """log(sum(exp(x))) without overflow; of nothing, and of nothing but -inf, it is -inf."""
-    x, axes = reduce_args("reduce_logsumexp", input_tensor, axis)
+    x, axes = reduce_args("reduce_logsumexp", input_tensor, axis, None, keepdims)
     return apply(REDUCE_LOGSUMEXP, x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -118,7 +118,7 @@ def reduce_variance(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The mean of |x - mean(x)|² over `axis`, a real number; NaN for nothing."""
-    x, axes = reduce_args("reduce_variance", input_tensor, axis)
+    x, axes = reduce_args("reduce_variance", input_tensor, axis, None, keepdims)
     return apply(REDUCE_VARIANCE, x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -148,7 +148,7 @@ def reduce_std(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The square root of the variance over `axis`; where it is 0 its gradient is NaN."""
-    x, axes = reduce_args("reduce_std", input_tensor, axis)
+    x, axes = reduce_args("reduce_std", input_tensor, axis, None, keepdims)
     return apply(REDUCE_STD, x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -197,5 +197,5 @@ def reduce_euclidean_norm(
 
     Where the length is 0 the gradient is NaN, unless nothing depends on it.
     """
-    x, axes = reduce_args("reduce_euclidean_norm", input_tensor, axis)
+    x, axes = reduce_args("reduce_euclidean_norm", input_tensor, axis, None, keepdims)
     return apply(REDUCE_EUCLIDEAN_NORM, x, axis=axes, keepdims=bool(keepdims))
