@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 import pytest
 
 import wengert as tf
 from wengert.core import compiler
-from wengert.ops import compiled
+from wengert.core.apply import apply
+from wengert.ops import compiled, convolution
+from wengert.ops.sliding import Windows
 
 IMAGE = np.arange(30.0, dtype=np.float32).reshape(1, 5, 6, 1)
 ODD = (np.arange(9.0, dtype=np.float32) - 3).reshape(3, 3, 1, 1)
@@ -237,3 +240,39 @@ def test_padding_wider_than_the_window(window, padding, strides, dilations, comp
         got, want = run(tf.constant(image, dtype), tf.constant(kernel, dtype))
         for a, b in zip(got, want, strict=True):
             np.testing.assert_allclose(a, b, atol=near)
+
+
+def _in_space(seed):
+    """A convolution in space of random sizes, strides, dilations, padding and data format."""
+    r = np.random.default_rng(seed)
+    first = bool(r.integers(2))
+    batch, inner, outer = (int(n) for n in r.integers(1, 4, 3))
+    sizes, window = r.integers(3, 8, 3).tolist(), r.integers(1, 4, 3).tolist()
+    strides = tuple(r.integers(1, 4, 3).tolist())
+    dilations = tuple(r.integers(1, 3, 3).tolist())
+    explicit = tuple(tuple(pair) for pair in r.integers(1, 6, (3, 2)).tolist())
+    at = Windows(strides, ("SAME", explicit)[seed % 2], dilations, first)
+    shape = (batch, inner, *sizes) if first else (batch, *sizes, inner)
+    return r, at, shape, (*window, inner, outer)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_layers_of_a_convolution_in_space(seed):
+    r, at, shape, window = _in_space(seed)
+    x, w, other_x, other_w = (r.normal(size=s) for s in (shape, window, shape, window))
+    with jax.enable_x64(True):
+        wanted = np.asarray(convolution._plain(x, w, at, 1))
+    given = [tf.constant(v) for v in (x, w)]
+    found = apply(convolution.CONV, *given, **at._asdict())
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-10)
+    g = r.normal(size=wanted.shape)
+    with tf.GradientTape() as tape:
+        tape.watch(given)
+        y = apply(convolution.CONV, *given, **at._asdict())
+    by_x, by_w = tape.gradient(y, given, tf.constant(g))
+    # A gradient of a linear map is its transpose: <A z, g> = <z, Aᵀ g> for any z.
+    with jax.enable_x64(True):
+        of_x = np.sum(convolution._plain(other_x, w, at, 1) * g)
+        of_w = np.sum(convolution._plain(x, other_w, at, 1) * g)
+    np.testing.assert_allclose(np.sum(by_x * other_x), of_x, rtol=1e-8)
+    np.testing.assert_allclose(np.sum(by_w * other_w), of_w, rtol=1e-8)

@@ -8,7 +8,9 @@ against patches and BLAS, XLA's convolution is as fast or faster in every direct
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -106,6 +108,96 @@ def _on_cpu(x: Any, w: Any, at: Windows, groups: int) -> Any:
     return (_by_offset if depthwise else _by_group)(x, w, at, groups)
 
 
+class _Layers(NamedTuple):
+    """A convolution in space as convolutions in the plane, one for each layer of the window.
+
+    XLA on the CPU has quick code for those in the plane only.
+    """
+
+    flat: Windows
+    depth: tuple[int, int]
+    stride: int
+    dilation: int
+    places: int
+
+    @staticmethod
+    def of(shape: Any, window: Any, at: Windows) -> _Layers:
+        pairs = _pairs(shape, window, at)
+        reach = extent(window, at.dilations)
+        sizes = geometry.split(shape, at.first)[2]
+        count = outer_sizes("conv", sizes, reach, at.strides, pairs)[0]
+        flat = Windows(at.strides[1:], tuple(pairs[1:]), at.dilations[1:], False)
+        return _Layers(flat, pairs[0], at.strides[0], at.dilations[0], count)
+
+    def frames(self, x: Any) -> Callable[[int], Any]:
+        """From the number of a layer to the images that it meets, for all examples and places."""
+        rest = [(0, 0, 0)]
+        padded = lax.pad(x, x.dtype.type(0), [*rest, (*self.depth, 0), *rest * 3])
+        counts, steps = (x.shape[0], self.places, *x.shape[2:]), (1, self.stride, 1, 1, 1)
+        return lambda k: _together(strided(padded, (0, k * self.dilation, 0, 0, 0), counts, steps))
+
+    def spread(self, images: Any, k: int, shape: Any) -> Any:
+        """The other way: what the images of a layer add to an input of this shape."""
+        apart = lax.reshape(images, (shape[0], self.places, *shape[2:]))
+        low = k * self.dilation - self.depth[0]
+        high = shape[1] - low - ((self.places - 1) * self.stride + 1)
+        rest = [(0, 0, 0)]
+        ends = [*rest, (low, high, self.stride - 1), *rest * 3]
+        return lax.pad(apart, apart.dtype.type(0), ends)
+
+
+def _has_layers(image: Any, window: Any) -> bool:
+    """Whether this is a convolution in space, of something, with sizes that are numbers."""
+    return len(window) == 5 and all(type(n) is int and n for n in (*image, *window))
+
+
+def _together(x: Any) -> Any:
+    """A stack of stacks of images as one stack."""
+    return lax.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:]))
+
+
+def _last(x: Any, at: Windows) -> Any:
+    """An image in space with its channels last."""
+    return lax.transpose(x, (0, 2, 3, 4, 1)) if at.first else x
+
+
+def _as_first(x: Any, at: Windows) -> Any:
+    return lax.transpose(x, (0, 4, 1, 2, 3)) if at.first else x
+
+
+@wide
+def _layered(x: Any, w: Any, at: Windows) -> Any:
+    layers = _Layers.of(x.shape, w.shape[:3], at)
+    x = _last(x, at)
+    images = layers.frames(x)
+    y = _sum([_plain(images(k), w[k], layers.flat, 1) for k in range(w.shape[0])])
+    return _as_first(lax.reshape(y, (x.shape[0], layers.places, *y.shape[1:])), at)
+
+
+@wide
+def _layered_input(g: Any, w: Any, shape: Any, at: Windows) -> Any:
+    layers = _Layers.of(shape, w.shape[:3], at)
+    batch, channels, sizes = geometry.split(shape, at.first)
+    full = (batch, *sizes, channels)
+    images = _together(_last(g, at))
+    flat = (images.shape[0], *full[2:])
+    parts = [_plain_input(images, w[k], flat, layers.flat, 1) for k in range(w.shape[0])]
+    return _as_first(_sum([layers.spread(p, k, full) for k, p in enumerate(parts)]), at)
+
+
+@wide
+def _layered_filter(x: Any, g: Any, shape: Any, at: Windows) -> Any:
+    layers = _Layers.of(x.shape, shape[:3], at)
+    images, above = layers.frames(_last(x, at)), _together(_last(g, at))
+    parts = [_plain_filter(images(k), above, shape[1:], layers.flat, 1) for k in range(shape[0])]
+    return lax.concatenate([lax.expand_dims(p, (0,)) for p in parts], 0)
+
+
+def _sum(parts: list[Any]) -> Any:
+    """The sum of JAX arrays of one shape."""
+    return functools.reduce(lax.add, parts)
+
+
 def _groups(channels: int, w: Any) -> int:
     return channels // w.shape[-2] if w.shape[-2] else 1
 
@@ -113,6 +205,13 @@ def _groups(channels: int, w: Any) -> int:
 def _lower_conv(x: Any, w: Any, strides: Any, padding: Any, dilations: Any, first: bool) -> Any:
     at = Windows(strides, padding, dilations, first)
     groups = _groups(x.shape[1 if first else -1], w)
+    if groups == 1 and _has_layers(x.shape, w.shape):
+        return lax.platform_dependent(
+            x,
+            w,
+            cpu=lambda x, w: _layered(x, w, at=at),
+            default=lambda x, w: _plain(x, w, at, 1),
+        )
     if w.shape[-2] != 1 and groups == 1:
         return _plain(x, w, at, 1)
     return lax.platform_dependent(
@@ -179,6 +278,13 @@ def _lower_input(
 ) -> Any:
     at = Windows(strides, padding, dilations, first)
     groups = _groups(shape[1 if first else -1], w)
+    if groups == 1 and _has_layers(g.shape, w.shape):
+        return lax.platform_dependent(
+            g,
+            w,
+            cpu=lambda g, w: _layered_input(g, w, shape=shape, at=at),
+            default=lambda g, w: _plain_input(g, w, shape, at, 1),
+        )
     if groups == 1 or not g.size:
         return _plain_input(g, w, shape, at, groups)
     like = jax.ShapeDtypeStruct(shape, g.dtype)
@@ -227,6 +333,13 @@ def _lower_filter(
     if not x.size or not g.size:
         return lax.full(shape, x.dtype.type(0))
     groups = x.shape[1 if first else -1] // shape[-2]
+    if groups == 1 and _has_layers(x.shape, shape):
+        return lax.platform_dependent(
+            x,
+            g,
+            cpu=lambda x, g: _layered_filter(x, g, shape=shape, at=at),
+            default=lambda x, g: _plain_filter(x, g, shape, at, 1),
+        )
     if groups == 1:
         return _plain_filter(x, g, shape, at, 1)
     like = jax.ShapeDtypeStruct(shape, x.dtype)
