@@ -163,6 +163,11 @@ def test_a_look_makes_it_one() -> None:
         fresh()[0] = 1.0
 
 
+def test_a_result_as_a_size() -> None:
+    three = tf.function(lambda x: x * 3.0, jit_compile=True)(tf.constant(1.0))
+    assert tf.reshape(tf.zeros([2, 3]), [three, 2]).shape == [3, 2]
+
+
 def test_gradients_go_through_a_result() -> None:
     x = fresh()
     with tf.GradientTape() as tape:

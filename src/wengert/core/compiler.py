@@ -18,8 +18,14 @@ def _note_fork() -> None:
     FORKED[0] = _used[0]
 
 
+def _finish() -> None:
+    """Waits for what is under way, which nobody in the child would ever end."""
+    if _used[0]:
+        jax.block_until_ready(jax.live_arrays())
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_fork)
+    os.register_at_fork(before=_finish, after_in_child=_note_fork)
 
 
 def begin(what: str) -> None:

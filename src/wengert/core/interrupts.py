@@ -57,13 +57,15 @@ def uninterrupted(step: Callable[..., Any]) -> Callable[..., Any]:
         if not callable(before):  # ignored, or left to the system
             return step(*args)
         _before[0] = before
+        _came.clear()
         try:
             put(_INTERRUPT, _note)
             _inside[0] = True
             return step(*args)
         finally:
-            put(_INTERRUPT, before)
+            # First this: an interrupt at the end of `put` is already the old handler's.
             _inside[0] = False
+            put(_INTERRUPT, before)
             if _came:
                 _came.clear()
                 signal.raise_signal(signal.SIGINT)

@@ -1,13 +1,12 @@
 """Python called from compiled code, where the user demands compilation.
 
 A call sees its arguments alone, in program order. It must say the shapes of its results. If it
-raises, the error is kept, the step is undone by its flag, and the error is raised when the step
-has ended.
+raises, the executable keeps the error, the step is undone by its flag, and the error is raised when
+the step has ended.
 """
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -19,17 +18,6 @@ from wengert.core.variable import CALLED_BACK
 from wengert.engines import xla
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
-
-_lock = threading.Lock()
-_errors: list[BaseException] = []
-
-
-def take_error() -> BaseException | None:
-    """The first error that Python raised in the step that has just ended, if any."""
-    with _lock:
-        found = _errors[0] if _errors else None
-        _errors.clear()
-    return found
 
 
 def _lower_host_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
@@ -51,11 +39,10 @@ def _lower_host_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any)
             found = attrs["function"](*[np.asarray(a) for a in arrays])
             passed = [s.down(np.asarray(x)) for x, s in zip(found, shapes, strict=True)]
             return (*passed, np.asarray(False))
-        except Exception as error:
-            if not hasattr(error, "site"):
+        except BaseException as error:  # an interrupt, too, waits for the end of the step
+            if isinstance(error, Exception) and not hasattr(error, "site"):
                 at_site(error, node.site)
-            with _lock:
-                _errors.append(error)
+            low.errors.append(error)
             blank = [s.down(np.zeros(s.shape, s.dtype)) for s in shapes]
             return (*blank, np.asarray(True))
         finally:

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from typing import Any
 
 from wengert.core import dtypes
+from wengert.core.compiler import FORKED
 from wengert.core.context import State, using
 from wengert.core.dims import moved
 from wengert.core.op import Spec
@@ -84,6 +85,8 @@ def runs_only_on_host(graph: Graph) -> Node | None:
 
 def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
     """Whether this call of a graph is to be compiled."""
+    if FORKED[0]:  # XLA is lost here; who did not ask for it need not know
+        return False
     choice = choice_for(graph, arrays)
     choice.calls += 1
     return choice.compiled()

@@ -34,6 +34,8 @@ def _run_call(graph: Graph, node: Node) -> Any:
 def _compiled(inner: Graph, arrays: list[Any], jit: bool | None = None) -> list[Any]:
     arrays = [np.asarray(a) for a in arrays]
     results, failed = xla.run(inner, arrays, (), jit)
+    if isinstance(failed, BaseException):
+        raise failed
     return host.run(inner, arrays) if failed else results
 
 

@@ -46,12 +46,18 @@ class Lowering:
     """One lowering under way: the room for stacks of unknown length, by loop.
 
     `wanted` gathers (number of rows wanted, loop, room that there is); `follow` hears of each
-    node when it is lowered.
+    node when it is lowered; `errors` is where Python that the program calls puts its own.
     """
 
-    def __init__(self, room: dict[int, int], follow: Callable[[Node], None] | None = None) -> None:
+    def __init__(
+        self,
+        room: dict[int, int],
+        follow: Callable[[Node], None] | None = None,
+        errors: list[BaseException] | None = None,
+    ) -> None:
         self.room = room
         self.follow = follow
+        self.errors: list[BaseException] = [] if errors is None else errors
         self.wanted: list[tuple[Any, int, int]] = []
         self.keeper: Keeper | None = None
 
@@ -187,6 +193,7 @@ class Executable:
         self.wide = any(a.dtype.itemsize >= 8 and a.dtype.kind in "iufc" for a in arrays)
         self.hoisted = [v for v, c in optimised(graph).constants.items() if c.size > SMALL]
         self.flagged = False
+        self.errors: list[BaseException] = []
         self.wants: list[tuple[int, int]] = []
         self._compile()
 
@@ -214,12 +221,18 @@ class Executable:
                 return self.run(*arrays, *self.extra)
         return self.run(*arrays, *self.extra)
 
+    def why_failed(self) -> BaseException | bool:
+        """The first error of Python in the run that has just failed; `True` if it was no such."""
+        found = self.errors[0] if self.errors else True
+        self.errors.clear()
+        return found
+
     def _compile(self) -> None:
         graph, hoisted = optimised(self.graph), self.hoisted
         outputs, count = len(graph.outputs), len(graph.all_inputs())
 
         def program(*given: Any) -> Any:
-            low = Lowering(self.room)
+            low = Lowering(self.room, None, self.errors)
             lifted = graph.copy()
             lifted.cache["optimised"] = lifted
             lifted.constants = {v: c for v, c in graph.constants.items() if v not in hoisted}
@@ -340,8 +353,8 @@ def prepare(
 
 def run(
     graph: Graph, arrays: list[Any], donate: tuple[int, ...] = (), jit: bool | None = None
-) -> tuple[list[Any], bool]:
-    """Runs a graph on arrays; the results, and whether a check failed.
+) -> tuple[list[Any], BaseException | bool]:
+    """Runs a graph on arrays; the results, and whether a check failed, or which error of Python.
 
     When a stack of unknown length overflows, the step is compiled with room enough and run again;
     the variables are as they were, since the flag kept them.
@@ -356,7 +369,7 @@ def run(
         failed = truth(results[ends])
         results = results[:ends]
         if failed:
-            return results, True
+            return results, found.why_failed()
         grown = [(k, w) for w, (k, room) in zip(wanted, found.wants, strict=True) if w > room]
         if not grown:
             return results, False

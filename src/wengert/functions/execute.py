@@ -20,7 +20,8 @@ from wengert.engines import callbacks, choice, control, devices, host, undo, xla
 from wengert.graph.ir import Graph
 from wengert.graph.records import Draw
 
-assert control, "the engines know calls, branches and loops from there"
+assert callbacks, "the engines know calls of Python from there"
+assert control, "… and calls of functions, branches and loops"
 
 
 def use_xla(graph: Graph, arrays: list[Any], jit: bool | None) -> bool:
@@ -31,8 +32,6 @@ def use_xla(graph: Graph, arrays: list[Any], jit: bool | None) -> bool:
     wish = choice.forced()
     if wish is not None:
         return wish == "xla" and choice.runs_only_on_host(graph) is None
-    if FORKED[0]:  # XLA is lost here; who did not ask for it need not know
-        return False
     return not graph.cache.get("not_fixed") and choice.chooses_xla(graph, arrays)
 
 
@@ -44,7 +43,7 @@ def execute(graph: Graph, arrays: list[Any], jit: bool | None) -> list[Any]:
         except xla.NotFixed as error:
             _not_fixed(graph, error, jit)
         else:
-            return _failed(graph, arrays) if failed else results
+            return _failed(graph, arrays, failed) if failed else results
     with undo.logging():
         return host.run(graph, _near(arrays))
 
@@ -60,15 +59,14 @@ def _not_fixed(graph: Graph, error: xla.NotFixed, jit: bool | None) -> None:
     graph.cache["not_fixed"] = True
 
 
-def _failed(graph: Graph, arrays: list[Any]) -> list[Any]:
+def _failed(graph: Graph, arrays: list[Any], why: BaseException | bool) -> list[Any]:
     """Lets the host engine say what went wrong in compiled code.
 
     Where rounding decides (a matrix that is all but singular), the host may find nothing wrong;
     then its results are the answer. What Python called from the step has raised is raised as it is.
     """
-    error = callbacks.take_error()
-    if error is not None:
-        raise error
+    if isinstance(why, BaseException):
+        raise why
     return host.run(graph, [np.asarray(a) for a in arrays])
 
 
@@ -165,7 +163,7 @@ def _settled_far(trace: Any, graph: Graph) -> Any:
 def quick_open(trace: Any, shapes: tuple[Any, ...]) -> Any:
     """The same for one set of shapes of a trace whose sizes are open."""
     graph: Graph = trace.graph
-    if graph.cache.get("fixed"):
+    if graph.cache.get("fixed") or any(v._open for v in trace.reads):  # not by these shapes alone
         return None
     for key, found in graph.cache.get("xla", {}).items():
         if found.settled and tuple([s for s, _ in key[0][: len(shapes)]]) == shapes:
@@ -218,7 +216,7 @@ def _on_host(trace: Any, graph: Graph) -> Any:
             for lock in locks:
                 lock.release()
 
-    return step if reads or writes else simple
+    return uninterrupted(step) if reads or writes else simple
 
 
 def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
@@ -264,6 +262,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
             given = [v._host if v._device is None else v._device for v in reads]
             before = [(v._host, v._device) for v in blind] if blind else blind
             arrays = [x._array for x in leaves] if leaves else leaves
+            results = None
             try:
                 for v in writes:
                     v._host, v._device = None, TAKEN
@@ -271,6 +270,9 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
                 failed = flagged and xla.truth(results[-1])
             except BaseException:
                 put_back(given, before)
+                if results is not None:  # a second interrupt, when the memory is used already
+                    for v, new in zip(writes, results[count:ends], strict=True):
+                        v._host, v._device = None, new
                 raise
             news = results[count:ends]
             if failed:
@@ -286,9 +288,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
             for lock in locks:
                 lock.release()
 
-    if not writes:
-        return step if reads else simple
-    return uninterrupted(step)
+    return uninterrupted(step) if reads or writes else simple
 
 
 # Results up to this size are fetched along with the flag of the step.
@@ -338,7 +338,7 @@ def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
             for lock in locks:
                 lock.release()
 
-    return uninterrupted(step) if writes else step
+    return uninterrupted(step)
 
 
 def _fetch(results: list[Any], count: int) -> bool:
@@ -352,15 +352,25 @@ def _fetch(results: list[Any], count: int) -> bool:
 @contextmanager
 def holding(variables: list[Variable]) -> Iterator[None]:
     """Locks variables, lowest id first, so that two calls never wait for each other."""
-    taken = []
+    taken: list[Variable] = []
     try:
-        for v in sorted(variables, key=lambda v: v._id):
-            v._lock.acquire()
-            taken.append(v)
+        _acquire(taken, variables)
         yield
     finally:
-        for v in reversed(taken):
-            v._lock.release()
+        _release(taken)
+
+
+@uninterrupted
+def _acquire(taken: list[Variable], variables: list[Variable]) -> None:
+    for v in sorted(variables, key=lambda v: v._id):
+        v._lock.acquire()
+        taken.append(v)
+
+
+@uninterrupted
+def _release(taken: list[Variable]) -> None:
+    while taken:
+        taken.pop()._lock.release()
 
 
 def execute_step(graph: Graph, plain: list[Any], jit: bool | None) -> list[Any]:
@@ -405,7 +415,8 @@ def _compiled_step(
 ) -> list[Any]:
     start = len(plain)
     changed = {id(v) for v in writes}
-    donate = tuple(start + k for k, v in enumerate(reads) if id(v) in changed)
+    # What grows or shrinks cannot be put where it was.
+    donate = tuple(start + k for k, v in enumerate(reads) if id(v) in changed and not v._open)
     if devices.far():
         given = [devices.home(v, id(v) in changed) for v in reads]
     else:
@@ -443,7 +454,7 @@ def _taking_step(
                 v._place(fresh[v._id])
             else:
                 v._host, v._device = host_copy, device_copy
-        found = _failed(graph, [*_near(plain), *[v._array for v in reads]])
+        found = _failed(graph, [*_near(plain), *[v._array for v in reads]], failed)
         for variable, new in zip(writes, found[count:], strict=True):
             variable._array = new
         return found[:count]

@@ -19,7 +19,7 @@ from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
 from wengert.core.lowering import broadcast_shapes
 from wengert.core.op import Op, Spec
-from wengert.core.symbolic import SymbolicTensor, as_number
+from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 
@@ -204,7 +204,7 @@ def static(name: str, value: Any) -> Any:
 
 def _whole(value: Any) -> Any:
     """A fraction among tensors that make up a shape is cut off, as TensorFlow does eagerly."""
-    single = type(value) is Tensor and value._array.ndim == 0
+    single = isinstance(value, Tensor) and not is_symbolic(value) and value._array.ndim == 0
     return int(value) if single and value.dtype.is_floating else value
 
 

@@ -1,0 +1,206 @@
+"""Ctrl-C, forks and errors of Python in the middle of steps: variables and locks stay whole."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as tf
+
+SCALAR = tf.TensorSpec([], tf.float32)
+# Another process sends interrupts at random moments; a thread of our own would hold the GIL then.
+UNDER_FIRE = """
+import os, signal, subprocess, sys, threading, time
+import numpy as np
+import wengert as tf
+from wengert.core import interrupts
+
+v, count = tf.Variable(tf.zeros([4])), tf.Variable(0, dtype=tf.int64)
+way = sys.argv[1]
+
+@tf.function(jit_compile=True if way != "host" else None)
+def step():
+    if way == "reading":
+        return tf.reduce_sum(v) + tf.cast(count, tf.float32)
+    count.assign_add(1)
+    return v.assign_add(tf.ones([4]))
+
+for _ in range(5):
+    step()
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+sender = subprocess.Popen([sys.executable, "-c", '''
+import os, random, sys, time
+while True:
+    time.sleep(0.002 + 0.004 * random.random())
+    os.kill(int(sys.argv[1]), 2)
+''', str(os.getpid())], start_new_session=True)
+try:
+    end, came = time.time() + 4, 0
+    while time.time() < end:
+        try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            while True:
+                step()
+        except KeyboardInterrupt:
+            came += 1
+        while True:
+            try:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                break
+            except KeyboardInterrupt:
+                pass
+        assert not interrupts._inside[0]
+        assert np.all(v.numpy() == count.numpy()), (v.numpy(), count.numpy())
+        other = threading.Thread(target=lambda: v.assign(v), daemon=True)
+        other.start()
+        other.join(20)
+        assert not other.is_alive(), f"a lock was never given back: {v._lock}"
+    assert came > 20, came
+finally:
+    sender.kill()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals to another process")
+@pytest.mark.parametrize("way", ["compiled", "reading", "host"])
+def test_interrupts_at_any_moment(way: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", UNDER_FIRE, way],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def _twice(x: Any) -> Any:
+    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
+    return x
+
+
+def _exits(x: Any) -> Any:
+    raise SystemExit("stop")
+
+
+@pytest.mark.parametrize("jit", [None, True])
+@pytest.mark.parametrize(("python", "kind"), [(_twice, KeyboardInterrupt), (_exits, SystemExit)])
+def test_python_in_a_step_that_is_interrupted(python: Any, kind: Any, jit: bool | None) -> None:
+    v = tf.Variable(1.0)
+    called = [lambda x: x]
+
+    @tf.function(jit_compile=jit)
+    def step(x: Any) -> Any:
+        v.assign_add(x)
+        return tf.py_function(lambda x: called[0](x), [x], SCALAR)
+
+    for _ in range(3):
+        step(tf.constant(1.0))
+    called[0] = python
+    with pytest.raises(kind):
+        step(tf.constant(1.0))
+    assert v.numpy() == 4.0
+    called[0] = lambda x: x
+    step(tf.constant(1.0))
+    assert v.numpy() == 5.0
+
+
+def test_errors_of_python_belong_to_their_own_call() -> None:
+    failed, done = threading.Event(), threading.Event()
+    calls: list[str] = []
+    found: dict[str, str] = {}
+
+    def first(x: Any) -> Any:
+        calls.append("first")
+        failed.set()
+        raise ValueError("of the first")
+
+    def waiting(x: Any) -> Any:
+        done.wait(20)
+        return x
+
+    def second(x: Any) -> Any:
+        calls.append("second")
+        raise KeyError("of the second")
+
+    @tf.function(jit_compile=True)
+    def slow(x: Any) -> Any:
+        return tf.py_function(first, [x], SCALAR) + tf.py_function(waiting, [x], SCALAR)
+
+    @tf.function(jit_compile=True)
+    def quick(x: Any) -> Any:
+        return tf.py_function(second, [x], SCALAR)
+
+    def run(name: str, f: Any) -> None:
+        try:
+            f(tf.constant(1.0))
+        except tf.errors.OpError as error:
+            found[name] = str(error)
+
+    thread = threading.Thread(target=run, args=("slow", slow))
+    thread.start()
+    assert failed.wait(20)
+    run("quick", quick)
+    done.set()
+    thread.join(20)
+    assert "of the first" in found["slow"] and "of the second" in found["quick"]
+    assert calls == ["first", "second"]
+
+
+def _look(value: Any, queue: Any) -> None:
+    queue.put(float(value))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # JAX's
+def test_a_fork_waits_for_what_is_computed() -> None:
+    @tf.function(jit_compile=True)
+    def long(x: Any) -> Any:
+        for _ in range(20):
+            x = tf.tanh(x @ x)
+        return tf.reduce_sum(x)
+
+    x = tf.ones([600, 600])
+    long(x)
+    result = long(x)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_look, args=(result, queue), daemon=True)
+    child.start()
+    assert queue.get(timeout=60) == float(result)
+    child.join(60)
+    assert child.exitcode == 0
+
+
+# Variables that change their size.
+
+
+@pytest.mark.parametrize("jit", [None, True])
+def test_compiled_functions_follow_a_variable_that_grows(jit: bool | None) -> None:
+    v = tf.Variable(tf.ones([300, 64]), shape=[None, 64])
+    f = tf.function(lambda x: tf.reduce_sum(x @ tf.transpose(v)), jit_compile=jit)
+    x = tf.ones([200, 64])
+    for rows in (300, 400, 300):
+        v.assign(tf.ones([rows, 64]))
+        assert [float(f(x)) for _ in range(3)] == [200.0 * rows * 64] * 3
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_variable_that_grows_in_a_compiled_step() -> None:
+    v = tf.Variable(tf.zeros([1, 2]), shape=[None, 2])
+
+    @tf.function(jit_compile=True)
+    def step(x: Any) -> Any:
+        v.assign(tf.concat([v, x], 0))
+        return tf.reduce_sum(v)
+
+    for n in range(5):
+        assert float(step(tf.fill([1, 2], float(n)))) == sum(2.0 * k for k in range(n + 1))
+    np.testing.assert_array_equal(v[:, 0], [0, 0, 1, 2, 3, 4])
