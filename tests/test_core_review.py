@@ -178,5 +178,7 @@ def test_numbers_of_a_one_hot_tensor_take_its_dtype():
 
 def test_an_axis_that_is_known_too_late():
     f = tf.function(lambda x, axis: tf.reduce_sum(x, axis))
+    assert f(tf.ones([4, 3]), tf.constant(1)).shape == [4]
+    f = tf.function(lambda x, axis: tf.reduce_sum(x, axis, keepdims=True))
     with pytest.raises(TypeError, match="reduce_sum: `axis` must be known while tracing"):
         f(tf.ones([4, 3]), tf.constant(1))

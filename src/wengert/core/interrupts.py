@@ -11,6 +11,7 @@ import functools
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -23,9 +24,10 @@ except ImportError:
     _signals = signal
 _INTERRUPT = int(signal.SIGINT)
 # Python runs the handlers of signals in the main thread only, so there is one of each: whether a
-# step runs, the interrupts that came since, and the handler that was there before.
+# step runs, when an interrupt came since, and the handler that was there before.
 _inside = [False]
-_came: list[int] = []
+_came: list[float] = []
+_PATIENCE = 0.5  # seconds
 _before: list[Any] = [None]
 _main = [threading.main_thread().ident]
 
@@ -39,9 +41,13 @@ if hasattr(os, "register_at_fork"):
 
 
 def _note(number: int, frame: Any) -> None:
-    """Waits with the first interrupt; a second goes on, since what the step calls may never end."""
-    _came.append(number)
-    if len(_came) > 1:
+    """Waits with the first interrupt, and with others that come along with it.
+
+    One that comes later goes on, since what the step calls may never end.
+    """
+    if not _came:
+        _came.append(time.monotonic())
+    elif time.monotonic() - _came[0] > _PATIENCE:
         _before[0](number, frame)
 
 
