@@ -770,3 +770,17 @@ def test_gradients_of_a_branch_in_a_loop_keep_their_dtype(dtype: Any) -> None:
     assert [g.dtype for g in gradients] == [dtype, dtype]
     np.testing.assert_allclose(gradients[0], [6.0, 24.0, 0.0])
     np.testing.assert_allclose(gradients[1], 9.0)
+
+
+def test_a_branch_that_the_shapes_decide_need_not_fit_the_other() -> None:
+    @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None, 2])])
+    def three(x: Any) -> Any:
+        if tf.shape(x)[0] > 3:
+            y = x[:3]
+        else:
+            y = tf.concat([x, x], 0)[:3]
+        return y * y
+
+    assert three(tf.ones([2, 2])).shape == [3, 2]
+    assert three(tf.ones([5, 2])).shape == [3, 2]
+    assert three(tf.ones([1, 2])).shape == [2, 2]

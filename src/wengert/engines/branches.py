@@ -41,6 +41,9 @@ def _lower_switch(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) ->
     index, *arrays = given
     last = len(attrs["branches"]) - 1
     common = len(node.outputs) - sum(attrs["own"])
+    if isinstance(index, np.ndarray) and common == len(node.outputs):  # known by the shapes
+        taken = int(index) if 0 <= int(index) <= last else last
+        return xla.lower_graph(attrs["branches"][taken], arrays, low)
     index = lax.convert_element_type(index, np.int32)
     index = lax.select((index < 0) | (index > last), np.int32(last), index)
     parts = [Inside(low, b, dict(enumerate(arrays))) for b in attrs["branches"]]
