@@ -192,3 +192,28 @@ def test_small_products_with_a_transposed_side(sizes: tuple[int, ...], dtype: st
     np.testing.assert_allclose(tape.gradient(loss, x), expected, rtol=1e-3, atol=1e-3)
     rows = tf.vectorized_map(lambda x: f(x, b), tf.stack([a, a + 1]))
     np.testing.assert_allclose(rows[1], (a + 1).T @ b, rtol=1e-4, atol=1e-4)
+
+
+def test_what_changes_while_a_result_is_computed() -> None:
+    """A program may still run when its call returns: what it reads is not written meanwhile."""
+
+    def long(a: Any) -> Any:
+        y = a
+        for _ in range(6):
+            y = tf.tanh(y @ a * 1e-3)
+        return tf.reduce_sum(y) + tf.reduce_sum(a)
+
+    ones = np.ones((800, 800), np.float32)
+    wanted = float(long(tf.constant(ones)))
+    v, x = tf.Variable(ones), ones.copy()
+    of_variable = tf.function(lambda: long(v), jit_compile=True)
+    of_array = tf.function(long, jit_compile=True)
+    for _ in range(5):
+        v.assign(ones)
+        first = of_variable()
+        v.assign_add(ones)
+        v[:400].assign(ones[:400] * 9)
+        x[:] = 1
+        second = of_array(x)
+        x[:] = 5
+        np.testing.assert_allclose([float(first), float(second)], wanted, rtol=1e-4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from contextlib import suppress
 from typing import Any
 
 from wengert.core.errors import FailedPreconditionError, at_site
@@ -21,7 +22,8 @@ def _note_fork() -> None:
 def _finish() -> None:
     """Waits for what is under way, which nobody in the child would ever end."""
     if _used[0]:
-        jax.block_until_ready(jax.live_arrays())
+        with suppress(RuntimeError):  # another thread has just given one away
+            jax.block_until_ready(jax.live_arrays())
 
 
 if hasattr(os, "register_at_fork"):

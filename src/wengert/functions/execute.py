@@ -138,9 +138,10 @@ def quick_call(trace: Any) -> Any:
 
 def _waiting(trace: Any, graph: Graph) -> Any:
     """The lean way on the host up to the call that is to be compiled."""
-    (found,) = graph.cache.get("choices", {}).values() or (None,)
-    if found is None or graph.cache.get("not_fixed"):
+    choices = list(graph.cache.get("choices", {}).values())
+    if len(choices) != 1 or graph.cache.get("not_fixed"):
         return None
+    (found,) = choices
     run, last = _on_host(trace, graph), found.due() - 1
 
     def step(leaves: list[Any]) -> Any:
