@@ -21,7 +21,7 @@ from wengert.core.symbolic import UNRANKED, SymbolicTensor
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.engines import devices, host
-from wengert.functions import calls, execute
+from wengert.functions import calls, execute, lean
 from wengert.functions.replay import replay
 from wengert.functions.signature import rebuild, spec_of
 from wengert.graph.ir import Graph, building
@@ -93,8 +93,8 @@ class Trace:
             return self._call_fully(leaves, site)
         quick = self._quick
         if quick is None:
-            quick = self._quick = execute.quick_call(self)
-        if quick is execute.by_shapes:
+            quick = self._quick = lean.quick_call(self)
+        if quick is lean.by_shapes:
             quick = self._quick_for(leaves)
         arrays = None if quick is None else quick(leaves)
         if arrays is None:
@@ -128,7 +128,7 @@ class Trace:
         shapes = tuple([x._array.shape for x in leaves])
         found = self._quicks.get(shapes)
         if found is None:
-            found = execute.quick_open(self, shapes)
+            found = lean.quick_open(self, shapes)
             if found is not None:
                 if len(self._quicks) >= _MOST_SHAPES:
                     self._quicks.clear()
