@@ -9,7 +9,7 @@ import pytest
 import wengert as tf
 from wengert.core import compiler
 from wengert.core.apply import apply
-from wengert.ops import compiled, convolution
+from wengert.ops import compiled, convolution, convolution_lowerings
 from wengert.ops.sliding import Windows
 
 IMAGE = np.arange(30.0, dtype=np.float32).reshape(1, 5, 6, 1)
@@ -261,7 +261,7 @@ def test_layers_of_a_convolution_in_space(seed):
     r, at, shape, window = _in_space(seed)
     x, w, other_x, other_w = (r.normal(size=s) for s in (shape, window, shape, window))
     with jax.enable_x64(True):
-        wanted = np.asarray(convolution._plain(x, w, at, 1))
+        wanted = np.asarray(convolution_lowerings._plain(x, w, at, 1))
     given = [tf.constant(v) for v in (x, w)]
     found = apply(convolution.CONV, *given, **at._asdict())
     np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-10)
@@ -272,7 +272,7 @@ def test_layers_of_a_convolution_in_space(seed):
     by_x, by_w = tape.gradient(y, given, tf.constant(g))
     # A gradient of a linear map is its transpose: <A z, g> = <z, Aᵀ g> for any z.
     with jax.enable_x64(True):
-        of_x = np.sum(convolution._plain(other_x, w, at, 1) * g)
-        of_w = np.sum(convolution._plain(x, other_w, at, 1) * g)
+        of_x = np.sum(convolution_lowerings._plain(other_x, w, at, 1) * g)
+        of_w = np.sum(convolution_lowerings._plain(x, other_w, at, 1) * g)
     np.testing.assert_allclose(np.sum(by_x * other_x), of_x, rtol=1e-8)
     np.testing.assert_allclose(np.sum(by_w * other_w), of_w, rtol=1e-8)

@@ -18,7 +18,7 @@ from wengert.core.apply import apply
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import compiled, wide
-from wengert.ops.convolution import strided
+from wengert.ops.convolution_lowerings import strided
 from wengert.ops.create import zeros_like
 from wengert.ops.declare import expand, in_float32
 from wengert.ops.sliding import extent, offsets, outer_sizes, resolve
