@@ -361,7 +361,11 @@ def run(
     """
     found = prepare(graph, arrays, donate, jit)
     while True:
-        results = found.call(arrays)
+        try:
+            results = found.call(arrays)
+        except BaseException:
+            found.errors.clear()  # what Python raised must not be told of a later run
+            raise
         if not found.flagged and not found.wants:
             return results, False
         ends = len(results) - 1 - len(found.wants)
