@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.lazy import jnp
+from wengert.core.lazy import jnp, lax
 
 
 class NotFixed(Exception):
@@ -79,6 +79,15 @@ def gathering() -> Iterator[list[Any]]:
         yield found
     finally:
         _checks.reset(token)
+
+
+def as_numbers(mask: Any, dtype: Any) -> Any:
+    """A mask as ones and zeros.
+
+    XLA takes `x * convert(mask)` for `select(mask, x, 0)`, which hides infinities and NaN in `x`;
+    written as a choice between numbers, the product stays a product.
+    """
+    return lax.select(mask, lax.full_like(mask, 1, dtype), lax.full_like(mask, 0, dtype))
 
 
 def is_symbol(size: Any) -> bool:

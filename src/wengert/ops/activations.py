@@ -14,6 +14,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand
 from wengert.core.lazy import lax
+from wengert.core.lowering import as_numbers
 from wengert.core.op import Op
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
@@ -42,7 +43,7 @@ def _gate(name: str, kernel: Any, lower: Any, grad_y: Any) -> Op:
 RELU_GRAD = _gate(
     "relu_grad",
     lambda g, y: g * (y > 0),
-    lambda g, y: lax.mul(g, lax.convert_element_type(lax.gt(y, const(y, 0)), g.dtype)),
+    lambda g, y: lax.mul(g, as_numbers(lax.gt(y, const(y, 0)), g.dtype)),
     lambda h, y: zeros_like(y),
 )
 _ZERO = {n: d.np.type(0) for n, d in dtypes.BY_NUM.items() if d.kind in "iuf"}
@@ -66,7 +67,7 @@ def _between(y: np.ndarray) -> np.ndarray:
 
 def _lower_relu6_grad(g: Any, y: Any) -> Any:
     inside = lax.bitwise_and(lax.gt(y, const(y, 0)), lax.lt(y, const(y, 6)))
-    return lax.mul(g, lax.convert_element_type(inside, g.dtype))
+    return lax.mul(g, as_numbers(inside, g.dtype))
 
 
 RELU6_GRAD = _gate(

@@ -13,6 +13,7 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
+from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
 
 
@@ -89,6 +90,8 @@ def _lower_cast(x: Any, dtype: DType, x_dtype: DType) -> Any:
         return lax.ne(x, lax.full_like(x, 0))
     if dtype.is_integer and x_dtype.is_differentiable:
         return _lower_to_integer(x, dtype)
+    if x_dtype.is_bool and not dtype.is_integer:
+        return as_numbers(x, dtype.np)
     return lax.convert_element_type(x, dtype.np)
 
 

@@ -18,7 +18,7 @@ from wengert.core.dims import Dim, known_unequal, negative, opened
 from wengert.core.dtypes import DType
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lowering import as_numbers, fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import SymbolicTensor
@@ -264,7 +264,7 @@ def _lower_mask(x: Any, maxlen: int, dtype: DType) -> Any:
         x = lax.convert_element_type(x, np.int64)
     steps = lax.broadcasted_iota(x.dtype, shape, x.ndim)
     hot = lax.lt(steps, lax.broadcast_in_dim(x, shape, range(x.ndim)))
-    return lax.convert_element_type(hot, dtype.np)
+    return as_numbers(hot, dtype.np)
 
 
 SEQUENCE_MASK = Op(

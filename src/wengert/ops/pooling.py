@@ -91,10 +91,11 @@ def _lower_max(x: Any, window: Any, strides: Any, padding: Any, dilations: Any) 
 
 
 def _hits(x: np.ndarray, y: np.ndarray, places: Any) -> Any:
-    """For each place, where it holds the first maximum of its window."""
+    """For each place, where it holds the first maximum of its window; NaN is above all."""
     left = np.ones(y.shape, bool)
     for place in places:
-        hit = x[place] == y
+        part = x[place]
+        hit = (part == y) | (part != part)  # NaN
         hit &= left
         left ^= hit
         yield place, hit
@@ -113,7 +114,8 @@ def _max_grad_kernel(g: np.ndarray, x: np.ndarray, y: np.ndarray, **at: Any) -> 
     out = np.zeros(wide_x.shape, g.dtype)
     places = _slices(counts, at["window"], at["strides"], at["dilations"])
     for place, hit in _hits(wide_x, y, places):
-        out[place] += g * hit
+        part = out[place]
+        np.add(part, g, part, where=hit)
     return out[_inner(x.shape, pairs)]
 
 
@@ -124,7 +126,7 @@ def _max_pick_kernel(h: np.ndarray, x: np.ndarray, y: np.ndarray, **at: Any) -> 
     out = np.zeros(y.shape, h.dtype)
     places = _slices(counts, at["window"], at["strides"], at["dilations"])
     for place, hit in _hits(wide_x, y, places):
-        out += wide_h[place] * hit
+        np.add(out, wide_h[place], out, where=hit)
     return out
 
 
@@ -132,11 +134,16 @@ def _lower_padded(x: Any, pairs: Any, value: Any) -> Any:
     return lax.pad(x, x.dtype.type(value), [(a, b, 0) for a, b in pairs])
 
 
+def _is_max(part: Any, y: Any) -> Any:
+    """Where elements are the maximum of their window, or NaN, which is above all."""
+    return lax.bitwise_or(lax.eq(part, y), lax.ne(part, part))
+
+
 def _lower_hits(x: Any, y: Any, at: dict[str, Any]) -> Any:
     strides = at["strides"]
     left = lax.full(y.shape, True)
     for start in offsets(at["window"], at["dilations"]):
-        hit = lax.bitwise_and(lax.eq(strided(x, start, y.shape, strides), y), left)
+        hit = lax.bitwise_and(_is_max(strided(x, start, y.shape, strides), y), left)
         left = lax.bitwise_and(left, lax.bitwise_not(hit))
         yield start, hit
 
@@ -174,7 +181,7 @@ def _lower_tiled_grad(g: Any, x: Any, y: Any, window: Any) -> Any:
     first = lax.full(y.shape, np.int8(-1))
     starts = list(offsets(window, (1,) * len(window)))
     for number, start in reversed(list(enumerate(starts))):
-        hit = lax.eq(strided(x, start, y.shape, window), y)
+        hit = _is_max(strided(x, start, y.shape, window), y)
         first = lax.select(hit, lax.full_like(first, number), first)
     tiles = tuple(d for pair in zip(y.shape, window, strict=True) for d in pair)
     outer = range(0, len(tiles), 2)
@@ -194,7 +201,9 @@ def _first_max(x: Any, pairs: Any, at: dict[str, Any]) -> Any:
 
     def better(a: Any, b: Any) -> Any:
         (x1, i1), (x2, i2) = a, b
-        wins = lax.bitwise_or(lax.gt(x1, x2), lax.bitwise_and(lax.eq(x1, x2), lax.lt(i1, i2)))
+        odd1, odd2 = lax.ne(x1, x1), lax.ne(x2, x2)  # NaN is above all
+        above = lax.gt(x1, x2) | (odd1 & ~odd2)
+        wins = above | ((lax.eq(x1, x2) | (odd1 & odd2)) & lax.lt(i1, i2))
         return lax.select(wins, x1, x2), lax.select(wins, i1, i2)
 
     low = x.dtype.type(_lowest(np.dtype(x.dtype)))

@@ -187,15 +187,23 @@ def _lower_resample(
     if method == "nearest" and not transposed:
         # `jnp.take` builds the dimension numbers that `lax.gather` would want.
         return jnp.take(x, places[:, 0], axis=axis, mode="clip")
-    matrix = np.zeros((len(places), x.shape[axis]))
-    np.add.at(matrix, (np.arange(len(places))[:, None], places), weights)
+    # A product with a matrix would be slower, and would spread NaN beyond the taps.
     wide = np.float32 if x.dtype.itemsize < 4 else x.dtype
-    out = lax.dot_general(
-        lax.convert_element_type(matrix, wide), lax.convert_element_type(x, wide),
-        (((1,), (axis,)), ((), ())), precision=lax.Precision.HIGHEST,
-    )  # fmt: skip
-    order = (*range(1, axis + 1), 0, *range(axis + 1, x.ndim))
-    return lax.convert_element_type(lax.transpose(out, order), x.dtype)
+    y = lax.convert_element_type(x, wide)
+
+    def tap(place: Any, weight: Any) -> Any:
+        near = jnp.take(y, place, axis=axis, mode="clip")
+        return near * lax.expand_dims(weight, range(1, x.ndim - axis))
+
+    rows, shares = places.T, weights.T.astype(wide)
+    out = tap(rows[0], shares[0])
+    if len(rows) == 2:
+        out = out + tap(rows[1], shares[1])
+    elif len(rows) > 2:
+        # Unrolled, XLA would work an axis out anew for each tap of the next.
+        rows, shares = jnp.asarray(rows), jnp.asarray(shares)
+        out = lax.fori_loop(1, len(rows), lambda k, out: out + tap(rows[k], shares[k]), out)
+    return lax.convert_element_type(out, x.dtype)
 
 
 def _lower_open(

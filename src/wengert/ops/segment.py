@@ -25,10 +25,10 @@ from wengert.ops.arithmetic import truediv
 from wengert.ops.cast import cast
 from wengert.ops.compare import equal
 from wengert.ops.compiled import wide
-from wengert.ops.create import ones_like
+from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.declare import in_float32, static
 from wengert.ops.power import sqrt
-from wengert.ops.select import maximum
+from wengert.ops.select import maximum, where
 from wengert.ops.shaping import reshape
 from wengert.ops.spread import other_rows, spread
 
@@ -176,9 +176,9 @@ def _prod_grad(g: Any, x: Any, ids: Any, x_shape: Any, ids_shape: Any) -> Any:
 
 def _tie_grad(g: Any, x: Any, ids: Any, out: Any) -> Any:
     """Rows that tie for the extreme of their segment share its gradient equally."""
-    hit = cast(equal(x, spread(out, ids)), x.dtype)
-    ties = apply(UNSORTED_SUM, hit, ids, num=out._array.shape[0])
-    return spread(g / maximum(ties, 1), ids) * hit
+    hit = equal(x, spread(out, ids))
+    ties = apply(UNSORTED_SUM, cast(hit, x.dtype), ids, num=out._array.shape[0])
+    return where(hit, spread(g / maximum(ties, 1), ids), zeros_like(x))
 
 
 def _counts(ids: Any, num: int, dtype: Any, rank: int) -> Any:

@@ -1,0 +1,117 @@
+"""Infinities and NaN come out where TensorFlow's eager code lets them out, on both engines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as tf
+
+NAN, INF = np.nan, np.inf
+each_way = pytest.mark.parametrize("way", ["eager", "host", "xla"])
+
+
+def run(way: str, f: Any, *xs: Any) -> Any:
+    given = [tf.constant(x) for x in xs]
+    if way == "eager":
+        return f(*given)
+    with tf.engine(way):
+        return tf.function(f)(*given)
+
+
+def slope(f: Any, seed: Any = None) -> Any:
+    def run(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x, None if seed is None else tf.constant(seed, x.dtype))
+
+    return run
+
+
+@each_way
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.bfloat16])
+def test_a_mask_of_zeros_hides_neither_infinity_nor_nan(way: str, dtype: Any) -> None:
+    def masked(x: Any, mask: Any) -> Any:
+        return x * tf.cast(mask, x.dtype), tf.sequence_mask(2, 4, x.dtype) * x
+
+    x = np.array([INF, -1.0, NAN, INF], dtype.as_numpy_dtype)
+    by_cast, by_length = run(way, masked, x, [False, False, False, True])
+    np.testing.assert_array_equal(tf.cast(by_cast, tf.float64), [NAN, 0, NAN, INF])
+    np.testing.assert_array_equal(tf.cast(by_length, tf.float64), [INF, -1, NAN, NAN])
+
+
+@each_way
+def test_the_slope_of_a_root_of_nothing_is_not_hidden_by_relu(way: str) -> None:
+    got = run(way, slope(lambda x: tf.sqrt(tf.nn.relu(x))), [0.0, -1.0, 4.0])
+    np.testing.assert_array_equal(got, [NAN, NAN, 0.25])
+    got = run(way, slope(tf.nn.relu6, [INF, INF, INF]), [-1.0, 3.0, 7.0])
+    np.testing.assert_array_equal(got, [NAN, INF, NAN])
+
+
+@each_way
+@pytest.mark.parametrize("width", [4, 32], ids=["small", "wide"])
+@pytest.mark.parametrize("stride", [1, 0], ids=["overlap", "tiles"])
+def test_an_infinite_gradient_reaches_only_the_maximum_of_a_window(
+    way: str, width: int, stride: int
+) -> None:
+    x = np.zeros([1, 1, width, 1], np.float32)
+    x[0, 0, 2] = 5.0
+
+    def pool(x: Any) -> Any:
+        return tf.nn.max_pool2d(x, [1, width], [1, stride or width], "VALID")
+
+    want = np.zeros(width)
+    want[2] = INF
+    got = run(way, slope(pool, np.full([1, 1, 1, 1], INF)), x)
+    np.testing.assert_array_equal(tf.reshape(got, [-1]), want)
+
+
+@each_way
+@pytest.mark.parametrize("width", [4, 32], ids=["small", "wide"])
+def test_nan_is_the_maximum_of_its_window(way: str, width: int) -> None:
+    x = np.ones([1, 1, width, 1], np.float32)
+    x[0, 0, 1:3] = NAN
+    x[0, 0, 3] = INF
+
+    def pool(x: Any) -> Any:
+        size = [1, width]
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.max_pool2d(x, size, size, "VALID")
+        return y, tape.gradient(y, x), tf.nn.max_pool_with_argmax(x, size, size, "VALID")[1]
+
+    y, g, place = run(way, pool, x)
+    assert np.isnan(y) and int(tf.squeeze(place)) == 1
+    np.testing.assert_array_equal(tf.reshape(g, [-1]), np.eye(width)[1])
+
+
+@each_way
+def test_an_infinite_gradient_reaches_only_the_extremes_of_a_segment(way: str) -> None:
+    def largest(x: Any) -> Any:
+        return tf.math.unsorted_segment_max(x, [0, 0, 1, 0], 2)
+
+    got = run(way, slope(largest, [INF, 2.0]), [3.0, 1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(got, [INF, 0, 2, INF])
+
+
+@each_way
+@pytest.mark.parametrize(
+    "method", ["nearest", "bilinear", "bicubic", "area", "lanczos3", "gaussian", "mitchellcubic"]
+)
+@pytest.mark.parametrize("size", [(6, 8), (24, 30)])
+def test_a_missing_pixel_spoils_its_neighbours_only(
+    way: str, method: str, size: tuple[int, int]
+) -> None:
+    x = np.random.default_rng(0).random([1, 12, 16, 2]).astype(np.float32)
+    x[0, 3, 5, 1] = NAN
+
+    def resize(x: Any) -> Any:
+        return tf.image.resize(x, size, method)
+
+    got, want = run(way, resize, x), resize(tf.constant(x))
+    np.testing.assert_allclose(got, want, 1e-5, 1e-6)
+    spoilt = np.isnan(want.numpy())
+    assert spoilt.any() and spoilt.mean() < 0.2 and not spoilt[..., 0].any()
