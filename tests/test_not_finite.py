@@ -115,3 +115,91 @@ def test_a_missing_pixel_spoils_its_neighbours_only(
     np.testing.assert_allclose(got, want, 1e-5, 1e-6)
     spoilt = np.isnan(want.numpy())
     assert spoilt.any() and spoilt.mean() < 0.2 and not spoilt[..., 0].any()
+
+
+FACTORS = {
+    "svd": tf.linalg.svd,
+    "singular values": lambda x: (tf.linalg.svd(x, compute_uv=False),),
+    "eigh": tf.linalg.eigh,
+    "eigvalsh": lambda x: (tf.linalg.eigvalsh(x),),
+    "eig": tf.linalg.eig,
+    "eigvals": lambda x: (tf.linalg.eigvals(x),),
+    "pinv": lambda x: (tf.linalg.pinv(x),),
+    "expm": lambda x: (tf.linalg.expm(x),),
+    "sqrtm": lambda x: (tf.linalg.sqrtm(x),),
+    "qr": tf.linalg.qr,
+    "cholesky": lambda x: (tf.linalg.cholesky(x),),
+    "norm": lambda x: (tf.norm(x, 2, axis=(-2, -1)),),
+}
+
+
+@each_way
+@pytest.mark.parametrize("name", FACTORS)
+@pytest.mark.parametrize("bad", [(INF,), (INF, -INF), (NAN,), (NAN, INF)], ids=str)
+def test_a_matrix_that_is_not_finite_has_no_factors_but_others_of_its_stack_do(
+    way: str, name: str, bad: tuple[float, ...]
+) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal([3, 4, 4])
+    x = x @ x.swapaxes(1, 2)
+    fine = FACTORS[name](tf.constant(x))
+    for k, b in enumerate(bad):
+        x[1, 3, k] = b
+    found = run(way, FACTORS[name], x)
+    for got, want in zip(found, fine, strict=True):
+        assert np.isnan(got[1].numpy()).any()
+        for i in (0, 2):
+            np.testing.assert_allclose(tf.abs(got[i]), tf.abs(want[i]), 1e-6, 1e-9)
+
+
+@each_way
+def test_eigh_does_not_look_above_the_diagonal(way: str) -> None:
+    x = np.array([[2.0, NAN], [1.0, 3.0]])
+    e, v = run(way, tf.linalg.eigh, x)
+    want, _ = np.linalg.eigh([[2.0, 1.0], [1.0, 3.0]])
+    np.testing.assert_allclose(e, want, 1e-6)
+    assert np.isfinite(v.numpy()).all()
+
+
+@each_way
+@pytest.mark.parametrize("method", ["nearest", "bilinear", "area", "lanczos3"])
+def test_a_gradient_that_is_not_finite_reaches_what_was_read_only(way: str, method: str) -> None:
+    def resize(x: Any) -> Any:
+        return tf.image.resize(x, [3, 4], method)
+
+    seed = np.ones([1, 3, 4, 1])
+    seed[0, 0, 0] = NAN
+    got = run(way, slope(resize, seed), np.ones([1, 12, 16, 1], np.float32)).numpy()
+    assert (
+        np.isnan(got).any() and np.isfinite(got[0, 6:]).all() and np.isfinite(got[0, :, 8:]).all()
+    )
+
+
+@each_way
+def test_moments_without_weight_are_zero(way: str) -> None:
+    def moments(x: Any, w: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            found = tf.nn.weighted_moments(x, [0], w)
+        return *found, *tape.gradient(found, [x, w])
+
+    for got in run(way, moments, [[1.0, 2.0], [3.0, 5.0]], np.zeros([2, 2], np.float32)):
+        np.testing.assert_array_equal(got, np.zeros(got.shape))
+
+
+@each_way
+def test_nan_in_the_scores_of_ctc_comes_out_of_the_gradient(way: str) -> None:
+    def loss(x: Any) -> Any:
+        return tf.nn.ctc_loss([[1, 2]], x, [2], [4], logits_time_major=False, blank_index=0)
+
+    x = np.random.default_rng(0).standard_normal([1, 5, 3])
+    x[0, 1, 1] = NAN
+    assert np.isnan(run(way, loss, x)).all()
+    got = run(way, slope(loss), x)
+    assert np.isnan(got[0, :4]).all() and not np.any(got[0, 4])
+
+
+@each_way
+def test_gamma_of_an_infinite_shape_is_infinite(way: str) -> None:
+    got = run(way, lambda a: tf.random.stateless_gamma([2, 4], [1, 2], a), [INF, NAN, 0.0, -1.0])
+    np.testing.assert_array_equal(got, [[INF, NAN, np.finfo(np.float32).tiny, NAN]] * 2)

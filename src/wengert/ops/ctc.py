@@ -107,7 +107,7 @@ def _total(xp: Any, p: _Problem, alpha: Any) -> Any:
 def _gradient(xp: Any, p: _Problem, alphas: Any, betas: Any, g: Any) -> Any:
     """Softmax less the expected number of times each class is emitted, per frame."""
     total = _total(xp, p, alphas[-1])
-    possible = total > -np.inf
+    possible = total != -np.inf  # NaN stays
     expected = xp.exp(alphas + betas - xp.where(possible, total, 0.0)[None, :, None])
     classes = xp.arange(p.log_probs.shape[2])
     hot = (p.states[:, :, None] == classes).astype(p.log_probs.dtype)

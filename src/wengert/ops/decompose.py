@@ -1,7 +1,7 @@
 """Factors of matrices by Cholesky and QR, and what all decompositions share.
 
 They are not complex-differentiable, so the rules state TensorFlow's conventions in full, adjoints
-included. A matrix that has no factors gives NaN, as in a compiled program.
+included. A matrix that has no factors, or is not finite, gives NaN, as in a compiled program.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import negative
 from wengert.core.errors import UnimplementedError, invalid
-from wengert.core.lazy import lax, linalg
+from wengert.core.lazy import jnp, lax, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
@@ -59,6 +59,29 @@ def must_be_square(x: np.ndarray) -> None:
         raise ValueError("a square matrix was expected")
 
 
+def must_be_finite(x: np.ndarray) -> None:
+    """LAPACK may never come back from an infinity, or come back with numbers that mean nothing."""
+    if not np.isfinite(x).all():
+        raise np.linalg.LinAlgError
+
+
+def finite_or_nan(lower: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a lowering: matrices with infinities or NaN give NaN."""
+
+    @functools.wraps(lower)
+    def run(x: Any, **attrs: Any) -> Any:
+        fine = jnp.isfinite(x).all((-2, -1), keepdims=True)
+        found = lower(jnp.where(fine, x, 0), **attrs)
+
+        def or_nan(y: Any) -> Any:
+            here = fine if y.ndim == x.ndim else fine[..., 0]  # values are vectors
+            return jnp.where(here, y, y.dtype.type(np.nan))
+
+        return tuple(map(or_nan, found)) if isinstance(found, tuple) else or_nan(found)
+
+    return run
+
+
 def real_as(x: Any, dtype: Any) -> Any:
     """`x` as a tensor of `dtype`, which may be complex."""
     from wengert.ops.cast import cast
@@ -85,10 +108,17 @@ def safe_reciprocal(x: Any) -> Any:
 @in_float32
 def _cholesky_kernel(x: np.ndarray) -> np.ndarray:
     must_be_square(x)
+    must_be_finite(np.tril(x))
     return np.linalg.cholesky(x)
 
 
-def _lower_triangle(x: Any) -> Any:
+@finite_or_nan
+def _lower_cholesky(x: Any) -> Any:
+    return linalg.cholesky(x, symmetrize_input=False)
+
+
+def lower_triangle(x: Any) -> Any:
+    """The part of matrices on and below the diagonal, for a lowering."""
     rows = lax.broadcasted_iota(np.int32, x.shape, x.ndim - 2)
     cols = lax.broadcasted_iota(np.int32, x.shape, x.ndim - 1)
     return lax.select(lax.ge(rows, cols), x, lax.full_like(x, 0))
@@ -107,7 +137,7 @@ CHOLESKY = Op(
     "x",
     kernel=lambda x: np.tril(_cholesky_kernel(x)),
     infer=square("cholesky"),
-    lower=wide(lambda x: _lower_triangle(linalg.cholesky(x, symmetrize_input=False))),
+    lower=wide(lambda x: lower_triangle(_lower_cholesky(lower_triangle(x)))),
     grad=_cholesky_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
@@ -136,8 +166,14 @@ def _infer_qr(x: Spec, full: bool) -> tuple[Spec, Spec]:
 @or_nan
 @in_float32
 def _qr_kernel(x: np.ndarray, full: bool) -> tuple[np.ndarray, np.ndarray]:
+    must_be_finite(x)
     q, r = np.linalg.qr(x, "complete" if full else "reduced")
     return q, r
+
+
+@finite_or_nan
+def _lower_qr(x: Any, full: bool) -> Any:
+    return tuple(linalg.qr(x, full_matrices=full))
 
 
 def _divide_right(x: Any, r: Any) -> Any:
@@ -176,7 +212,7 @@ QR = Op(
     "x",
     kernel=_qr_kernel,
     infer=_infer_qr,
-    lower=wide(lambda x, full: tuple(linalg.qr(x, full_matrices=full))),
+    lower=wide(_lower_qr),
     grad=_qr_grad,
     accepts=dtypes.INEXACT,
     outputs=2,

@@ -1,7 +1,7 @@
 """Eigenvalues and eigenvectors.
 
 Self-adjoint matrices are read from their lower triangle, and their gradients lie there too; other
-matrices have complex eigenvalues. Matrices with NaN give NaN.
+matrices have complex eigenvalues. Matrices with infinities or NaN give NaN.
 """
 
 from __future__ import annotations
@@ -17,7 +17,15 @@ from wengert.core.lazy import lax, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
-from wengert.ops.decompose import gaps, must_be_square, or_nan, real_as
+from wengert.ops.decompose import (
+    finite_or_nan,
+    gaps,
+    lower_triangle,
+    must_be_finite,
+    must_be_square,
+    or_nan,
+    real_as,
+)
 from wengert.ops.diagonal import band_part, diag, diag_part, set_diag
 from wengert.ops.matmul import matmul
 from wengert.ops.solve import check_square, solve
@@ -38,6 +46,7 @@ def _values(name: str, x: Spec, dtype: Any = None) -> Spec:
 @in_float32
 def _eigh_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     must_be_square(x)
+    must_be_finite(np.tril(x))
     e, v = np.linalg.eigh(x)
     return e.astype(x.dtype), v
 
@@ -46,10 +55,16 @@ def _eigh_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @in_float32
 def _eigvalsh_kernel(x: np.ndarray) -> np.ndarray:
     must_be_square(x)
+    must_be_finite(np.tril(x))
     return np.linalg.eigvalsh(x).astype(x.dtype)
 
 
 def _lower_eigh(x: Any) -> Any:
+    return _lower_finite(lower_triangle(x))
+
+
+@finite_or_nan
+def _lower_finite(x: Any) -> Any:
     v, e = linalg.eigh(x, lower=True, symmetrize_input=False)
     return lax.convert_element_type(e, x.dtype), v
 
@@ -143,12 +158,23 @@ def _eig_grad(g: Any, outs: Any, x_dtype: Any) -> Any:
     return real_as(solve(v, matmul(inner, v, adjoint_b=True), adjoint=True), x_dtype)
 
 
+@finite_or_nan
+def _lower_eig(x: Any) -> Any:
+    return tuple(linalg.eig(x, compute_left_eigenvectors=False))
+
+
+@finite_or_nan
+def _lower_eigvals(x: Any) -> Any:
+    alone = {"compute_left_eigenvectors": False, "compute_right_eigenvectors": False}
+    return linalg.eig(x, **alone)[0]
+
+
 EIG = Op(
     "eig",
     "x",
     kernel=lambda x, x_dtype: _eig_kernel(x),
     infer=lambda x, x_dtype: _infer_eig(x),
-    lower=wide(lambda x, x_dtype: tuple(linalg.eig(x, compute_left_eigenvectors=False))),
+    lower=wide(lambda x, x_dtype: _lower_eig(x)),
     grad=_eig_grad,
     accepts=dtypes.INEXACT,
     outputs=2,
@@ -172,11 +198,7 @@ EIGVALS = Op(
     "x",
     kernel=or_nan(in_float32(lambda x: np.linalg.eigvals(x).astype(_wide(x)))),
     infer=lambda x: _values("eigvals", x, _complex(x.dtype)),
-    lower=wide(
-        lambda x: linalg.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False)[
-            0
-        ]
-    ),
+    lower=wide(_lower_eigvals),
     grad=_eigvals_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,

@@ -19,7 +19,7 @@ from wengert.core.lazy import jax, jax_linalg, jnp, scipy_linalg
 from wengert.core.op import Op
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
-from wengert.ops.decompose import must_be_square
+from wengert.ops.decompose import finite_or_nan, must_be_square
 from wengert.ops.solve import square
 from wengert.ops.tensordot import matrix_transpose
 
@@ -57,7 +57,7 @@ EXPM = Op(
     kernel=in_float32(lambda x: _each(scipy_linalg.expm, x)),
     infer=square("expm"),
     # Padé approximants with scaling and squaring, which `lax` does not have.
-    lower=wide(lambda x: jax_linalg.expm(x) if x.size else x),
+    lower=wide(finite_or_nan(lambda x: jax_linalg.expm(x) if x.size else x)),
     grad=lambda g, x: _along(EXPM, g, x),
     accepts=dtypes.INEXACT,
 )
@@ -88,6 +88,7 @@ def logm(input: Any, name: Any = None) -> Any:
     return apply(LOGM, operand(input))
 
 
+@finite_or_nan
 def _lower_sqrtm(x: Any) -> Any:
     if not x.size:
         return x

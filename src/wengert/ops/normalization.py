@@ -25,6 +25,7 @@ from wengert.ops.complex import conj, real
 from wengert.ops.declare import in_float32
 from wengert.ops.dims import shape
 from wengert.ops.gather import gather
+from wengert.ops.guarded import divide_no_nan
 from wengert.ops.matmul import matmul
 from wengert.ops.power import pow, reciprocal, rsqrt
 from wengert.ops.reduce import reduce_args, reduce_mean, reduce_prod, reduce_sum, reduced
@@ -96,7 +97,7 @@ def moments(
 def weighted_moments(
     x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: Any = None
 ) -> tuple[Any, Any]:
-    """The mean and variance over `axes` with weights that broadcast against `x`."""
+    """The mean and variance over `axes` with weights that broadcast against `x`; 0 without any."""
     x = operand(x)
     kind = x.dtype
     weights = operand(frequency_weights, None, kind)
@@ -107,9 +108,10 @@ def weighted_moments(
     shape = broadcast("weighted_moments", x._array.shape, weights._array.shape)
     weights = broadcast_to(weights, shape)
     total = reduce_sum(weights, axes, keepdims=True)
-    mean = reduce_sum(weights * x, axes, keepdims=True) / total
+    mean = divide_no_nan(reduce_sum(weights * x, axes, keepdims=True), total)
     difference = x - mean
-    variance = reduce_sum(weights * difference * difference, axes, keepdims=True) / total
+    squares = reduce_sum(weights * difference * difference, axes, keepdims=True)
+    variance = divide_no_nan(squares, total)
     if not keepdims:
         _, axis = reduce_args("weighted_moments", weights, axes)
         kept = [d for i, d in enumerate(mean._array.shape) if i not in axis]

@@ -97,9 +97,9 @@ def _gamma_step(m: Any, w: Any, alpha: Any) -> tuple[Any, Any]:
 def _gamma(engine: Engine, alpha: Any, state: Any) -> Any:
     m = engine.m
     a = alpha.astype(np.float64)
-    usable = a > 0
+    usable = (a > 0) & (a < np.inf)
     found = engine.reject(state, _gamma_step, usable, m.where(usable, a, 1.0))
-    found = m.where(usable, found, m.where(a == 0.0, 0.0, np.nan)).astype(alpha.dtype)
+    found = m.where(usable, found, m.where(a >= 0.0, a, np.nan)).astype(alpha.dtype)
     return m.maximum(found, alpha.dtype.type(float(ml_dtypes.finfo(alpha.dtype).tiny)))
 
 

@@ -169,13 +169,18 @@ def _resample_kernel(
     if method == "nearest" and not transposed:
         return flat.take(places[:, 0], 1).reshape(shape)
     weights = weights.astype(x.dtype)
-    out = flat.take(places[:, 0], 1)
-    out *= weights[:, 0, None]
+    out = _tap(flat, places[:, 0], weights[:, 0], transposed)
     for k in range(1, width):
-        part = flat.take(places[:, k], 1)
-        part *= weights[:, k, None]
-        out += part
+        out += _tap(flat, places[:, k], weights[:, k], transposed)
     return out.reshape(shape)
+
+
+def _tap(x: np.ndarray, place: np.ndarray, weight: np.ndarray, transposed: bool) -> np.ndarray:
+    part = x.take(place, 1)
+    part *= weight[:, None]
+    if transposed:
+        part[:, weight == 0] = 0  # what fills up a row was never read, and may be NaN
+    return part
 
 
 def _lower_resample(
@@ -193,7 +198,8 @@ def _lower_resample(
 
     def tap(place: Any, weight: Any) -> Any:
         near = jnp.take(y, place, axis=axis, mode="clip")
-        return near * lax.expand_dims(weight, range(1, x.ndim - axis))
+        weight = lax.expand_dims(weight, range(1, x.ndim - axis))
+        return jnp.where(weight == 0, 0, near * weight) if transposed else near * weight
 
     rows, shares = places.T, weights.T.astype(wide)
     out = tap(rows[0], shares[0])

@@ -15,7 +15,14 @@ from wengert.core.lazy import jnp, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
-from wengert.ops.decompose import gaps, or_nan, real_as, safe_reciprocal
+from wengert.ops.decompose import (
+    finite_or_nan,
+    gaps,
+    must_be_finite,
+    or_nan,
+    real_as,
+    safe_reciprocal,
+)
 from wengert.ops.diagonal import diag, diag_part
 from wengert.ops.matmul import matmul
 from wengert.ops.tensordot import adjoint
@@ -42,10 +49,12 @@ def _infer_svd(x: Spec, full: bool) -> tuple[Spec, Spec, Spec]:
 @or_nan
 @in_float32
 def _svd_kernel(x: np.ndarray, full: bool) -> tuple[np.ndarray, ...]:
+    must_be_finite(x)
     u, s, vh = np.linalg.svd(x, full_matrices=full)
     return s, u, np.conj(vh).mT
 
 
+@finite_or_nan
 def _lower_svd(x: Any, full: bool) -> Any:
     u, s, vh = linalg.svd(x, full_matrices=full)
     return s, u, jnp.conj(vh).mT
@@ -149,12 +158,24 @@ def _svdvals_grad(g: Any, x: Any) -> Any:
     return matmul(u * real_as(_row(g), u.dtype), v, adjoint_b=True)
 
 
+@or_nan
+@in_float32
+def _svdvals_kernel(x: np.ndarray) -> np.ndarray:
+    must_be_finite(x)
+    return np.linalg.svd(x, compute_uv=False)
+
+
+@finite_or_nan
+def _lower_svdvals(x: Any) -> Any:
+    return linalg.svd(x, full_matrices=False, compute_uv=False)
+
+
 SVDVALS = Op(
     "svdvals",
     "x",
-    kernel=or_nan(in_float32(lambda x: np.linalg.svd(x, compute_uv=False))),
+    kernel=_svdvals_kernel,
     infer=lambda x: _infer_svd(x, False)[0],
-    lower=wide(lambda x: linalg.svd(x, full_matrices=False, compute_uv=False)),
+    lower=wide(_lower_svdvals),
     grad=_svdvals_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
@@ -208,7 +229,7 @@ PINV = Op(
     "x rcond",
     kernel=_pinv_kernel,
     infer=_infer_pinv,
-    lower=wide(lambda x, rcond: _pinv(x, _lower_svd(x, False), rcond, jnp)),
+    lower=wide(lambda x, rcond: _pinv(x, _lower_svd(x, full=False), rcond, jnp)),
     grad=(_pinv_grad, None),
     accepts=dtypes.INEXACT,
     match=(),
