@@ -203,3 +203,21 @@ def test_nan_in_the_scores_of_ctc_comes_out_of_the_gradient(way: str) -> None:
 def test_gamma_of_an_infinite_shape_is_infinite(way: str) -> None:
     got = run(way, lambda a: tf.random.stateless_gamma([2, 4], [1, 2], a), [INF, NAN, 0.0, -1.0])
     np.testing.assert_array_equal(got, [[INF, NAN, np.finfo(np.float32).tiny, NAN]] * 2)
+
+
+@each_way
+@pytest.mark.parametrize("y", [3.0, 1.5, -0.5, 5.0])
+def test_the_logarithm_of_a_negative_power_is_nan(way: str, y: float) -> None:
+    x = np.array([-3.0, -0.5, 2.0, 1.0], np.float32)
+    want = [NAN, NAN, y * np.log(2.0), 0]
+    got = run(way, lambda x: tf.math.log(tf.pow(x, y)), x)
+    np.testing.assert_allclose(got, want, 1e-6)
+    got = run(way, lambda x, y: tf.math.log(x**y), x, np.full(4, y, np.float32))
+    np.testing.assert_allclose(got, want, 1e-6)
+
+
+@each_way
+def test_one_to_any_power_and_anything_to_the_power_0_is_1(way: str) -> None:
+    x = np.array([0.0, 0.0, INF, -INF, 1.0], np.float32)
+    y = np.array([INF, NAN, 0.0, 0.0, 0.0], np.float32)
+    np.testing.assert_array_equal(run(way, lambda x, y: tf.exp(x) ** y, x, y), np.ones(5))

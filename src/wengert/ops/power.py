@@ -41,7 +41,13 @@ def _pow_grad_y(g: Any, x: Any, y: Any, out: Any) -> Any:
 
 
 def _lower_pow(x: Any, y: Any) -> Any:
-    return lax.pow(x, y) if x.dtype.kind != "i" else _lower_integer_pow(x, y)
+    if x.dtype.kind == "i":
+        return _lower_integer_pow(x, y)
+    # XLA takes log(x**y) for y * log(abs(x)), a number where there is none, and exp(x)**y for
+    # exp(x * y), NaN where it is 1. It does not see through the choice of what is 1 in any case.
+    one = lax.full_like(x, 1)
+    always = lax.bitwise_or(lax.eq(x, one), lax.eq(y, lax.full_like(y, 0)))
+    return lax.select(always, one, lax.pow(x, y))
 
 
 def _lower_integer_pow(x: Any, y: Any) -> Any:
