@@ -88,11 +88,18 @@ def logm(input: Any, name: Any = None) -> Any:
     return apply(LOGM, operand(input))
 
 
-@finite_or_nan
 def _lower_sqrtm(x: Any) -> Any:
     if not x.size:
         return x
-    # `lax` has the Schur form that this is built on, but not the recurrence over its triangle.
+    if jax.default_backend() != "cpu":  # the Schur form, on which the root is built, is LAPACK's
+        shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+        return jax.pure_callback(SQRTM.kernel, shape, x, vmap_method="broadcast_all")
+    return _lower_root(x)
+
+
+@finite_or_nan
+def _lower_root(x: Any) -> Any:
+    # `lax` has the Schur form, but not the recurrence over its triangle.
     flat = x.reshape((-1, *x.shape[-2:]))
     root = jax.vmap(jax_linalg.sqrtm)(flat).reshape(x.shape)
     if jnp.iscomplexobj(x):

@@ -17,7 +17,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import invalid
-from wengert.core.lazy import jnp, lax
+from wengert.core.lazy import jax, jnp, lax
 from wengert.core.lowering import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import in_float32, need_rank
@@ -198,17 +198,19 @@ def _lower_resample(
 
     def tap(place: Any, weight: Any) -> Any:
         near = jnp.take(y, place, axis=axis, mode="clip")
-        weight = lax.expand_dims(weight, range(1, x.ndim - axis))
+        weight = lax.expand_dims(weight, range(weight.ndim, weight.ndim + x.ndim - axis - 1))
         return jnp.where(weight == 0, 0, near * weight) if transposed else near * weight
 
     rows, shares = places.T, weights.T.astype(wide)
-    out = tap(rows[0], shares[0])
-    if len(rows) == 2:
-        out = out + tap(rows[1], shares[1])
-    elif len(rows) > 2:
+    if len(rows) <= 2:
+        out = functools.reduce(lax.add, map(tap, rows, shares))
+    elif jax.default_backend() != "cpu":
+        out = tap(rows, shares).sum(axis)
+    else:
         # Unrolled, XLA would work an axis out anew for each tap of the next.
         rows, shares = jnp.asarray(rows), jnp.asarray(shares)
-        out = lax.fori_loop(1, len(rows), lambda k, out: out + tap(rows[k], shares[k]), out)
+        first = tap(rows[0], shares[0])
+        out = lax.fori_loop(1, len(rows), lambda k, out: out + tap(rows[k], shares[k]), first)
     return lax.convert_element_type(out, x.dtype)
 
 
