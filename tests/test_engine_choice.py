@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import wengert as tf
+from wengert.core.apply import apply
+from wengert.core.op import Op
 from wengert.core.tensor import FreshTensor, Tensor
 from wengert.engines import choice
 
@@ -217,3 +219,29 @@ def test_what_changes_while_a_result_is_computed() -> None:
         second = of_array(x)
         x[:] = 5
         np.testing.assert_allclose([float(first), float(second)], wanted, rtol=1e-4)
+
+
+def nowhere() -> Any:
+    """An operation for which JAX has a name, but no program on any device."""
+    from jax.extend.core import Primitive
+
+    found = Primitive("nowhere")
+    found.def_abstract_eval(lambda x: x)
+    return Op("nowhere", "x", kernel=lambda x: x + 1, infer=lambda x: x, lower=found.bind,
+              grad=None, register=False)  # fmt: skip
+
+
+def test_what_the_device_cannot_compute_runs_on_the_host() -> None:
+    op = nowhere()
+    f = tf.function(lambda x: apply(op, x) @ x)
+    with tf.engine("xla"):
+        assert float(f(tf.ones([3, 3]))[0, 0]) == 6
+    assert "nowhere" in str(f.coverage())
+
+
+def test_what_the_device_cannot_compute_is_an_error_where_xla_is_demanded() -> None:
+    op = nowhere()
+    f = tf.function(lambda x: apply(op, x), jit_compile=True)
+    with pytest.raises(tf.errors.UnimplementedError, match=r"for the device at hand.*nowhere") as e:
+        f(tf.ones([3]))
+    assert "NumPy runs it" in str(e.value)

@@ -26,8 +26,17 @@ class NotFixed(Exception):
     `values` are the inputs of the graph that it is made from, and `places` where they stand.
     """
 
+    rule = "XLA needs fixed shapes"
+    remedy = "Leave out jit_compile=True, or fix the size."
     places: set[int] | None = None
     values: frozenset[int] | set[int] = frozenset()
+
+
+class NotSupported(NotFixed):
+    """XLA knows no way to compute something on this device."""
+
+    rule = "XLA cannot compile this for the device at hand"
+    remedy = "Leave out jit_compile=True, and NumPy runs it."
 
 
 _checks: ContextVar[list[Any] | None] = ContextVar("wengert_lowering_checks", default=None)

@@ -47,8 +47,8 @@ def _chosen(inner: Graph, arrays: list[Any]) -> list[Any]:
     if wish == "xla" or choice.chooses_xla(inner, arrays):
         try:
             return [np.asarray(x) for x in _compiled(inner, arrays)]
-        except NotFixed:
-            inner.cache["not_fixed"] = True
+        except NotFixed as error:
+            inner.cache["not_fixed"] = str(error)
     return host.run(inner, arrays)
 
 

@@ -20,7 +20,7 @@ from wengert.core.apply import explain_failure
 from wengert.core.compiler import FORKED, begin, options
 from wengert.core.errors import NotCompiledError, at_site, invalid
 from wengert.core.lazy import jax
-from wengert.core.lowering import NotFixed, as_value, gathering, is_symbol
+from wengert.core.lowering import NotFixed, NotSupported, as_value, gathering, is_symbol
 from wengert.core.op import Spec
 from wengert.core.shapes import size
 from wengert.engines import devices, fixing
@@ -255,13 +255,25 @@ class Executable:
             extra = [graph.constants[v] for v in hoisted]
             try:
                 lowered = jitted.lower(*self.given, *extra)
+                self.lowered_text = lowered.as_text
+                self.run = lowered.compile(options(_has_half(graph)))
             except Exception as error:
                 notes = getattr(error, "__notes__", [])
                 notes[:] = [n for n in notes if "JAX_TRACEBACK_FILTERING" not in n]
-                raise
-            self.lowered_text = lowered.as_text
-            self.run = lowered.compile(options(_has_half(graph)))
+                why = _unsupported(error)
+                if why is None:
+                    raise
+                raise NotSupported(why) from error
             self.extra = jax.device_put(extra, self.place)  # once, and in 64-bit mode
+
+
+def _unsupported(error: Exception) -> str | None:
+    """What JAX or XLA does not know how to compute on this device, if an error is about that."""
+    missing = isinstance(error, NotImplementedError) and not hasattr(error, "_placed")
+    if missing or (isinstance(error, jax.errors.JaxRuntimeError) and "UNIMPLEMENTED" in str(error)):
+        lines = str(error).replace("UNIMPLEMENTED:", "").strip().splitlines()
+        return lines[0].rstrip(".") if lines else type(error).__name__
+    return None
 
 
 def _has_half(graph: Graph) -> bool:
@@ -403,11 +415,11 @@ def _again(graph: Graph, arrays: list[Any], results: Any) -> list[Any]:
 
 
 def cannot_fix(graph: Graph, error: NotFixed) -> Exception:
-    """The error for a shape that depends on data, under `jit_compile=True`."""
+    """The error for what XLA cannot do with a program, under `jit_compile=True`."""
     found = invalid(
         graph.name,
-        f"XLA needs fixed shapes: {error}",
-        help="Leave out jit_compile=True, or fix the size.",
+        f"{error.rule}: {error}",
+        help=error.remedy,
         kind=NotCompiledError,
     )
     found.__notes__ = list(getattr(error, "__notes__", []))

@@ -85,7 +85,7 @@ def _engine(trace: Any, graph: Graph) -> tuple[str, str]:
     if node is not None:
         return "host", f"{node.op.name} has no form in XLA, or calls Python"
     if graph.cache.get("not_fixed"):
-        return "host", "a shape depends on the values of tensors"
+        return "host", graph.cache["not_fixed"]
     known = [w for _, w in graph.cache.get("works", ())]
     if graph.cache.get("xla"):
         return "xla", f"its work (about {_micros(known)} on the host) is worth a compilation"

@@ -54,7 +54,7 @@ def _near(arrays: list[Any]) -> list[Any]:
 def _not_fixed(graph: Graph, error: xla.NotFixed, jit: bool | None) -> None:
     if jit:
         raise xla.cannot_fix(graph, error) from None
-    graph.cache["not_fixed"] = True
+    graph.cache["not_fixed"] = str(error)
 
 
 def _failed(graph: Graph, arrays: list[Any], why: BaseException | bool) -> list[Any]:
