@@ -193,6 +193,7 @@ def _bitcast(x: np.ndarray, dtype: DType) -> np.ndarray:
 
 
 def _lower_bitcast(x: Any, dtype: DType) -> Any:
+    shape: Any = _bitcast_shape(Spec(x.shape, dtypes.as_dtype(x.dtype)), dtype)
     if x.dtype.kind == "c":
         # XLA does not look into complex numbers: their parts go side by side first.
         parts = [lax.expand_dims(p, (x.ndim,)) for p in (lax.real(x), lax.imag(x))]
@@ -201,11 +202,10 @@ def _lower_bitcast(x: Any, dtype: DType) -> Any:
             return lax.bitcast_convert_type(pair, dtype.np)
         flat = lax.bitcast_convert_type(pair, dtype.real_dtype.np)
         if not dtype.is_complex:
-            return lax.reshape(flat, (*x.shape, x.dtype.itemsize // dtype.size))
-        return _paired(lax.reshape(flat, (*x.shape, x.dtype.itemsize // dtype.size, 2)))
+            return lax.reshape(flat, shape)
+        return _paired(lax.reshape(flat, (*shape, 2)))
     if dtype.is_complex:
         flat = lax.bitcast_convert_type(x, dtype.real_dtype.np)
-        shape: Any = _bitcast_shape(Spec(x.shape, dtypes.as_dtype(x.dtype)), dtype)
         return _paired(lax.reshape(flat, (*shape, 2)))
     return lax.bitcast_convert_type(x, dtype.np)
 

@@ -137,14 +137,16 @@ def grayscale_to_rgb(images: Any, name: Any = None) -> Any:
     return broadcast_to(reshape(x, (*x._array.shape[:-1], 1)), (*x._array.shape[:-1], 3))
 
 
-def _parts(name: str, images: Any) -> list[Any]:
+def _parts(name: str, images: Any) -> tuple[list[Any], DType]:
+    """The channels, in single precision at least, and the dtype that they had."""
     from wengert.ops.joining import unstack
 
     x = operand(images, None, dtypes.float32)
     _channels(name, x, 3)
     if not x.dtype.is_floating:
         raise invalid(name, "images must be floating", x, help="Use convert_image_dtype.")
-    return unstack(x, 3, axis=-1)
+    wide = cast(x, dtypes.float32) if x.dtype.size == 2 else x
+    return unstack(wide, 3, axis=-1), x.dtype
 
 
 def rgb_to_hsv(images: Any, name: Any = None) -> Any:
@@ -152,7 +154,7 @@ def rgb_to_hsv(images: Any, name: Any = None) -> Any:
     from wengert.ops.joining import stack
     from wengert.ops.select import maximum, minimum, where
 
-    r, g, b = _parts("rgb_to_hsv", images)
+    (r, g, b), kind = _parts("rgb_to_hsv", images)
     value = maximum(maximum(r, g), b)
     spread = value - minimum(minimum(r, g), b)
     some, bright = spread > 0.0, value > 0.0
@@ -164,7 +166,7 @@ def rgb_to_hsv(images: Any, name: Any = None) -> Any:
     )
     hue = where(some, where(hue < 0.0, hue + 1.0, hue), 0.0)
     saturation = where(bright, spread / where(bright, value, 1.0), 0.0)
-    return stack([hue, saturation, value], axis=-1)
+    return cast(stack([hue, saturation, value], axis=-1), kind)
 
 
 def hsv_to_rgb(images: Any, name: Any = None) -> Any:
@@ -173,10 +175,11 @@ def hsv_to_rgb(images: Any, name: Any = None) -> Any:
     from wengert.ops.select import clip_by_value
     from wengert.ops.unary import abs as absolute
 
-    h, s, v = _parts("hsv_to_rgb", images)
+    (h, s, v), kind = _parts("hsv_to_rgb", images)
     turn = h * 6.0
     pure = [absolute(turn - 3.0) - 1.0, 2.0 - absolute(turn - 2.0), 2.0 - absolute(turn - 4.0)]
-    return stack([((1.0 - s) + s * clip_by_value(p, 0.0, 1.0)) * v for p in pure], axis=-1)
+    found = [((1.0 - s) + s * clip_by_value(p, 0.0, 1.0)) * v for p in pure]
+    return cast(stack(found, axis=-1), kind)
 
 
 def restored(x: Any, dtype: DType) -> Any:
@@ -272,4 +275,6 @@ def per_image_standardization(image: Any) -> Any:
     """Each image as float32 with mean 0 and deviation 1; flat images are not blown up."""
     x = operand(image)
     rank_of("per_image_standardization", x)
+    if 0 in x._array.shape[-3:]:
+        raise wrong("per_image_standardization", f"the images have no pixels: {describe(x)}")
     return standardized(cast(x, dtypes.float32))

@@ -197,6 +197,11 @@ def _groups(channels: int, w: Any) -> int:
 
 def lower_conv(x: Any, w: Any, strides: Any, padding: Any, dilations: Any, first: bool) -> Any:
     at = Windows(strides, padding, dilations, first)
+    if not x.size or not w.size:
+        batch, _, sizes = geometry.split(x.shape, first)
+        reach = geometry.extent(w.shape[:-2], dilations)
+        counts = geometry.outer_sizes("conv", sizes, reach, strides, padding)
+        return lax.full(geometry.join(batch, w.shape[-1], counts, first), x.dtype.type(0))
     groups = _groups(x.shape[1 if first else -1], w)
     if groups == 1 and _has_layers(x.shape, w.shape):
         return lax.platform_dependent(
@@ -270,6 +275,8 @@ def lower_input(
     g: Any, w: Any, shape: Any, strides: Any, padding: Any, dilations: Any, first: bool
 ) -> Any:
     at = Windows(strides, padding, dilations, first)
+    if not g.size or not w.size or 0 in shape:
+        return lax.full(shape, g.dtype.type(0))
     groups = _groups(shape[1 if first else -1], w)
     if groups == 1 and _has_layers(g.shape, w.shape):
         return lax.platform_dependent(
@@ -278,7 +285,7 @@ def lower_input(
             cpu=lambda g, w: _layered_input(g, w, shape=shape, at=at),
             default=lambda g, w: _plain_input(g, w, shape, at, 1),
         )
-    if groups == 1 or not g.size:
+    if groups == 1:
         return _plain_input(g, w, shape, at, groups)
     like = jax.ShapeDtypeStruct(shape, g.dtype)
     return lax.platform_dependent(

@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.lazy import lax, linalg
+from wengert.core.lazy import jnp, lax, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
@@ -159,14 +159,14 @@ def _eig_grad(g: Any, outs: Any, x_dtype: Any) -> Any:
 
 
 @finite_or_nan
-def _lower_eig(x: Any) -> Any:
-    return tuple(linalg.eig(x, compute_left_eigenvectors=False))
-
-
-@finite_or_nan
-def _lower_eigvals(x: Any) -> Any:
-    alone = {"compute_left_eigenvectors": False, "compute_right_eigenvectors": False}
-    return linalg.eig(x, **alone)[0]
+def _lower_eig(x: Any, vectors: bool = True) -> Any:
+    # LAPACK, as JAX calls it, returns wrong eigenvalues of very large and very small matrices.
+    size = jnp.abs(x).max((-2, -1), keepdims=True, initial=0)
+    scale = jnp.ldexp(jnp.ones_like(size), jnp.frexp(size)[1])  # a power of 2: nothing is rounded
+    e, *v = linalg.eig(
+        x / scale, compute_left_eigenvectors=False, compute_right_eigenvectors=vectors
+    )
+    return e * scale[..., 0], *v
 
 
 EIG = Op(
@@ -198,7 +198,7 @@ EIGVALS = Op(
     "x",
     kernel=or_nan(in_float32(lambda x: np.linalg.eigvals(x).astype(_wide(x)))),
     infer=lambda x: _values("eigvals", x, _complex(x.dtype)),
-    lower=wide(_lower_eigvals),
+    lower=wide(lambda x: _lower_eig(x, vectors=False)[0]),
     grad=_eigvals_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,

@@ -162,6 +162,8 @@ def _unpadded(x: Any, shape: Any, pairs: Any) -> Any:
 
 
 def _lower_max_grad(g: Any, x: Any, y: Any, **at: Any) -> Any:
+    if not g.size:
+        return lax.full(x.shape, g.dtype.type(0))
     pairs, _ = _geometry(x.shape, **at)
     if math.prod(at["window"]) > _MOST_PLACES:
         return _lower_max_grad_large(g, x, pairs, at)
@@ -226,6 +228,8 @@ _compiled_max_grad = compiled(_lower_max_grad)
 
 
 def _lower_max_pick(h: Any, x: Any, y: Any, **at: Any) -> Any:
+    if not y.size:
+        return lax.full(y.shape, h.dtype.type(0))
     pairs, _ = _geometry(x.shape, **at)
     if math.prod(at["window"]) > _MOST_PLACES:
         return lax.reshape(h, (h.size,))[_first_max(x, pairs, at)]
@@ -381,6 +385,8 @@ def _arg_kernel(x: np.ndarray, y: np.ndarray, batched: bool, dtype: Any, **at: A
 
 
 def _lower_arg(x: Any, y: Any, batched: bool, dtype: Any, **at: Any) -> Any:
+    if not y.size:
+        return lax.full(y.shape, dtype.np.type(0))
     pairs, _ = _geometry(x.shape, **at)
     found = lax.convert_element_type(_first_max(x, pairs, at), dtype.np)
     if batched or not x.size:

@@ -10,6 +10,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
+from wengert.ops.cast import cast
 from wengert.ops.color import convert_image_dtype
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.resample import filtered
@@ -24,10 +25,12 @@ def sobel_edges(image: Any) -> Any:
     x = operand(image)
     if rank_of("sobel_edges", x) != 4:
         raise wrong("sobel_edges", "a batch of images of rank 4 is needed")
+    kind = x.dtype
+    x = cast(x, dtypes.float32) if kind.is_floating and kind.size == 2 else x
     smooth, slope = (1.0, 2.0, 1.0), (-1.0, 0.0, 1.0)
     down = filtered(filtered(x, 2, smooth, "reflect"), 1, slope, "reflect")
     right = filtered(filtered(x, 1, smooth, "reflect"), 2, slope, "reflect")
-    return stack([down, right], axis=-1)
+    return cast(stack([down, right], axis=-1), kind)
 
 
 def _steps(x: Any, axis: int) -> Any:
@@ -95,9 +98,9 @@ def similarity(
     bell = tuple(float(w) for w in weights / weights.sum())
     need_rank("ssim", x, 3)
     need_rank("ssim", y, 3)
-    rank = x._array.ndim
 
     def blurred(z: Any) -> Any:
+        rank = z._array.ndim
         return filtered(filtered(z, rank - 3, bell), rank - 2, bell)
 
     c1, c2 = (top * k1) * (top * k1), (top * k2) * (top * k2)

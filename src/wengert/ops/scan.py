@@ -20,6 +20,7 @@ from wengert.core.op import Joint, Op
 from wengert.core.shapes import check_axis
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, unary
+from wengert.ops.guarded import multiply_no_nan
 from wengert.ops.power import exp
 
 
@@ -138,7 +139,9 @@ def cumsum(
 
 def _cumprod_grad(g: Any, x: Any, axis: int, reverse: bool) -> Any:
     before = cumprod(x, axis, exclusive=True, reverse=reverse)
-    return before * linear_recurrence(shift(x, axis, not reverse), g, axis, not reverse)
+    # What reaches nobody has no gradient, even where the products before it overflow.
+    after = linear_recurrence(shift(x, axis, not reverse), g, axis, not reverse)
+    return multiply_no_nan(before, after)
 
 
 CUMPROD = unary(

@@ -156,9 +156,14 @@ def expint(x: Any, name: Any = None) -> Any:
     return apply1(EXPINT, operand(x))
 
 
+def _fresnel(x: np.ndarray) -> Any:
+    """Both integrals; SciPy squares numbers beyond the point where they are 1/2 to all digits."""
+    return special.fresnel(np.clip(x, -1e100, 1e100) if x.dtype == np.float64 else x)
+
+
 FRESNEL_COS = smooth(
     "fresnel_cos",
-    lambda x: special.fresnel(x)[1],
+    lambda x: _fresnel(x)[1],
     lambda x: jsp.fresnel(x)[1],
     grad=lambda g, x: g * cos(math.pi / 2 * (x * x)),
 )
@@ -171,7 +176,7 @@ def fresnel_cos(x: Any, name: Any = None) -> Any:
 
 FRESNEL_SIN = smooth(
     "fresnel_sin",
-    lambda x: special.fresnel(x)[0],
+    lambda x: _fresnel(x)[0],
     lambda x: jsp.fresnel(x)[0],
     grad=lambda g, x: g * sin(math.pi / 2 * (x * x)),
 )

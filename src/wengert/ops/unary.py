@@ -135,6 +135,11 @@ def tanh(x: Any, name: Any = None) -> Any:
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "c":
+        # exp(-x) would overflow in both parts, and 1 over that is NaN.
+        left = np.real(x) < 0
+        small = np.exp(np.where(left, x, -x))
+        return np.where(left, small, 1).astype(x.dtype) / (1 + small)
     out = np.asarray(np.negative(x))
     np.exp(out, out=out)
     out += 1
