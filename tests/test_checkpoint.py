@@ -8,6 +8,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wengert as tf
@@ -112,19 +113,87 @@ def test_an_object_that_fails_to_restore_takes_the_others_back(tmp_path):
 # --- what waits for later
 
 
-def test_lists_and_dicts_that_grow_are_restored_on_request(tmp_path):
+def grown(tmp_path):
     path = tf.train.Checkpoint(m=Thing(l=[var(1.0)], d={"k": var(2.0)})).write(tmp_path / "ckpt")
     model = Thing(l=[], d={})
-    status = tf.train.Checkpoint(m=model).read(path)
+    return path, model, tf.train.Checkpoint(m=model).read(path)
+
+
+def test_variables_in_lists_and_dicts_are_restored_when_they_are_used(tmp_path):
+    _, model, status = grown(tmp_path)
+    other = var(5.0)
     model.l.append(var(0.0))
     model.d["k"] = var(0.0)
+    model.d["k"].assign_add(10.0)
+    assert (float(model.l[0]), float(model.d["k"]), float(other)) == (1.0, 12.0, 5.0)
+    status.assert_consumed()
+    assert type(model.l) is list and type(model.l[0]) is tf.Variable
+    assert type(other) is type(var(1.0)) is tf.Variable
+
+
+def test_what_is_assigned_first_replaces_what_the_file_has(tmp_path):
+    _, model, status = grown(tmp_path)
+    model.l.append(var(0.0))
+    model.l[0].assign(7.0)
+    model.d["k"] = var(0.0)
+    status.assert_consumed()
+    assert (float(model.l[0]), float(model.d["k"])) == (7.0, 2.0)
+
+
+def test_variables_that_were_used_before_are_restored_on_request(tmp_path):
+    _, model, status = grown(tmp_path)
+    first, second = var(0.0), var(0.0)
+    assert float(first) + float(second) == 0.0
+    model.l.append(first)
+    model.d["k"] = second
     assert (float(model.l[0]), float(model.d["k"])) == (0.0, 0.0)
     with pytest.raises(AssertionError, match=r"2 values in .* have no object here: m/d/k, m/l/0"):
         status.assert_consumed()
     status.initialize_or_restore()
     assert (float(model.l[0]), float(model.d["k"])) == (1.0, 2.0)
     status.assert_consumed()
-    assert type(model.l) is list
+
+
+def test_the_newest_checkpoint_gives_late_values(tmp_path):
+    _, model, _ = grown(tmp_path)
+    path = tf.train.Checkpoint(m=Thing(l=[var(3.0)])).write(tmp_path / "newer")
+    tf.train.Checkpoint(m=model).read(path)
+    model.l.append(var(0.0))
+    model.d["k"] = copy.deepcopy(var(0.0))
+    assert (float(model.l[0]), float(model.d["k"])) == (3.0, 2.0)
+
+
+class Momentum(tf.Module):
+    """An optimizer as people write it: the slots are made on the first step."""
+
+    def __init__(self) -> None:
+        self.slots: dict[str, Any] = {}
+
+    def step(self, name: str, g: Any) -> Any:
+        if name not in self.slots:
+            self.slots[name] = tf.Variable(tf.zeros_like(g))
+        slot = self.slots[name]
+        slot.assign(0.9 * slot + g)
+        return slot + 0.0
+
+
+@pytest.mark.parametrize("options", [None, {}, {"jit_compile": True}], ids=str)
+def test_slots_of_an_optimizer_go_on_where_they_were(tmp_path, options):
+    def made() -> tuple[Any, Any]:
+        found = Momentum()
+        return found, found.step if options is None else tf.function(found.step, **options)
+
+    first, step = made()
+    g = tf.constant([1.0, 2.0])
+    for _ in range(3):
+        step("w", g)
+    path = tf.train.Checkpoint(optimizer=first).save(tmp_path / "ckpt")
+    second, again = made()
+    checkpoint = tf.train.Checkpoint(optimizer=second)
+    status = checkpoint.restore(path)
+    np.testing.assert_allclose(again("w", g), step("w", g))
+    np.testing.assert_allclose(again("w", g), step("w", g))
+    status.assert_consumed()
 
 
 def test_a_copy_waits_for_nothing(tmp_path):

@@ -2,7 +2,8 @@
 
 A restoration first finds out which value belongs to which object, then checks and reads all of
 them, and only then assigns: what does not fit is an error, and nothing is changed. Values whose
-objects are not there yet wait until they are attached as an attribute of an object that is.
+objects are not there yet wait until they are attached as an attribute of an object that is, or
+used for the first time in a list or dict (see `newborn`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from wengert.checkpoint.format import Reader
 from wengert.checkpoint.graph import VARIABLE, Node, leading_to, path_of, walk
+from wengert.checkpoint.newborn import expect, grow
 from wengert.checkpoint.trackable import (
     Trackable,
     children,
@@ -61,6 +63,8 @@ class Restoration:
         self.waiting = {i for i, node in enumerate(self.nodes) if node.values}
         self.matches = 0
         self._restored: dict[int, weakref.ref[Any]] = {}
+        # Lists and dicts that wait for elements: their owner, their name there, and their node.
+        self._containers: dict[tuple[int, str], tuple[weakref.ref[Any], str, int]] = {}
 
     @property
     def open(self) -> bool:
@@ -89,9 +93,12 @@ class Restoration:
         """Whether an attribute is the variable inside a variable of Keras, made at last."""
         return name == "_value" and VARIABLE in self.nodes[node].values
 
-    def run(self, node: int, x: Any) -> int:
-        """Restores all that is found from an object on; says how many objects got values."""
-        match = self._match(node, x)
+    def run(self, node: int, x: Any, only: Variable | None = None) -> int:
+        """Restores all that is found from an object on; says how many objects got values.
+
+        With `only`, nothing but that variable is given a value.
+        """
+        match = self._match(node, x, only)
         self._check(match)
         arrays = [self.reader.read(key) for _, key in match.variables]
         with using(State()):  # at once, even while a function is traced
@@ -105,7 +112,22 @@ class Restoration:
         self._wait(match)
         return len(match.taken)
 
-    def _match(self, start: int, x: Any) -> _Match:
+    def look_again(self, variable: Variable) -> bool:
+        """Restores a new variable if it was put into a list or dict that waits for it."""
+        if not any(self._suits(variable, i) for i in self.waiting):
+            return False
+        for ref, name, node in list(self._containers.values()):
+            owner = ref()
+            held = None if owner is None else children(owner).get(name)
+            if held is not None and self.run(node, held, variable):
+                return True
+        return False
+
+    def _suits(self, variable: Variable, node: int) -> bool:
+        key = self.nodes[node].values.get(VARIABLE)
+        return key is not None and _fits(variable, self.reader.entries[key])
+
+    def _match(self, start: int, x: Any, only: Variable | None) -> _Match:
         found = _Match([], set(), [], [], [])
         queue: deque[tuple[int, Any]] = deque([(start, x)])
         seen: set[int] = set()
@@ -115,7 +137,7 @@ class Restoration:
                 continue
             seen.add(number)
             found.visited.append((number, x))
-            if number in self.waiting:
+            if number in self.waiting and (only is None or variable_of(x) is only):
                 self._take(found, number, x)
             own = children(x)
             for name, child in self.nodes[number].children.items():
@@ -144,10 +166,8 @@ class Restoration:
     def _check(self, match: _Match) -> None:
         wrong: list[str] = []
         for variable, key in (*match.variables, *match.unmade):
-            entry, shape = self.reader.entries[key], TensorShape(variable.shape)
-            if as_dtype(variable.dtype) is not entry.dtype or not shape.is_compatible_with(
-                entry.shape
-            ):
+            entry = self.reader.entries[key]
+            if not _fits(variable, entry):
                 wrong.append(
                     f"{path_of(key)} is {describe(entry)} in the file and {describe(variable)} in "
                     f"variable {variable.name!r}"
@@ -181,6 +201,12 @@ class Restoration:
                 continue
             if self.nodes[number].children or is_unmade(x):
                 x._await(self, number)
+            own = children(x)
+            for name, child in self.nodes[number].children.items():
+                if child in leading and isinstance(own.get(name), list | dict):
+                    self._containers[number, name] = (weakref.ref(x), name, child)
+        if self._containers:
+            expect(self)
 
     def paths_waiting(self) -> list[str]:
         """The paths of the values that nobody took."""
@@ -194,6 +220,12 @@ class Restoration:
                 "what restore() returns if that is right.",
                 len(waiting), self.reader.path, _some(self.paths_waiting()),
             )  # fmt: skip
+
+
+def _fits(variable: Any, entry: Any) -> bool:
+    """Whether a variable, or a variable of Keras, may hold a value of the file."""
+    same = as_dtype(variable.dtype) is entry.dtype
+    return same and TensorShape(variable.shape).is_compatible_with(entry.shape)
 
 
 def _some(names: list[str]) -> str:
@@ -210,6 +242,7 @@ class CheckpointLoadStatus:
 
     def assert_consumed(self) -> CheckpointLoadStatus:
         """Raises `AssertionError` unless every value of the file and every variable was matched."""
+        self._settle()
         waiting = self._restoration.paths_waiting()
         if waiting:
             raise _unmatched(
@@ -221,7 +254,7 @@ class CheckpointLoadStatus:
 
     def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
         """Raises `AssertionError` unless every variable that is there now got a value."""
-        found = walk(self._root)
+        found = self._settle()
         missing = [
             path_of(next(iter(node.values.values())))
             for node, x in zip(found.nodes, found.objects, strict=True)
@@ -234,6 +267,15 @@ class CheckpointLoadStatus:
                 f"{_some(sorted(missing))}",
             )
         return self
+
+    def _settle(self) -> Any:
+        """All objects, when those that nobody has used yet have looked for their values."""
+        found = walk(self._root)
+        for x in found.objects:
+            variable = variable_of(x)
+            if variable is not None:
+                grow(variable)
+        return found
 
     def assert_nontrivial_match(self) -> CheckpointLoadStatus:
         """Raises `AssertionError` if nothing but the root was matched."""
@@ -252,8 +294,9 @@ class CheckpointLoadStatus:
     def initialize_or_restore(self, session: Any = None) -> None:
         """Looks again, from the root, for objects whose values still wait.
 
-        Attributes get their values when they are set; this is for what was put into lists and
-        dicts since, and overwrites what such variables hold.
+        Attributes get their values when they are set, and variables in lists and dicts when they
+        are first used; this is for variables that were used before they were put there, and
+        overwrites what they hold.
         """
         if self._restoration.open:
             self._restoration.run(0, self._root)

@@ -51,6 +51,8 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
+# Who wants to know of new variables: checkpoints that still hold values for such.
+BORN: list[Callable[[Any], None]] = []
 TAKEN: Any = object()  # in the place of a value that a compiled step is working on
 # Whether this is Python that a running step has called.
 CALLED_BACK: ContextVar[bool] = ContextVar("wengert_called_back", default=False)
@@ -173,6 +175,8 @@ class Variable(Scattered):
         self._constraint = constraint
         self._synchronization = synchronization
         self._aggregation = aggregation
+        for born in (*BORN,):
+            born(self)
 
     # What it is.
 
@@ -419,7 +423,8 @@ class Variable(Scattered):
     __imod__ = __ipow__ = __imatmul__ = __iand__ = __ior__ = __ixor__ = _in_place
 
     def __reduce__(self) -> Any:
-        return _restore, (type(self), self.numpy(), self._name, self._trainable, self._declared)
+        value = self.numpy()
+        return _restore, (type(self), value, self._name, self._trainable, self._declared)
 
     def __copy__(self) -> Variable:
         return self.__deepcopy__({})

@@ -1,0 +1,58 @@
+"""Variables that are made while a checkpoint waits for what will be put into lists and dicts.
+
+Python's own lists and dicts do not tell when something is put into them. So a variable that is
+born while a restored checkpoint still holds values for such a place looks for its value when it is
+first used: by then it is in its place.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from wengert.core.variable import BORN, Variable
+
+_hosts = Variable.__dict__["_host"]
+_waiting: list[weakref.ref[Any]] = []  # restorations, the newest last
+
+
+class Newborn(Variable):
+    """An ordinary variable as soon as somebody uses it."""
+
+    __slots__ = ()
+
+    @property
+    def _host(self) -> Any:  # type: ignore[override]  # a slot of the base class
+        grow(self)
+        return _hosts.__get__(self)
+
+    @_host.setter
+    def _host(self, value: Any) -> None:
+        grow(self)
+        _hosts.__set__(self, value)
+
+
+def grow(variable: Variable) -> None:
+    """Looks for the value of a newborn variable; the newest checkpoint that has one gives it."""
+    if type(variable) is not Newborn:
+        return
+    variable.__class__ = Variable  # type: ignore[assignment]  # one has the slots of the other
+    for found in [ref() for ref in reversed(_waiting)]:
+        if found is not None and found.look_again(variable):
+            return
+
+
+def expect(restoration: Any) -> None:
+    """Lets variables that are born from now on look for their values in a checkpoint."""
+    if not any(ref() is restoration for ref in _waiting):
+        _waiting.append(weakref.ref(restoration))
+    if _born not in BORN:
+        BORN.append(_born)
+
+
+def _born(variable: Variable) -> None:
+    _waiting[:] = [ref for ref in _waiting if (found := ref()) is not None and found.open]
+    if not _waiting:
+        BORN.remove(_born)
+    elif type(variable) is Variable:
+        variable.__class__ = Newborn  # type: ignore[assignment]
