@@ -605,3 +605,18 @@ def test_keras_own_tests() -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "losses                          180      180  100.0%" in done.stdout
+
+
+def test_a_copy_of_a_weight_is_made_in_a_function() -> None:
+    layer = tf.keras.layers.Dense(1)
+    layer.build((None, 2))
+    made: list[Any] = []
+
+    @tf.function
+    def f(x: Any) -> Any:
+        if not made:
+            made.append(tf.Variable(layer.kernel, trainable=False))
+        return made[0] + x
+
+    for x in (1.0, 2.0):
+        np.testing.assert_allclose(f(tf.constant(x)), layer.kernel.numpy() + x)

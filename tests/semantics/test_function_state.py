@@ -103,6 +103,24 @@ def test_variables_are_made_on_the_first_call_only():
     assert f.experimental_get_tracing_count() == 2
 
 
+def test_a_variable_is_made_from_whatever_a_tensor_is_made_from():
+    made, v = [], tf.Variable([5.0])
+
+    @function
+    def f(x):
+        if not made:
+            made.append(tf.Variable([x, 2.0]))
+            made.append(tf.Variable([v[0], x]))
+            made.append(tf.Variable([1, 2], dtype=tf.float64))
+        return made[0] * 1.0, made[1] * 1.0, made[2] * 1.0
+
+    for x in (one, two):
+        first, second, third = f(x)
+        check(first, [1.0, 2.0])
+        check(second, [5.0, 1.0])
+        check(third, [1.0, 2.0])
+
+
 def test_a_variable_on_every_call_is_an_error():
     f = function(lambda x: tf.Variable(1.0) * x)
     for _ in range(2):

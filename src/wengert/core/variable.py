@@ -148,12 +148,12 @@ class Variable(Scattered):
 
         if initial_value is None:
             raise at_site(ValueError("Variable: give `initial_value`, a value or a function."))
+        wanted = None if dtype is None else dtypes.as_dtype(dtype)
         graph = building_graph()
         if graph is not None:
-            initial_value = graph.create(self, initial_value)
+            initial_value = graph.create(self, initial_value, wanted)
         elif callable(initial_value) and not isinstance(initial_value, Value):
             initial_value = initial_value()
-        wanted = None if dtype is None else dtypes.as_dtype(dtype)
         array = np.asarray(operand(initial_value, wanted)._array)
         declared = TensorShape(array.shape if shape is None else shape)
         if not declared.is_compatible_with(array.shape):
@@ -436,6 +436,9 @@ class Variable(Scattered):
         copy._synchronization = self._synchronization
         copy._aggregation = self._aggregation
         return copy
+
+    def __format__(self, spec: str) -> str:
+        return super().__format__(spec) if spec else str(self)
 
     def __repr__(self) -> str:
         return (

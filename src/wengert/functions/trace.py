@@ -312,8 +312,8 @@ def put_together(skeleton: Any, tensors: list[Any]) -> Any:
 
 def _creator(
     graph: Graph, feeds: dict[int, Any], creating: list[Variable] | tuple[()] | None
-) -> Callable[[Variable, Any], Any]:
-    def create(variable: Variable, initial: Any) -> Any:
+) -> Callable[[Variable, Any, Any], Any]:
+    def create(variable: Variable, initial: Any, dtype: Any) -> Any:
         if creating is None or isinstance(creating, tuple):
             when = "on a call that is not its first" if creating is None else "at every call"
             raise coded(
@@ -327,7 +327,7 @@ def _creator(
             with using(State()):
                 initial = initial()
         creating.append(variable)
-        return _evaluated(graph, feeds, initial)
+        return _evaluated(graph, feeds, operand(initial, dtype))
 
     return create
 

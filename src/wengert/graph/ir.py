@@ -310,7 +310,7 @@ class Graph:
         tensor._id = self.roots.get(variable._id, variable._id)
         return tensor
 
-    def create(self, variable: Variable, initial: Any) -> Any:
+    def create(self, variable: Variable, initial: Any, dtype: Any) -> Any:
         """Asks the function being traced whether a variable may be created, and its start."""
         graph: Graph = self
         while graph.on_create is None and graph.parent is not None:
@@ -322,7 +322,7 @@ class Graph:
                     "outside, or under tf.init_scope()."
                 )
             )
-        return graph.on_create(variable, initial)
+        return graph.on_create(variable, initial, dtype)
 
     def draw(self, kind: str, seed: int | None) -> Any:
         """A random state: drawn for each run, and in a loop derived for each turn.

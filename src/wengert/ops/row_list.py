@@ -115,7 +115,8 @@ class Rows:
             raise invalid(
                 "TensorArray",
                 f"element {i} was never written, and no shape is known for it",
-                help="Write it first, or give `element_shape`.",
+                help="Write it first, and keep what `write` returns (`a = a.write(i, x)`), or give "
+                "`element_shape`.",
             )
         if self.dtype == object:
             return np.full(self.row, b"", object)
