@@ -115,6 +115,45 @@ class TestWarnings:
         (text,) = caught(ask)
         assert "WG118: probably, an earlier call from this line had a gradient for `x`" in text
 
+    def test_a_variable_that_became_a_tensor(self) -> None:
+        def ask() -> None:
+            w: Any = tf.Variable(1.0)
+            for _ in range(2):
+                with tf.GradientTape() as tape:
+                    loss = w * w
+                g = tape.gradient(loss, w)
+                if g is not None:
+                    w = w - 0.1 * g
+
+        (text,) = caught(ask)
+        assert "WG101: `w` is a plain tensor" in text and "change that by `assign`" in text
+
+    def test_an_update_after_the_gradient_is_not_to_blame(self) -> None:
+        def ask() -> None:
+            v, u = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+            for _ in range(2):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(tf.cast(v > u, tf.float32))
+                grads = tape.gradient(loss, [v, u])
+                for x, g in zip([v, u], grads, strict=True):
+                    if g is not None:
+                        x.assign_sub(g)
+                if grads[0] is not None:
+                    v.assign(v - grads[0])
+
+        found = caught(ask)
+        assert found and all("WG116" in text for text in found)
+
+    def test_a_value_that_went_through_a_variable_is(self) -> None:
+        def ask() -> None:
+            x, state = tf.Variable(2.0), tf.Variable(0.0)
+            with tf.GradientTape() as tape:
+                state.assign(x * 3.0)
+                loss = state * state
+            tape.gradient(loss, x)
+
+        assert "WG114" in caught(ask)[0]
+
     def test_jacobians_too(self) -> None:
         def ask() -> None:
             x = tf.constant([3.0])

@@ -58,14 +58,18 @@ class Telling:
 
     # The source.
 
-    def _never_watched(self) -> Explanation:
+    def _never_watched(self, before: bool = False) -> Explanation:
         word = self._word(self.source)
+        watch = f"Call `{self._watch()}` inside the `with` block, before it is used."
+        keep = (
+            " If it was a variable before, change that by `assign`: `=` puts a tensor in its place."
+        )
         return self._reason(
             "WG101",
             f"{word} is a plain tensor; a tape follows one only when told to",
             place(self.source._site, f"{word} is made here"),
             self._begun(),
-            remedy=f"Call `{self._watch()}` inside the `with` block, before it is used.",
+            remedy=watch + keep if before else watch,
         )
 
     def _watches_nothing(self) -> Explanation:

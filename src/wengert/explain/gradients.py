@@ -61,6 +61,13 @@ class Case(Telling):
                 return name
         return None
 
+    def changed(self) -> Explanation:
+        """What is another than in an earlier call from the same line, which had a gradient."""
+        told = clock.watched(self.evidence, self.source._id) is not None
+        if not told and not isinstance(self.source, Variable):
+            return self._never_watched(before=True)
+        return self.not_taken(self.branch_around())
+
     def _unwatched(self) -> list[Explanation]:
         """Reasons why the tape does not follow the source at all."""
         s = self.source

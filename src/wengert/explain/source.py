@@ -20,6 +20,7 @@ _NUMBERS = {"float", "int", "bool"}
 _ARRAYS = {"array", "asarray", "float32", "float64", "ascontiguousarray"}
 _ASSIGNS = {"assign", "assign_add", "assign_sub", "scatter_add", "scatter_sub", "scatter_update"}
 _ASSIGNS |= {"scatter_nd_add", "scatter_nd_sub", "scatter_nd_update"}
+_GRADIENTS = {"gradient", "jacobian", "batch_jacobian"}
 _STARTERS = {"Thread", "submit", "map", "to_thread", "run_in_executor"}
 _MOST = 300
 
@@ -117,15 +118,13 @@ class Slice:
     def _assignments(self, name: str, scope: Any) -> list[tuple[ast.AST, Any]]:
         found: list[tuple[ast.AST, Any]] = []
         for node in _own(scope):
-            if isinstance(node, ast.Assign) and any(_binds(t, name) for t in node.targets):
-                found.append((node.value, scope))
-            elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.For):
-                value = node.iter if isinstance(node, ast.For) else node.value
-                if _binds(node.target, name) and value is not None:
-                    found.append((value, scope))
+            value = _bound(node, name)
+            if value is not None:
+                found.append((value, scope))
             elif isinstance(node, ast.Call) and _is_assign(node, name):
-                self.found.append(self._as("assign", node))
-                found += [(a, scope) for a in node.args]
+                if not _by_gradient(node, scope):
+                    self.found.append(self._as("assign", node))
+                    found += [(a, scope) for a in node.args]
             elif isinstance(node, ast.Call) and _is_growing(node, name):
                 found += [(a, scope) for a in node.args]
         if not found and scope is not self._module:
@@ -169,6 +168,29 @@ def _own(scope: Any) -> Iterator[ast.AST]:
 
 def _binds(target: ast.AST, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(target))
+
+
+def _bound(node: ast.AST, name: str) -> ast.expr | None:
+    """What a statement binds a name to, if it does."""
+    if isinstance(node, ast.Assign):
+        return node.value if any(_binds(t, name) for t in node.targets) else None
+    if isinstance(node, ast.AnnAssign | ast.AugAssign | ast.For) and _binds(node.target, name):
+        return node.iter if isinstance(node, ast.For) else node.value
+    return None
+
+
+def _by_gradient(node: ast.Call, scope: Any) -> bool:
+    """Whether what is assigned was made from a gradient: an update, which comes after the tape."""
+    queue: list[ast.expr] = list(node.args)
+    seen: set[str] = set()
+    for expr in queue:
+        for inner in ast.walk(expr):
+            if isinstance(inner, ast.Call) and getattr(inner.func, "attr", "") in _GRADIENTS:
+                return True
+            if isinstance(inner, ast.Name) and inner.id not in seen:
+                seen.add(inner.id)
+                queue += [b for n in _own(scope) if (b := _bound(n, inner.id)) is not None]
+    return False
 
 
 def _is_assign(node: ast.Call, name: str) -> bool:

@@ -82,7 +82,7 @@ def reasons(
     if evidence is None:
         evidence = history.take(tape)
         cases = [Case(tape, evidence, targets, s, names, asked, {}) for s in missing]
-        return grouped([case.not_taken(case.branch_around()) for case in cases])
+        return grouped([case.changed() for case in cases])
     # While a function is traced nobody listens but the tapes inside it.
     past = findings.history() if executing_eagerly() else None
     if past is not None:
