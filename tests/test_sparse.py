@@ -239,3 +239,47 @@ def test_refusals_say_why_and_where(text: str) -> None:
         call()
     assert str(caught.value) == text
     assert __file__ in "".join(caught.value.__notes__)
+
+
+class TestEditDistance:
+    """The numbers are TensorFlow's."""
+
+    hypothesis = tf.SparseTensor([[0, 0, 0], [1, 0, 0]], ["a", "b"], (2, 1, 1))
+    truth = tf.SparseTensor(
+        [[0, 1, 0], [1, 0, 0], [1, 0, 1], [1, 1, 0]], ["a", "b", "c", "a"], (2, 2, 2)
+    )
+    rows = tf.sparse.from_dense([[1, 2, 3, 0], [4, 5, 0, 0], [0, 0, 0, 0]])
+    others = tf.sparse.from_dense([[1, 3, 3, 2], [4, 0, 0, 0], [0, 0, 0, 0]])
+
+    @pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+    def test_distances(self, wrap: Any) -> None:
+        f = wrap(tf.edit_distance)
+        found = f(self.hypothesis, self.truth)
+        np.testing.assert_array_equal(found, [[np.inf, 1.0], [0.5, 1.0]])
+        np.testing.assert_array_equal(f(self.hypothesis, self.truth, False), np.ones([2, 2]))
+        np.testing.assert_array_equal(f(self.rows, self.others), [0.5, 1.0, 0.0])
+        np.testing.assert_array_equal(f(self.rows, self.others, normalize=False), [2, 1, 0])
+        np.testing.assert_allclose(f(self.others, self.rows), [2 / 3, 0.5, 0.0])
+
+    def test_it_is_levenshteins(self) -> None:
+        def slow(x: Any, y: Any) -> int:
+            if not x or not y:
+                return len(x) + len(y)
+            keep = slow(x[1:], y[1:]) + (x[0] != y[0])
+            return min(keep, slow(x[1:], y) + 1, slow(x, y[1:]) + 1)
+
+        rng = np.random.default_rng(0)
+        for _ in range(40):
+            x, y = (rng.integers(1, 4, rng.integers(0, 6)) for _ in range(2))
+            sides = [tf.RaggedTensor.from_row_lengths(z, [len(z)]).to_sparse() for z in (x, y)]
+            got = tf.edit_distance(*sides, normalize=False)
+            assert float(got[0]) == slow(list(x), list(y))
+
+    def test_bad_arguments(self) -> None:
+        with pytest.raises(TypeError, match="`hypothesis` must be a SparseTensor; got Tensor"):
+            tf.edit_distance(tf.constant([[1]]), self.rows)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="same dtype"):
+            tf.edit_distance(self.rows, tf.cast(self.rows, tf.int64))
+        flat = tf.sparse.from_dense([1, 2])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="the same rank, 2 or more"):
+            tf.edit_distance(flat, flat)

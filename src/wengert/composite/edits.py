@@ -1,0 +1,90 @@
+"""`tf.edit_distance`: how many changes turn one sequence into another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.composite.sparse_tensor import SparseTensor
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.core.op import Op, Spec
+
+_NAME = "edit_distance"
+
+
+def _distance(x: np.ndarray, y: np.ndarray) -> int:
+    """Levenshtein's distance, a row of his table at a time."""
+    steps = np.arange(len(y) + 1)
+    row = steps
+    for k, element in enumerate(x):
+        best = np.empty_like(row)
+        best[0] = k + 1
+        np.minimum(row[1:] + 1, row[:-1] + (y != element), out=best[1:])
+        # An insertion costs 1 more than the place before: the least of all places to the left.
+        row = np.minimum.accumulate(best - steps) + steps
+    return int(row[-1])
+
+
+def _sequences(indices: np.ndarray, values: np.ndarray, lead: tuple[int, ...]) -> list[np.ndarray]:
+    """The values of each row, in the order in which they are given."""
+    rows = np.ravel_multi_index(tuple(indices[:, :-1].T), lead) if len(indices) else indices[:, 0]
+    order = np.argsort(rows, kind="stable")
+    ends = np.searchsorted(rows[order], np.arange(1, int(np.prod(lead))))
+    return np.split(values[order], ends)
+
+
+def _kernel(
+    hi: np.ndarray, hv: np.ndarray, hs: np.ndarray, ti: np.ndarray, tv: np.ndarray, ts: np.ndarray,
+    normalize: bool,
+) -> np.ndarray:  # fmt: skip
+    lead = tuple(int(n) for n in np.maximum(hs, ts)[:-1])
+    out = np.zeros(lead, np.float32)
+    if not out.size:
+        return out
+    pairs = zip(_sequences(hi, hv, lead), _sequences(ti, tv, lead), strict=True)
+    for i, (x, y) in enumerate(pairs):
+        found = _distance(x, y)
+        over = len(y) if normalize else 1
+        out.flat[i] = found / over if over else np.inf if found else 0.0
+    return out
+
+
+def _infer(*parts: Spec, normalize: bool) -> Spec:
+    shape = parts[0].shape
+    rank = None if shape is None else shape[1]
+    return Spec(None if rank is None else (None,) * (rank - 1), dtypes.float32)
+
+
+EDIT_DISTANCE = Op(
+    _NAME, "hi hv hs ti tv ts", kernel=_kernel, infer=_infer, lower=None, grad=None, match=(1, 4)
+)
+
+
+def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: Any = None) -> Any:
+    """How many insertions, deletions and substitutions turn each row into that of the truth.
+
+    Both are sparse; the last axis holds the sequences. Normalized, the number is divided by the
+    length of the truth; without any truth it is infinite, or 0 for an empty hypothesis.
+    """
+    for x, what in ((hypothesis, "hypothesis"), (truth, "truth")):
+        if not isinstance(x, SparseTensor):
+            raise at_site(
+                TypeError(
+                    f"{_NAME}: `{what}` must be a SparseTensor; got {type(x).__name__}. Make one "
+                    f"with tf.sparse.from_dense, or with `to_sparse` of a ragged tensor."
+                )
+            )
+    if hypothesis.dtype is not truth.dtype:
+        rule = "both must have the same dtype"
+        raise invalid_dtype(_NAME, rule, hypothesis.values, truth.values, help="Use tf.cast.")
+    ranks = [x.shape.rank for x in (hypothesis, truth)]
+    if None not in ranks and (ranks[0] != ranks[1] or ranks[0] < 2):
+        raise invalid(
+            _NAME, f"both must have the same rank, 2 or more; got ranks {ranks[0]} and {ranks[1]}",
+            help="The last axis holds the sequences, the others number them.",
+        )  # fmt: skip
+    parts = [p for x in (hypothesis, truth) for p in (x.indices, x.values, x.dense_shape)]
+    return apply(EDIT_DISTANCE, *parts, normalize=bool(normalize))
