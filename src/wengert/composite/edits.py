@@ -30,7 +30,9 @@ def _distance(x: np.ndarray, y: np.ndarray) -> int:
 
 def _sequences(indices: np.ndarray, values: np.ndarray, lead: tuple[int, ...]) -> list[np.ndarray]:
     """The values of each row, in the order in which they are given."""
-    rows = np.ravel_multi_index(tuple(indices[:, :-1].T), lead) if len(indices) else indices[:, 0]
+    rows = np.zeros(len(indices), np.int64)
+    for k, size in enumerate(lead):
+        rows = rows * size + indices[:, k]
     order = np.argsort(rows, kind="stable")
     ends = np.searchsorted(rows[order], np.arange(1, int(np.prod(lead))))
     return np.split(values[order], ends)
