@@ -280,6 +280,9 @@ class TestEditDistance:
             tf.edit_distance(tf.constant([[1]]), self.rows)
         with pytest.raises(tf.errors.InvalidArgumentError, match="same dtype"):
             tf.edit_distance(self.rows, tf.cast(self.rows, tf.int64))
+        outside = tf.SparseTensor([[5, 0]], [1], (2, 1))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="an index lies outside"):
+            tf.edit_distance(outside, outside)
         flat = tf.sparse.from_dense([1, 2])
         with pytest.raises(tf.errors.InvalidArgumentError, match="the same rank, 2 or more"):
             tf.edit_distance(flat, flat)
