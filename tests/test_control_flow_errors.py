@@ -66,7 +66,7 @@ ALIKE: list[Case] = [
     (lambda: array().write(1.5, 1.0), TypeError, "TensorArray.write: the index must be a whole number; got float32[]."),
     (lambda: tf.TensorArray(tf.float32), ValueError, "TensorArray: `size` must be given; 0 for one that grows."),
     (lambda: array().unstack(1.0), InvalidArgumentError, "TensorArray.unstack: `value` must have rows; got float32[]."),
-    (lambda: array().read(0), InvalidArgumentError, "TensorArray: element 0 was never written, and no shape is known for it. Write it first, or give `element_shape`."),
+    (lambda: array().read(0), InvalidArgumentError, "TensorArray: element 0 was never written, and no shape is known for it. Write it first, and keep what `write` returns (`a = a.write(i, x)`), or give `element_shape`."),
     (lambda: array().write(0, 1.0).write(1, 1.0).concat(), InvalidArgumentError, "TensorArray.concat: the elements must have an axis to join them along. Use stack()."),
     (lambda: array().split(c([1.0, 2.0, 3.0]), [1, 3]), InvalidArgumentError, "TensorArray.split: the lengths must add up to the 3 rows of `value`; got [1, 3]."),
 ]  # fmt: skip

@@ -24,6 +24,7 @@ from wengert.ops.cast import cast
 from wengert.ops.declare import static_int
 from wengert.ops.gather import gather
 from wengert.ops.joining import concat, split, stack, unstack
+from wengert.ops.row_list import never_written
 from wengert.ops.row_pieces import CUT_ROWS, JOIN_ROWS, row_lengths
 from wengert.ops.rows import (
     COUNT_ROWS,
@@ -228,11 +229,7 @@ class TensorArray:
             return found
         shape = self.element_shape
         if not shape.is_fully_defined():
-            raise invalid(
-                "TensorArray",
-                f"element {i} was never written, and no shape is known for it",
-                help="Write it first, or give `element_shape`.",
-            )
+            raise never_written(i)
         blank = b"" if self._dtype is dtypes.string else 0
         sizes: Any = shape.as_list()
         return wrap(np.full(sizes, blank, self._dtype.np))

@@ -16,6 +16,16 @@ import numpy as np
 from wengert.core.errors import InvalidIndexError, invalid
 
 
+def never_written(i: int) -> Exception:
+    """What to raise for an element that is read before it is written."""
+    return invalid(
+        "TensorArray",
+        f"element {i} was never written, and no shape is known for it",
+        help="Write it first, and keep what `write` returns (`a = a.write(i, x)`), or give "
+        "`element_shape`.",
+    )
+
+
 class Rows:
     """Rows of one dtype; `None` stands for zeros that nobody wrote.
 
@@ -112,12 +122,7 @@ class Rows:
     def blank(self, i: int) -> Any:
         """What stands where nothing was written."""
         if self.row is None:
-            raise invalid(
-                "TensorArray",
-                f"element {i} was never written, and no shape is known for it",
-                help="Write it first, and keep what `write` returns (`a = a.write(i, x)`), or give "
-                "`element_shape`.",
-            )
+            raise never_written(i)
         if self.dtype == object:
             return np.full(self.row, b"", object)
         return np.zeros(self.row, self.dtype)
