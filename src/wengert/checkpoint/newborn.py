@@ -8,6 +8,7 @@ first used: by then it is in its place.
 from __future__ import annotations
 
 import weakref
+from contextlib import suppress
 from typing import Any
 
 from wengert.core.variable import BORN, Variable
@@ -53,6 +54,7 @@ def expect(restoration: Any) -> None:
 def _born(variable: Variable) -> None:
     _waiting[:] = [ref for ref in _waiting if (found := ref()) is not None and found.open]
     if not _waiting:
-        BORN.remove(_born)
+        with suppress(ValueError):  # another thread was first
+            BORN.remove(_born)
     elif type(variable) is Variable:
         variable.__class__ = Newborn  # type: ignore[assignment]
