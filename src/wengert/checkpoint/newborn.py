@@ -57,4 +57,4 @@ def _born(variable: Variable) -> None:
         with suppress(ValueError):  # another thread was first
             BORN.remove(_born)
     elif type(variable) is Variable:
-        variable.__class__ = Newborn  # type: ignore[assignment]
+        variable.__class__ = Newborn  # type: ignore[assignment]  # as in `grow`

@@ -31,7 +31,8 @@ def _distance(x: np.ndarray, y: np.ndarray) -> int:
 def _sequences(indices: np.ndarray, values: np.ndarray, lead: tuple[int, ...]) -> list[np.ndarray]:
     """The values of each row, in the order in which they are given."""
     if ((indices[:, :-1] < 0) | (indices[:, :-1] >= lead)).any():
-        raise ValueError("an index lies outside of its dense_shape")
+        rule = "an index lies outside of its dense_shape"
+        raise invalid(_NAME, rule, help="Check `indices`; the last column counts along a sequence.")
     rows = np.zeros(len(indices), np.int64)
     for k, size in enumerate(lead):
         rows = rows * size + indices[:, k]
