@@ -22,6 +22,7 @@ from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Value
 from wengert.ops.compiled import wide
 from wengert.ops.declare import expand, in_float32
+from wengert.ops.folding import fold
 from wengert.ops.matmul import matmul
 from wengert.ops.power import rsqrt
 from wengert.ops.shaping import sum_to
@@ -69,10 +70,10 @@ def _lower_weights(q: Any, k: Any, *mask: Any, is_causal: bool, scale: float | N
         row = lax.broadcasted_iota(np.int32, scores.shape, last - 1)
         column = lax.broadcasted_iota(np.int32, scores.shape, last)
         scores = lax.select(lax.ge(row, column), scores, low)
-    top = lax.reduce(scores, scores.dtype.type(-np.inf), lax.max, (last,))
+    top = fold(scores, -np.inf, lax.max, (last,))
     top = lax.select(lax.eq(top, lax.full_like(top, -np.inf)), lax.full_like(top, 0), top)
     e = lax.exp(lax.sub(scores, spread(once(top, scores), scores.shape, last)))
-    total = lax.reduce(e, e.dtype.type(0), lax.add, (last,))
+    total = fold(e, 0, lax.add, (last,))
     total = lax.select(lax.eq(total, lax.full_like(total, 0)), lax.full_like(total, 1), total)
     return lax.div(e, spread(once(total, scores), scores.shape, last))
 

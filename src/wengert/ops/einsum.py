@@ -35,6 +35,7 @@ from wengert.ops.equation import (
     plan_one,
     unique,
 )  # fmt: skip
+from wengert.ops.folding import fold
 from wengert.ops.matmul import dot_general
 from wengert.ops.shaping import sum_to
 
@@ -141,7 +142,7 @@ def _lower_prepare(x: Any, how: Operand) -> Any:
     return _lower_summed(x, axes=how.summed) if how.summed else x
 
 
-_lower_summed = wide(lambda x, axes: lax.reduce(x, x.dtype.type(0), lax.add, axes))
+_lower_summed = wide(lambda x, axes: fold(x, 0, lax.add, axes))
 
 
 def _lower_finish(x: Any, have: str, out: str, dims: dict[str, int]) -> Any:

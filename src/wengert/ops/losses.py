@@ -24,6 +24,7 @@ from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static
 from wengert.ops.dims import expand_dims, shape
+from wengert.ops.folding import fold
 from wengert.ops.gather import gather
 from wengert.ops.power import exp, log
 from wengert.ops.reduce import reduce_sum
@@ -65,7 +66,7 @@ def _lower_cross_entropy(labels: Any, logits: Any) -> Any:
     z = lower_shifted(logits, last)
     total = lax.log(lower_sum(lax.exp(z), last))
     loss = lax.mul(labels, lax.sub(total, z))
-    return lax.reduce(loss, logits.dtype.type(0), lax.add, (last,))
+    return fold(loss, 0, lax.add, (last,))
 
 
 def _infer_rows(labels: Spec, logits: Spec) -> Spec:
@@ -179,10 +180,9 @@ def _lower_sparse(labels: Any, logits: Any) -> Any:
     last = logits.ndim - 1
     _fail_on_labels(labels, logits)
     z = lower_shifted(logits, last)
-    zero = logits.dtype.type(0)
-    total = lax.log(lax.reduce(lax.exp(z), zero, lax.add, (last,)))
+    total = lax.log(fold(lax.exp(z), 0, lax.add, (last,)))
     picked = lax.select(_one_hot(labels, z.shape), z, lax.full_like(z, 0))
-    return lax.sub(total, lax.reduce(picked, zero, lax.add, (last,)))
+    return lax.sub(total, fold(picked, 0, lax.add, (last,)))
 
 
 # A function may want the gradient alone, so it looks at the labels, too.
@@ -394,10 +394,7 @@ L2_LOSS = Op(
     kernel=in_float32(lambda x: x.dtype.type(0.5) * np.dot(x.reshape(-1), x.reshape(-1))),
     infer=lambda x: Spec((), x.dtype),
     lower=wide(
-        lambda x: lax.mul(
-            x.dtype.type(0.5),
-            lax.reduce(lax.mul(x, x), x.dtype.type(0), lax.add, range(x.ndim)),
-        )
+        lambda x: lax.mul(x.dtype.type(0.5), fold(lax.mul(x, x), 0, lax.add, tuple(range(x.ndim))))
     ),
     grad=lambda g, x: g * x,
     accepts=dtypes.FLOAT,

@@ -24,6 +24,7 @@ from wengert.ops.compiled import wide
 from wengert.ops.complex import conj, real
 from wengert.ops.declare import in_float32
 from wengert.ops.dims import shape
+from wengert.ops.folding import fold
 from wengert.ops.gather import gather
 from wengert.ops.guarded import divide_no_nan
 from wengert.ops.matmul import matmul
@@ -49,7 +50,7 @@ def _lower_moments(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     count = as_value(math.prod(x.shape[i] for i in axis), x.dtype)
 
     def mean(y: Any) -> Any:
-        total = lax.reduce(y, y.dtype.type(0), lax.add, axis)
+        total = fold(y, 0, lax.add, axis)
         return lax.div(total, lax.full_like(total, count))
 
     middle = mean(x)

@@ -18,6 +18,7 @@ from wengert.ops.compare import greater
 from wengert.ops.compiled import wide
 from wengert.ops.create import zeros
 from wengert.ops.declare import in_float32, static
+from wengert.ops.folding import fold
 from wengert.ops.power import pow, sqrt
 from wengert.ops.reduce import reduce_max, reduce_sum
 from wengert.ops.select import maximum, minimum, where
@@ -121,7 +122,7 @@ def _length(*xs: np.ndarray) -> np.ndarray:
 def _lower_length(*xs: Any) -> Any:
     total = None
     for x in xs:
-        part = lax.reduce(lax.mul(x, x), x.dtype.type(0), lax.add, tuple(range(x.ndim)))
+        part = fold(lax.mul(x, x), 0, lax.add, tuple(range(x.ndim)))
         total = part if total is None else lax.add(total, part)
     return lax.sqrt(total)
 

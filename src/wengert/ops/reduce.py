@@ -19,12 +19,13 @@ from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
-from wengert.core.lowering import as_value
+from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.declare import HALF, expand, in_float32, static
+from wengert.ops.folding import fold
 from wengert.ops.joining import concat
 from wengert.ops.shaping import broadcast_to, reshape, transpose
 
@@ -107,7 +108,7 @@ def highest(dtype: np.dtype) -> Any:
 
 def _lowering(combine: str, start: Callable[[np.dtype], Any]) -> Callable[..., Any]:
     def lower(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-        out = lax.reduce(x, x.dtype.type(start(x.dtype)), getattr(lax, combine), axis)
+        out = fold(x, start(x.dtype), getattr(lax, combine), axis)
         return lax.expand_dims(out, axis) if keepdims else out
 
     return wide(lower)
@@ -165,7 +166,7 @@ def _lower_mean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         x = lax.convert_element_type(x, np.uint64 if own.kind == "u" else np.int64)
     if own.kind in "iuc":
         n = max(n, 1)
-    total = lax.reduce(x, x.dtype.type(0), lax.add, axis)
+    total = fold(x, 0, lax.add, axis)
     mean = lax.convert_element_type(lax.div(total, lax.full_like(total, n)), own)
     return lax.expand_dims(mean, axis) if keepdims else mean
 
@@ -284,37 +285,18 @@ def _lower_share(x: Any, out: Any, axis: tuple[int, ...], keepdims: bool) -> Any
     def wide_as_x(y: Any) -> Any:
         return lax.broadcast_in_dim(y, x.shape, range(x.ndim))
 
+    # XLA may compute x anew for each of its uses, each time rounded otherwise, so that none would
+    # equal the extreme. Here it is computed once, and what is nearest to the extreme is hit.
+    x = lax.optimization_barrier(x)
     out = out if keepdims else lax.expand_dims(out, axis)
-    equal = lax.eq(x, wide_as_x(out))
-    # XLA may compute x anew here, rounded otherwise than where the extreme was found. So that one
-    # is always hit, the element nearest to it counts, too.
-    place = _places(x.shape, axis)
-    apart = lax.select(equal, lax.full_like(x, 0), lax.abs(lax.sub(x, wide_as_x(out))))
-    starts = (x.dtype.type(np.inf), place.dtype.type(np.iinfo(place.dtype).max))
-    _, nearest = lax.reduce((apart, place), starts, _nearer, axis)
-    hit = lax.bitwise_or(equal, lax.eq(place, wide_as_x(lax.expand_dims(nearest, axis))))
-    ones = lax.convert_element_type(hit, x.dtype)
-    total = lax.expand_dims(lax.reduce(ones, x.dtype.type(0), lax.add, axis), axis)
-    zero = lax.full_like(total, 0)
-    missed = lax.select(lax.ne(out, out), lax.full_like(total, np.nan), zero)
+    far = wide_as_x(out)
+    apart = lax.select(lax.eq(x, far), lax.full_like(x, 0), lax.abs(lax.sub(x, far)))
+    least = lax.expand_dims(fold(apart, np.inf, lax.min, axis), axis)
+    hit = lax.eq(apart, wide_as_x(least))
+    total = lax.expand_dims(fold(as_numbers(hit, x.dtype), 0, lax.add, axis), axis)
+    missed = lax.select(lax.ne(out, out), lax.full_like(total, np.nan), lax.full_like(total, 0))
     share = lax.add(lax.div(lax.full_like(total, 1), total), missed)
     return lax.select(hit, wide_as_x(share), wide_as_x(missed))
-
-
-def _places(shape: Any, axis: tuple[int, ...]) -> Any:
-    """For each element a number that is another for each element that is reduced with it."""
-    place, step = lax.full(shape, 0, np.int64), 1
-    for k in axis:
-        along = lax.broadcasted_iota(np.int64, shape, k)
-        place = lax.add(place, lax.mul(along, lax.full(shape, as_value(step, np.int64))))
-        step = step * shape[k]
-    return place
-
-
-def _nearer(a: Any, b: Any) -> Any:
-    ties = lax.bitwise_and(lax.eq(a[0], b[0]), lax.lt(a[1], b[1]))
-    first = lax.bitwise_or(lax.lt(a[0], b[0]), ties)
-    return lax.select(first, a[0], b[0]), lax.select(first, a[1], b[1])
 
 
 EXTREME_SHARE = Op(

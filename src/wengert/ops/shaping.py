@@ -21,6 +21,7 @@ from wengert.core.symbolic import Unranked
 from wengert.core.tensor import Value
 from wengert.ops.compiled import wide
 from wengert.ops.declare import HALF, expand, in_float32, of_unknown_length, static_tuple, unary
+from wengert.ops.folding import fold
 
 IDENTITY = unary(
     "identity", lambda x: x, lambda x: x, grad=lambda g: g, accepts=dtypes.ANY, rows=True
@@ -89,8 +90,7 @@ def _sum_any(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _lower_sum_to(x: Any, shape: tuple[int, ...]) -> Any:
-    summed = lax.reduce_sum(x, _sum_axes(x.shape, shape))
-    return lax.reshape(summed, shape)
+    return lax.reshape(fold(x, 0, lax.add, _sum_axes(x.shape, shape)), shape)
 
 
 SUM_TO = Op(

@@ -15,6 +15,7 @@ from wengert.core.lazy import jax, lax
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int
+from wengert.ops.folding import fold
 from wengert.ops.power import exp
 from wengert.ops.reduce import reduce_sum
 
@@ -59,7 +60,7 @@ def softmax_array(x: np.ndarray, axis: int) -> np.ndarray:
 
 def lower_sum(x: Any, axis: int) -> Any:
     """The sum along `axis`, broadcast back over it."""
-    total = lax.reduce(x, x.dtype.type(0), lax.add, (axis,))
+    total = fold(x, 0, lax.add, (axis,))
     return spread(total, x.shape, axis)
 
 
@@ -70,15 +71,15 @@ def spread(x: Any, shape: tuple[int, ...], axis: int) -> Any:
 
 def lower_shifted(x: Any, axis: int) -> Any:
     """The lowering of `shifted`."""
-    top = lax.reduce(x, x.dtype.type(-np.inf), lax.max, (axis,))
+    top = fold(x, -np.inf, lax.max, (axis,))
     return lax.sub(x, spread(top, x.shape, axis))
 
 
 def lower_softmax(x: Any, axis: int) -> Any:
     """The lowering of `softmax_array`."""
-    top = once(lax.reduce(x, x.dtype.type(-np.inf), lax.max, (axis,)), x)
+    top = once(fold(x, -np.inf, lax.max, (axis,)), x)
     e = lax.exp(lax.sub(x, spread(top, x.shape, axis)))
-    total = once(lax.reduce(e, x.dtype.type(0), lax.add, (axis,)), x)
+    total = once(fold(e, 0, lax.add, (axis,)), x)
     return lax.div(e, spread(total, x.shape, axis))
 
 

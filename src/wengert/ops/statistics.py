@@ -14,6 +14,7 @@ from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
+from wengert.ops.folding import fold
 from wengert.ops.power import SQRT_GRAD, exp
 from wengert.ops.reduce import count, kept, reduce_args, reduce_mean, reduced
 from wengert.ops.sizes import factor
@@ -32,9 +33,9 @@ def _lower_logsumexp(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     def spread(y: Any) -> Any:
         return lax.broadcast_in_dim(lax.expand_dims(y, axis), x.shape, range(x.ndim))
 
-    top = lax.reduce(x, x.dtype.type(-np.inf), lax.max, axis)
+    top = fold(x, -np.inf, lax.max, axis)
     top = lax.select(lax.is_finite(top), top, lax.full_like(top, 0))
-    total = lax.reduce(lax.exp(lax.sub(x, spread(top))), x.dtype.type(0), lax.add, axis)
+    total = fold(lax.exp(lax.sub(x, spread(top))), 0, lax.add, axis)
     out = lax.add(lax.log(total), top)
     return lax.expand_dims(out, axis) if keepdims else out
 
@@ -84,10 +85,10 @@ def _lower_square(x: Any) -> Any:
 
 def _lower_variance(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     n = count(x.shape, axis)
-    total = lax.expand_dims(lax.reduce(x, x.dtype.type(0), lax.add, axis), axis)
+    total = lax.expand_dims(fold(x, 0, lax.add, axis), axis)
     mean = lax.div(total, lax.full_like(total, n))
     away = _lower_square(lax.sub(x, lax.broadcast_in_dim(mean, x.shape, range(x.ndim))))
-    total = lax.reduce(away, away.dtype.type(0), lax.add, axis)
+    total = fold(away, 0, lax.add, axis)
     out = lax.div(total, lax.full_like(total, n))
     return lax.expand_dims(out, axis) if keepdims else out
 
@@ -162,7 +163,7 @@ def _euclidean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> A
 
 def _lower_euclidean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     squares = _lower_square(x)
-    total = lax.reduce(squares, squares.dtype.type(0), lax.add, axis)
+    total = fold(squares, 0, lax.add, axis)
     if x.dtype.kind in "iu":
         total = lax.convert_element_type(total, np.float64)
     out = lax.convert_element_type(lax.sqrt(total), x.dtype)
