@@ -26,6 +26,7 @@ from wengert.core.variable import Variable
 _INT32 = np.iinfo(np.int32)
 _NUMBERS = (bool, int, float, complex)
 _MOST_SCALARS = 1024
+_LARGE, _ALIGNMENT = 2**16, 64  # bytes
 
 
 class Hooks:
@@ -171,18 +172,32 @@ def _from_numpy(array: np.ndarray, dtype: DType | None, hint: DType | None) -> n
     if array.dtype.kind in "SUO":
         array = _encode(array)
     own = dtypes.as_dtype(array.dtype)
+    if (dtype or hint or own) is own:
+        return _copied(array, own.np)
     for target in (dtype or hint, own):
         if target is None:
             continue
         if (target.kind == "s") == (own.kind == "s"):
             with np.errstate(all="ignore"):
-                result = np.array(array, target.np)
+                result = _copied(array, target.np)
             loses = own.kind in "fc" and target.kind in "iub" and not np.array_equal(result, array)
             if not loses:
                 return result
         if target is dtype:
             break
     raise _cannot(array, own.name, dtype or own)
+
+
+def _copied(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """A copy; a large one begins where XLA can read it in place, which saves a copy per call."""
+    if array.nbytes < _LARGE or array.dtype.kind not in "fiub" or dtype.kind not in "fiub":
+        return np.array(array, dtype)
+    size = array.size * dtype.itemsize
+    memory = np.empty(size + _ALIGNMENT, np.uint8)
+    start = -memory.__array_interface__["data"][0] % _ALIGNMENT
+    result = memory[start : start + size].view(dtype).reshape(array.shape)
+    np.copyto(result, array, "unsafe")
+    return result
 
 
 def _encode(array: np.ndarray) -> np.ndarray:
