@@ -21,6 +21,7 @@ from wengert.ops.compiled import wide
 from wengert.ops.create import zeros_like
 from wengert.ops.declare import binary, in_float32, static_float, unary
 from wengert.ops.joining import concat
+from wengert.ops.select import choose
 
 
 def const(x: Any, value: float) -> Any:
@@ -103,9 +104,11 @@ def _lower_leaky(x: Any, alpha: float) -> Any:
 
 
 def _leaky_grad_kernel(g: np.ndarray, x: np.ndarray, alpha: float) -> np.ndarray:
-    out = np.asarray(g * g.dtype.type(alpha))
-    np.copyto(out, g, where=x > 0)
-    return out
+    if not 0 <= alpha <= 1:
+        return choose(x > 0, g, g * g.dtype.type(alpha))
+    factor = np.asarray(x > 0).astype(g.dtype)
+    np.maximum(factor, g.dtype.type(alpha), out=factor)
+    return np.multiply(factor, g, out=factor) if factor.shape == g.shape else factor * g
 
 
 def _lower_leaky_grad(g: Any, x: Any, alpha: float) -> Any:
@@ -185,7 +188,7 @@ def _lower_selu(x: Any) -> Any:
 
 def _selu_grad_kernel(g: np.ndarray, y: np.ndarray) -> np.ndarray:
     kind = g.dtype.type
-    return g * np.where(y < 0, y + kind(_SELU_SCALE_ALPHA), kind(_SELU_SCALE))
+    return g * choose(y < 0, y + kind(_SELU_SCALE_ALPHA), np.asarray(kind(_SELU_SCALE)))
 
 
 def _lower_selu_grad(g: Any, y: Any) -> Any:

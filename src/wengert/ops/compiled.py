@@ -44,6 +44,35 @@ def compiled(lower: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
+# Numbers that one call of a kernel in blocks takes; fewer than `_MANY` stay with NumPy.
+_BLOCK, _MANY = 2**16, 2**17
+
+
+def in_blocks(kernel: Callable[..., Any], lower: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of a function of one number; XLA computes it for many numbers at once.
+
+    NumPy takes a pass over memory for each step of a formula, and SciPy's functions know no
+    vector units. Blocks of one size need one executable, whatever the shapes.
+    """
+    run = compiled(lower)
+
+    @in_float32
+    def blocked(x: np.ndarray, **attrs: Any) -> np.ndarray:
+        if x.size < _MANY or FORKED[0]:
+            return kernel(x, **attrs)
+        flat = x.reshape(-1)
+        out = np.empty(x.shape, x.dtype)
+        target = out.reshape(-1)
+        for k in range(0, x.size, _BLOCK):
+            part = flat[k : k + _BLOCK]
+            if part.size < _BLOCK:
+                part = np.concatenate([part, np.zeros(_BLOCK - part.size, x.dtype)])
+            target[k : k + _BLOCK] = run(part, **attrs)[: x.size - k]
+        return out
+
+    return blocked
+
+
 def _compile(key: Any, lower: Any, attrs: dict[str, Any], wide: bool) -> Callable[..., Any]:
     begin("compiled kernels")
     program = jax.jit(functools.partial(lower, **attrs), compiler_options=options())

@@ -101,17 +101,27 @@ def advance(state: np.ndarray, steps: int) -> np.ndarray:
 
 
 def lower_blocks(key: Any, low: Any, high: Any) -> tuple[Any, Any, Any, Any]:
-    """`blocks` in JAX: four `uint32` arrays of the shape of `low`."""
-    half, mask = np.uint64(32), np.uint64(_LOW)
+    """`blocks` in JAX: four `uint32` arrays of the shape of `low`.
+
+    Words stay 32 bits wide but for the products, so that XLA knows them for products of 32 bits.
+    """
     high = lax.broadcast(high, low.shape) if not high.shape else high
-    a, b, c, d = low & mask, low >> half, high & mask, high >> half
-    k0, k1 = key & mask, key >> half
+    a, b, c, d = _lower(low), _upper(low), _lower(high), _upper(high)
+    k0, k1 = _lower(key), _upper(key)
     for _ in range(_ROUNDS):
-        p, q = a * np.uint64(_M0), c * np.uint64(_M1)
-        a, b, c, d = q >> half ^ b ^ k0, q & mask, p >> half ^ d ^ k1, p & mask
-        k0, k1 = k0 + np.uint64(_W0) & mask, k1 + np.uint64(_W1) & mask
-    a, b, c, d = (lax.convert_element_type(w, np.uint32) for w in (a, b, c, d))
+        p, q = (lax.convert_element_type(w, np.uint64) for w in (a, c))
+        p, q = p * np.uint64(_M0), q * np.uint64(_M1)
+        a, b, c, d = _upper(q) ^ b ^ k0, _lower(q), _upper(p) ^ d ^ k1, _lower(p)
+        k0, k1 = k0 + np.uint32(_W0), k1 + np.uint32(_W1)
     return a, b, c, d
+
+
+def _lower(x: Any) -> Any:
+    return lax.convert_element_type(x, np.uint32)
+
+
+def _upper(x: Any) -> Any:
+    return lax.convert_element_type(x >> np.uint64(32), np.uint32)
 
 
 def lower_words(state: Any, count: int) -> Any:

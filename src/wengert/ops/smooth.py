@@ -18,7 +18,7 @@ from wengert.core.errors import invalid_dtype
 from wengert.core.lazy import lax, special
 from wengert.core.tensor import Value
 from wengert.ops.activations import const
-from wengert.ops.compiled import wide
+from wengert.ops.compiled import in_blocks, wide
 from wengert.ops.declare import in_float32, unary
 from wengert.ops.power import exp
 from wengert.ops.select import maximum, minimum
@@ -94,14 +94,14 @@ def _gelu_slope_grad(g: Any, x: Any, approximate: bool) -> Any:
 
 GELU_SLOPE = unary(
     "gelu_slope",
-    in_float32(_gelu_slope_kernel),
+    in_blocks(_gelu_slope_kernel, _lower_gelu_slope),
     wide(_lower_gelu_slope),
     grad=_gelu_slope_grad,
     accepts=dtypes.FLOAT,
 )
 GELU = unary(
     "gelu",
-    in_float32(_gelu_kernel),
+    in_blocks(_gelu_kernel, _lower_gelu),
     wide(_lower_gelu),
     grad=lambda g, x, approximate: g * apply(GELU_SLOPE, x, approximate=approximate),
     accepts=dtypes.FLOAT,
@@ -118,6 +118,10 @@ def gelu(features: Any, approximate: bool = False, name: Any = None) -> Any:
 
 def _logistic(x: np.ndarray) -> np.ndarray:
     return special.expit(x)
+
+
+def _lower_silu(x: Any, beta: float) -> Any:
+    return lax.mul(x, lax.logistic(lax.mul(x, const(x, beta))))
 
 
 def _silu_slope_kernel(x: np.ndarray, beta: float) -> np.ndarray:
@@ -140,15 +144,15 @@ def _silu_slope_grad(g: Any, x: Any, beta: float) -> Any:
 
 SILU_SLOPE = unary(
     "silu_slope",
-    in_float32(_silu_slope_kernel),
+    in_blocks(_silu_slope_kernel, _lower_silu_slope),
     wide(_lower_silu_slope),
     grad=_silu_slope_grad,
     accepts=dtypes.FLOAT,
 )
 SILU = unary(
     "silu",
-    in_float32(lambda x, beta: x * _logistic(x * x.dtype.type(beta))),
-    wide(lambda x, beta: lax.mul(x, lax.logistic(lax.mul(x, const(x, beta))))),
+    in_blocks(lambda x, beta: x * _logistic(x * x.dtype.type(beta)), _lower_silu),
+    wide(_lower_silu),
     grad=lambda g, x, beta: g * apply(SILU_SLOPE, x, beta=beta),
     accepts=dtypes.FLOAT,
 )

@@ -50,7 +50,8 @@ def _ones(count: int, dtype: np.dtype) -> np.ndarray:
 
 def softmax_array(x: np.ndarray, axis: int) -> np.ndarray:
     """The softmax of a NumPy array."""
-    e = np.exp(shifted(x, axis))
+    e = shifted(x, axis)
+    e = np.exp(e, out=None if e is x else e)
     if axis in (-1, x.ndim - 1):
         e /= row_sums(e)[..., None]
     else:

@@ -19,7 +19,7 @@ from wengert.core.lazy import jsp, lax, special
 from wengert.core.op import Op
 from wengert.ops.chebyshev import evaluate
 from wengert.ops.compare import equal
-from wengert.ops.compiled import wide
+from wengert.ops.compiled import in_blocks, wide
 from wengert.ops.declare import in_float32, unary
 from wengert.ops.power import exp, log
 from wengert.ops.select import where
@@ -38,7 +38,7 @@ def smooth(
 
 ERF = smooth(
     "erf",
-    lambda x: special.erf(x),
+    in_blocks(lambda x: special.erf(x), lambda x: lax.erf(x)),
     lambda x: lax.erf(x),
     grad=lambda g, x: g * (_SLOPE * exp(-x * x)),
 )
@@ -51,7 +51,7 @@ def erf(x: Any, name: Any = None) -> Any:
 
 ERFC = smooth(
     "erfc",
-    lambda x: special.erfc(x),
+    in_blocks(lambda x: special.erfc(x), lambda x: lax.erfc(x)),
     lambda x: lax.erfc(x),
     grad=lambda g, x: g * (-_SLOPE * exp(-x * x)),
 )
