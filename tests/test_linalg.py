@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -393,3 +394,25 @@ def test_results_have_names():
         np.testing.assert_allclose(found.q @ found.r, x, atol=1e-6)
         np.testing.assert_array_equal(found.r, r)
         assert f(tf.linalg.lu)(x).p.numpy().tolist() == [0, 1]
+
+
+def heard(f: Callable[[], Any]) -> list[str]:
+    """What a program hears of a call: warnings at the lines of other libraries, too."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
+        f()
+    return [f"{w.filename}: {w.message}" for w in found]
+
+
+@pytest.mark.parametrize("function", [tf.linalg.det, tf.linalg.slogdet, tf.linalg.expm])
+@pytest.mark.parametrize("value", [1e30, np.nan, np.inf, -np.inf])
+def test_matrices_that_overflow_warn_nobody(function: Any, value: float) -> None:
+    x = np.full((3, 3), value, np.float32) + np.eye(3, dtype=np.float32)
+    assert not heard(lambda: function(x))
+
+
+def test_spectra_of_infinities_warn_nobody() -> None:
+    x = np.full((2, 5), np.inf, np.float32)
+    assert not heard(lambda: tf.signal.rfft(x))
+    assert not heard(lambda: tf.signal.fft(tf.cast(x, tf.complex64)))

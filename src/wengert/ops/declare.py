@@ -133,6 +133,17 @@ def in_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return wide
 
 
+def calm(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Keeps a kernel that calls another library's Python from warning about infinities in it."""
+
+    @functools.wraps(kernel)
+    def silent(*xs: Any, **attrs: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return kernel(*xs, **attrs)
+
+    return silent
+
+
 def _narrow(out: Any, half: np.dtype) -> Any:
     out = np.asarray(out)
     return out.astype(half) if out.dtype == np.float32 else out

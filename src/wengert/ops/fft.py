@@ -18,7 +18,7 @@ from wengert.core.dims import Dim, larger
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import need_rank, static, static_tuple
+from wengert.ops.declare import calm, need_rank, static, static_tuple
 from wengert.ops.sizes import factor, table
 
 WIDE_FLOATS = dtypes.nums("float32", "float64")
@@ -87,7 +87,7 @@ def _lower_fft(x: Any, rank: int, inverse: bool) -> Any:
 FFT = Op(
     "fft",
     "x",
-    kernel=_fft_kernel,
+    kernel=calm(_fft_kernel),
     infer=_infer_fft,
     lower=_lower_fft,
     grad=lambda g, rank, inverse: apply(FFT, g, rank=rank, inverse=inverse),
@@ -183,7 +183,7 @@ def _rfft_grad(g: Any, x_shape: Any, rank: int) -> Any:
 RFFT = Op(
     "rfft",
     "x",
-    kernel=_rfft_kernel,
+    kernel=calm(_rfft_kernel),
     infer=_infer_rfft,
     lower=_lower_rfft,
     grad=_rfft_grad,
@@ -224,7 +224,7 @@ def _irfft_grad(g: Any, x_shape: Any, rank: int, length: int) -> Any:
 IRFFT = Op(
     "irfft",
     "x",
-    kernel=_irfft_kernel,
+    kernel=calm(_irfft_kernel),
     infer=_infer_irfft,
     lower=_lower_irfft,
     grad=_irfft_grad,

@@ -18,7 +18,7 @@ from wengert.core.errors import at_site
 from wengert.core.lazy import jax, jax_linalg, jnp, scipy_linalg
 from wengert.core.op import Op
 from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import calm, in_float32
 from wengert.ops.decompose import finite_or_nan, must_be_square
 from wengert.ops.solve import square
 from wengert.ops.tensordot import matrix_transpose
@@ -35,6 +35,7 @@ def _along(op: Op, g: Any, x: Any) -> Any:
     return apply(op, block)[..., :n, n:]
 
 
+@calm
 def _each(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
     """Applies a function of one matrix to a stack; a result it cannot have becomes NaN."""
     must_be_square(x)

@@ -23,7 +23,7 @@ from wengert.core.lowering import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.complex import conj
-from wengert.ops.declare import in_float32, is_dynamic
+from wengert.ops.declare import calm, in_float32, is_dynamic
 from wengert.ops.diagonal import band_part, diag_part, set_diag
 from wengert.ops.matmul import matmul
 from wengert.ops.tensordot import matrix_transpose
@@ -123,7 +123,7 @@ def _per_matrix(g: Any) -> Any:
 DET = Op(
     "det",
     "x",
-    kernel=in_float32(lambda x: np.linalg.det(x)),
+    kernel=calm(in_float32(lambda x: np.linalg.det(x))),
     infer=_infer_det,
     lower=wide(lambda x: jnp.linalg.det(x)),
     grad=lambda g, x, out: _per_matrix(g * out) * matrix_transpose(inv(x)),
@@ -142,6 +142,7 @@ def _infer_slogdet(x: Spec) -> tuple[Spec, Spec]:
     return out, out
 
 
+@calm
 @in_float32
 def _slogdet_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sign, size = np.linalg.slogdet(x)
