@@ -72,6 +72,29 @@ def test_many_rows_through_a_small_matrix(dtype: str, rows: int) -> None:
     np.testing.assert_array_equal(compiled(f)(x, m), tf.square(i))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int32"])
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("right", [False, True])
+def test_stacks_of_tiny_matrices(left: bool, right: bool, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for lead, m, k, p in (((8,), 4, 4, 4), ((3, 5), 2, 8, 3), ((20,), 1, 3, 1), ((9,), 5, 1, 8)):
+        a = tf.cast(3 * rng.normal(size=(*lead, k, m) if left else (*lead, m, k)), dtype)
+        b = tf.cast(3 * rng.normal(size=(*lead, p, k) if right else (*lead, k, p)), dtype)
+
+        def f(a: Any, b: Any) -> Any:
+            if dtype == "int32":
+                return (tf.matmul(a, b, transpose_a=left, transpose_b=right),)
+            with tf.GradientTape() as tape:
+                tape.watch([a, b])
+                y = tf.matmul(a, b, transpose_a=left, transpose_b=right)
+            return y, *tape.gradient(y, [a, b])
+
+        close = {"float16": 2e-3, "bfloat16": 1e-2}.get(dtype, 1e-5)
+        for found, wanted in zip(compiled(f)(a, b), f(a, b), strict=True):
+            x, y = (np.asarray(tf.cast(t, "float64")) for t in (found, wanted))
+            np.testing.assert_allclose(x, y, rtol=close, atol=close)
+
+
 def test_a_large_constant_of_whole_numbers() -> None:
     table = np.arange(5000, dtype=np.int64) + 2**40
 
