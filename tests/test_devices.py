@@ -127,6 +127,15 @@ assert w.device == GPU
 """)
 
 
+def test_numbers_that_numpy_gives_beside_a_device():
+    with_gpu("""
+moments = tf.function(lambda x: tf.nn.moments(x, [0]))
+mean, variance = moments(tf.constant([1.0, 3.0]))
+assert float(mean) == 2.0 and float(variance) == 1.0
+assert type(mean) is type(variance) is Tensor
+""")
+
+
 def test_steps_use_the_memory_of_their_variables_again():
     with_gpu("""
 copies = []

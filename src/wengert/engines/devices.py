@@ -98,7 +98,8 @@ def scope(device: Any) -> Any:
 def moved(arrays: Any, device: Any) -> list[Any]:
     """Arrays for a program that runs on a device; those of other devices are copied to it."""
     return [
-        a if isinstance(a, np.ndarray) or device in a.devices() else put(a, device) for a in arrays
+        a if isinstance(a, np.ndarray | np.generic) or device in a.devices() else put(a, device)
+        for a in arrays
     ]
 
 
@@ -146,8 +147,8 @@ def given(x: Any) -> Any:
 
 def tensor(array: Any, site: Any) -> Tensor:
     """A tensor of an engine's result, which stays where it is until somebody looks."""
-    if isinstance(array, np.ndarray):
-        return wrap(array, site)
+    if isinstance(array, np.ndarray | np.generic):  # a kernel may give a number
+        return wrap(np.asarray(array), site)
     return fresh(array, site) if name_of(array) is None else DeviceTensor.make(array, site)
 
 
