@@ -132,7 +132,26 @@ def test_numbers_that_numpy_gives_beside_a_device():
 moments = tf.function(lambda x: tf.nn.moments(x, [0]))
 mean, variance = moments(tf.constant([1.0, 3.0]))
 assert float(mean) == 2.0 and float(variance) == 1.0
-assert type(mean) is type(variance) is Tensor
+""")
+
+
+def test_rows_that_numpy_gathers_beside_a_device():
+    with_gpu("""
+@tf.function
+def total(x, n):
+    def turn(i, y):
+        def step(k, s):
+            return k + 1, s + tf.reduce_sum(x) * tf.cast(k, tf.float32)
+
+        return i + 1, y + tf.while_loop(lambda k, s: k < i, step, [0, 0.0])[1] ** 2
+
+    return tf.while_loop(lambda i, y: i < n, turn, [0, 0.0])[1]
+
+x = tf.constant([1.0, 2.0])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = total(x, tf.constant(4))
+assert float(y) == 90.0 and tape.gradient(y, x).numpy().tolist() == [60.0, 60.0]
 """)
 
 

@@ -98,8 +98,7 @@ def scope(device: Any) -> Any:
 def moved(arrays: Any, device: Any) -> list[Any]:
     """Arrays for a program that runs on a device; those of other devices are copied to it."""
     return [
-        a if isinstance(a, np.ndarray | np.generic) or device in a.devices() else put(a, device)
-        for a in arrays
+        put(a, device) if hasattr(a, "devices") and device not in a.devices() else a for a in arrays
     ]
 
 
@@ -147,8 +146,8 @@ def given(x: Any) -> Any:
 
 def tensor(array: Any, site: Any) -> Tensor:
     """A tensor of an engine's result, which stays where it is until somebody looks."""
-    if isinstance(array, np.ndarray | np.generic):  # a kernel may give a number
-        return wrap(np.asarray(array), site)
+    if isinstance(array, np.ndarray):
+        return wrap(array, site)
     return fresh(array, site) if name_of(array) is None else DeviceTensor.make(array, site)
 
 
@@ -158,9 +157,12 @@ def near_tensor(array: Any, site: Any) -> Tensor:
 
 
 def name_of(array: Any) -> str | None:
-    """The name of the accelerator that an array of JAX is on; `None` on the CPU."""
+    """The name of the accelerator that an array of JAX is on; `None` for all that is on the CPU.
+
+    That may be an array of JAX as well as what the host engine has: numbers, lists of rows.
+    """
     found = accelerators()
-    if not found:
+    if not found or not hasattr(array, "devices"):
         return None
     places = array.devices()
     return next((name for name, device in found.items() if device in places), None)

@@ -13,7 +13,7 @@ from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.dtypes import as_dtype, bfloat16
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.lazy import jax, jnp
+from wengert.core.lazy import jax
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor
 
@@ -38,7 +38,8 @@ def to_dlpack(tf_tensor: Any) -> Any:
     x = operand(tf_tensor)
     try:
         if x.dtype == bfloat16:  # unknown to NumPy, not to JAX
-            return jnp.array(x._array).__dlpack__()
+            near = jax.local_devices(backend="cpu")[0]
+            return jax.device_put(x._array.copy(), near).__dlpack__()
         return x.__dlpack__()
     except BufferError as error:
         raise invalid_dtype("to_dlpack", f"{x.dtype.name} cannot be exported", x) from error
