@@ -19,13 +19,13 @@ import wengert as tf
 SCALAR = tf.TensorSpec([], tf.float32)
 # Another process sends interrupts at random moments; a thread of our own would hold the GIL then.
 UNDER_FIRE = """
-import os, signal, subprocess, sys, threading, time
+import contextlib, os, signal, subprocess, sys, threading, time
 import numpy as np
 import wengert as tf
 from wengert.core import interrupts
 
 v, count = tf.Variable(tf.zeros([4])), tf.Variable(0, dtype=tf.int64)
-way = sys.argv[1]
+way, *around = sys.argv[1].split(", ")
 
 @tf.function(jit_compile=True if way != "host" else None)
 def step():
@@ -49,7 +49,8 @@ try:
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             while True:
-                step()
+                with tf.GradientTape() if around else contextlib.nullcontext():
+                    step()
         except KeyboardInterrupt:
             came += 1
         while True:
@@ -71,7 +72,7 @@ finally:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals to another process")
-@pytest.mark.parametrize("way", ["compiled", "reading", "host"])
+@pytest.mark.parametrize("way", ["compiled", "reading", "host", "compiled, taped", "host, taped"])
 def test_interrupts_at_any_moment(way: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", UNDER_FIRE, way],

@@ -60,7 +60,7 @@ def from_dlpack(dlcapsule: Any) -> Tensor:
 def _imported(source: Any) -> np.ndarray:
     try:
         return np.from_dlpack(source)
-    except RuntimeError as error:
+    except (BufferError, RuntimeError) as error:  # the one from NumPy 2.5 on, the other before
         if "dtype" not in str(error):
             raise
         return np.asarray(jax.dlpack.from_dlpack(source))  # bfloat16

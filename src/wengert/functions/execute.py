@@ -6,8 +6,8 @@ all has gone well; a failed call leaves every one as it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -95,12 +95,14 @@ def is_small(graph: Graph) -> bool:
     return found
 
 
-def give(variable: Variable, new: Any) -> None:
-    """Makes a tensor the value of a variable, where it is."""
-    if type(new) is DeviceTensor:
-        variable._place(new._device)
-    else:
-        variable._array = new._array
+@uninterrupted
+def give(variables: list[Variable], news: list[Any]) -> None:
+    """Makes tensors the values of variables, where they are: all of them or none."""
+    for variable, new in zip(variables, news, strict=True):
+        if type(new) is DeviceTensor:
+            variable._place(new._device)
+        else:
+            variable._array = new._array
 
 
 def run_tensors(jit: bool | None, site: Any) -> Any:
@@ -112,28 +114,24 @@ def run_tensors(jit: bool | None, site: Any) -> Any:
     return run
 
 
-@contextmanager
-def holding(variables: list[Variable]) -> Iterator[None]:
-    """Locks variables, lowest id first, so that two calls never wait for each other."""
-    taken: list[Variable] = []
+_acquire, _release = methodcaller("acquire"), methodcaller("release")
+
+
+def while_holding(variables: list[Variable], action: Callable[..., Any], *given: Any) -> Any:
+    """Calls `action` with variables locked, lowest id first, so that two calls never wait for each
+    other.
+
+    An interrupt may come between any two instructions of Python, so locks are taken and given back
+    within one instruction each: `taken` has those that were got before the interrupt.
+    """
+    locks = [v._lock for v in sorted(variables, key=lambda v: v._id)]
+    taken: list[Any] = []
+    released = map(_release, taken)
     try:
-        _acquire(taken, variables)
-        yield
+        taken.extend(filter(_acquire, locks))
+        return action(*given)
     finally:
-        _release(taken)
-
-
-@uninterrupted
-def _acquire(taken: list[Variable], variables: list[Variable]) -> None:
-    for v in sorted(variables, key=lambda v: v._id):
-        v._lock.acquire()
-        taken.append(v)
-
-
-@uninterrupted
-def _release(taken: list[Variable]) -> None:
-    while taken:
-        taken.pop()._lock.release()
+        [*released]  # noqa: B018  # a call of `list` could be interrupted before it begins
 
 
 def execute_step(graph: Graph, plain: list[Any], jit: bool | None) -> list[Any]:

@@ -107,11 +107,9 @@ class Trace:
     def _call_fully(self, leaves: list[Any], site: Any) -> Any:
         inputs = [*leaves, *self._given()]
         if self.writes:
-            with execute.holding([*self.reads, *self.writes]):
-                outs = self._step(inputs, site)
+            outs = execute.while_holding([*self.reads, *self.writes], self._step, inputs, site)
         else:
-            with execute.holding(self.reads):
-                now = execute.snapshots(self)
+            now = execute.while_holding(self.reads, execute.snapshots, self)
             outs = self._reading(inputs, now, site)
         return self.pack(outs)
 
@@ -149,8 +147,7 @@ class Trace:
             return execute.tensors(arrays, site)
         outs = calls.call(self.graph, full, execute.run_tensors(self.jit, site), site)
         count = len(self.graph.outputs)
-        for variable, new in zip(self.writes, outs[count:], strict=True):
-            execute.give(variable, new)
+        execute.give(self.writes, outs[count:])
         return outs[:count]
 
     def _inline(self, leaves: list[Any], here: Graph) -> Any:

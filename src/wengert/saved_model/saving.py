@@ -17,7 +17,7 @@ from wengert.core.sites import warn
 from wengert.core.variable import Variable
 from wengert.functions import packing
 from wengert.functions.concrete import ConcreteFunction
-from wengert.functions.execute import holding
+from wengert.functions.execute import while_holding
 from wengert.functions.export import Program, program_of
 from wengert.functions.function import Function
 from wengert.functions.trace import Slot, Trace
@@ -91,10 +91,7 @@ class _Saving:
             for x, names in zip(found.objects, found.names, strict=True)
         ]
         variables = [v for _, v in self.variables.values()]
-        with holding(variables):
-            arrays = {f"variable/{k}": v._array for k, v in self.variables.values()}
-            arrays |= {f"constant/{k}": a for k, a in self.constants.values()}
-            file = self.writer.arrays(arrays)
+        file = while_holding(variables, self._arrays)
         self.writer.finish(
             {
                 "producer": f"wengert {wengert.__version__}",
@@ -106,6 +103,11 @@ class _Saving:
                 "entries": entries("save", self.folder, file),
             }
         )
+
+    def _arrays(self) -> Any:
+        arrays = {f"variable/{k}": v._array for k, v in self.variables.values()}
+        arrays |= {f"constant/{k}": a for k, a in self.constants.values()}
+        return self.writer.arrays(arrays)
 
     def _signature(self, signature: Signature) -> dict[str, Any]:
         number, *others = self._ranked(signature.concrete)
