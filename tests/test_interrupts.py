@@ -34,8 +34,12 @@ def step():
     count.assign_add(1)
     return v.assign_add(tf.ones([4]))
 
+def around_it():
+    return tf.GradientTape() if around else contextlib.nullcontext()
+
 for _ in range(5):
-    step()
+    with around_it():
+        step()
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 sender = subprocess.Popen([sys.executable, "-c", '''
 import os, random, sys, time
@@ -49,7 +53,7 @@ try:
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             while True:
-                with tf.GradientTape() if around else contextlib.nullcontext():
+                with around_it():
                     step()
         except KeyboardInterrupt:
             came += 1

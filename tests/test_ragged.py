@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 from typing import Any
 
@@ -297,3 +298,20 @@ def test_lengths_of_either_dtype():
     for dtype in (tf.int32, tf.int64):
         lengths = tf.constant([1, 0], dtype)
         assert tf.RaggedTensor.from_tensor([[1, 2], [3, 4]], lengths).to_list() == [[1], []]
+
+
+@pytest.mark.parametrize(
+    ("inner", "known"), [((), [None, 1]), ((4,), [None, 1, 4]), ((2, 4), None)]
+)
+def test_a_dense_tensor_of_open_size_meets_rows(inner: tuple[int, ...], known: Any) -> None:
+    values = np.arange(3 * math.prod(inner), dtype=np.float32).reshape(3, *inner)
+    rows = tf.RaggedTensor.from_row_lengths(values, [2, 1])
+    each = np.arange(1, 3, dtype=np.float32).reshape(2, 1, *[1] * len(inner))
+    each = each + np.zeros((2, 1, *inner), np.float32)
+    spec = tf.RaggedTensorSpec([None, None, *inner], tf.float32, ragged_rank=1)
+    shape = [None, 1, *inner] if known is None else known
+    f = tf.function(lambda r, b: b - r * b, input_signature=[spec, tf.TensorSpec(shape)])
+    wanted = each[[0, 0, 1], 0] * (1 - values)
+    found = f(rows, tf.constant(each))
+    np.testing.assert_allclose(found.flat_values, wanted)
+    assert found.row_lengths().numpy().tolist() == [2, 1]

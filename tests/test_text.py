@@ -106,3 +106,19 @@ def test_words_that_are_not_in_the_vocabulary() -> None:
     assert tf.function(table.lookup)(tf.constant([["a"]])).numpy().tolist() == [[0]]
     with pytest.raises(ValueError, match="`num_oov_buckets` must be greater than 0"):
         tf.lookup.StaticVocabularyTable(words, 0)
+
+
+def test_regular_expressions_may_be_tensors() -> None:
+    words, patterns = tf.constant(["abc", "xyz"]), tf.constant(["a.*", "b.*"])
+    match, replace = tf.strings.regex_full_match, tf.strings.regex_replace
+    assert bool(match("abc", tf.constant("a.*")))
+    rows = tf.map_fn(lambda x: match(x[0], x[1]), (words, patterns), fn_output_signature=tf.bool)
+    assert rows.numpy().tolist() == [True, False]
+    both = tf.function(lambda x, p: (match(x, p), replace(x, p, "<\\0>")))
+    found = both(tf.constant(["abc", "b"]), tf.constant("[ab]"))
+    assert found[0].numpy().tolist() == [False, True]
+    assert found[1].numpy().tolist() == [b"<a><b>c", b"<b>"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no regular expression"):
+        both(words, tf.constant("("))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="`pattern` must be one string"):
+        match("a", patterns)

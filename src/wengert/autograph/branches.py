@@ -86,7 +86,7 @@ def choose_branch(
     the second branch is where a jump has happened.
     """
     site.met = True
-    key = ("if", *map(trees.form, State(site, cells).before))
+    key = ("if", *map(trees.form, State(site, cells).before), cells.forms())
     sides = then, otherwise
 
     def attempt(hints: Any, owner: Owner) -> None:
@@ -106,7 +106,12 @@ def _both(state: State, condition: Any, sides: Any, hints: Any, joint: Joint) ->
             state.write([trees.copied(v) for v in started])
             found = _run(run, state)
             learn_of(watched, hints.get(OBJECTS, ()), joint.owner)
-            return found
+            if isinstance(found, Dead):
+                return found
+            return [
+                trees.values_of_variables(v) if ("read", k) in hints else v
+                for k, v in enumerate(found)
+            ]
 
         return traced
 

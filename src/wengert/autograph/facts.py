@@ -166,6 +166,21 @@ def _walk(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     return found
 
 
+# Context managers of TensorFlow's that swallow no exception.
+_LET_PASS = frozenset({
+    "GradientTape", "ForwardAccumulator", "stop_recording", "name_scope", "control_dependencies",
+    "device", "init_scope",
+})  # fmt: skip
+
+
+def _lets_pass(item: ast.withitem) -> bool:
+    call = item.context_expr
+    if not isinstance(call, ast.Call):
+        return False
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in _LET_PASS
+
+
 class _Liveness:
     """Walks a function backwards and notes which names are read later on some path."""
 
@@ -192,8 +207,10 @@ class _Liveness:
         if isinstance(node, LOOPS):
             return self.loop(node, after)
         if isinstance(node, ast.With):
-            # A context manager may swallow an exception raised anywhere inside.
-            return self.through(headers(node), self.block(node.body, after) | after)
+            inside = self.block(node.body, after)
+            if not all(map(_lets_pass, node.items)):
+                inside |= after  # it may swallow an exception raised anywhere inside
+            return self.through(headers(node), inside)
         if isinstance(node, ast.Match):
             return self.match(node, after)
         if isinstance(node, ast.Break | ast.Continue):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.autograph import trees
-from wengert.autograph.learning import Growing, Learn, Owner
+from wengert.autograph.learning import Growing, Learn, Owner, Read
 from wengert.autograph.lists import TracedList, is_array
 from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
 from wengert.core.errors import at_site, invalid_dtype
@@ -37,6 +37,7 @@ class Joint:
         self.left: list[Any] = []
         self.right: list[Any] = []
         self.hints: dict[Any, Any] = {}
+        self.place = -1  # of the symbol that is being joined
         self.wanted: tuple[Any, Any] = (None, None)
 
     def states(self, left: Any, right: Any) -> list[Recipe]:
@@ -82,6 +83,7 @@ class Joint:
     def _symbol(self, k: int, a: Any, b: Any) -> Recipe:
         symbol, site = self.state.symbols[k], self.state.site
         before = self.state.before[k]
+        self.place = k
         if a is b:
             return _same(a)
         if trees.is_stale(before):  # an attribute that an earlier trace has left behind
@@ -166,6 +168,9 @@ class Joint:
         if all(numbers) and type(a) is type(b) and _equal(a, b):
             return _same(a)
         if not all(n or trees.is_tensor(x) for n, x in zip(numbers, (a, b), strict=True)):
+            if self._have_values(a, b):
+                self.hints["read", self.place] = Read()
+                return _same(None)
             return _same(a) if _equal(a, b) else self._apart(name, a, b)
         if all(numbers):
             # An integer and a fraction meet as fractions.
@@ -183,6 +188,13 @@ class Joint:
                 help="Cast it with tf.cast in one branch.",
             )
         return self._pick(x, y)
+
+    def _have_values(self, a: Any, b: Any) -> bool:
+        """Whether two values that are not both tensors would be if their variables were read."""
+        leaves = [
+            trees.is_tensor(x) or trees.is_constant(x) or trees.is_variable(x) for x in (a, b)
+        ]
+        return all(leaves) and ("read", self.place) not in self.hints
 
     def _apart(self, name: str, a: Any, b: Any) -> Recipe:
         text = (

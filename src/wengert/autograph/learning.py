@@ -46,6 +46,11 @@ class AsTensor:
 
 
 @dataclass(frozen=True)
+class Read:
+    """A variable that a branch puts in the place of a tensor: it gives its value."""
+
+
+@dataclass(frozen=True)
 class Wider:
     """A tensor whose shape changes: these sizes are known of all its shapes."""
 

@@ -106,7 +106,7 @@ def _chosen(test: Any, then: Thunk, otherwise: Thunk) -> Any:
     def run(side: Thunk) -> Thunk:
         def traced() -> Any:
             with inside():
-                return side()
+                return trees.values_of_variables(side())
 
         return traced
 

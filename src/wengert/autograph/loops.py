@@ -145,7 +145,8 @@ class _GraphLoop:
         retrying(self.site.learned, self._key(), self._attempt)
 
     def _key(self, *more: Any) -> Any:
-        return (self.kind, *more, *map(trees.form, State(self.site, self.cells).before))
+        before = map(trees.form, State(self.site, self.cells).before)
+        return (self.kind, *more, *before, self.cells.forms())
 
     def _attempt(self, hints: Hints, owner: Owner) -> None:
         self.site = extended(self.shown, hints.get(OBJECTS, ()))
@@ -167,6 +168,9 @@ class _GraphLoop:
             self._traced(state, slots)
         except BaseException as error:
             state.restore()
+            lesson = slots.lesson_of(error)
+            if lesson:
+                raise Learn(owner, lesson) from None
             # A number that took the wrong dtype may be the cause: try the body on the number.
             if isinstance(error, TypeError) and slots.has_numbers:
                 self._loosely(state, Slots(state, hints, owner, self.counted(), loose=True))

@@ -57,6 +57,8 @@ class Fixed:
             return
         if is_missing(old):
             self._appeared(value)
+        elif trees.is_variable(old) and _is_leaf(value):
+            self.slots.learn(self.path, AsTensor())
         elif not trees.can_stand_in(value):
             raise at_site(MixedError(self._text(value)))
         elif old is None:
@@ -84,6 +86,11 @@ class Fixed:
         )
 
 
+def _is_leaf(value: Any) -> bool:
+    """Whether a value is one tensor, or can be."""
+    return trees.is_tensor(value) or trees.is_constant(value) or trees.is_variable(value)
+
+
 def _as_tensor(value: Any) -> AsTensor:
     tensor = trees.as_tensor(value)
     return AsTensor(tensor.dtype, trees.shape_of(tensor) or None)
@@ -106,7 +113,7 @@ class Carried:
             raise value.fail()
         if is_array(slot.start) and is_array(value):
             return
-        if not trees.is_tensor(value) and not trees.is_constant(value):
+        if not _is_leaf(value):
             kind = ValueError if value is None else MixedError
             raise at_site(kind(self.slots.changed(slot.path, "structure", slot.given, value)))
         found[self.number] = value = trees.as_tensor(value, slot.start.dtype)

@@ -58,6 +58,7 @@ class Slots:
         self.slots: list[Slot] = []
         self.standing_in: list[str] = []
         self.learned: dict[Any, Any] = {}
+        self._fixed: list[Fixed] = []
         self._plans = [self._symbol(k, v) for k, v in enumerate(state.before)]
 
     def _symbol(self, k: int, value: Any) -> Any:
@@ -99,9 +100,14 @@ class Slots:
             return self.carry(path, value, value, shape)
         if is_array(value):
             return self.carry(path, value, value, rows_shape(value.element_shape))
+        if isinstance(hint, AsTensor) and trees.is_variable(value):
+            start = trees.as_tensor(value)
+            return self.carry(path, value, start, trees.shape_of(start))
         if trees.is_constant(value) and (isinstance(hint, AsTensor) or self._becomes(path, value)):
             return self._number(path, value, hint)
-        return Fixed(self, path, value)
+        plan = Fixed(self, path, value)
+        self._fixed.append(plan)
+        return plan
 
     def _fills(self, path: Path, hint: Any) -> bool:
         symbol = self.state.symbols[path[0]]
@@ -144,6 +150,12 @@ class Slots:
     def has_numbers(self) -> bool:
         """Whether a number of Python's has become a tensor of a dtype nobody asked for."""
         return any(trees.is_number(s.given) and s.path not in self.hints for s in self.slots)
+
+    def lesson_of(self, error: BaseException) -> dict[Any, Any]:
+        """What an augmented assignment to a variable teaches: the loop carries its value."""
+        variable = getattr(error, "variable", None)
+        found = [s for s in self._fixed if variable is not None and s.value is variable]
+        return {plan.path: AsTensor() for plan in found}
 
     def shapes(self) -> list[Any]:
         """What is known of the shapes of each tensor in all turns."""

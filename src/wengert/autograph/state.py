@@ -13,6 +13,7 @@ from wengert.autograph import trees
 from wengert.autograph.names import Symbol
 from wengert.autograph.undefined import EMPTY
 from wengert.autograph.unit import Construct
+from wengert.core.tensor import Tensor
 
 
 class Cells:
@@ -44,6 +45,11 @@ class Cells:
             return cell.cell_contents
         except ValueError:
             return EMPTY
+
+    def forms(self) -> tuple[Any, ...]:
+        """What the tensors among the variables are like: what a trace learns may hang on them."""
+        found = [(name, self.get(name)) for name in self._cells]
+        return tuple([(n, trees.form(v)) for n, v in found if isinstance(v, Tensor)])
 
     def set(self, name: str, value: Any) -> None:
         cell = self._cells.get(name)

@@ -16,12 +16,13 @@ from wengert.composite.optional import Optional
 from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
 from wengert.core.composite import CompositeTensor, components, rebuilt
-from wengert.core.convert import operand, to_array
+from wengert.core.convert import to_array, to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import describe
 from wengert.core.spec import TensorSpec
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
+from wengert.core.variable import Variable
 from wengert.graph.ir import building
 
 _NUMBERS = (bool, int, float, complex)
@@ -114,6 +115,16 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor)
 
 
+def is_variable(value: Any) -> bool:
+    """Whether a leaf is no tensor but has the value of one: a variable, Keras's too."""
+    return isinstance(value, Variable) or (hasattr(value, "__tf_tensor__") and not is_tree(value))
+
+
+def values_of_variables(value: Any) -> Any:
+    """A tree with the variables in it read."""
+    return mapped(value, lambda leaf: to_tensor(leaf) if is_variable(leaf) else leaf)
+
+
 def is_stale(value: Any) -> bool:
     """Whether a value holds tensors of a trace that has ended: it says nothing any more."""
     if is_tree(value):
@@ -150,7 +161,7 @@ def as_tensor(value: Any, dtype: DType | None = None) -> Any:
     """A leaf as a tensor; a number takes the dtype where it fits."""
     if isinstance(value, Tensor):
         return value
-    return wrap(to_array(value, None, dtype)) if is_constant(value) else operand(value)
+    return wrap(to_array(value, None, dtype)) if is_constant(value) else to_tensor(value)
 
 
 def shape_of(value: Any) -> tuple[int | None, ...] | None:
@@ -235,5 +246,7 @@ def described(value: Any) -> str:
             return "{" + ", ".join(f"{k!r}: {t}" for k, t in pairs) + "}"
         text = ", ".join(inner) + ("," if isinstance(value, tuple) and len(inner) == 1 else "")
         return f"[{text}]" if isinstance(value, list) else f"({text})"
+    if isinstance(value, Variable):
+        return f"the variable {value.name!r}, {describe(value)},"
     shown_as_it_is = isinstance(value, TracedList | str) or is_array(value)
     return repr(value) if shown_as_it_is else describe(value)

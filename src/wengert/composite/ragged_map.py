@@ -20,9 +20,11 @@ from wengert.core.errors import at_site, describe, invalid
 from wengert.ops import arithmetic, select
 from wengert.ops.arithmetic import add
 from wengert.ops.create import zeros
+from wengert.ops.dims import expand_dims
 from wengert.ops.dims import shape as shape_of
 from wengert.ops.gather import gather
 from wengert.ops.indexing import boolean_mask
+from wengert.ops.joining import concat
 from wengert.ops.shaping import reshape
 
 _signature = functools.cache(inspect.signature)
@@ -104,9 +106,9 @@ class _Cuts:
     def __init__(self, x: Any, other_rank: int) -> None:
         self.name = describe(x)
         missing = max(other_rank - x.shape.rank, 0)
-        if not isinstance(x, RaggedTensor):
-            x = reshape(x, [1] * missing + x.shape.as_list())
-            missing = 0
+        while missing and not isinstance(x, RaggedTensor):
+            x = expand_dims(x, 0)
+            missing -= 1
         self.cuts: list[RowPartition] = x._partitions if isinstance(x, RaggedTensor) else []
         self.values = _flat(x)
         # So many rows stand at the outside; which of them the result takes, where it is not all.
@@ -119,9 +121,10 @@ class _Cuts:
     def deepen(self, depth: int, dtype: Any) -> None:
         """Cuts the values along uniform axes until there are `depth` cuts."""
         while len(self.cuts) < depth:
-            size = self.values.shape[1]
-            self.cuts.append(RowPartition.from_uniform_row_length(size, nrows=self.values.shape[0]))
-            self.values = reshape(self.values, [-1, *self.values.shape[2:]])
+            known, now = self.values.shape, shape_of(self.values, dtype)
+            count, size = (now[k] if known[k] is None else known[k] for k in (0, 1))
+            self.cuts.append(RowPartition.from_uniform_row_length(size, nrows=count))
+            self.values = reshape(self.values, concat([[-1], now[2:]], 0))
         self.cuts = [c.with_dtype(dtype) for c in self.cuts]
 
     def count(self, dtype: Any) -> Any:

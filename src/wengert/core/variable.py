@@ -412,12 +412,12 @@ class Variable(Scattered):
         return self._modify(change)
 
     def _in_place(self, other: Any) -> Any:
-        raise at_site(
-            RuntimeError(
-                "Variable: augmented assignment would bind a new tensor to the name. Use "
-                "assign_add, assign_sub or assign; or write `x = v + 1` for a tensor."
-            )
+        error = RuntimeError(
+            "Variable: augmented assignment would bind a new tensor to the name. Use "
+            "assign_add, assign_sub or assign; or write `x = v + 1` for a tensor."
         )
+        error.variable = self  # type: ignore[attr-defined]  # for a loop that carries its value
+        raise at_site(error)
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = _in_place
     __imod__ = __ipow__ = __imatmul__ = __iand__ = __ior__ = __ixor__ = _in_place

@@ -16,7 +16,8 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import is_dynamic, static, static_tuple, unary
+from wengert.core.symbolic import is_symbolic
+from wengert.ops.declare import is_dynamic, rank_of, static, static_tuple, unary
 from wengert.ops.reduce import reduced
 from wengert.ops.sorting import choose_type
 from wengert.ops.text import format_number, parse_number, structure_text
@@ -277,52 +278,80 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: Any = None)
     return apply(SUBSTR, _text("substr", input), pos=starts, len=sizes, unit=_unit("substr", unit))
 
 
-def _regex(name: str, pattern: str) -> str:
+def _regex(name: str, pattern: np.ndarray) -> re.Pattern[bytes]:
     try:
-        re.compile(pattern)
+        return re.compile(pattern[()])
     except re.error as error:
         raise invalid(
-            name, f"`pattern` is no regular expression: {error}; got {pattern!r}"
+            name, f"`pattern` is no regular expression: {error}; got {pattern[()].decode()!r}"
         ) from None
-    return pattern
 
 
-REGEX_REPLACE = unary(
+def _one_text(name: str, argument: str, x: Any) -> Any:
+    """A tensor of one string."""
+    x = _text(name, x)
+    if rank_of(x) not in (0, None):
+        raise invalid(name, f"`{argument}` must be one string", x)
+    return x
+
+
+def _pattern(name: str, pattern: Any) -> Any:
+    """A regular expression, looked into at once if it is known."""
+    x = _one_text(name, "pattern", pattern)
+    if not is_symbolic(x):
+        _regex(name, x._array)
+    return x
+
+
+def _replace_kernel(x: np.ndarray, p: np.ndarray, r: np.ndarray, count: int) -> np.ndarray:
+    found, rewrite = _regex("regex_replace", p), r[()].replace(rb"\0", rb"\g<0>")
+    return _each(lambda v: found.sub(rewrite, v, count=count), x)
+
+
+REGEX_REPLACE = Op(
     "regex_replace",
-    lambda x, pattern, rewrite, count: _each(
-        lambda v: re.sub(pattern.encode(), rewrite.encode(), v, count=count), x
-    ),
-    None,
+    "x p r",
+    kernel=_replace_kernel,
+    infer=lambda x, p, r, count: x,
+    lower=None,
     grad=None,
     accepts=_STRING,
 )
 
 
 def regex_replace(
-    input: Any, pattern: str, rewrite: str, replace_global: bool = True, name: Any = None
+    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: Any = None
 ) -> Any:
     r"""Replaces what matches a regular expression; `\1` in `rewrite` is the first group."""
     return apply(
-        REGEX_REPLACE, _text("regex_replace", input), pattern=_regex("regex_replace", pattern),
-        rewrite=rewrite.replace(r"\0", r"\g<0>"), count=0 if replace_global else 1,
-    )  # fmt: skip
+        REGEX_REPLACE,
+        _text("regex_replace", input),
+        _pattern("regex_replace", pattern),
+        _one_text("regex_replace", "rewrite", rewrite),
+        count=0 if replace_global else 1,
+    )
 
 
-REGEX_MATCH = unary(
+def _match_kernel(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    found = _regex("regex_full_match", p)
+    return _each(lambda v: found.fullmatch(v) is not None, x, np.bool_)
+
+
+REGEX_MATCH = Op(
     "regex_full_match",
-    lambda x, pattern: _each(lambda v: re.fullmatch(pattern.encode(), v) is not None, x, np.bool_),
-    None,
+    "x p",
+    kernel=_match_kernel,
+    infer=lambda x, p: Spec(x.shape, dtypes.bool_),
+    lower=None,
     grad=None,
     accepts=_STRING,
-    dtype=dtypes.bool_,
 )
 
 
-def regex_full_match(input: Any, pattern: str, name: Any = None) -> Any:
+def regex_full_match(input: Any, pattern: Any, name: Any = None) -> Any:
     """Whether each whole string matches a regular expression."""
-    return apply(
-        REGEX_MATCH, _text("regex_full_match", input), pattern=_regex("regex_full_match", pattern)
-    )
+    x = _text("regex_full_match", input)
+    return apply(REGEX_MATCH, x, _pattern("regex_full_match", pattern))
 
 
 SPLIT = Op(

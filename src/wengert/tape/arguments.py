@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Container
 from typing import Any
 
 from wengert.core import nest
 from wengert.core.composite import CompositeTensor
+from wengert.core.context import building_graph
 from wengert.core.errors import at_site, describe
+from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
 
 
@@ -64,6 +67,24 @@ def asked(what: str, value: Any, kind: type[Exception], role: str = "source") ->
             f"{describe(value)}. {_INSTEAD[role]}"
         )
     )
+
+
+def present(value: Any) -> Any:
+    """A tensor as the graph being built knows it.
+
+    A rule of `custom_gradient` speaks of tensors of the function that was traced. It may run where
+    that function was run again in another graph, and there they are others.
+    """
+    graph = building_graph() if type(value) is SymbolicTensor else None
+    return value if graph is None else graph.own(value)
+
+
+def met(known: Container[int], values: list[Any]) -> list[Any]:
+    """The same, where they are `known` under that name; else as they were given."""
+    if building_graph() is None:
+        return values
+    now = [(x, present(x)) for x in values]
+    return [new if new._id in known else old for old, new in now]
 
 
 def regrouped(sources: list[Any], gradients: list[Any]) -> list[Any]:

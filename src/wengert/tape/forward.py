@@ -10,7 +10,14 @@ from threading import get_ident
 from typing import Any
 
 from wengert.core import nest
-from wengert.core.context import State, add_listener, outside, remove_listener, using
+from wengert.core.context import (
+    State,
+    add_listener,
+    building_graph,
+    outside,
+    remove_listener,
+    using,
+)
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.op import Op
@@ -36,6 +43,7 @@ class ForwardAccumulator:
         nest.assert_same_structure(primals, tangents)
         for p, t in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
             primal = arguments.asked("ForwardAccumulator", p, TypeError, "primal")
+            primal = arguments.present(primal)
             if not primal.dtype.is_differentiable:
                 raise at_site(
                     ValueError(
@@ -111,6 +119,7 @@ class ForwardAccumulator:
 
         def one(value: Any) -> Any:
             value = arguments.asked("jvp", value, TypeError, "primal")
+            (value,) = arguments.met(self._tangents, [value])
             tangent = self._tangents.get(value._id)
             if tangent is not None:
                 return tangent
@@ -127,7 +136,8 @@ def _entry(
     """The entry that a tape following just the moving inputs would write."""
     recorder = GradientTape(watch_accessed_variables=False)
     recorder._live = get_ident()
-    with using(State()):
+    # In a function the graph stays: there the value of a variable is a tensor of it.
+    with using(State((), building_graph())):
         recorder.watch(moving)
         recorder.record(op, inputs, outputs, attrs, site)
     entries = recorder._entries

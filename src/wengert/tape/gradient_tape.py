@@ -236,7 +236,7 @@ class GradientTape:
     def watch(self, tensor: Any) -> None:
         """Follows tensors (any nest of them) from here on."""
         for one in nest.flatten(tensor):
-            self._watch(arguments.asked("watch", one, ValueError))
+            self._watch(arguments.present(arguments.asked("watch", one, ValueError)))
 
     def _watch(self, value: Any) -> None:
         self._events.append((new_id(), history.WATCHED, sites.caller(1), value._id))
@@ -313,9 +313,10 @@ class GradientTape:
         self._check_use("gradient")
         self._close()
         targets = arguments.all_asked("gradient", arguments.leaves(target), "target")
+        targets = arguments.met(self._tracked, targets)
         seeds = self._seeds(targets, output_gradients)
         flat = arguments.leaves(sources)
-        values = arguments.all_asked("gradient", flat)
+        values = arguments.met(self._tracked, arguments.all_asked("gradient", flat))
         site = sites.caller(0)
         evidence = history.before(self, site, mode)
         started = new_id()
@@ -476,6 +477,7 @@ class GradientTape:
         self._close()
         target = arguments.asked("jacobian", target, TypeError, "target")
         values = [arguments.asked("jacobian", s, TypeError) for s in nest.flatten(sources)]
+        target, *values = arguments.met(self._tracked, [target, *values])
         site = sites.caller(0)
         evidence = history.before(self, site, mode)
         started = new_id()
@@ -503,6 +505,7 @@ class GradientTape:
         self._close()
         target = arguments.asked("batch_jacobian", target, TypeError, "target")
         value = arguments.asked("batch_jacobian", source, TypeError)
+        target, value = arguments.met(self._tracked, [target, value])
         site = sites.caller(0)
         evidence = history.before(self, site, mode)
         started = new_id()

@@ -1,0 +1,198 @@
+"""Rules of `custom_gradient` that have tapes of their own, and accumulators, inside functions.
+
+A rule speaks of the tensors that its function was traced with, but runs where that function is run
+again: around a call, in a loop, in a branch. Everywhere it gives what it gives eagerly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as tf
+
+X = tf.constant([1.0, 2.0])
+W = tf.Variable(3.0)
+
+
+@tf.custom_gradient
+def tape_before(x: Any) -> Any:
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.sin(x) * x
+    return y, lambda g: g * tape.gradient(y, x)
+
+
+@tf.custom_gradient
+def tape_in_rule(x: Any) -> Any:
+    def rule(g: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.sin(x) * x
+        return tape.gradient(y, x, output_gradients=g)
+
+    return tf.sin(x) * x, rule
+
+
+@tf.custom_gradient
+def jacobian_in_rule(x: Any) -> Any:
+    def rule(g: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.sin(x) * x
+        return tf.linalg.matvec(tape.jacobian(y, x), g, transpose_a=True)
+
+    return tf.sin(x) * x, rule
+
+
+@tf.custom_gradient
+def with_a_variable(x: Any) -> Any:
+    def rule(g: Any, variables: Any = None) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.sin(x) * W
+        dx, dw = tape.gradient(y, [x, W], output_gradients=g)
+        return dx, [dw]
+
+    return tf.sin(x) * W, rule
+
+
+@tf.custom_gradient
+def fixed_point(a: Any) -> Any:
+    z = tf.zeros_like(a)
+    for _ in range(30):
+        z = tf.tanh(a + 0.5 * z)
+
+    def rule(g: Any) -> Any:
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch([a, z])
+            y = tf.tanh(a + 0.5 * z)
+        turned = tf.eye(2) - tf.transpose(tape.jacobian(y, z))
+        u = tf.linalg.solve(turned, g[:, None])[:, 0]
+        return tape.gradient(y, a, output_gradients=u)
+
+    return z, rule
+
+
+@tf.custom_gradient
+def forward_in_rule(x: Any) -> Any:
+    def rule(g: Any) -> Any:
+        with tf.autodiff.ForwardAccumulator(x, g) as forward:
+            y = tf.sin(x) * x
+        return forward.jvp(y)
+
+    return tf.sin(x) * x, rule
+
+
+RULES = [tape_before, tape_in_rule, jacobian_in_rule, with_a_variable, fixed_point, forward_in_rule]
+
+
+def gradient(f: Callable[..., Any], x: Any = X) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch([x, W])
+        y = f(x)
+    return tape.gradient(y, [x, W], unconnected_gradients="zero")
+
+
+def looped(c: Any, count: Any = 2) -> Callable[[Any], Any]:
+    def f(x: Any) -> Any:
+        y = x
+        for _ in tf.range(count):
+            y = c(y) + y
+        return y
+
+    return f
+
+
+def branched(c: Any) -> Callable[[Any], Any]:
+    def f(x: Any) -> Any:
+        y = x
+        if tf.reduce_sum(x) > 0:
+            y = c(x) * x
+        return y
+
+    return f
+
+
+def mapped(c: Any) -> Callable[[Any], Any]:
+    return lambda x: tf.map_fn(lambda row: c(row * x), tf.stack([x, 2.0 * x]))
+
+
+PROGRAMS = {
+    "plain": lambda c: lambda x: c(x) + 3.0 * x,
+    "loop": looped,
+    "branch": branched,
+    "rows": mapped,
+}
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "around": lambda f: gradient(tf.function(f)),
+    "around, compiled": lambda f: gradient(tf.function(f, jit_compile=True)),
+    "around two": lambda f: gradient(tf.function(lambda x: tf.function(f)(x) * 1.0)),
+    "inside": lambda f: tf.function(lambda x: gradient(f, x))(X),
+    "inside, compiled": lambda f: tf.function(lambda x: gradient(f, x), jit_compile=True)(X),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("rule", RULES, ids=lambda f: f.__name__)
+def test_a_rule_gives_what_it_gives_eagerly(rule: Any, program: str, way: str) -> None:
+    f = PROGRAMS[program](rule)
+    for found, wanted in zip(WAYS[way](f), gradient(f), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("rule", [tape_before, tape_in_rule, jacobian_in_rule, with_a_variable])
+def test_second_derivatives_of_rules_with_tapes(rule: Any) -> None:
+    def second(f: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(X)
+            g = gradient(f)[0]
+        return tape.gradient(g, X)
+
+    found = second(tf.function(lambda x: rule(x) * x))
+    np.testing.assert_allclose(found, second(lambda x: rule(x) * x), rtol=1e-4)
+
+
+@pytest.mark.parametrize("jit", [None, True])
+def test_forward_mode_sees_variables_as_they_are(jit: bool | None) -> None:
+    v = tf.Variable(1.0)
+
+    @tf.function(jit_compile=jit)
+    def of_tensor(x: Any) -> Any:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as forward:
+            y = x * v
+        return forward.jvp(y)
+
+    @tf.function(jit_compile=jit)
+    def of_variable() -> Any:
+        with tf.autodiff.ForwardAccumulator(v, tf.constant(1.0)) as forward:
+            y = v * v * v
+        return forward.jvp(y)
+
+    @tf.function(jit_compile=jit)
+    def after_assigning(x: Any) -> Any:
+        v.assign(7.0)
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as forward:
+            y = x * v
+        return forward.jvp(y)
+
+    @tf.function(jit_compile=jit)
+    def of_gradient() -> Any:
+        with tf.autodiff.ForwardAccumulator(v, tf.constant(1.0)) as forward:
+            with tf.GradientTape() as tape:
+                y = v * v * v
+            g = tape.gradient(y, v)
+        return forward.jvp(g)
+
+    x = tf.constant(1.0)
+    for value in (1.0, 5.0, 2.0):
+        v.assign(value)
+        assert float(of_tensor(x)) == value
+        assert float(of_variable()) == 3 * value**2
+        assert float(of_gradient()) == 6 * value
+    v.assign(1.0)
+    assert float(after_assigning(x)) == 7.0
