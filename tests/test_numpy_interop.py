@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import io
 from typing import Any
 
@@ -132,7 +133,7 @@ def test_reductions_of_integers_answer_in_numpy_types():
         got, want = f(t), f(ints)
         assert got.dtype == want.dtype, f.__name__
         np.testing.assert_allclose(got, want)
-    assert np.sum(tf.constant([True, True])).numpy() == 2
+    assert np.sum(tf.constant([True, True])) == 2
     assert bool(np.any(t))
     np.testing.assert_array_equal(np.all(t > 1, axis=0), [False, True])
 
@@ -227,3 +228,20 @@ def test_array_methods_are_recorded() -> None:
         tape.watch(x)
         y = (x * x).mean()
     np.testing.assert_allclose(tape.gradient(y, x), [2 / 3, 4 / 3, 2.0], rtol=1e-6)
+
+
+def test_whole_numbers_that_numpy_makes_of_tensors_are_pythons() -> None:
+    t = tf.constant([[1.0, 5.0], [7.0, 2.0]])
+    assert [7] * np.prod(tf.constant([2, 3])) == [7] * 6
+    assert "ab" * np.max(tf.constant([1, 3])) == "ababab"
+    assert {np.argmax(tf.constant([1.0, 2.0])): "b"} == {1: "b"}
+    assert collections.Counter(np.argmax(t, axis=1)) == {0: 1, 1: 1}
+    assert list(range(np.sum(tf.shape(t)))) == [0, 1, 2, 3]
+    for found in (np.stack([tf.constant([1]), [2]]), np.concatenate([tf.constant([1]), [2]])):
+        assert type(found) is np.ndarray
+    assert isinstance(np.sum(t), tf.Tensor), "a tape may follow this one"
+
+
+def test_whole_numbers_stay_tensors_in_functions() -> None:
+    f = tf.function(lambda x: np.sum(x) + np.argmax(x))
+    assert int(f(tf.constant([1, 5, 2]))) == 9

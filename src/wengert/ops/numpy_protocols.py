@@ -133,11 +133,31 @@ def _differentiable(values: Any) -> bool:
     return any(isinstance(x, Value) and x.dtype.is_differentiable for x in values)
 
 
+# Functions whose results are whole numbers or truths, whatever they are given.
+_PLACES = frozenset({np.all, np.any, np.argmax, np.argmin, np.argsort, np.count_nonzero})
+
+
+def _has_differentiable(*values: Any) -> bool:
+    """Whether a tape could follow one of the tensors in nested arguments."""
+    for value in values:
+        if isinstance(value, Value):
+            if value.dtype.is_differentiable:
+                return True
+        elif isinstance(value, dict):
+            if _has_differentiable(*value.values()):
+                return True
+        elif isinstance(value, list | tuple) and _has_differentiable(*value):
+            return True
+    return False
+
+
 def _array_function(self: Any, function: Any, types: Any, args: Any, options: Any) -> Any:
     """Answers a NumPy function (`np.sum`, ...) of which some argument is a tensor."""
     from wengert.ops.numpy_functions import FUNCTIONS
 
     ours = FUNCTIONS.get(function) or _traced(function)
+    if executing_eagerly() and (function in _PLACES or not _has_differentiable(args, options)):
+        ours = None  # no tape would follow it, so it is NumPy's own, as in TensorFlow
     if ours is not None and _takes(ours, args, options):
         try:
             return ours(*args, **options)
