@@ -453,3 +453,15 @@ def test_a_rule_in_a_loop_beside_a_variable_that_is_an_argument() -> None:
                 y = g(v, x)
             found.append([float(y), *[float(d) for d in tape.gradient(y, [x, v])]])
         assert found[0] == found[1]
+
+
+def test_what_is_known_of_outputs_that_have_parts() -> None:
+    def f() -> Any:
+        rows = tf.ragged.constant([[1], [2, 3]])
+        return {"a": tf.SparseTensor([[0]], [1.0], [2]), "b": (tf.zeros([2, 3]), rows)}
+
+    concrete = tf.function(f).get_concrete_function()
+    assert concrete.output_shapes == {"a": [[1, 1], [1], [1]], "b": ([2, 3], [[3], [3]])}
+    parts = [tf.int64, tf.float32, tf.int64]
+    assert concrete.output_dtypes == {"a": parts, "b": (tf.float32, [tf.int32, tf.int64])}
+    assert concrete.structured_outputs["b"][0] == tf.TensorSpec([2, 3])

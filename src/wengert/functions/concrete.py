@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from wengert.core import nest
 from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid_dtype
@@ -15,7 +16,7 @@ from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.functions.shared import Given
-from wengert.functions.signature import TENSORS, encode, rebuild
+from wengert.functions.signature import TENSORS, Apart, encode, rebuild
 from wengert.functions.trace import Slot, Trace
 
 
@@ -128,25 +129,21 @@ class ConcreteFunction:
 
     @property
     def structured_outputs(self) -> Any:
-        tensors = self.outputs
-        return rebuild(
-            self._trace.skeleton,
-            lambda slot, _: TensorSpec(tensors[slot.number].shape, tensors[slot.number].dtype),
-            "",
-            Slot,
-        )
+        return self._of_outputs(lambda x: TensorSpec(x.shape, x.dtype))
 
     @property
     def output_shapes(self) -> Any:
-        return rebuild(
-            self._trace.skeleton, lambda slot, _: self.outputs[slot.number].shape, "", Slot
-        )
+        return self._of_outputs(lambda x: x.shape)
 
     @property
     def output_dtypes(self) -> Any:
-        return rebuild(
-            self._trace.skeleton, lambda slot, _: self.outputs[slot.number].dtype, "", Slot
-        )
+        return self._of_outputs(lambda x: x.dtype)
+
+    def _of_outputs(self, leaf: Callable[[Any], Any]) -> Any:
+        """Something of each output, in their structure; a list for a sparse or ragged tensor."""
+        tensors = self.outputs
+        found = rebuild(self._trace.skeleton, lambda slot, _: leaf(tensors[slot.number]), "", Slot)
+        return nest.map_structure(lambda x: x.parts if isinstance(x, Apart) else x, found)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
