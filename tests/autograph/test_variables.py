@@ -32,6 +32,12 @@ def early_return(n: Any) -> Any:
     return V * 2.0
 
 
+def early_return_of_two(n: Any) -> Any:
+    if n > 0:
+        return V, W
+    return W + 1.0, {"x": V}["x"]
+
+
 def expression(n: Any) -> Any:
     y = V if n > 0 else V * 2.0
     return y + 1.0
@@ -131,6 +137,8 @@ CASES: list[tuple[Any, int, list[float], float]] = [
     (branch, -1, [30.0], 3.0),
     (early_return, 1, [3.0], 3.0),
     (early_return, -1, [6.0], 3.0),
+    (early_return_of_two, 1, [3.0, 7.0], 3.0),
+    (early_return_of_two, -1, [8.0, 3.0], 3.0),
     (expression, 1, [4.0], 3.0),
     (expression, -1, [7.0], 3.0),
     (either, 1, [6.0], 3.0),

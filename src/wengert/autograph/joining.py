@@ -168,7 +168,7 @@ class Joint:
         if all(numbers) and type(a) is type(b) and _equal(a, b):
             return _same(a)
         if not all(n or trees.is_tensor(x) for n, x in zip(numbers, (a, b), strict=True)):
-            if self._have_values(a, b):
+            if all(map(trees.has_value, (a, b))):
                 self.hints["read", self.place] = Read()
                 return _same(None)
             return _same(a) if _equal(a, b) else self._apart(name, a, b)
@@ -188,13 +188,6 @@ class Joint:
                 help="Cast it with tf.cast in one branch.",
             )
         return self._pick(x, y)
-
-    def _have_values(self, a: Any, b: Any) -> bool:
-        """Whether two values that are not both tensors would be if their variables were read."""
-        leaves = [
-            trees.is_tensor(x) or trees.is_constant(x) or trees.is_variable(x) for x in (a, b)
-        ]
-        return all(leaves) and ("read", self.place) not in self.hints
 
     def _apart(self, name: str, a: Any, b: Any) -> Recipe:
         text = (

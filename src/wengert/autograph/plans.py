@@ -57,7 +57,7 @@ class Fixed:
             return
         if is_missing(old):
             self._appeared(value)
-        elif trees.is_variable(old) and _is_leaf(value):
+        elif trees.is_variable(old) and trees.has_value(value):
             self.slots.learn(self.path, AsTensor())
         elif not trees.can_stand_in(value):
             raise at_site(MixedError(self._text(value)))
@@ -86,11 +86,6 @@ class Fixed:
         )
 
 
-def _is_leaf(value: Any) -> bool:
-    """Whether a value is one tensor, or can be."""
-    return trees.is_tensor(value) or trees.is_constant(value) or trees.is_variable(value)
-
-
 def _as_tensor(value: Any) -> AsTensor:
     tensor = trees.as_tensor(value)
     return AsTensor(tensor.dtype, trees.shape_of(tensor) or None)
@@ -113,7 +108,7 @@ class Carried:
             raise value.fail()
         if is_array(slot.start) and is_array(value):
             return
-        if not _is_leaf(value):
+        if not trees.has_value(value):
             kind = ValueError if value is None else MixedError
             raise at_site(kind(self.slots.changed(slot.path, "structure", slot.given, value)))
         found[self.number] = value = trees.as_tensor(value, slot.start.dtype)

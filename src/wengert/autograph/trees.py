@@ -120,6 +120,11 @@ def is_variable(value: Any) -> bool:
     return isinstance(value, Variable) or (hasattr(value, "__tf_tensor__") and not is_tree(value))
 
 
+def has_value(value: Any) -> bool:
+    """Whether a leaf is one tensor, or can be."""
+    return is_tensor(value) or is_constant(value) or is_variable(value)
+
+
 def values_of_variables(value: Any) -> Any:
     """A tree with the variables in it read."""
     return mapped(value, lambda leaf: to_tensor(leaf) if is_variable(leaf) else leaf)
