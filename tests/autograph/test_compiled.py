@@ -53,7 +53,7 @@ def test_what_an_open_size_taught_is_not_held_against_a_fixed_one() -> None:
         for _ in tf.range(3):
             r = x * t
             x = x - 0.01 * tf.reduce_sum(r)
-        return x + tf.reduce_sum(r)
+        return x + tf.reduce_sum(r)  # type: ignore[possibly-undefined]  # bound by three turns
 
     t = tf.linspace(0.0, 3.0, 5)
     first = tf.function(total, input_signature=[tf.TensorSpec([None])])(t)

@@ -279,11 +279,12 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: Any = None)
 
 
 def _regex(name: str, pattern: np.ndarray) -> re.Pattern[bytes]:
+    text: bytes = pattern.item()
     try:
-        return re.compile(pattern[()])
+        return re.compile(text)
     except re.error as error:
         raise invalid(
-            name, f"`pattern` is no regular expression: {error}; got {pattern[()].decode()!r}"
+            name, f"`pattern` is no regular expression: {error}; got {text.decode()!r}"
         ) from None
 
 
@@ -304,7 +305,7 @@ def _pattern(name: str, pattern: Any) -> Any:
 
 
 def _replace_kernel(x: np.ndarray, p: np.ndarray, r: np.ndarray, count: int) -> np.ndarray:
-    found, rewrite = _regex("regex_replace", p), r[()].replace(rb"\0", rb"\g<0>")
+    found, rewrite = _regex("regex_replace", p), r.item().replace(rb"\0", rb"\g<0>")
     return _each(lambda v: found.sub(rewrite, v, count=count), x)
 
 
