@@ -31,8 +31,8 @@ def gradient(f: Callable[..., Any], x: Any) -> tuple[Any, Any]:
 
 def in_parts(f: Callable[..., Any], x: Any) -> tuple[np.ndarray, np.ndarray]:
     """The same by NumPy, a few numbers at a time."""
-    found = [gradient(f, part) for part in tf.split(x, 8)]
-    return tuple(np.concatenate([np.asarray(p[k]) for p in found]) for k in (0, 1))  # type: ignore[return-value]  # two of them
+    values, slopes = zip(*[gradient(f, part) for part in tf.split(x, 8)], strict=True)
+    return np.concatenate(values), np.concatenate(slopes)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])

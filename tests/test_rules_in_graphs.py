@@ -7,6 +7,7 @@ again: around a call, in a loop, in a branch. Everywhere it gives what it gives 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -157,37 +158,30 @@ def test_second_derivatives_of_rules_with_tapes(rule: Any) -> None:
     np.testing.assert_allclose(found, second(lambda x: rule(x) * x), rtol=1e-4)
 
 
+def pushed(primal: Any, f: Callable[[], Any]) -> Any:
+    with tf.autodiff.ForwardAccumulator(primal, tf.constant(1.0)) as forward:
+        y = f()
+    return forward.jvp(y)
+
+
 @pytest.mark.parametrize("jit", [None, True])
 def test_forward_mode_sees_variables_as_they_are(jit: bool | None) -> None:
     v = tf.Variable(1.0)
 
-    @tf.function(jit_compile=jit)
-    def of_tensor(x: Any) -> Any:
-        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as forward:
-            y = x * v
-        return forward.jvp(y)
-
-    @tf.function(jit_compile=jit)
-    def of_variable() -> Any:
-        with tf.autodiff.ForwardAccumulator(v, tf.constant(1.0)) as forward:
+    def cube_and_slope() -> Any:
+        with tf.GradientTape() as tape:
             y = v * v * v
-        return forward.jvp(y)
+        return y, tape.gradient(y, v)
 
-    @tf.function(jit_compile=jit)
-    def after_assigning(x: Any) -> Any:
+    def assigning(x: Any) -> Any:
         v.assign(7.0)
-        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as forward:
-            y = x * v
-        return forward.jvp(y)
+        return pushed(x, lambda: x * v)
 
-    @tf.function(jit_compile=jit)
-    def of_gradient() -> Any:
-        with tf.autodiff.ForwardAccumulator(v, tf.constant(1.0)) as forward:
-            with tf.GradientTape() as tape:
-                y = v * v * v
-            g = tape.gradient(y, v)
-        return forward.jvp(g)
-
+    function = partial(tf.function, jit_compile=jit)
+    of_tensor = function(lambda x: pushed(x, lambda: x * v))
+    of_variable = function(lambda: pushed(v, lambda: cube_and_slope()[0]))
+    of_gradient = function(lambda: pushed(v, lambda: cube_and_slope()[1]))
+    after_assigning = function(assigning)
     x = tf.constant(1.0)
     for value in (1.0, 5.0, 2.0):
         v.assign(value)

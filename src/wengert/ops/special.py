@@ -30,17 +30,26 @@ _SLOPE = 2 / _ROOT_PI
 
 
 def smooth(
-    name: str, kernel: Callable[..., Any], lower: Callable[..., Any], grad: Callable[..., Any]
+    name: str,
+    kernel: Callable[..., Any],
+    lower: Callable[..., Any],
+    grad: Callable[..., Any],
+    blocks: bool = False,
 ) -> Op:
-    """An elementwise function of real floating numbers, in float32 for half precision."""
-    return unary(name, in_float32(kernel), wide(lower), grad=grad, accepts=dtypes.FLOAT)
+    """An elementwise function of real floating numbers, in float32 for half precision.
+
+    With `blocks`, XLA computes it for large arrays in eager code, too.
+    """
+    run = in_blocks(kernel, lower) if blocks else in_float32(kernel)
+    return unary(name, run, wide(lower), grad=grad, accepts=dtypes.FLOAT)
 
 
 ERF = smooth(
     "erf",
-    in_blocks(lambda x: special.erf(x), lambda x: lax.erf(x)),
+    lambda x: special.erf(x),
     lambda x: lax.erf(x),
     grad=lambda g, x: g * (_SLOPE * exp(-x * x)),
+    blocks=True,
 )
 
 
@@ -51,9 +60,10 @@ def erf(x: Any, name: Any = None) -> Any:
 
 ERFC = smooth(
     "erfc",
-    in_blocks(lambda x: special.erfc(x), lambda x: lax.erfc(x)),
+    lambda x: special.erfc(x),
     lambda x: lax.erfc(x),
     grad=lambda g, x: g * (-_SLOPE * exp(-x * x)),
+    blocks=True,
 )
 
 

@@ -284,7 +284,9 @@ def _regex(name: str, pattern: np.ndarray) -> re.Pattern[bytes]:
         return re.compile(text)
     except re.error as error:
         raise invalid(
-            name, f"`pattern` is no regular expression: {error}; got {text.decode()!r}"
+            name,
+            f"`pattern` is no regular expression: {error}; got {text.decode()!r}",
+            help="Write \\ before signs that stand for themselves.",
         ) from None
 
 
@@ -292,7 +294,8 @@ def _one_text(name: str, argument: str, x: Any) -> Any:
     """A tensor of one string."""
     x = _text(name, x)
     if rank_of(x) not in (0, None):
-        raise invalid(name, f"`{argument}` must be one string", x)
+        help = "Give a scalar; tf.map_fn goes through several."
+        raise invalid(name, f"`{argument}` must be one string", x, help=help)
     return x
 
 
