@@ -84,6 +84,13 @@ class _Probe:
 _SOLE = _Probe().count()
 
 
+def _has_company(array: np.ndarray) -> bool:
+    """Whether other arrays may use the memory of a view: it is not the only one, or overlaps."""
+    base: Any = array.base
+    alone = type(base) is np.ndarray and base.flags.owndata and sys.getrefcount(base) <= _SOLE
+    return not (alone and array.flags.c_contiguous)
+
+
 class Variable(Scattered):
     """A value that lasts and changes: `v = tf.Variable(1.0); v.assign_add(2.0)`."""
 
@@ -333,7 +340,7 @@ class Variable(Scattered):
             array = self._array
             if (
                 sys.getrefcount(array) > _SOLE
-                or array.base is not None
+                or (array.base is not None and _has_company(array))
                 or not array.flags.writeable
             ):
                 array = array.copy()
@@ -380,7 +387,11 @@ class Variable(Scattered):
             array = self._incoming(method, delta, self._array.shape)
         with self._lock:
             old = new = self._array
-            if sys.getrefcount(old) > _SOLE + 1 or old.base is not None or not old.flags.writeable:
+            if (
+                sys.getrefcount(old) > _SOLE + 1
+                or (old.base is not None and _has_company(old))
+                or not old.flags.writeable
+            ):
                 new = np.empty_like(old)
             try:  # noqa: SIM105  # `suppress` would cost as much as a small sum
                 ufunc(old, array, out=new)
