@@ -210,6 +210,26 @@ def test_measures_are_tensorflows() -> None:
     assert index.shape == (2, 5, 11)
     assert np.allclose(np.mean(index.numpy(), (1, 2)), I.ssim(large, large * 0.9, 1.0), atol=1e-5)
     assert I.total_variation(ROOM[0]).shape == ()
+
+
+def test_similarity_at_several_sizes_is_tensorflows() -> None:
+    r = np.random.default_rng(0)
+    x = r.random((2, 181, 177, 3)).astype(np.float32)
+    y = (0.7 * x + 0.3 * r.random(x.shape)).astype(np.float32)
+    np.testing.assert_allclose(I.ssim_multiscale(x, y, 1.0), [0.9059127, 0.91068965], 1e-5)
+    assert I.ssim_multiscale(1 - x, x, 1.0).numpy().tolist() == [0, 0]
+    a, b = (255 * x[0]).astype(np.uint8), (255 * y[0]).astype(np.uint8)
+    found = I.ssim_multiscale(a, b, 255, power_factors=[0.3, 0.7], filter_size=5)
+    np.testing.assert_allclose(found, 0.8817225, 1e-5)
+    z = tf.constant(y)
+    with tf.GradientTape() as tape:
+        tape.watch(z)
+        total = tf.reduce_sum(I.ssim_multiscale(x, z, 1.0))
+    np.testing.assert_allclose(np.abs(tape.gradient(total, z)).sum(), 8.798887, 1e-4)
+
+
+def test_edges_and_variation_of_images() -> None:
+    assert I.total_variation(ROOM[0]).shape == ()
     assert I.sobel_edges(ROOM).shape == (2, 5, 7, 3, 2)
 
 
@@ -307,6 +327,8 @@ BOX = [[0.0, 0.0, 1.0, 1.0]]
          "boxes [n, 4] and as many scores"),
         (lambda: I.psnr(ROOM, ROOM[:, :4], 1.0), InvalidArgumentError, "the same size"),
         (lambda: I.ssim(ROOM, ROOM, 1.0), InvalidArgumentError, "at least 11 (`filter_size`)"),
+        (lambda: I.ssim_multiscale(ROOM, ROOM, 1.0, filter_size=4), InvalidArgumentError,
+         "at least 4 (`filter_size`) high and wide at scale 2"),
         (lambda: I.random_crop(ROOM, [2, 9, 3, 3]), InvalidArgumentError,
          "random_crop: `size` [2, 9, 3, 3] does not fit into the value; got float32[2,5,7,3]."),
         (lambda: I.random_brightness(ROOM, -0.1), ValueError, "`max_delta` must not be negative"),

@@ -276,6 +276,55 @@ def test_singular_triangles_give_infinities() -> None:
     assert np.isnan(got[1, 0])
 
 
+def _random_diagonals() -> tuple[Any, Any]:
+    r = np.random.default_rng(0)
+    return r.standard_normal((3, 5)) + [[0], [3], [0]], r.standard_normal((5, 2))
+
+
+def test_three_diagonals_come_in_several_forms() -> None:
+    d, b = _random_diagonals()
+    matrix = np.diag(d[1]) + np.diag(d[0, :-1], 1) + np.diag(d[2, 1:], -1)
+    expected = np.linalg.solve(matrix, b)
+    for given, form in (
+        (d, "compact"),
+        (tuple(d), "sequence"),
+        ((d[0, :-1], d[1], d[2, 1:]), "sequence"),
+        (matrix, "matrix"),
+    ):
+        found = la.tridiagonal_solve(given, b, diagonals_format=form)
+        np.testing.assert_allclose(found, expected, 1e-10)
+        np.testing.assert_allclose(la.tridiagonal_matmul(given, found, form), b, 1e-10)
+    np.testing.assert_allclose(la.tridiagonal_solve(d, b.T, transpose_rhs=True), expected, 1e-10)
+    turned = la.tridiagonal_solve(d + 0j, b.T * 1j, transpose_rhs=True, conjugate_rhs=True)
+    np.testing.assert_allclose(turned, -1j * expected, 1e-10)
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+def test_three_diagonals_that_cannot_be_inverted(compiled: bool) -> None:
+    solve = (
+        tf.function(la.tridiagonal_solve, jit_compile=True) if compiled else la.tridiagonal_solve
+    )
+    d = tf.constant([[0.0, 0, 0], [1, 0, 1], [0, 0, 0]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="input is not invertible"):
+        solve(d, tf.ones([3]))
+
+
+def test_bad_diagonals() -> None:
+    d, b = _random_diagonals()
+    with pytest.raises(ValueError, match="must be 'compact', 'sequence' or 'matrix'"):
+        la.tridiagonal_solve(d, b, diagonals_format="dense")
+    with pytest.raises(ValueError, match="three diagonals"):
+        la.tridiagonal_solve(d[:2], b)
+    with pytest.raises(ValueError, match="three tensors"):
+        la.tridiagonal_solve(d, b, diagonals_format="sequence")
+    with pytest.raises(ValueError, match="are needed; got float64"):
+        la.tridiagonal_solve(d, b[:3])
+    with pytest.raises(ValueError, match="the sizes do not fit"):
+        la.tridiagonal_matmul(d, b[:3])
+    with pytest.raises(tf.errors.UnimplementedError, match="Add to the diagonal"):
+        la.tridiagonal_solve(d, b, perturb_singular=True)
+
+
 def test_determinants_of_singular_matrices() -> None:
     assert la.det(ZERO).numpy() == 0
     sign, size = la.slogdet(ZERO)

@@ -150,6 +150,7 @@ _MODULES = [
     "math",
     "nn",
     "profiler",
+    "quantization",
     "ragged",
     "random",
     "raw_ops",

@@ -32,6 +32,13 @@ from wengert.ops.color import (
     yiq_to_rgb,
     yuv_to_rgb,
 )
+from wengert.ops.detections import (
+    combined_non_max_suppression,
+    draw_bounding_boxes,
+    non_max_suppression_overlaps,
+    non_max_suppression_padded,
+    non_max_suppression_with_scores,
+)
 from wengert.ops.image import (
     flip_left_right,
     flip_up_down,
@@ -53,7 +60,14 @@ from wengert.ops.image import (
     transpose,
 )
 from wengert.ops.patches import extract_patches
-from wengert.ops.quality import image_gradients, psnr, sobel_edges, ssim, total_variation
+from wengert.ops.quality import (
+    image_gradients,
+    psnr,
+    sobel_edges,
+    ssim,
+    ssim_multiscale,
+    total_variation,
+)  # fmt: skip
 from wengert.ops.resize import (
     ResizeMethod,
     central_crop,

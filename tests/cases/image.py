@@ -97,6 +97,12 @@ def turned(r: float, g: float, b: float, hue: float, saturation: float) -> tuple
     return colorsys.hsv_to_rgb((h + hue) % 1.0, s * saturation, v)
 
 
+# Boxes and their scores.
+FOUND = (
+    np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 2, 1, 3], [5, 5, 6, 6.0]]),
+    np.array([0.8, 0.9, 0.3, 0.5]),
+)
+
 CASES = [
     *(
         resize_case(m, (7, 3))
@@ -191,14 +197,31 @@ CASES = [
     Case("psnr", lambda x, y: I.psnr(x, y, 1.0), (IMAGE, IMAGE**2),
          lambda x, y: -10 * np.log10(((x - y) ** 2).mean((1, 2, 3))), order=0),
     Case("ssim", lambda x, y: I.ssim(x, y, 1.0, filter_size=3), (IMAGE, IMAGE**2), order=0),
+    Case("ssim_multiscale",
+         lambda x, y: I.ssim_multiscale(x, y, 1.0, (0.4, 0.6), filter_size=2),
+         (IMAGE, 0.8 * IMAGE), order=0),
     Case("ssim_parts",
          lambda x, y: quality.similarity(x, y, tf.constant(1.0, x.dtype), 3, 1.5, 0.01, 0.03),
          (IMAGE, IMAGE**2)),
     Case("non_max_suppression",
          lambda b, s: I.non_max_suppression(b, s, 3, 0.4),
-         (np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 2, 1, 3], [5, 5, 6, 6.0]]),
-          np.array([0.8, 0.9, 0.3, 0.5])), lambda b, s: np.array([1, 3, 2], np.int32), order=0,
+         FOUND, lambda b, s: np.array([1, 3, 2], np.int32), order=0, lowered=False),
+    Case("scored_suppression",
+         lambda b, s: I.non_max_suppression_with_scores(b, s, 3, soft_nms_sigma=0.5), FOUND,
+         order=0, lowered=False),
+    Case("padded_suppression", lambda b, s: I.non_max_suppression_padded(b, s, 3, 0.4), FOUND,
+         lambda b, s: (np.array([1, 3, 2], np.int32), np.array(3, np.int32)), order=0,
          lowered=False),
+    Case("table_suppression",
+         lambda a, s: I.non_max_suppression_overlaps(a, s, 3, 0.4), (np.eye(4), FOUND[1]),
+         lambda a, s: np.array([1, 0, 3], np.int32), order=0, lowered=False),
+    Case("combined_suppression",
+         lambda b, s: I.combined_non_max_suppression(
+             tf.cast(b, tf.float32)[None, :, None], tf.cast(s, tf.float32)[None, :, None], 2, 3),
+         FOUND, order=0, lowered=False),
+    Case("draw_bounding_boxes",
+         lambda x: I.draw_bounding_boxes(x, np.full((2, 1, 4), [0.0, 0.0, 1.0, 1.0])), (IMAGE,),
+         order=0, lowered=False),
     Case("random_flip", lambda x: I.stateless_random_flip_left_right(x, [3, 4]), (IMAGE,)),
     Case("random_crop", lambda x: I.stateless_random_crop(x, [2, 3, 2, 3], [3, 4]), (IMAGE,)),
     Case("random_brightness",

@@ -85,7 +85,31 @@ def _triangular(lower: bool, adjoint: bool) -> Case:
     )  # fmt: skip
 
 
+def _three(d: np.ndarray) -> np.ndarray:
+    """Matrices with three diagonals, from rows that hold them."""
+    n = d.shape[-1]
+    above, middle, below = d[..., 0, :, None], d[..., 1, :, None], d[..., 2, :, None]
+    return above * np.eye(n, k=1) + middle * np.eye(n) + below * np.eye(n, k=-1)
+
+
+# Three diagonals of each of two matrices, the middle one large enough.
+BANDS = normal(2, 3, 4) + np.array([[0.0], [3.0], [0.0]])
+BANDS_Z = BANDS + 1j * normal(2, 3, 4, seed=1)
+
+
 EQUATIONS = [
+    Case("tridiagonal_solve", la.tridiagonal_solve, (BANDS, normal(2, 4, 2)),
+         lambda d, b: np.linalg.solve(_three(d), b)),
+    Case("tridiagonal_solve_complex", la.tridiagonal_solve, (BANDS_Z, normal(2, 4, 2) + 1j),
+         lambda d, b: np.linalg.solve(_three(d), b)),
+    Case("tridiagonal_solve_vector", la.tridiagonal_solve, (BANDS[0], normal(4)),
+         lambda d, b: np.linalg.solve(_three(d), b)),
+    Case("tridiagonal_solve_one", la.tridiagonal_solve, (BANDS[:, :, :1], normal(2, 1, 3)),
+         lambda d, b: b / d[:, 1:2]),
+    Case("tridiagonal_solve_empty", la.tridiagonal_solve, (normal(3, 0), normal(0, 2)),
+         lambda d, b: b),
+    Case("tridiagonal_matmul", la.tridiagonal_matmul, (BANDS, normal(2, 4, 2)),
+         lambda d, b: _three(d) @ b),
     Case("inv", la.inv, (A,), np.linalg.inv),
     Case("inv_adjoint", lambda x: la.inv(x, adjoint=True), (Z,), lambda x: np.conj(np.linalg.inv(x).mT)),
     Case("inv_empty", la.inv, (normal(0, 0),), np.linalg.inv),

@@ -58,7 +58,7 @@ REMEDIES = {
     "tf.mlir": "Compiled functions show their program: f.experimental_get_compiler_ir(x)().",
     "tf.no_gradient": "State it with tf.custom_gradient, or use tf.stop_gradient.",
     "tf.q*int*": "Quantised types are not here. Use tf.int8 with a scale of your own.",
-    "tf.quantization": "Quantised types are not here. Use tf.int8 with a scale of your own.",
+    "tf.quantization.*": "Quantised types are not here. Use tf.int8 with a scale of your own.",
     "tf.queue": "Use Python's queue.Queue, or tf.data for input pipelines.",
     "tf.raw_ops.*": "Use the function of the same meaning in tf., tf.math, tf.nn or tf.linalg.",
     "tf.register_tensor_conversion_function": "Give the class a method __tf_tensor__(dtype).",

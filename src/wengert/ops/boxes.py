@@ -160,13 +160,42 @@ def crop_and_resize(
     return crops(cast(x, dtypes.float32), corners, rows, size, method, extrapolation_value)
 
 
-def _overlaps(box: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """The area two boxes share over the area they cover; 0 where a box is empty."""
-    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
-    shared = np.prod(np.maximum(sides, 0.0), 1)
-    area, areas = np.prod(box[2:] - box[:2]), np.prod(others[:, 2:] - others[:, :2], 1)
-    covered = area + areas - shared
-    return np.where((area > 0) & (areas > 0), shared / np.where(covered > 0, covered, 1.0), 0.0)
+def chosen(
+    shares: Any, scores: np.ndarray, most: int, limit: np.float32, lowest: np.float32
+) -> list[int]:
+    """Candidates in order of score, without those that share more than `limit` with a better one.
+
+    `shares(i, others)` tells how much; only scores above `lowest` count.
+    """
+    values = scores.astype(np.float32)
+    order = np.argsort(-values, kind="stable")
+    order = order[values[order] > lowest]
+    kept: list[int] = []
+    while order.size and len(kept) < most:
+        best, order = int(order[0]), order[1:]
+        kept.append(best)
+        order = order[shares(best, order) <= limit]
+    return kept
+
+
+def by_overlap(boxes: np.ndarray) -> Any:
+    """The area that one of the boxes shares with others over the area they cover, for `chosen`.
+
+    It is 0 where a box is empty.
+    """
+    y1, x1, y2, x2 = np.ascontiguousarray(boxes.astype(np.float32).T)
+    y1, y2, x1, x2 = np.minimum(y1, y2), np.maximum(y1, y2), np.minimum(x1, x2), np.maximum(x1, x2)
+    areas = (y2 - y1) * (x2 - x1)
+
+    def share(i: int, others: Any) -> np.ndarray:
+        height = np.minimum(y2[i], y2[others]) - np.maximum(y1[i], y1[others])
+        width = np.minimum(x2[i], x2[others]) - np.maximum(x1[i], x1[others])
+        shared = np.maximum(height, 0) * np.maximum(width, 0)
+        covered = areas[i] + areas[others] - shared
+        full = (areas[others] > 0) & (areas[i] > 0)
+        return np.where(full, shared / np.where(full, covered, 1), 0)
+
+    return share
 
 
 def _suppress(
@@ -177,18 +206,8 @@ def _suppress(
         raise invalid("non_max_suppression", rule)
     if most < 0:
         raise invalid("non_max_suppression", f"`max_output_size` must not be negative; got {most}")
-    corners = boxes.astype(np.float32)
-    corners = np.concatenate(
-        [np.minimum(corners[:, :2], corners[:, 2:]), np.maximum(corners[:, :2], corners[:, 2:])], 1
-    )
-    order = np.argsort(-scores.astype(np.float32), kind="stable")
-    order = order[scores[order].astype(np.float32) > np.float32(threshold)]
-    kept: list[int] = []
-    while order.size and len(kept) < most:
-        best, order = int(order[0]), order[1:]
-        kept.append(best)
-        order = order[_overlaps(corners[best], corners[order]) <= np.float32(overlap)]
-    return np.array(kept, np.int32)
+    limits = (np.float32(overlap), np.float32(threshold))
+    return np.array(chosen(by_overlap(boxes), scores, most, *limits), np.int32)
 
 
 def _infer_suppress(boxes: Spec, scores: Spec, overlap: Spec, threshold: Spec, most: Any) -> Spec:

@@ -117,14 +117,60 @@ def similarity(
 _SAME = "the images must have the same size"
 
 
-def _check_filter(name: str, x: Any, y: Any, given: Any) -> int:
+def _check_filter(name: str, x: Any, y: Any, given: Any, where: str = "") -> int:
     size = static_int(name, given, "filter_size")
     if size < 1:
         raise invalid(name, f"`filter_size` must be positive; got {size}")
     for z in (x, y):
         if any(isinstance(d, int) and d < size for d in z._array.shape[-3:-1]):
-            raise invalid(name, f"images must be at least {size} (`filter_size`) high and wide", z)
+            rule = f"images must be at least {size} (`filter_size`) high and wide{where}"
+            raise invalid(name, rule, z)
     return size
+
+
+# How much each scale counts, the finest first: the weights of the measure's inventors.
+_SCALES = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
+
+
+def _halved(x: Any) -> Any:
+    """Images of half the size; an odd last row or column stands for itself."""
+    from wengert.ops.pools import avg_pool2d
+    from wengert.ops.shaping import reshape
+
+    shape = x._array.shape
+    small = avg_pool2d(reshape(x, (-1, *shape[-3:])), 2, 2, "SAME")
+    return reshape(small, (*shape[:-3], *small._array.shape[1:]))
+
+
+def ssim_multiscale(
+    img1: Any, img2: Any, max_val: Any, power_factors: Any = _SCALES, filter_size: int = 11,
+    filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03,
+) -> Any:  # fmt: skip
+    """The structural similarity of two images at several sizes, each half of the one before.
+
+    Contrast counts at every size, luminance only at the last; `power_factors` weigh them.
+    """
+    from wengert.ops.activations import relu
+    from wengert.ops.joining import stack
+    from wengert.ops.power import pow
+    from wengert.ops.reduce import reduce_mean, reduce_prod
+
+    name = "ssim_multiscale"
+    x, y, top = _pair(name, img1, img2, max_val)
+    x = agree(name, _SAME, x, y, 3)
+    if not len(power_factors):
+        raise invalid(name, "`power_factors` must hold one weight for each scale; got none")
+    parts = []
+    for scale in range(len(power_factors)):
+        if scale:
+            x, y = _halved(x), _halved(y)
+        size = _check_filter(name, x, y, filter_size, f" at scale {scale + 1}")
+        both = similarity(x, y, top, size, filter_sigma, k1, k2)
+        rank = both[0]._array.ndim
+        index, contrast = (relu(reduce_mean(z, [rank - 3, rank - 2])) for z in both)
+        parts.append(contrast if scale < len(power_factors) - 1 else index)
+    weights = operand(power_factors, dtypes.float32)
+    return reduce_mean(reduce_prod(pow(stack(parts, axis=-1), weights), -1), -1)
 
 
 def ssim(

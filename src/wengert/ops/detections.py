@@ -1,0 +1,394 @@
+"""What detectors end with: the choice of boxes by score, class by class, and drawing them.
+
+All of it is about counting and order, so it has no gradients and runs on the host.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid
+from wengert.core.op import Op, Spec
+from wengert.ops.boxes import by_overlap, chosen
+from wengert.ops.cast import cast
+from wengert.ops.declare import static_int
+from wengert.ops.sizes import checked
+
+
+def _check_share(name: str, value: Any, what: str = "iou_threshold") -> None:
+    if not 0.0 <= value <= 1.0:
+        raise invalid(name, f"`{what}` must be within [0, 1]; got {float(value):g}")
+
+
+def _faded(
+    shares: Any, scores: np.ndarray, most: int, limit: np.float32, lowest: np.float32,
+    sigma: np.float32,
+) -> tuple[list[int], list[np.float32]]:  # fmt: skip
+    """Candidates in order of score, where scores fade by how much they share with better ones.
+
+    A candidate whose score has faded since it was put in the queue goes back and waits its turn.
+    """
+    queue = [(-scores[i], int(i), 0) for i in np.flatnonzero(scores > lowest)]
+    heapq.heapify(queue)
+    kept: list[int] = []
+    found: list[np.float32] = []
+    while queue and len(kept) < most:
+        negative, best, seen = heapq.heappop(queue)
+        shared = shares(best, kept[seen:])
+        fading = np.where(shared <= limit, np.exp(-0.5 / sigma * shared * shared), 0)
+        score = np.float32(-negative)
+        for fade in fading[::-1].astype(np.float32):
+            score = np.float32(score * fade)
+        if score == -negative:
+            kept.append(best)
+            found.append(score)
+        elif score > lowest:
+            heapq.heappush(queue, (-score, best, len(kept)))
+    return kept, found
+
+
+def _scored_kernel(
+    boxes: np.ndarray, scores: np.ndarray, limit: np.ndarray, lowest: np.ndarray,
+    sigma: np.ndarray, most: int,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    _check_share("non_max_suppression_with_scores", limit)
+    if not sigma >= 0.0:
+        rule = f"`soft_nms_sigma` must not be negative; got {float(sigma):g}"
+        raise invalid("non_max_suppression_with_scores", rule)
+    limits = (np.float32(limit), np.float32(lowest))
+    if sigma > 0.0:
+        values = scores.astype(np.float32)
+        kept, found = _faded(by_overlap(boxes), values, most, *limits, np.float32(sigma))
+        return np.array(kept, np.int32), np.array(found, scores.dtype)
+    rows = np.array(chosen(by_overlap(boxes), scores, most, *limits), np.int32)
+    return rows, scores[rows]
+
+
+def _need_boxes(name: str, boxes: Spec, scores: Spec) -> None:
+    b, s = boxes.shape, scores.shape
+    fits = (b is None or (len(b) == 2 and b[1] in (None, 4))) and (s is None or len(s) == 1)
+    if fits and b is not None and s is not None:
+        fits = None in (b[0], s[0]) or b[0] == s[0]
+    if not fits:
+        raise invalid(name, "boxes [n, 4] and as many scores are needed", boxes, scores)
+
+
+def _infer_scored(
+    boxes: Spec, scores: Spec, limit: Spec, lowest: Spec, sigma: Spec, most: int
+) -> tuple[Spec, Spec]:
+    _need_boxes("non_max_suppression_with_scores", boxes, scores)
+    return Spec((None,), dtypes.int32), Spec((None,), scores.dtype)
+
+
+SCORED_SUPPRESSION = Op(
+    "scored_suppression",
+    "boxes scores limit lowest sigma",
+    kernel=checked(_scored_kernel, _infer_scored),
+    infer=_infer_scored,
+    lower=None,
+    grad=None,
+    accepts=dtypes.FLOAT,
+    match=(0, 1),
+    outputs=2,
+)
+
+
+def _count(name: str, value: Any, what: str, least: int = 0) -> int:
+    count = static_int(name, value, what)
+    if count < least:
+        rule = "positive" if least else "0 or more"
+        raise invalid(name, f"`{what}` must be {rule}; got {count}")
+    return count
+
+
+def non_max_suppression_with_scores(
+    boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"), soft_nms_sigma: Any = 0.0, name: Any = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Indices of boxes in order of score, and their scores.
+
+    With `soft_nms_sigma` the score of a box fades by how much it overlaps better ones.
+    """
+    which = "non_max_suppression_with_scores"
+    b = operand(boxes, None, dtypes.float32)
+    limits = [
+        operand(v, None, dtypes.float32) for v in (iou_threshold, score_threshold, soft_nms_sigma)
+    ]
+    most = _count(which, max_output_size, "max_output_size")
+    return apply(SCORED_SUPPRESSION, b, operand(scores, None, b.dtype), *limits, most=most)
+
+
+def _padded_kernel(
+    boxes: np.ndarray, scores: np.ndarray, limit: np.ndarray, lowest: np.ndarray, most: int,
+    pads: bool,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    _check_share("non_max_suppression_padded", limit)
+    lead = boxes.shape[:-2]
+    sets = zip(
+        boxes.reshape(-1, *boxes.shape[-2:]), scores.reshape(-1, scores.shape[-1]), strict=True
+    )
+    limits = (np.float32(limit), np.float32(lowest))
+    all_kept = [chosen(by_overlap(b), s, most, *limits) for b, s in sets]
+    counts = np.array([len(kept) for kept in all_kept], np.int32)
+    width = most if pads else int(counts.max(initial=0))
+    out = np.zeros((len(all_kept), width), np.int32)
+    for row, kept in zip(out, all_kept, strict=True):
+        row[: len(kept)] = kept
+    return out.reshape(*lead, width), counts.reshape(lead)
+
+
+def _infer_padded(
+    boxes: Spec, scores: Spec, limit: Spec, lowest: Spec, most: int, pads: bool
+) -> tuple[Spec, Spec]:
+    b, s = boxes.shape, scores.shape
+    if b is None or s is None:
+        return Spec(None, dtypes.int32), Spec(None, dtypes.int32)
+    pairs = zip(b[:-1], s, strict=False)
+    fits = len(b) >= 2 and len(s) == len(b) - 1 and b[-1] in (None, 4)
+    if not fits or any(None not in p and p[0] != p[1] for p in pairs):
+        rule = "boxes [..., n, 4] and as many scores [..., n] are needed"
+        raise invalid("non_max_suppression_padded", rule, boxes, scores)
+    lead = tuple(b[:-2])
+    return Spec((*lead, most if pads else None), dtypes.int32), Spec(lead, dtypes.int32)
+
+
+PADDED_SUPPRESSION = Op(
+    "padded_suppression",
+    "boxes scores limit lowest",
+    kernel=checked(_padded_kernel, _infer_padded),
+    infer=_infer_padded,
+    lower=None,
+    grad=None,
+    accepts=dtypes.FLOAT,
+    match=(0, 1),
+    outputs=2,
+)
+
+
+def non_max_suppression_padded(
+    boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"), pad_to_max_output_size: bool = False, name: Any = None,
+    sorted_input: bool = False, canonicalized_coordinates: bool = False, tile_size: int = 512,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Indices of boxes in order of score, filled up with zeros, and how many are real.
+
+    Boxes may come in batches [..., n, 4]. The last three arguments change nothing here.
+    """
+    b = operand(boxes, None, dtypes.float32)
+    s = operand(scores, None, b.dtype)
+    limits = [operand(v, None, dtypes.float32) for v in (iou_threshold, score_threshold)]
+    most = _count("non_max_suppression_padded", max_output_size, "max_output_size")
+    return apply(PADDED_SUPPRESSION, b, s, *limits, most=most, pads=bool(pad_to_max_output_size))
+
+
+def _table_kernel(
+    shares: np.ndarray, scores: np.ndarray, limit: np.ndarray, lowest: np.ndarray, most: int
+) -> np.ndarray:
+    limits = (np.float32(limit), np.float32(lowest))
+    found = chosen(lambda i, others: shares[i, others], scores, most, *limits)
+    return np.array(found, np.int32)
+
+
+def _infer_table(shares: Spec, scores: Spec, limit: Spec, lowest: Spec, most: int) -> Spec:
+    a, s = shares.shape, scores.shape
+    known = {n for n in (*(a or ()), *(s or ())) if n is not None}
+    if (a is not None and len(a) != 2) or (s is not None and len(s) != 1) or len(known) > 1:
+        rule = "overlaps [n, n] and as many scores are needed"
+        raise invalid("non_max_suppression_overlaps", rule, shares, scores)
+    return Spec((None,), dtypes.int32)
+
+
+TABLE_SUPPRESSION = Op(
+    "table_suppression",
+    "shares scores limit lowest",
+    kernel=checked(_table_kernel, _infer_table),
+    infer=_infer_table,
+    lower=None,
+    grad=None,
+    accepts=dtypes.FLOAT,
+    match=(0, 1),
+)
+
+
+def non_max_suppression_overlaps(
+    overlaps: Any, scores: Any, max_output_size: Any, overlap_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"), name: Any = None,
+) -> Any:  # fmt: skip
+    """Indices in order of score, given how much each pair overlaps."""
+    a = operand(overlaps, None, dtypes.float32)
+    s = operand(scores, None, a.dtype)
+    limits = [operand(v, None, dtypes.float32) for v in (overlap_threshold, score_threshold)]
+    most = _count("non_max_suppression_overlaps", max_output_size, "max_output_size")
+    return apply(TABLE_SUPPRESSION, a, s, *limits, most=most)
+
+
+class CombinedNonMaxSuppression(NamedTuple):
+    """The boxes chosen in each image, filled up with zeros, and how many are real."""
+
+    nmsed_boxes: Any
+    nmsed_scores: Any
+    nmsed_classes: Any
+    valid_detections: Any
+
+
+def _combined_kernel(
+    boxes: np.ndarray, scores: np.ndarray, limit: np.ndarray, lowest: np.ndarray, most: int,
+    size: int, clips: bool,
+) -> tuple[np.ndarray, ...]:  # fmt: skip
+    _check_share("combined_non_max_suppression", limit)
+    limits = (np.float32(limit), np.float32(lowest))
+    batch, _, classes = scores.shape
+    out = np.zeros((batch, size, 4), np.float32)
+    values, kinds = np.zeros((2, batch, size), np.float32)
+    counts = np.zeros(batch, np.int32)
+    for k in range(batch):
+        found: list[tuple[int, int]] = []
+        for c in range(classes):
+            shares = by_overlap(boxes[k, :, c % boxes.shape[2]])
+            found += [(i, c) for i in chosen(shares, scores[k, :, c], most, *limits)]
+        found = sorted(found, key=lambda at: -scores[k, *at])[:size]
+        counts[k] = len(found)
+        for j, (i, c) in enumerate(found):
+            out[k, j] = boxes[k, i, c % boxes.shape[2]]
+            values[k, j], kinds[k, j] = scores[k, i, c], c
+    return np.clip(out, 0.0, 1.0) if clips else out, values, kinds, counts
+
+
+def _infer_combined(
+    boxes: Spec, scores: Spec, limit: Spec, lowest: Spec, most: int, size: int, clips: bool
+) -> tuple[Spec, ...]:
+    b, s = boxes.shape or (None,) * 4, scores.shape or (None,) * 3
+    fits = len(b) == 4 and len(s) == 3 and b[3] in (None, 4)
+    if not fits or any(None not in p and p[0] != p[1] for p in zip(b[:2], s[:2], strict=True)):
+        rule = "boxes [batch, n, classes or 1, 4] and scores [batch, n, classes] are needed"
+        raise invalid("combined_non_max_suppression", rule, boxes, scores)
+    if b[2] not in (None, 1) and s[2] not in (None, b[2]):
+        rule = "there must be boxes for each class, or one set for all"
+        raise invalid("combined_non_max_suppression", rule, boxes, scores)
+    batch = s[0] if b[0] is None else b[0]
+    numbers = Spec((batch, size), dtypes.float32)
+    return Spec((batch, size, 4), dtypes.float32), numbers, numbers, Spec((batch,), dtypes.int32)
+
+
+COMBINED_SUPPRESSION = Op(
+    "combined_suppression",
+    "boxes scores limit lowest",
+    kernel=checked(_combined_kernel, _infer_combined),
+    infer=_infer_combined,
+    lower=None,
+    grad=None,
+    accepts=dtypes.FLOAT,
+    match=(0, 1),
+    outputs=4,
+)
+
+
+def combined_non_max_suppression(
+    boxes: Any, scores: Any, max_output_size_per_class: Any, max_total_size: Any,
+    iou_threshold: Any = 0.5, score_threshold: Any = float("-inf"), pad_per_class: bool = False,
+    clip_boxes: bool = True, name: Any = None,
+) -> CombinedNonMaxSuppression:  # fmt: skip
+    """The best boxes of each image over all classes, none overlapping a better one of its class.
+
+    `boxes` are [batch, n, q, 4] with q = 1 where the classes share them, `scores` are
+    [batch, n, classes]. With `pad_per_class` the results hold no more than all classes can fill.
+    """
+    which = "combined_non_max_suppression"
+    b, s = operand(boxes, dtypes.float32), operand(scores, dtypes.float32)
+    limits = [operand(v, None, dtypes.float32) for v in (iou_threshold, score_threshold)]
+    most = _count(which, max_output_size_per_class, "max_output_size_per_class", 1)
+    size = _count(which, max_total_size, "max_total_size", 1)
+    if pad_per_class and s._array.ndim == 3:
+        size = min(size, most * static_int(which, s._array.shape[2], "the number of classes"))
+    found = apply(COMBINED_SUPPRESSION, b, s, *limits, most=most, size=size, clips=bool(clip_boxes))
+    return CombinedNonMaxSuppression(*found)
+
+
+# The colours of outlines, box after box: yellow, blue, red, lime, purple, olive, maroon, navy,
+# aqua, fuchsia; the fourth number is opacity.
+_COLORS = np.array(
+    [[1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1], [0.5, 0.5, 0, 1],
+     [0.5, 0, 0, 1], [0, 0, 0.5, 1], [0, 1, 1, 1], [1, 0, 1, 1]],
+    np.float32,
+)  # fmt: skip
+
+
+def _outline(image: np.ndarray, box: np.ndarray, color: np.ndarray) -> None:
+    """Draws the sides of a box that lie within the image, one pixel thick."""
+    if not np.isfinite(box).all():
+        return
+    height, width = image.shape[:2]
+    top, bottom = (int(v) for v in box[::2] * np.float32(height - 1))
+    left, right = (int(v) for v in box[1::2] * np.float32(width - 1))
+    if top > bottom or left > right or bottom < 0 or right < 0 or top >= height or left >= width:
+        return
+    rows = slice(max(top, 0), min(bottom, height - 1) + 1)
+    columns = slice(max(left, 0), min(right, width - 1) + 1)
+    for row in {top, bottom}:
+        if 0 <= row < height:
+            image[row, columns] = color
+    for column in {left, right}:
+        if 0 <= column < width:
+            image[rows, column] = color
+
+
+def _draw_kernel(images: np.ndarray, boxes: np.ndarray, colors: np.ndarray) -> np.ndarray:
+    out = images.copy()
+    depth = images.shape[3]
+    for image, here in zip(out, boxes, strict=True):
+        for k, box in enumerate(here):
+            _outline(image, box, colors[k % len(colors)][:depth])
+    return out
+
+
+def _fewer(a: Any, b: Any) -> bool:
+    """Whether one size is known to be smaller than another."""
+    return a is not None and b is not None and a < b
+
+
+def _infer_draw(images: Spec, boxes: Spec, colors: Spec) -> Spec:
+    x, b, c = images.shape or (None,) * 4, boxes.shape or (None,) * 3, colors.shape
+    if len(x) != 4 or len(b) != 3 or b[2] not in (None, 4):
+        rule = "images of rank 4 and boxes [batch, n, 4] are needed"
+        raise invalid("draw_bounding_boxes", rule, images, boxes)
+    if None not in (x[0], b[0]) and x[0] != b[0]:
+        rule = "there must be a list of boxes for each image"
+        raise invalid("draw_bounding_boxes", rule, images, boxes)
+    if c is not None and (len(c) != 2 or _fewer(c[1], x[3])):
+        rule = "`colors` must be rows with a number for each channel of the images"
+        raise invalid("draw_bounding_boxes", rule, images, colors)
+    return images
+
+
+DRAW_BOXES = Op(
+    "draw_bounding_boxes",
+    "images boxes colors",
+    kernel=checked(_draw_kernel, _infer_draw),
+    infer=_infer_draw,
+    lower=None,
+    grad=None,
+    accepts=dtypes.FLOAT,
+    match=(),
+)
+
+
+def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None, name: Any = None) -> Any:
+    """Images with the outlines of boxes [y1, x1, y2, x2] (fractions of the height and width).
+
+    `colors` are taken in turn, box by box; ten of our own if there are none.
+    """
+    x = operand(images)
+    x = x if x.dtype.is_floating else cast(x, dtypes.float32)
+    given = None if colors is None else operand(colors, None, dtypes.float32)
+    if given is None or given._array.shape[:1] == (0,):
+        table = _COLORS.copy()
+        if x._array.ndim == 4 and x._array.shape[3] == 1:
+            table[:, 0] = 1.0
+        given = operand(table)
+    return apply(DRAW_BOXES, x, operand(boxes, dtypes.float32), given)

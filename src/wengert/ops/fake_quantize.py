@@ -1,0 +1,154 @@
+"""Numbers rounded as if they had been quantised, for training networks that will be.
+
+A range is moved a little so that 0 is one of its steps, numbers are clipped to it and rounded to
+the nearest step. The gradient passes the rounding as it is; what was clipped gives its gradient
+to the end of the range that clipped it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.dims import known_unequal
+from wengert.core.errors import invalid
+from wengert.core.op import Op, Spec
+from wengert.ops.create import zeros_like
+from wengert.ops.declare import static_int
+from wengert.ops.select import clip_by_value, where
+from wengert.ops.shaping import stop_gradient, sum_to
+from wengert.ops.unary import floor
+
+# A value for which another tensor stands in when it comes to gradients.
+IN_PLACE_OF = Op(
+    "in_place_of",
+    "x value",
+    kernel=lambda x, value: value,
+    infer=lambda x, value: Spec(value.shape, value.dtype),
+    lower=lambda x, value: value,
+    grad=(lambda g: g, None),
+    accepts=dtypes.FLOAT,
+)
+
+
+def _nudged(low: Any, high: Any, first: float, last: float) -> tuple[Any, Any, Any]:
+    """The range with 0 on one of its steps, and the step; a range of nothing at 0 has step 1."""
+    low, high = stop_gradient(low), stop_gradient(high)
+    step = where((low == 0.0) & (high == 0.0), 1.0, (high - low) / (last - first))
+    zero = first - low / step
+    zero = where(zero < first, first, where(zero > last, last, floor(zero + 0.5)))
+    return (first - zero) * step, (last - zero) * step, step
+
+
+def _rounded(name: str, x: Any, low: Any, high: Any, num_bits: Any, narrow_range: Any) -> Any:
+    bits = static_int(name, num_bits, "num_bits")
+    if not 2 <= bits <= 16:
+        raise invalid(name, f"`num_bits` must be from 2 to 16; got {bits}")
+    bottom, top, step = _nudged(low, high, 1.0 if narrow_range else 0.0, 2.0**bits - 1.0)
+    kept = clip_by_value(x, apply(IN_PLACE_OF, low, bottom), apply(IN_PLACE_OF, high, top))
+    zero = floor(-bottom * (1.0 / step) + 0.5)
+    value = floor((stop_gradient(kept) - bottom) * (1.0 / step) - zero + 0.5) * step
+    nothing = (low == 0.0) & (high == 0.0)
+    found = apply(IN_PLACE_OF, kept, value)
+    return where(nothing, apply(IN_PLACE_OF, x, zeros_like(x)), found)
+
+
+def _scalars(name: str, *xs: Any) -> None:
+    for x in xs:
+        if x._array.ndim:
+            raise invalid(name, "`min` and `max` must be scalars", x)
+
+
+def _channels(name: str, x: Any, low: Any, high: Any) -> None:
+    rule = "`min` and `max` must be vectors with a number for each channel, the last axis"
+    for end in (low, high):
+        fits = end._array.ndim == 1 and x._array.ndim
+        if not fits or known_unequal(end._array.shape[0], x._array.shape[-1]):
+            raise invalid(name, rule, x, end)
+
+
+def _ends(min: Any, max: Any) -> tuple[Any, Any]:
+    return operand(min, dtypes.float32), operand(max, dtypes.float32)
+
+
+def _constant_ends(name: str, min: Any, max: Any) -> tuple[Any, Any]:
+    if not float(min) < float(max):
+        raise invalid(name, f"`min` must be smaller than `max`; got {min} and {max}")
+    return _ends(float(min), float(max))
+
+
+def fake_quant_with_min_max_args(
+    inputs: Any, min: Any = -6.0, max: Any = 6.0, num_bits: int = 8, narrow_range: bool = False,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """Numbers rounded to the `2**num_bits` steps of a fixed range."""
+    which = "fake_quant_with_min_max_args"
+    low, high = _constant_ends(which, min, max)
+    return _rounded(which, operand(inputs, dtypes.float32), low, high, num_bits, narrow_range)
+
+
+def fake_quant_with_min_max_vars(
+    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: Any = None
+) -> Any:
+    """Numbers rounded to the `2**num_bits` steps of a range that may be learned."""
+    which = "fake_quant_with_min_max_vars"
+    low, high = _ends(min, max)
+    _scalars(which, low, high)
+    return _rounded(which, operand(inputs, dtypes.float32), low, high, num_bits, narrow_range)
+
+
+def fake_quant_with_min_max_vars_per_channel(
+    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: Any = None
+) -> Any:
+    """The same with a range for each channel, the last axis."""
+    which = "fake_quant_with_min_max_vars_per_channel"
+    x = operand(inputs, dtypes.float32)
+    low, high = _ends(min, max)
+    _channels(which, x, low, high)
+    return _rounded(which, x, low, high, num_bits, narrow_range)
+
+
+def _pulled(
+    g: Any, x: Any, low: Any, high: Any, num_bits: Any, narrow_range: Any
+) -> tuple[Any, Any, Any]:
+    """The gradients of the numbers and of the two ends, given that of the result."""
+    bottom, top, _ = _nudged(low, high, 1.0 if narrow_range else 0.0, 2.0**num_bits - 1.0)
+    nothing = (low == 0.0) & (high == 0.0)
+    inside = nothing | ((x >= bottom) & (x <= top))
+    beyond = (~nothing & (x < bottom), ~nothing & (x > top))
+    ends = [sum_to(where(at, g, 0.0), low._array.shape) for at in beyond]
+    return where(inside, g, 0.0), *ends
+
+
+def fake_quant_with_min_max_args_gradient(
+    gradients: Any, inputs: Any, min: Any = -6.0, max: Any = 6.0, num_bits: int = 8,
+    narrow_range: bool = False, name: Any = None,
+) -> Any:  # fmt: skip
+    """The gradient of `fake_quant_with_min_max_args`, given that of its result."""
+    low, high = _constant_ends("fake_quant_with_min_max_args_gradient", min, max)
+    g, x = operand(gradients, dtypes.float32), operand(inputs, dtypes.float32)
+    return _pulled(g, x, low, high, num_bits, narrow_range)[0]
+
+
+def fake_quant_with_min_max_vars_gradient(
+    gradients: Any, inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
+    name: Any = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The gradients of the arguments of `fake_quant_with_min_max_vars`."""
+    low, high = _ends(min, max)
+    _scalars("fake_quant_with_min_max_vars_gradient", low, high)
+    g, x = operand(gradients, dtypes.float32), operand(inputs, dtypes.float32)
+    return _pulled(g, x, low, high, num_bits, narrow_range)
+
+
+def fake_quant_with_min_max_vars_per_channel_gradient(
+    gradients: Any, inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
+    name: Any = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The gradients of the arguments of `fake_quant_with_min_max_vars_per_channel`."""
+    g, x = operand(gradients, dtypes.float32), operand(inputs, dtypes.float32)
+    low, high = _ends(min, max)
+    _channels("fake_quant_with_min_max_vars_per_channel_gradient", x, low, high)
+    return _pulled(g, x, low, high, num_bits, narrow_range)

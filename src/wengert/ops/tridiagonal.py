@@ -1,0 +1,197 @@
+"""Matrices of three diagonals: products with them, and linear equations in linear time.
+
+Inside, the diagonals are rows of one tensor [..., 3, n], the one above first; the corners that lie
+outside of the matrix, the last of the first row and the first of the last, are not read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.dims import known_unequal
+from wengert.core.errors import UnimplementedError, at_site, invalid
+from wengert.core.lazy import jnp, linalg
+from wengert.core.lowering import fail_if
+from wengert.core.op import Op, Spec
+from wengert.ops.compiled import wide
+from wengert.ops.complex import conj
+from wengert.ops.create import zeros_like
+from wengert.ops.declare import in_float32, need_rank
+from wengert.ops.diagonal import diag_part
+from wengert.ops.dims import expand_dims, squeeze
+from wengert.ops.joining import concat, stack, unstack
+from wengert.ops.padding import pad
+from wengert.ops.reduce import reduce_sum
+from wengert.ops.solve import refusing
+from wengert.ops.tensordot import matrix_transpose
+
+
+@refusing("input is not invertible")
+@in_float32
+def _solve_kernel(diagonals: np.ndarray, b: np.ndarray) -> np.ndarray:
+    from scipy.linalg import solve_banded
+
+    lead, (n, count) = diagonals.shape[:-2], b.shape[-2:]
+    if diagonals.shape[-2:] != (3, n) or b.shape[:-2] != lead:
+        raise ValueError("the shapes do not fit")
+    out = np.empty(b.shape, b.dtype)
+    if n == 1:
+        return _single(diagonals, b)
+    bands = np.zeros_like(diagonals)  # LAPACK's form: what stands in one column of the matrix
+    bands[..., 0, 1:], bands[..., 1, :], bands[..., 2, :-1] = (
+        diagonals[..., 0, :-1], diagonals[..., 1, :], diagonals[..., 2, 1:],
+    )  # fmt: skip
+    for i in np.ndindex(lead) if n and count else ():
+        out[i] = solve_banded((1, 1), bands[i], b[i], check_finite=False)
+    return out
+
+
+def _single(diagonals: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if not diagonals[..., 1, :].all():
+        raise np.linalg.LinAlgError
+    return b / diagonals[..., 1:2, :]
+
+
+def _infer_solve(diagonals: Spec, b: Spec) -> Spec:
+    d, s = diagonals.shape, b.shape
+    if d is not None and s is not None:
+        wanted = (*s[:-2], 3, s[-2]) if len(s) >= 2 else ()
+        if not shapes.compatible(d, wanted):
+            rule = "diagonals [..., 3, n] and right-hand sides [..., n, k] are needed"
+            raise invalid("tridiagonal_solve", rule, diagonals, b)
+    return Spec(s, b.dtype)
+
+
+def _lower_solve(diagonals: Any, b: Any) -> Any:
+    above, middle, below = (diagonals[..., k, :] for k in range(3))
+    n = b.shape[-2]
+    if n == 0 or b.shape[-1] == 0:
+        return b
+    if n == 1:
+        out = b / middle[..., None]
+    else:
+        outside = jnp.zeros_like(middle[..., :1])
+        above = jnp.concatenate([above[..., :-1], outside], -1)
+        below = jnp.concatenate([outside, below[..., 1:]], -1)
+        out = linalg.tridiagonal_solve(below, middle, above, b)
+    fine = jnp.isfinite(diagonals).all() & jnp.isfinite(b).all()
+    fail_if(lambda: fine & ~jnp.isfinite(out).all())
+    return out
+
+
+def _later(x: Any) -> Any:
+    """Each number in the place of the one before it."""
+    return concat([x[..., 1:], zeros_like(x[..., :1])], -1)
+
+
+def _earlier(x: Any) -> Any:
+    """Each number in the place of the one after it."""
+    return concat([zeros_like(x[..., :1]), x[..., :-1]], -1)
+
+
+def _turned(diagonals: Any) -> Any:
+    """The diagonals of the transposed matrix."""
+    above, middle, below = unstack(diagonals, 3, axis=-2)
+    return stack([_later(below), middle, _earlier(above)], axis=-2)
+
+
+def _pairs(g: Any, x: Any) -> Any:
+    """The diagonals of the product of `g` [..., n, k] and the transposed `x`."""
+    columns, others = matrix_transpose(g), matrix_transpose(x)
+    found = [reduce_sum(columns * y, -2) for y in (_later(others), others, _earlier(others))]
+    return stack(found, axis=-2)
+
+
+SOLVE_TRIDIAGONAL = Op(
+    "tridiagonal_solve",
+    "diagonals b",
+    kernel=_solve_kernel,
+    infer=_infer_solve,
+    lower=wide(_lower_solve),
+    grad=(
+        lambda g, diagonals, out: -_pairs(apply(SOLVE_TRIDIAGONAL, _turned(diagonals), g), out),
+        lambda g, diagonals: apply(SOLVE_TRIDIAGONAL, _turned(diagonals), g),
+    ),
+    accepts=dtypes.INEXACT,
+)
+
+
+def _padded(x: Any, n: Any, before: int) -> Any:
+    """A diagonal with its corner outside of the matrix, whether it came with it or not."""
+    if known_unequal(x._array.shape[-1], n):
+        return pad(x, [[0, 0]] * (x._array.ndim - 1) + [[before, 1 - before]])
+    return x
+
+
+def _rows(name: str, diagonals: Any, format: str) -> Any:
+    """The diagonals as rows of one tensor, whatever form they have."""
+    if format == "sequence":
+        if not isinstance(diagonals, list | tuple) or len(diagonals) != 3:
+            raise invalid(name, "`diagonals` must be three tensors: above, middle, below")
+        middle = operand(diagonals[1])
+        above, below = (operand(diagonals[k], None, middle.dtype) for k in (0, 2))
+        n = middle._array.shape[-1]
+        return stack([_padded(above, n, 0), middle, _padded(below, n, 1)], axis=-2)
+    d = operand(diagonals)
+    need_rank(name, d, 2)
+    if format == "matrix":
+        return diag_part(d, k=(-1, 1), align="LEFT_RIGHT")
+    if format != "compact":
+        raise at_site(
+            ValueError(
+                f"{name}: `diagonals_format` must be 'compact', 'sequence' or 'matrix'; "
+                f"got {format!r}."
+            )
+        )
+    if known_unequal(d._array.shape[-2], 3):
+        raise invalid(name, "three diagonals [..., 3, n] are needed", d)
+    return d
+
+
+def tridiagonal_solve(
+    diagonals: Any, rhs: Any, diagonals_format: str = "compact", transpose_rhs: bool = False,
+    conjugate_rhs: bool = False, name: Any = None, partial_pivoting: bool = True,
+    perturb_singular: bool = False,
+) -> Any:  # fmt: skip
+    """Solves linear equations whose matrices have three diagonals; a singular one is an error.
+
+    `diagonals` are [..., 3, n] from the upper to the lower one, three tensors ("sequence"), or
+    matrices. `rhs` is [..., n], or [..., n, k] for several equations. Rows are always exchanged
+    where that is more exact, whatever `partial_pivoting` says.
+    """
+    if perturb_singular:
+        text = "tridiagonal_solve: `perturb_singular` is not available. Add to the diagonal."
+        raise at_site(UnimplementedError(None, None, text))
+    d = _rows("tridiagonal_solve", diagonals, diagonals_format)
+    b = operand(rhs, None, d.dtype)
+    vector = b._array.ndim == d._array.ndim - 1
+    if conjugate_rhs:
+        b = conj(b)
+    if vector:
+        return squeeze(apply(SOLVE_TRIDIAGONAL, d, expand_dims(b, -1)), -1)
+    return apply(SOLVE_TRIDIAGONAL, d, matrix_transpose(b) if transpose_rhs else b)
+
+
+def tridiagonal_matmul(
+    diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: Any = None
+) -> Any:
+    """The product of matrices with three diagonals and matrices [..., n, k]."""
+    d = _rows("tridiagonal_matmul", diagonals, diagonals_format)
+    b = operand(rhs, None, d.dtype)
+    need_rank("tridiagonal_matmul", b, 2)
+    if known_unequal(d._array.shape[-1], b._array.shape[-2]):
+        raise invalid(
+            "tridiagonal_matmul", "the sizes do not fit: [..., 3, n] and [..., n, k]", d, b
+        )
+    above, middle, below = unstack(d, 3, axis=-2)
+    columns = matrix_transpose(b)
+    parts = [
+        expand_dims(diagonal, -2) * x
+        for diagonal, x in ((above, _later(columns)), (middle, columns), (below, _earlier(columns)))
+    ]
+    return matrix_transpose(parts[0] + parts[1] + parts[2])
