@@ -978,3 +978,66 @@ def test_the_end_of_an_iterator_in_a_function_names_the_users_lines():
         too_many()
     notes = "\n".join(error.value.__notes__)
     assert "return next(steps) + next(steps)" in notes and "<wengert" not in notes
+
+
+def test_a_function_sees_the_variables_of_a_dataset_as_they_are() -> None:
+    v = tf.Variable(2.0)
+    ds = tf.data.Dataset.range(3).map(lambda i: tf.cast(i, tf.float32) * v)
+
+    @tf.function
+    def loop(ds):
+        s = 0.0
+        for b in ds:
+            s += b
+            v.assign_add(1.0)
+        return s
+
+    @tf.function
+    def reduce(ds):
+        v.assign(10.0)
+        return ds.reduce(0.0, lambda a, b: a + b)
+
+    @tf.function
+    def reduce_by(ds):
+        v.assign(3.0)
+        return ds.reduce(0.0, lambda a, b: a + b * v)
+
+    assert float(loop(ds)) == 11.0
+    v.assign(2.0)
+    assert float(reduce(ds)) == 30.0
+    assert float(reduce_by(tf.data.Dataset.from_tensor_slices([1.0, 2.0]))) == 9.0
+
+
+def test_datasets_are_numbered_and_joined_in_functions() -> None:
+    ds = tf.data.Dataset.range(4)
+
+    @tf.function
+    def numbered(ds):
+        q = tf.constant(0, tf.int64)
+        for i, b in enumerate(ds, 5):
+            q += i * b
+        return q
+
+    @tf.function
+    def joined(ds):
+        q = tf.constant(0, tf.int64)
+        for i, (a, b) in enumerate(zip(ds, ds.skip(1), strict=False)):
+            q += i * a * b
+        return q
+
+    assert int(numbered(ds)) == 6 + 14 + 24
+    assert int(joined(ds)) == 2 + 12
+
+
+def test_an_outer_loop_outlives_many_inner_ones_that_were_left() -> None:
+    @tf.function
+    def f():
+        s = tf.constant(0, tf.int64)
+        for _ in tf.data.Dataset.range(1100):
+            for j in tf.data.Dataset.range(5):
+                s += j
+                if j > 0:
+                    break
+        return s
+
+    assert int(f()) == 1100

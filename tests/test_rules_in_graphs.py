@@ -190,3 +190,49 @@ def test_forward_mode_sees_variables_as_they_are(jit: bool | None) -> None:
         assert float(of_gradient()) == 6 * value
     v.assign(1.0)
     assert float(after_assigning(x)) == 7.0
+
+
+@tf.custom_gradient
+def product(a: Any, b: Any) -> Any:
+    return a * b, lambda d: (d * b, d * a)
+
+
+def by_loop(a: Any, b: Any) -> Any:
+    y = a
+    for _ in tf.range(2):
+        y = product(y, b)
+    return y
+
+
+PLACES = {
+    "loop": (by_loop, (1.0, 4.0)),
+    "branch": (lambda a, b: tf.cond(a > 0, lambda: product(a, b) * b, lambda: a), (1.0, 4.0)),
+    "map_fn": (lambda a, b: tf.map_fn(lambda q: product(q, b), tf.stack([a, a])), (2.0, 2.0)),
+    "vectorized_map": (
+        lambda a, b: tf.vectorized_map(lambda q: product(q, b), tf.stack([a, a])), (2.0, 2.0)
+    ),
+}  # fmt: skip
+KINDS = {"constants": tf.constant, "variables": tf.Variable}
+WHERE = {"around": False, "inside": True}
+
+
+@pytest.mark.parametrize("inside", WHERE.values(), ids=WHERE.keys())
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+@pytest.mark.parametrize(("program", "expected"), PLACES.values(), ids=PLACES.keys())
+def test_a_rule_about_tensors_from_outside_has_second_derivatives(
+    program: Any, expected: Any, kind: Any, inside: bool
+) -> None:
+    a, b = kind(1.5), kind(0.5)
+    traced = tf.function(lambda: program(a, b))
+
+    def second() -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch([a, b])
+            with tf.GradientTape() as inner:
+                inner.watch([a, b])
+                y = program(a, b) if inside else traced()
+            first = inner.gradient(y, [a, b])
+        return outer.gradient(first, [a, b])
+
+    found = tf.function(second)() if inside else second()
+    assert [float(g) for g in found] == list(expected)

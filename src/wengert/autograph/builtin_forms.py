@@ -16,6 +16,7 @@ from wengert.autograph.primitives import truth
 from wengert.autograph.rows import Backwards, Numbered, Numbers, Side, Source, source
 from wengert.autograph.values import building, symbolic
 from wengert.core import dtypes
+from wengert.core.errors import at_site, describe
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
 from wengert.functions.batched import vectorized_map
@@ -26,10 +27,12 @@ from wengert.ops.arithmetic import add_n
 from wengert.ops.cast import cast
 from wengert.ops.create import range as range_of
 from wengert.ops.dims import shape
+from wengert.ops.gather import gather
 from wengert.ops.joining import concat, stack
 from wengert.ops.reduce import reduce_all, reduce_any, reduce_max, reduce_min, reduce_sum
 from wengert.ops.select import maximum, minimum
 from wengert.ops.shaping import transpose
+from wengert.ops.sorting import argsort, sort
 
 
 def _is_ours(x: Any) -> bool:
@@ -37,6 +40,11 @@ def _is_ours(x: Any) -> bool:
     return isinstance(x, Source | TracedList | SymbolicTensor) or (
         isinstance(x, Value) and building()
     )
+
+
+def _is_dataset(x: Any) -> bool:
+    """Whether a value is a dataset that a function is to go through when it runs."""
+    return hasattr(x, "traced_steps") and hasattr(x, "enumerate") and bool(building())
 
 
 def _rows(x: Any) -> Source:
@@ -86,6 +94,8 @@ def tensor_range(
 
 def enumerate_(iterable: Any, start: Any = 0) -> Any:
     """Items with their numbers."""
+    if _is_dataset(iterable):
+        return iterable.enumerate(start)
     if _is_ours(iterable) or symbolic(start):
         return Numbered(_rows(iterable), start)
     return builtins.enumerate(iterable, start)
@@ -99,6 +109,8 @@ def iter_(iterable: Any, *rest: Any) -> Any:
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
     """Items side by side."""
+    if iterables and all(map(_is_dataset, iterables)):
+        return iterables[0].zip(*iterables)
     if any(map(_is_ours, iterables)):
         return Side([_rows(x) for x in iterables])
     return builtins.zip(*iterables, strict=strict)
@@ -107,6 +119,25 @@ def zip_(*iterables: Any, strict: bool = False) -> Any:
 def reversed_(x: Any) -> Any:
     """Items from the last to the first."""
     return Backwards(_rows(x)) if _is_ours(x) else builtins.reversed(x)
+
+
+def sorted_(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> Any:
+    """Items in order; those of a tensor as a tensor."""
+    if isinstance(iterable, TracedList):
+        iterable = iterable.stack()
+    if not isinstance(iterable, SymbolicTensor):
+        return builtins.sorted(iterable, key=key, reverse=reverse)
+    if iterable.shape.rank not in (None, 1):
+        raise at_site(
+            ValueError(
+                f"sorted: only numbers in a row have an order; got {describe(iterable)}. "
+                f"Use tf.sort or tf.argsort with an axis."
+            )
+        )
+    direction = "DESCENDING" if reverse else "ASCENDING"
+    if key is None:
+        return sort(iterable, direction=direction)
+    return gather(iterable, argsort(vectorized_map(call(key), iterable), direction=direction))
 
 
 def int_(*args: Any, **kwargs: Any) -> Any:
@@ -250,6 +281,7 @@ replace(builtins.enumerate, enumerate_)
 replace(builtins.iter, iter_)
 replace(builtins.zip, zip_)
 replace(builtins.reversed, reversed_)
+replace(builtins.sorted, sorted_)
 replace(builtins.int, int_)
 replace(builtins.float, float_)
 replace(builtins.bool, bool_)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from wengert.compat import v1_changed
 from wengert.compat import v1_logging as logging
+from wengert.compat.v1_changed import where
 from wengert.core.context import executing_eagerly
 from wengert.core.missing import absent
 from wengert.core.remedies import remedy
@@ -32,6 +34,7 @@ __all__ = [
     "to_float",
     "to_int32",
     "to_int64",
+    "where",
 ]
 
 # The same names stood for other things in TensorFlow 1.
@@ -97,6 +100,10 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     root: Any = import_module("wengert")
+    if name in v1_changed.HOMES:
+        return v1_changed.Home(name)
+    if name in v1_changed.REFUSED:
+        raise v1_changed.refused(name)
     if name not in _OTHERS and hasattr(root, name):
         return getattr(root, name)
     help = remedy(f"tf.{name}") or remedy(f"tf.compat.v1.{name}")

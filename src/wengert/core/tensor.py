@@ -163,6 +163,13 @@ class Value:
         return round(self._single("round"), digits)
 
     def __format__(self, spec: str) -> str:
+        if spec and self._array.ndim:
+            raise at_site(
+                TypeError(
+                    f"format: only a scalar can be formatted by {spec!r}; got {describe(self)}. "
+                    f"Pick an element, or print the tensor."
+                )
+            )
         return format(self._array[()] if not self._array.ndim else str(self._array), spec)
 
     __hash__ = None  # type: ignore[assignment]  # `==` is elementwise; see `ref`
@@ -349,6 +356,6 @@ class TensorLike:
     __slots__ = ()
 
 
-def is_tensor(value: Any) -> bool:
-    """Whether `value` is a tensor, a variable, or another type that acts as one."""
-    return isinstance(value, Value | TensorLike)
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor, a variable, or another type that acts as one."""
+    return isinstance(x, Value | TensorLike)

@@ -237,8 +237,11 @@ class Variable(Scattered):
         self._declared = self._declared.merge_with(shape)
         self._open = not self._declared.is_fully_defined()
 
-    def is_initialized(self, name: Any = None) -> bool:
-        return True
+    def is_initialized(self, name: Any = None) -> Any:
+        """True, as a tensor: variables have a value when they are made."""
+        from wengert.core.convert import to_tensor
+
+        return to_tensor(True)
 
     # Reading. `value` and `read_value` are recorded operations.
 
@@ -317,12 +320,10 @@ class Variable(Scattered):
 
     def _incoming(self, method: str, value: Any, shape: Any = None) -> np.ndarray:
         """The array of a value that is to be written, checked against dtype and shape."""
-        from wengert.core.convert import operand
+        from wengert.core.convert import Hooks, operand
 
         if isinstance(value, IndexedSlices):
-            raise at_site(
-                TypeError(f"{method}: IndexedSlices are written with scatter_update and its kin.")
-            )
+            value = Hooks.densify(value)
         array = np.asarray(operand(value, self.dtype)._array)
         wanted = self._declared if shape is None else TensorShape(shape)
         if not wanted.is_compatible_with(array.shape):
@@ -379,6 +380,9 @@ class Variable(Scattered):
 
     def _arithmetic(self, method: str, delta: Any, ufunc: Any) -> None:
         array = delta._array if type(delta) is Tensor else None
+        if array is None and isinstance(delta, IndexedSlices):  # costs its rows, not the whole
+            (self.scatter_add if ufunc is np.add else self.scatter_sub)(delta)
+            return
         if (
             array is None
             or array.dtype is not self._array.dtype

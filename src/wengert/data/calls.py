@@ -7,6 +7,7 @@ it draws. What it raises gets its line and the line of the dataset's step as not
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from itertools import count, repeat
 from typing import Any
@@ -24,6 +25,7 @@ from wengert.core.errors import (
 )
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
+from wengert.core.variable import Variable
 from wengert.data import keys
 from wengert.data.plan import Plan, Run
 from wengert.data.structure import join, map_spec, normalize, spec_of
@@ -41,6 +43,11 @@ class UserFunction:
         self.function: Callable[..., Any] = function
         self.site = sites.caller()
         self.key = keys.step_key(step, None) if keys.seeded() else None
+        self.reads: bool | None = None  # whether it uses variables, where a trace has shown it
+
+    def uses_variables(self) -> bool:
+        """Whether it uses variables, or seems to by the names it speaks of."""
+        return _mentions_variables(self.function) if self.reads is None else self.reads
 
     def __call__(self, element: Any, draws: Any = None) -> Any:
         """The result for one element, as an element."""
@@ -76,6 +83,15 @@ class UserFunction:
         """Calls the function on a sample of a plan's elements, for its errors."""
         sample = plan.sample()
         self((*before, sample) if before else sample, keys.Draws(self.key or 0, 0))
+
+
+def _mentions_variables(function: Any) -> bool:
+    try:
+        found = inspect.getclosurevars(inspect.unwrap(function))
+    except TypeError:  # written in C, or an object that is called
+        return hasattr(function, "variables")
+    named = [*found.nonlocals.values(), *found.globals.values()]
+    return any(isinstance(x, Variable) or hasattr(x, "trainable_variables") for x in named)
 
 
 def _call_user(function: UserFunction, arguments: tuple[Any, ...], draws: Any) -> Any:

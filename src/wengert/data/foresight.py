@@ -54,7 +54,8 @@ def _traced(function: UserFunction, spec: Any) -> Any:
 
     with context.using(context.State()):
         pairs = [(f"args[{k}]", x) for k, x in enumerate(arguments)]
-        trace(function.step, watched, pairs, {}, lambda s: s, [], None, function.site)
+        made = trace(function.step, watched, pairs, {}, lambda s: s, [], None, function.site)
+    function.reads = bool(made.graph.variables or made.graph.held)
     return found
 
 

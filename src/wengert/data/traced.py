@@ -19,12 +19,15 @@ from wengert.composite.optional import Optional
 from wengert.core.apply import wrap
 from wengert.core.errors import NotFoundError, at_site, invalid
 from wengert.core.spec import TensorSpec
+from wengert.data.calls import UserFunction
+from wengert.data.plan import Plan
 from wengert.data.types import IteratorSpec
 from wengert.functions.host_calls import PyCall, emit_call
 
 _numbers = itertools.count(1).__next__
 _known: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-# Iterations that loops of running functions have started; one that was left early stays a while.
+# Iterations that loops of running functions have started, the one that was asked last at the end;
+# one that was left early stays a while.
 _started: OrderedDict[int, Any] = OrderedDict()
 _MOST_STARTED = 1024
 
@@ -38,6 +41,8 @@ def register(iterator: Any) -> Any:
 
 def _find(number: Any) -> Any:
     found = _known.get(int(number))
+    if int(number) in _started:
+        _started.move_to_end(int(number))
     if found is None:
         raise invalid(
             "get_next", "the iterator that the function uses is gone", kind=NotFoundError,
@@ -46,16 +51,26 @@ def _find(number: Any) -> Any:
     return found
 
 
-def _called(name: str, function: Callable[..., Any], inputs: list[Any], specs: list[Any]) -> Any:
-    return emit_call(PyCall(function, specs, name, False), inputs, variables=False)
+def _called(
+    name: str, function: Callable[..., Any], inputs: list[Any], specs: list[Any],
+    variables: bool = False,
+) -> Any:  # fmt: skip
+    return emit_call(PyCall(function, specs, name, False), inputs, variables=variables)
+
+
+def _uses_variables(plan: Plan) -> bool:
+    """Whether elements depend on variables, which the function may have changed on its way."""
+    own = (x for x in vars(plan).values() if isinstance(x, UserFunction))
+    return any(x.uses_variables() for x in own) or any(map(_uses_variables, plan.inputs))
 
 
 class TracedIterator:
     """An iterator in a function that is being traced."""
 
-    def __init__(self, element_spec: Any, number: Any) -> None:
+    def __init__(self, element_spec: Any, number: Any, variables: bool = False) -> None:
         self.element_spec = element_spec
         self._number = number
+        self._variables = variables
         self._form = Form("get_next", element_spec)
 
     def get_next(self, name: str | None = None) -> Any:
@@ -64,14 +79,16 @@ class TracedIterator:
         def call(number: Any) -> list[Any]:
             return self._form.apart(_find(number).get_next())
 
-        return self._form.together(_called("get_next", call, [self._number], self._form.parts))
+        given = ([self._number], self._form.parts, self._variables)
+        return self._form.together(_called("get_next", call, *given))
 
     __next__ = get_next
 
     def has_more(self) -> Any:
         """Whether there is another element, which waits for `get_next`."""
         flag = TensorSpec((), "bool")
-        return _called("has_more", lambda n: [_find(n).has_more()], [self._number], [flag])[0]
+        call = lambda number: [_find(number).has_more()]
+        return _called("has_more", call, [self._number], [flag], self._variables)[0]
 
     def get_next_as_optional(self, name: str | None = None) -> Optional:
         """The next element as an optional, which is empty at the end."""
@@ -83,7 +100,7 @@ class TracedIterator:
             return [True, *self._form.apart(found.get_next())]
 
         specs = [TensorSpec((), "bool"), *self._form.parts]
-        full, *parts = _called("get_next", call, [self._number], specs)
+        full, *parts = _called("get_next", call, [self._number], specs, self._variables)
         return Optional(self.element_spec, self._form.together(parts), full)
 
     def traced_steps(self) -> TracedIterator:
@@ -124,8 +141,8 @@ def started(dataset: Any) -> TracedIterator:
             _started.popitem(last=False)
         return [number]
 
-    spec = dataset.element_spec
-    return TracedIterator(spec, _called("iterate", call, [], [TensorSpec((), "int64")])[0])
+    number = _called("iterate", call, [], [TensorSpec((), "int64")])[0]
+    return TracedIterator(dataset.element_spec, number, _uses_variables(dataset._plan))
 
 
 def ended(number: Any) -> None:
@@ -136,8 +153,10 @@ def ended(number: Any) -> None:
 def reduced(dataset: Any, state: Any, spec: Any, function: Callable[..., Any]) -> Any:
     """`Dataset.reduce` when the function runs."""
     form = Form("reduce", spec)
+    uses = UserFunction("reduce", function, "reduce_func").uses_variables()
+    variables = uses or _uses_variables(dataset._plan)
 
     def call(*parts: Any) -> list[Any]:
         return form.apart(dataset.reduce(form.together(list(parts)), function))
 
-    return form.together(_called("reduce", call, form.apart(state), form.parts))
+    return form.together(_called("reduce", call, form.apart(state), form.parts, variables))

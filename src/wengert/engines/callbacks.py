@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core import dtypes
 from wengert.core.errors import at_site
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import NotFixed, fail_if
@@ -25,6 +26,8 @@ def _lower_host_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any)
 
     specs = [graph.specs[v] for v in node.outputs]
     for spec in specs:
+        if spec.dtype is dtypes.string:
+            raise xla.cannot(node, "its result is a string")
         if spec.shape is None or None in spec.shape:
             raise NotFixed(
                 f"the results of {attrs['name']} have no fixed shape; give `Tout` as tf.TensorSpec "
@@ -48,11 +51,14 @@ def _lower_host_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any)
         finally:
             CALLED_BACK.reset(token)
 
-    halves = [_Passed(tuple(x.shape), x.dtype) for x in given]
-    sent = [h.halved(x) for h, x in zip(halves, given, strict=True)]
+    texts = [x if x.dtype.kind == "O" else None for x in given]  # constants, which need not pass
+    numbers = [x for x in given if x.dtype.kind != "O"]
+    halves = [_Passed(tuple(x.shape), x.dtype) for x in numbers]
+    sent = [h.halved(x) for h, x in zip(halves, numbers, strict=True)]
 
     def whole(*arrays: Any) -> Any:
-        return call(*[h.up(np.asarray(a)) for h, a in zip(halves, arrays, strict=True)])
+        passed = iter([h.up(np.asarray(a)) for h, a in zip(halves, arrays, strict=True)])
+        return call(*[next(passed) if text is None else text for text in texts])
 
     *results, failed = io_callback(whole, (*[s.struct for s in shapes], flag), *sent, ordered=True)
     fail_if(lambda: failed)

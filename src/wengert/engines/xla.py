@@ -120,6 +120,8 @@ def _lower_node(
             return (as_value(sizes, attrs["dtype"].np),)
         like = given[0] if isinstance(given[0], np.ndarray) else _Sized(given[0].shape)
         return (np.asarray(node.op.kernel(like, **attrs)),)
+    if node.open and not symbolic:
+        _check_numbers(node, given, attrs)
     if node.op.name == "new_rows":
         given = [_counted(graph, node.inputs[0], env)]
     known_now = all(isinstance(x, np.ndarray) for x in given) and node.op.name not in _AS_ROWS
@@ -131,6 +133,18 @@ def _lower_node(
         raise cannot(node, "it has no form in XLA (data-dependent shapes, strings)")
     found = node.op.lower(*given, **attrs)
     return (found,) if node.op.outputs == 1 else found
+
+
+def _check_numbers(node: Node, given: list[Any], attrs: dict[str, Any]) -> None:
+    """Refuses sizes and positions that were open while tracing, in the words of the shape rule."""
+    if any(is_symbol(d) for x in given for d in x.shape):
+        return
+    specs = [Spec(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]
+    found = node.op.infer(*specs, **attrs)
+    for out in (found,) if isinstance(found, Spec) else found:
+        sizes = list(out.shape or ())
+        if any(isinstance(d, int) and d < 0 for d in sizes):
+            raise invalid(node.op.name, f"a size must not be negative; got {sizes}")
 
 
 # On the host these make lists of rows, which XLA does not know.
@@ -278,8 +292,13 @@ def _unsupported(error: Exception) -> str | None:
 
 def _has_half(graph: Graph) -> bool:
     """Whether numbers of half precision take part."""
-    graphs = [graph, *[g for node in graph.walk() for g in inner_graphs(node)]]
-    return any(s.dtype.size == 2 and s.dtype.is_floating for g in graphs for s in g.specs.values())
+    found = (s.dtype for g in _all_graphs(graph) for s in g.specs.values())
+    return any(kind.size == 2 and kind.is_floating for kind in found)
+
+
+def _all_graphs(graph: Graph) -> list[Graph]:
+    """A graph and those within it."""
+    return [graph, *[g for node in graph.walk() for g in inner_graphs(node)]]
 
 
 def _bare(graph: Graph) -> Graph:
@@ -433,4 +452,20 @@ def check_lowers(graph: Graph) -> None:
     for node in graph.walk():
         if node.op.lower is None and node.op.name not in LOWERINGS:
             raise cannot(node, "it has no form in XLA (data-dependent shapes, strings)")
+    _refuse_strings(graph)
     graph.cache["lowers"] = True
+
+
+def _refuse_strings(graph: Graph) -> None:
+    """XLA knows no strings, neither to compute with nor to take and give."""
+    for values, role in ((graph.inputs, "an argument"), (graph.outputs, "a result")):
+        if any(graph.specs[v].dtype is dtypes.string for v in values):
+            rule = f"XLA knows no strings, and {role} is one"
+            help = "Leave out jit_compile=True, or keep strings out of the function."
+            raise invalid(graph.name, rule, help=help, kind=NotCompiledError)
+    for part in (optimised(g) for g in _all_graphs(graph)):
+        for node in part.nodes:
+            if node.op.effect or node.op.name in LOWERINGS:
+                continue  # they keep constant strings to themselves
+            if any(part.specs[v].dtype is dtypes.string for v in (*node.inputs, *node.outputs)):
+                raise cannot(node, "it works on strings")

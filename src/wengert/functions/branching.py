@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+import numpy as np
 
 from wengert.core import dtypes, nest
 from wengert.core.context import State, get_state, using
-from wengert.core.convert import operand
+from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import (
     InvalidArgumentError,
     StructureError,
@@ -18,6 +20,7 @@ from wengert.core.errors import (
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.functions.inner import Inner, close, snapshot, trace_inner, written
 from wengert.functions.states import Text, ends, same_structure
@@ -54,8 +57,16 @@ def _need_function(name: str, argument: str, value: Any) -> None:
 
 def _choose(name: str, pred: Any, yes: Any, no: Any) -> Any:
     if decided(pred):
-        return yes() if bool(operand(pred)) else no()
+        return _settled(yes() if bool(operand(pred)) else no())
     return _switch(name, condition(name, pred), [no, yes], ["false_fn", "true_fn"])
+
+
+def _settled(result: Any) -> Any:
+    """What the branch taken gave: in a graph, numbers are tensors, whichever way it was chosen."""
+    if building() is None:
+        return result
+    kinds = (bool, int, float, complex, np.ndarray, np.generic)
+    return nest.map_structure(lambda x: to_tensor(x) if isinstance(x, kinds) else x, result)
 
 
 def condition(name: str, pred: Any) -> Any:
@@ -92,14 +103,20 @@ def switch_case(
         raise invalid("switch_case", "the index must be a scalar", index)
     if decided(branch_index):
         i = int(index)
-        return functions[i if 0 <= i < len(functions) else -1]()
+        return _settled(functions[i if 0 <= i < len(functions) else -1]())
     names = [f"branch {k}" for k in range(len(functions))]
     return _switch("switch_case", as_scalar("switch_case", "the index", index), functions, names)
 
 
 def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
     """The functions in the order of their numbers."""
-    pairs: list[Any] = list(branch_fns.items() if isinstance(branch_fns, Mapping) else branch_fns)
+    given = () if branch_fns is None else branch_fns
+    if not isinstance(given, Iterable) or isinstance(given, Value | str):
+        got = describe(given)
+        raise at_site(
+            TypeError(f"switch_case: `branch_fns` must be a list, tuple or dict; got {got}.")
+        )
+    pairs: list[Any] = list(given.items() if isinstance(given, Mapping) else given)
     if not pairs:
         raise at_site(ValueError("switch_case: `branch_fns` must hold at least one function."))
     if not callable(pairs[0]):

@@ -16,12 +16,13 @@ from wengert.core.convert import operand
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
 from wengert.core.op import Op
+from wengert.core.tensor import Value
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.create import zeros_like
 from wengert.ops.declare import binary, in_float32, static_float, unary
 from wengert.ops.joining import concat
-from wengert.ops.select import choose
+from wengert.ops.select import choose, where
 
 
 def const(x: Any, value: float) -> Any:
@@ -135,10 +136,15 @@ LEAKY_RELU = unary(
 
 
 def leaky_relu(features: Any, alpha: Any = 0.2, name: Any = None) -> Any:
-    """x where positive, `alpha` times x elsewhere; whole numbers become float32."""
+    """x where positive, `alpha` times x elsewhere; whole numbers become float32.
+
+    `alpha` may be a tensor or variable, which then has a gradient.
+    """
     x = operand(features)
     if x.dtype.is_integer:
         x = cast(x, dtypes.float32)
+    if isinstance(alpha, Value):
+        return where(x > 0.0, x, cast(alpha, x.dtype) * x)
     return apply(LEAKY_RELU, x, alpha=static_float("leaky_relu", alpha, "alpha"))
 
 

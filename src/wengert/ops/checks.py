@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -65,6 +67,7 @@ def Assert(
 ) -> None:  # TensorFlow's name
     """Raises `InvalidArgumentError` with `data` unless the condition holds."""
     verdict = operand(condition)
+    verdict = verdict if verdict.dtype is dtypes.bool_ else verdict != 0
     count = 3 if summarize is None else summarize
     if not executing_eagerly() and not isinstance(verdict, Variable) and not is_symbolic(verdict):
         with using(State()):
@@ -89,17 +92,16 @@ def _refuse(data: Any, count: int) -> None:
 
 
 def _compare(
-    name: str, symbol: str, test: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    what: str, symbol: str, test: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> Callable[..., None]:
     """An assertion that a comparison holds for all pairs of elements."""
 
     def check(
-        x: Any, y: Any, message: Any = None, summarize: int | None = None, name_: Any = None,
-        **rest: Any,
-    ) -> None:  # fmt: skip
-        a, b = operands(name, x, y)
+        x: Any, y: Any, message: Any = None, summarize: int | None = None, name: Any = None
+    ) -> None:
+        a, b = operands(what, x, y)
         if a.dtype is not b.dtype:
-            raise _failed(name, f"the dtypes differ; got {describe(a)} and {describe(b)}", message)
+            raise _failed(what, f"the dtypes differ; got {describe(a)} and {describe(b)}", message)
         if is_symbolic(a) or is_symbolic(b) or not executing_eagerly():
             verdict = apply(HOLDS, a, b, test=test, symbol=symbol)
             apply(CHECK, verdict, a, b, explain=lambda p, q: check(p, q, message, summarize))
@@ -109,7 +111,7 @@ def _compare(
         except ValueError:
             holds = None
         if holds is None:
-            raise _failed(name, f"shapes differ; got {describe(a)} and {describe(b)}", message)
+            raise _failed(what, f"shapes differ; got {describe(a)} and {describe(b)}", message)
         verdict, left, right = holds
         if verdict.all():
             return
@@ -120,19 +122,29 @@ def _compare(
             f"at {i.tolist()}: {p} and {q}" for i, (p, q) in zip(bad, values, strict=True)
         )
         raise _failed(
-            name,
+            what,
             f"x {symbol} y does not hold for {int((~verdict).sum())} of {verdict.size} elements "
             f"({places})",
             message,
         )
 
-    check.__name__ = check.__qualname__ = name
+    check.__name__ = check.__qualname__ = what
     check.__doc__ = f"Raises `InvalidArgumentError` unless x {symbol} y for all elements."
     return check
 
 
+def _holds(a: np.ndarray, b: np.ndarray, test: Any, symbol: str) -> np.ndarray:
+    try:
+        return np.asarray(np.all(test(a, b)))
+    except ValueError:  # shapes that do not fit, which the check that follows explains
+        return np.asarray(False)
+
+
 def _lower_holds(a: Any, b: Any, test: Any, symbol: str) -> Any:
-    a, b = lax_operands(a, b)
+    try:
+        a, b = lax_operands(a, b)
+    except ValueError:
+        return np.zeros((1,) * max(a.ndim, b.ndim), bool)
     return _LOWERED[symbol.split()[0]](a, b) if test in _PLAIN else test_in_jax(test, a, b)
 
 
@@ -148,13 +160,18 @@ def test_in_jax(test: Any, a: Any, b: Any) -> Any:
 
 
 class _Abs:
-    """Lets `np.abs(p - q) <= r + s * np.abs(q)` run on JAX arrays."""
+    """Lets `(p == q) | (np.abs(p - q) < r + s * np.abs(q))` run on JAX arrays."""
 
     def __init__(self, x: Any) -> None:
         self.x = x
 
     def __sub__(self, other: Any) -> _Abs:
         return _Abs(self.x - other.x)
+
+    def __eq__(self, other: object) -> Any:
+        return self.x == other.x if isinstance(other, _Abs) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # it compares element by element
 
     def __abs__(self) -> Any:
         return lax.abs(self.x)
@@ -167,7 +184,7 @@ class _Abs:
 HOLDS = Op(
     "holds",
     "a b",
-    kernel=lambda a, b, test, symbol: np.asarray(test(a, b)).all(),
+    kernel=_holds,
     infer=lambda a, b, test, symbol: Spec((), dtypes.bool_),
     lower=lambda a, b, test, symbol: lax.reduce_and(
         _lower_holds(a, b, test, symbol), tuple(range(max(a.ndim, b.ndim)))
@@ -190,14 +207,14 @@ assert_greater = _compare("assert_greater", ">", np.greater)
 assert_greater_equal = _compare("assert_greater_equal", ">=", np.greater_equal)
 
 
-def _sign(name: str, symbol: str, test: Callable[[Any, Any], Any]) -> Callable[..., None]:
-    against_zero = _compare(name, f"{symbol} 0, where y is 0, so x {symbol}", test)
+def _sign(what: str, symbol: str, test: Callable[[Any, Any], Any]) -> Callable[..., None]:
+    against_zero = _compare(what, f"{symbol} 0, where y is 0, so x {symbol}", test)
 
-    def check(x: Any, message: Any = None, summarize: Any = None, name_: Any = None) -> None:
+    def check(x: Any, message: Any = None, summarize: Any = None, name: Any = None) -> None:
         x = operand(x)
         against_zero(x, operand(0, None, x.dtype), message, summarize)
 
-    check.__name__ = check.__qualname__ = name
+    check.__name__ = check.__qualname__ = what
     check.__doc__ = f"Raises `InvalidArgumentError` unless x {symbol} 0 for all elements."
     return check
 
@@ -212,14 +229,15 @@ def assert_near(
     x: Any, y: Any, rtol: Any = None, atol: Any = None, message: Any = None,
     summarize: Any = None, name: Any = None,
 ) -> None:  # fmt: skip
-    """Raises unless |x - y| <= atol + rtol * |y|; tolerances are ten steps of the dtype."""
+    """Raises unless x is y or |x - y| < atol + rtol * |y|; tolerances are ten steps of the dtype."""
     a, b = operands("assert_near", x, y)
     small = 10 * float(_epsilon(a.dtype))
     relative = small if rtol is None else float(operand(rtol))
     absolute = small if atol is None else float(operand(atol))
 
     def near(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-        return np.abs(p - q) <= absolute + relative * np.abs(q)
+        with np.errstate(invalid="ignore"):  # infinity minus itself
+            return (p == q) | (np.abs(p - q) < absolute + relative * np.abs(q))
 
     _compare("assert_near", "is near", near)(a, b, message, summarize)
 
@@ -264,53 +282,44 @@ def assert_all_finite(x: Any, message: str, name: Any = None) -> Any:
     return check_numerics(x, message)
 
 
-def _rank_text(x: Any) -> str:
-    return f"got rank {len(x.shape)}, shape {x.shape}"
+def _check_rank(name: str, tensor: Any, fits: Callable[[Any], Any], rule: str, message: Any) -> Any:
+    """Raises `ValueError` where the rank does not fit, at run time if it is unknown before."""
+    from wengert.ops.dims import rank as rank_of
+
+    x = operand(tensor)
+    rank = x.shape.rank
+    if rank is None:
+        explain = lambda found: _check_rank(name, found, fits, rule, message)
+        apply(CHECK, operand(fits(rank_of(x))), x, explain=explain)
+    elif not fits(rank):
+        text = f"{rule} was expected; got rank {rank}, shape {x.shape}"
+        raise _failed(name, text, message, ValueError)
+    return x
 
 
 def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
     """Raises `ValueError` unless the tensor has this rank."""
-    x = operand(x)
     wanted = static_int("assert_rank", rank, "rank")
-    if len(x.shape) != wanted:
-        raise _failed(
-            "assert_rank", f"rank {wanted} was expected; {_rank_text(x)}", message,
-            ValueError,
-        )  # fmt: skip
+    _check_rank("assert_rank", x, lambda r: r == wanted, f"rank {wanted}", message)
 
 
 def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
     """Raises `ValueError` unless the tensor has at least this rank."""
-    x = operand(x)
     wanted = static_int("assert_rank_at_least", rank, "rank")
-    if len(x.shape) < wanted:
-        raise _failed(
-            "assert_rank_at_least",
-            f"rank {wanted} or more was expected; {_rank_text(x)}",
-            message,
-            ValueError,
-        )
+    rule = f"rank {wanted} or more"
+    _check_rank("assert_rank_at_least", x, lambda r: r >= wanted, rule, message)
 
 
 def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: Any = None) -> None:
     """Raises `ValueError` unless the tensor has one of these ranks."""
-    x = operand(x)
     allowed = [static_int("assert_rank_in", r, "ranks") for r in ranks]
-    if len(x.shape) not in allowed:
-        raise _failed(
-            "assert_rank_in", f"a rank in {allowed} was expected; {_rank_text(x)}", message,
-            ValueError,
-        )  # fmt: skip
+    fits = lambda r: functools.reduce(operator.or_, [r == n for n in allowed], False)
+    _check_rank("assert_rank_in", x, fits, f"a rank in {allowed}", message)
 
 
 def assert_scalar(tensor: Any, message: Any = None, name: Any = None) -> Any:
     """Raises `ValueError` unless the tensor is a scalar."""
-    x = operand(tensor)
-    if len(x.shape):
-        raise _failed(
-            "assert_scalar", f"a scalar was expected; {_rank_text(x)}", message, ValueError
-        )
-    return x
+    return _check_rank("assert_scalar", tensor, lambda r: r == 0, "a scalar", message)
 
 
 def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: Any = None) -> None:
@@ -389,7 +398,7 @@ def _check_shape(x: Any, symbols: Any, sizes: dict[Any, Any], message: Any) -> N
         wanted, shape = wanted[:-1], shape[: len(wanted) - 1]
     if len(wanted) != len(shape):
         raise _failed(
-            "assert_shapes", f"rank {len(wanted)} was expected; {_rank_text(x)}", message,
+            "assert_shapes", f"rank {len(wanted)} was expected; got rank {len(shape)}, shape {x.shape}", message,
             ValueError,
         )  # fmt: skip
     for i, (symbol, size) in enumerate(zip(wanted, shape, strict=True)):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.context import executing_eagerly
+from wengert.core.context import executing_eagerly, get_state
 from wengert.core.convert import Hooks
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
@@ -186,6 +186,14 @@ def of_length(value: Any, *shape: int) -> Any:
     return ensure_shape(value, shape)
 
 
+def number_type(name: str, dtype: Any) -> dtypes.DType:
+    """The dtype of a result that counts or tells truth, which text cannot be."""
+    kind = dtypes.as_dtype(dtype)
+    if kind is dtypes.string:
+        raise invalid_dtype(name, "the result cannot be of dtype string", help="Use tf.as_string.")
+    return kind
+
+
 def static(name: str, value: Any) -> Any:
     """Axes or sizes as plain Python ints in (nested) tuples; `None` stays `None`."""
     kind = type(value)
@@ -256,8 +264,22 @@ def static_int(name: str, value: Any, what: str = "axis") -> int:
     return found  # type: ignore[return-value]  # an unknown number acts as a number
 
 
+def _followed(value: Any) -> bool:
+    state = get_state()
+    return state is not None and any(tape.follows((value,)) for tape in state.listeners)
+
+
 def static_float(name: str, value: Any, what: str) -> float:
-    """A Python or NumPy number, or a scalar tensor, as a float for the argument `what`."""
+    """A Python or NumPy number, or a scalar tensor, as a float for the argument `what`.
+
+    No gradient reaches it, so one that a tape follows is refused; a function would freeze a
+    variable.
+    """
+    if isinstance(value, Variable) and not executing_eagerly():
+        value = Hooks.read(value)
+    if isinstance(value, Value) and _followed(value):
+        rule = f"`{what}` must be a plain number; a tape follows this one, and no gradient reaches it"
+        raise invalid_dtype(name, rule, value, help=f"Give float({what}).")
     if type(value) is SymbolicTensor:
         return float(value)  # says why there is no number
     array = value._array if isinstance(value, Value) else value

@@ -27,9 +27,8 @@ def _check_share(name: str, value: Any, what: str = "iou_threshold") -> None:
 
 
 def _faded(
-    shares: Any, scores: np.ndarray, most: int, limit: np.float32, lowest: np.float32,
-    sigma: np.float32,
-) -> tuple[list[int], list[np.float32]]:  # fmt: skip
+    shares: Any, scores: np.ndarray, most: int, lowest: np.float32, sigma: np.float32
+) -> tuple[list[int], list[np.float32]]:
     """Candidates in order of score, where scores fade by how much they share with better ones.
 
     A candidate whose score has faded since it was put in the queue goes back and waits its turn.
@@ -41,7 +40,7 @@ def _faded(
     while queue and len(kept) < most:
         negative, best, seen = heapq.heappop(queue)
         shared = shares(best, kept[seen:])
-        fading = np.where(shared <= limit, np.exp(-0.5 / sigma * shared * shared), 0)
+        fading = np.exp(-0.5 / sigma * shared * shared)
         score = np.float32(-negative)
         for fade in fading[::-1].astype(np.float32):
             score = np.float32(score * fade)
@@ -64,7 +63,7 @@ def _scored_kernel(
     limits = (np.float32(limit), np.float32(lowest))
     if sigma > 0.0:
         values = scores.astype(np.float32)
-        kept, found = _faded(by_overlap(boxes), values, most, *limits, np.float32(sigma))
+        kept, found = _faded(by_overlap(boxes), values, most, limits[1], np.float32(sigma))
         return np.array(kept, np.int32), np.array(found, scores.dtype)
     rows = np.array(chosen(by_overlap(boxes), scores, most, *limits), np.int32)
     return rows, scores[rows]
@@ -113,7 +112,8 @@ def non_max_suppression_with_scores(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Indices of boxes in order of score, and their scores.
 
-    With `soft_nms_sigma` the score of a box fades by how much it overlaps better ones.
+    With `soft_nms_sigma` the score of a box fades by how much it overlaps better ones, and
+    `iou_threshold` does not count.
     """
     which = "non_max_suppression_with_scores"
     b = operand(boxes, None, dtypes.float32)

@@ -23,7 +23,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
-from wengert.ops.declare import is_dynamic, static, static_int, static_tuple
+from wengert.ops.declare import is_dynamic, number_type, static, static_int, static_tuple
 from wengert.ops.gather import fail_outside, gather, whole_numbers
 from wengert.ops.shaping import reshape, stop_gradient
 
@@ -295,16 +295,23 @@ def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: Any = None
 ) -> Any:
     """Rows of `maxlen` (the greatest length) that are true for the first `lengths` places."""
+    from wengert.ops.cast import cast
+
     x = operand(lengths)
     if not x.dtype.is_numeric:
         raise invalid_dtype("sequence_mask", "`lengths` must be numbers", x)
+    if x.dtype.is_floating:
+        x = cast(x, dtypes.int64)  # a fraction of a place does not count
     if maxlen is None:
         limit = _longest(x)
     else:
         limit = static("sequence_mask", maxlen)
         if not isinstance(limit, int | Dim):
             raise invalid("sequence_mask", f"`maxlen` must be one number; got {maxlen!r}")
-    return apply(SEQUENCE_MASK, x, maxlen=limit, dtype=dtypes.as_dtype(dtype))
+        if negative(limit):
+            raise invalid("sequence_mask", f"`maxlen` must be 0 or more; got {limit}")
+    kind = number_type("sequence_mask", dtype)
+    return apply(SEQUENCE_MASK, x, maxlen=limit, dtype=kind)
 
 
 def _invert_kernel(x: np.ndarray) -> np.ndarray:

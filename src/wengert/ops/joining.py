@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import Hooks, operand, to_tensor
 from wengert.core.dims import Dim, is_open, known_unequal, negative
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Value
@@ -56,9 +56,17 @@ STACK = Op(
 )
 
 
+def _refuse_names(name: str, values: Any) -> None:
+    """A dict would be joined by its keys."""
+    if isinstance(values, Mapping):
+        rule = "a list of tensors was expected"
+        raise invalid_dtype(name, rule, values, help="Give list(d.values()).")
+
+
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     """Joins tensors of one shape along a new axis."""
     place = static_int("stack", axis)
+    _refuse_names("stack", values)
     if isinstance(values, np.ndarray) and values.ndim and not place:
         return to_tensor(values)
     if not isinstance(values, Iterable):
@@ -193,6 +201,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     """Joins tensors along an axis they have."""
     if isinstance(values, Value | np.ndarray) or not isinstance(values, Iterable):
         return identity(values)
+    _refuse_names("concat", values)
     xs = _tensors("concat", values)
     if len(xs) == 1:
         return identity(xs[0])

@@ -22,6 +22,7 @@ Paddings = tuple[tuple[Any, Any], ...]
 
 
 def _padded(x: Spec, paddings: Paddings) -> Spec:
+    _check_paddings(paddings)
     if x.shape is None:
         return Spec((None,) * len(paddings), x.dtype)
     if len(x.shape) != len(paddings):
@@ -38,7 +39,7 @@ def _padded(x: Spec, paddings: Paddings) -> Spec:
 
 
 def _check_paddings(paddings: Paddings) -> None:
-    if min(map(min, paddings), default=0) < 0:
+    if any(isinstance(n, int) and n < 0 for pair in paddings for n in pair):
         raise invalid("pad", f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}")
 
 

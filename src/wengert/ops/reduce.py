@@ -24,7 +24,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
-from wengert.ops.declare import HALF, expand, in_float32, static
+from wengert.ops.declare import HALF, expand, in_float32, number_type, static
 from wengert.ops.folding import fold
 from wengert.ops.joining import concat
 from wengert.ops.shaping import broadcast_to, reshape, transpose
@@ -430,7 +430,7 @@ def count_nonzero(
 ) -> Any:
     """How many elements differ from zero, or from the empty string; NaN does."""
     x, axes = reduce_args("count_nonzero", input, axis, None, keepdims)
-    kind = dtypes.as_dtype(dtype)
+    kind = number_type("count_nonzero", dtype)
     return apply(COUNT_NONZERO, x, axis=axes, keepdims=bool(keepdims), dtype=kind)
 
 

@@ -139,19 +139,27 @@ def padded(image: Any, top: int, left: int, height: int, width: int) -> Any:
     return _sized(pad(image, lead + edges), height, width)
 
 
+_SIDES = ("offset_height", "offset_width", "target_height", "target_width")
+
+
 def _box(name: str, *values: Any) -> list[int]:
-    names = ("offset_height", "offset_width", "target_height", "target_width")
-    found = [static_int(name, v, what) for what, v in zip(names, values, strict=True)]
-    for what, value in zip(names, found, strict=True):
-        if negative(value) or (value == 0 and what.startswith("target")):
+    found = [static_int(name, v, what) for what, v in zip(_SIDES, values, strict=True)]
+    _check_box(name, *found)
+    return found
+
+
+def _check_box(name: str, *found: Any) -> None:
+    """Refuses offsets and targets that cannot be; those that are open are looked at later."""
+    for what, value in zip(_SIDES, found, strict=True):
+        if negative(value) or (isinstance(value, int) and not value and what.startswith("target")):
             least = "positive" if what.startswith("target") else "0 or more"
             raise wrong(name, f"`{what}` must be {least}; got {value}")
-    return found
 
 
 @formula
 def _inside(axis: int, top: int, left: int, height: int, width: int, *have: int) -> int:
     """Where a crop starts along an axis; an error where it ends outside the image."""
+    _check_box("crop_to_bounding_box", top, left, height, width)
     ends = [top + height, left + width]
     if ends[0] > have[0] or ends[1] > have[1]:
         raise wrong(
@@ -164,6 +172,7 @@ def _inside(axis: int, top: int, left: int, height: int, width: int, *have: int)
 @formula
 def _around(axis: int, top: int, left: int, height: int, width: int, *have: int) -> int:
     """Where an image starts within a larger one; an error where it does not fit."""
+    _check_box("pad_to_bounding_box", top, left, height, width)
     if top + have[0] > height or left + have[1] > width:
         raise wrong(
             "pad_to_bounding_box",

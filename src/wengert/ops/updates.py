@@ -13,12 +13,13 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.context import get_state
 from wengert.core.convert import Hooks, operand
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.variable import Variable
 from wengert.ops.dims import expand_dims
+from wengert.ops.gather import densify
 from wengert.ops.scatter import (
     tensor_scatter_nd_add,
     tensor_scatter_nd_max,
@@ -70,12 +71,16 @@ def _caller() -> Any:
     return caller(1)
 
 
+# What an update by row-sparse values is: it costs its rows and not the whole.
+_BY_ROWS = {"assign_add": "scatter_add", "assign_sub": "scatter_sub"}
+
+
 def update(variable: Variable, method: str, *given: Any) -> None:
     """Records one update of a variable in the graph being built."""
-    if isinstance(given[0], IndexedSlices) and not method.startswith(("scatter", "batch_scatter")):
-        raise at_site(
-            TypeError(f"{method}: IndexedSlices are written with scatter_update and its kin.")
-        )
+    if isinstance(given[0], IndexedSlices) and method in _BY_ROWS:
+        method = _BY_ROWS[method]
+    elif isinstance(given[0], IndexedSlices) and method == "assign":
+        given = (densify(given[0]),)
     state: Any = get_state()
     now = state.graph.tensor(state.graph.read(variable)) if method != "assign" else None
     _write(variable, method, _UPDATES[method](now, *given))

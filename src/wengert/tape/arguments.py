@@ -41,6 +41,7 @@ def _plain(structure: Any) -> bool:
 
 _INSTEAD = {
     "source": "Convert it with tf.convert_to_tensor before the tape uses it.",
+    "primal": "Convert it with tf.convert_to_tensor before it is used.",
     "target": "Ask for the tensor itself; float() and .numpy() leave the tape.",
 }
 

@@ -17,7 +17,7 @@ from numpy import ndarray
 from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, _state, executing_eagerly, get_state
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.symbolic import Unranked, shape_to_keep
 from wengert.core.tensor import Tensor
@@ -363,6 +363,14 @@ def _explain(error: Exception, entry: Entry) -> None:
         entry = full_form(entry)
         error.add_note(f"  in the gradient of {entry[0].name}, recorded at:")
         at_site(error, entry[8])
+
+
+def check_dtype(g: Any, source: Any, what: str) -> None:
+    """Refuses a seed or tangent of another dtype than its tensor's."""
+    if g.dtype is not source.dtype:
+        rule = f"a gradient must have the dtype of its tensor, {describe(source)}"
+        help = f"Cast it with tf.cast(x, tf.{source.dtype.name})."
+        raise invalid_dtype(what, rule, g, help=help)
 
 
 def check_shape(g: Any, source: Any, what: str) -> None:

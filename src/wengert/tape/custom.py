@@ -30,7 +30,7 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.sites import caller
-from wengert.core.tensor import Value, is_tensor
+from wengert.core.tensor import Tensor, Value, is_tensor
 from wengert.core.variable import Variable
 from wengert.ops.shaping import IDENTITY, identity
 from wengert.tape import backward
@@ -82,6 +82,19 @@ def _own(x: Any) -> Any:
     return x if state is None or state.graph is None else state.graph.own(x)
 
 
+def _owned(arguments: Any) -> Any:
+    """The arguments as the graph being built knows them.
+
+    The rule closes over what the function gets: a tensor from outside of the graph would be a
+    constant to whoever differentiates the rule, and a variable could have changed.
+    """
+    state = get_state()
+    if state is None or state.graph is None:
+        return arguments
+    outside = lambda x: type(x) is Tensor or isinstance(x, Variable)
+    return nest.map_structure(lambda x: identity(x) if outside(x) else x, arguments)
+
+
 class _Argument:
     """One leaf of the arguments: its value, and whether it was given by position."""
 
@@ -92,7 +105,7 @@ class _Argument:
 
 
 def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    args, kwargs = _read_once(args), _read_once(kwargs)
+    args, kwargs = _owned(_read_once(args)), _owned(_read_once(kwargs))
     arguments = _arguments(f, args, kwargs)
     inputs = [_own(a.value) for a in arguments if a.tensor]
     watcher = _Watcher()

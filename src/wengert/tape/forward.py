@@ -52,6 +52,7 @@ class ForwardAccumulator:
                     )
                 )
             tangent = operand(t, None, primal.dtype)
+            backward.check_dtype(tangent, primal, "ForwardAccumulator")
             backward.check_shape(tangent, primal, "ForwardAccumulator")
             old = self._tangents.get(primal._id)
             self._tangents[primal._id] = tangent if old is None else old + tangent

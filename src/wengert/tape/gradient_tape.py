@@ -394,6 +394,7 @@ class GradientTape:
                 g = operand(g, None, t.dtype)  # the seed as a tensor
                 if g.shape.rank == 0 and t.shape.rank:
                     g = broadcast_to(g, t._array.shape)
+                backward.check_dtype(g, t, "gradient")
                 backward.check_shape(g, t, "gradient")
             seeds.append(g)
         return seeds
