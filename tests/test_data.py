@@ -1041,3 +1041,120 @@ def test_an_outer_loop_outlives_many_inner_ones_that_were_left() -> None:
         return s
 
     assert int(f()) == 1100
+
+
+@tf.function
+def _total(ds):
+    s = 0.0
+    for b in ds:
+        s += b
+    return s
+
+
+def _six():
+    return tf.data.Dataset.range(6).map(lambda i: tf.cast(i, tf.float32))
+
+
+def test_datasets_of_one_spec_share_a_trace() -> None:
+    before, ds = _total.experimental_get_tracing_count(), _six()
+    found = [float(_total(d)) for d in (ds, ds.shuffle(3), ds.map(lambda x: 2 * x), ds.repeat(1))]
+    assert found == [15.0, 15.0, 30.0, 15.0]
+    assert _total.experimental_get_tracing_count() == before + 1
+    assert float(_total(ds.take(3))) == 3.0
+    dropped = ds.shuffle(2)
+    _total(dropped)
+    gone = weakref.ref(dropped)
+    del dropped
+    assert gone() is None
+
+
+def test_what_a_function_does_with_a_dataset_is_done_with_that_of_the_call() -> None:
+    @tf.function
+    def steps(ds):
+        pairs = ds.map(lambda x: x + 1).batch(2)
+        s = 0.0
+        for i, b in enumerate(pairs):
+            s += tf.reduce_sum(b) * tf.cast(i, tf.float32)
+        return s, ds.reduce(0.0, lambda a, b: a + b), ds.cardinality()
+
+    @tf.function
+    def within(ds):
+        s = _total(ds)
+        for _ in tf.range(2):
+            s += _total(ds.map(lambda x: 2 * x))
+        return s
+
+    @tf.function
+    def nested(given):
+        s = 0.0
+        for x, y in tf.data.Dataset.zip((given["a"], given["b"])):
+            s += x * y
+        return s
+
+    ds = _six()
+    assert [float(x) for x in steps(ds)] == [29.0, 15.0, 6.0]
+    assert [float(x) for x in steps(ds.map(lambda x: 10 * x))] == [236.0, 150.0, 6.0]
+    assert steps.experimental_get_tracing_count() == 1
+    assert [float(within(d)) for d in (ds, ds.map(lambda x: -x))] == [75.0, -75.0]
+    assert float(nested({"a": ds, "b": ds.skip(1)})) == 40.0
+    assert float(nested({"a": ds.map(lambda x: 2 * x), "b": ds.skip(1)})) == 80.0
+
+
+def test_functions_return_datasets() -> None:
+    ds = _six()
+    same = tf.function(lambda d: d)
+    more = tf.function(lambda d: d.map(lambda x: x + 1))
+    assert [float(x) for x in same(ds)] == [0, 1, 2, 3, 4, 5]
+    for k in (1.0, 2.0):
+        found = more(ds.map(lambda x, k=k: k * x))
+        assert [float(x) for x in found] == [k * i + 1 for i in range(6)]
+
+
+def test_a_dataset_in_a_signature() -> None:
+    spec = tf.data.DatasetSpec(tf.TensorSpec([], tf.float32))
+    f = tf.function(lambda d: d.reduce(0.0, lambda a, b: a + b), input_signature=[spec])
+    assert [float(f(d)) for d in (_six(), _six().take(3))] == [15.0, 3.0]
+
+
+def test_threads_pass_datasets_of_their_own() -> None:
+    found: dict[int, float] = {}
+
+    def work(k: int) -> None:
+        found[k] = float(_total(_six().map(lambda x: k * x)))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert found == {k: 15.0 * k for k in range(8)}
+
+
+def test_datasets_of_tensors_that_a_function_computes() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def rows(x):
+        s = 0.0
+        for a, b in tf.data.Dataset.from_tensor_slices((x, 2 * x)):
+            s += a * b
+        return s
+
+    @tf.function
+    def numbers(n):
+        s = tf.constant(0, tf.int64)
+        for i in tf.data.Dataset.range(n):
+            s += i
+        return s
+
+    @tf.function
+    def whole(x):
+        ds = tf.data.Dataset.from_tensors({"x": x})
+        first = next(iter(tf.data.Dataset.from_tensor_slices(x).batch(2)))
+        return ds.repeat(3).reduce(0.0, lambda a, e: a + e["x"][1]), first, ds.get_single_element()
+
+    assert [float(rows(tf.constant(x))) for x in ([1.0, 2.0], [3.0])] == [10.0, 18.0]
+    assert [int(numbers(tf.constant(n, tf.int64))) for n in (5, 3)] == [10, 3]
+    thrice, first, element = whole(tf.constant([1.0, 2.0, 3.0]))
+    assert (float(thrice), first.numpy().tolist()) == (6.0, [1.0, 2.0])
+    assert element["x"].numpy().tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(ValueError, match="of known rank, 1 or more"):
+        tf.function(tf.data.Dataset.from_tensor_slices)(tf.constant(1.0))

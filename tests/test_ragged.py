@@ -315,3 +315,12 @@ def test_a_dense_tensor_of_open_size_meets_rows(inner: tuple[int, ...], known: A
     found = f(rows, tf.constant(each))
     np.testing.assert_allclose(found.flat_values, wanted)
     assert found.row_lengths().numpy().tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("way", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_map_fn_asks_what_numbers_of_rows_are(way: Any) -> None:
+    rows = tf.ragged.constant([[1, 2], [3]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Say what they are: fn_output_sig"):
+        way(lambda x: tf.map_fn(tf.reduce_sum, x))(rows)
+    found = way(lambda x: tf.map_fn(tf.reduce_sum, x, fn_output_signature=tf.int32))(rows)
+    assert found.numpy().tolist() == [3, 3]

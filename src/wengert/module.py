@@ -9,6 +9,7 @@ from typing import Any
 
 from wengert.checkpoint.trackable import AutoTrackable
 from wengert.core import nest
+from wengert.core.errors import at_site
 from wengert.core.names import name_scope, scoped
 from wengert.core.variable import Variable
 
@@ -32,8 +33,10 @@ class Module(AutoTrackable):
 
     def __init__(self, name: str | None = None) -> None:
         chosen = _snake(type(self).__name__) if name is None else name
-        if not chosen.isidentifier():
-            raise ValueError(f"Module: {chosen!r} is not a valid name. Use a Python identifier.")
+        if not isinstance(chosen, str) or not chosen.isidentifier():
+            kind = ValueError if isinstance(chosen, str) else TypeError
+            words = f"Module: {chosen!r} is not a valid name. Use a Python identifier."
+            raise at_site(kind(words))
         self._name = chosen
         self._scope_name = scoped(chosen) + "/"
 

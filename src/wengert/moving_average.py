@@ -45,6 +45,9 @@ class ExponentialMovingAverage:
 
     def apply(self, var_list: Any = None) -> None:
         """Moves the average of each variable towards its value; the first time, makes it."""
+        if isinstance(var_list, Variable) or not hasattr(var_list or (), "__iter__"):
+            words = "ExponentialMovingAverage: `var_list` must be a list of variables"
+            raise at_site(TypeError(f"{words}; got {describe(var_list)}."))
         variables = list(var_list or ())
         for v in variables:
             if not isinstance(v, Variable):

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wengert.checkpoint import state
 from wengert.checkpoint.atomic import TEMPORARY
 from wengert.checkpoint.checkpoint import Checkpoint, CheckpointOptions, Counting
@@ -38,9 +40,11 @@ class CheckpointManager:
         init_fn: Callable[[], Any] | None = None,
         last_checkpoint_step: int | None = None,
     ) -> None:
-        if max_to_keep is not None and max_to_keep <= 0:
+        number = max_to_keep is None or isinstance(max_to_keep, int | float | np.number)
+        if not number or (max_to_keep is not None and max_to_keep <= 0):
+            kind = ValueError if number else TypeError
             raise at_site(
-                ValueError(
+                kind(
                     "CheckpointManager: `max_to_keep` must be a positive whole number or None; "
                     f"got {describe(max_to_keep)}."
                 )

@@ -8,7 +8,7 @@ from typing import Any
 from wengert.checkpoint.format import Reader
 from wengert.checkpoint.state import latest_checkpoint
 from wengert.core.dtypes import DType
-from wengert.core.errors import NotFoundError, at_site
+from wengert.core.errors import NotFoundError, at_site, describe
 from wengert.io.paths import local, refused
 
 
@@ -67,4 +67,6 @@ def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
 
 def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
     """The value under a key, as a NumPy array."""
+    if not isinstance(name, str):
+        raise at_site(TypeError(f"load_variable: `name` must be a string; got {describe(name)}."))
     return _find("load_variable", ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))

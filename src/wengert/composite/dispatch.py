@@ -158,6 +158,12 @@ _TABLES = {"RaggedTensor": _RAGGED, "SparseTensor": _SPARSE}
 _kinds: dict[type, dict[str, tuple[str, str]]] = {}
 _ready: list[bool] = []
 T = TypeVar("T")
+# Arguments that are never rows of numbers: a composite there is no reason to hand over.
+_OPTIONS = {
+    "axis", "batch_dims", "depth", "dtype", "exclusive", "keepdims", "maxlength", "minlength",
+    "name", "num_partitions", "num_segments", "out_type", "placeholder", "reverse", "separator",
+    "shape", "summarize", "template", "validate_indices",
+}  # fmt: skip
 _OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lt le gt ge eq ne"
 
 
@@ -188,7 +194,7 @@ def _asking(plain: Any, key: str) -> Answer:
         if kind is None and kwargs:
             kind = _composite(kwargs.values())
         place = None if kind is None else _kinds[kind].get(key)
-        if place is None:
+        if place is None or _only_options(plain, args, kwargs):
             return plain(*args, **kwargs)
         answer = getattr(import_module(place[0]), place[1])
         if place[1] == plain.__name__:
@@ -196,6 +202,14 @@ def _asking(plain: Any, key: str) -> Answer:
         return answer(plain, *args, **kwargs)
 
     return ask
+
+
+def _only_options(plain: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether all composites stand where a number or a name belongs; the function says so then."""
+    names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+    given = [*zip(names, args, strict=False), *kwargs.items()]
+    data = [value for name, value in given if name not in _OPTIONS]
+    return len(names) >= len(args) and _composite(data) is None
 
 
 def _composite(values: Any) -> type | None:

@@ -64,7 +64,14 @@ def _infer(*parts: Spec, normalize: bool) -> Spec:
 
 
 EDIT_DISTANCE = Op(
-    _NAME, "hi hv hs ti tv ts", kernel=_kernel, infer=_infer, lower=None, grad=None, match=(1, 4)
+    _NAME,
+    "hi hv hs ti tv ts",
+    kernel=_kernel,
+    infer=_infer,
+    lower=None,
+    grad=None,
+    match=(1, 4),
+    register=False,  # its inputs are parts of sparse tensors, which the table of cases does not have
 )
 
 

@@ -12,8 +12,11 @@ from wengert.composite.row_partition import RowPartition
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
+from wengert.core.dims import is_open
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
+from wengert.ops.declare import static_int, static_tuple
+from wengert.ops.strings import said, whole
 
 
 def _kernel(
@@ -65,16 +68,15 @@ def ngrams(
     >>> tf.strings.ngrams(["a", "b", "c"], 2).numpy().tolist()
     [b'a b', b'b c']
     """
-    widths = (ngram_width,) if isinstance(ngram_width, int) else tuple(ngram_width)
+    widths = static_tuple("ngrams", ngram_width, "ngram_width")
     if not widths or min(widths) < 1:
         raise invalid("ngrams", f"`ngram_width` must be 1 or more; got {ngram_width}")
-    pads = None
-    if pad_values is not None:
-        pair = (pad_values,) * 2 if isinstance(pad_values, str | bytes) else tuple(pad_values)
-        pads = tuple(p.encode() if isinstance(p, str) else p for p in pair)
-    most = -1 if padding_width is None else int(padding_width)
+    most = whole("ngrams", padding_width, "padding_width", -1)
+    if padding_width is not None and most < 1:
+        raise invalid("ngrams", f"`padding_width` must be 1 or more; got {most}")
     attrs: dict[str, Any] = {
-        "widths": widths, "mark": separator.encode(), "pads": pads, "most": most,
+        "widths": widths, "mark": _bytes("ngrams", separator, "separator"),
+        "pads": None if pad_values is None else _pads(pad_values), "most": most,
         "short": bool(preserve_short_sequences),
     }  # fmt: skip
     if isinstance(data, RaggedTensor):
@@ -88,6 +90,18 @@ def ngrams(
     return _along(from_tensor(x, ragged_rank=x.shape.rank - 1), attrs).to_tensor()
 
 
+def _bytes(name: str, value: Any, what: str, default: str | None = None) -> bytes:
+    return said(name, value, what, default).encode(errors="surrogateescape")
+
+
+def _pads(given: Any) -> tuple[bytes, ...]:
+    """What stands before and after a row."""
+    pair = given if isinstance(given, list | tuple) else (given, given)
+    if len(pair) != 2:
+        raise invalid("ngrams", "`pad_values` is one string or two", given)
+    return tuple(_bytes("ngrams", p, "pad_values") for p in pair)
+
+
 def _along(x: RaggedTensor, attrs: dict[str, Any]) -> RaggedTensor:
     if isinstance(x.values, RaggedTensor):
         return x.with_values(_along(x.values, attrs))
@@ -96,6 +110,9 @@ def _along(x: RaggedTensor, attrs: dict[str, Any]) -> RaggedTensor:
 
 
 def _join_kernel(x: np.ndarray, ids: np.ndarray, count: int, mark: bytes) -> np.ndarray:
+    if count < 0:
+        rule = f"`num_segments` must not be negative; got {count}"
+        raise invalid("unsorted_segment_join", rule)
     rest = x.shape[ids.ndim :]
     rows: list[list[Any]] = [[] for _ in range(count)]
     for row, i in zip(x.reshape(ids.size, *rest), ids.reshape(-1).tolist(), strict=True):
@@ -125,4 +142,9 @@ def unsorted_segment_join(
 ) -> Any:
     """The strings of each segment, joined."""
     x, ids = operand(inputs, dtypes.string), operand(segment_ids)
-    return apply(SEGMENT_JOIN, x, ids, count=int(num_segments), mark=separator.encode())
+    name = "unsorted_segment_join"
+    count = static_int(name, num_segments, "num_segments")
+    if not is_open(count) and count < 0:
+        raise invalid(name, f"`num_segments` must not be negative; got {count}")
+    mark = _bytes(name, separator, "separator", "")
+    return apply(SEGMENT_JOIN, x, ids, count=count, mark=mark)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
-from wengert.composite.row_partition import RowPartition
+from wengert.composite.row_partition import RowPartition, demanding
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
-from wengert.composite.values import index_tensor, known, length
+from wengert.composite.values import index_tensor, length
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor as tensor_of
 from wengert.core.errors import at_site, invalid
@@ -107,7 +107,7 @@ def deepened(x: RaggedTensor) -> RaggedTensor:
     """The same tensor with one more inner axis cut into (equal) rows."""
     flat = x.flat_values
     rows = RowPartition.from_uniform_row_length(
-        length(flat, 1), nrows=shape_of(flat)[0], dtype=x._partition.dtype
+        length(flat, 1), nrows=shape_of(flat)[0], validate=False, dtype=x._partition.dtype
     )
     return x.with_flat_values(ragged(reshape(flat, concat([[-1], shape_of(flat)[2:]], 0)), rows))
 
@@ -121,10 +121,18 @@ def from_sparse(st_input: Any, row_splits_dtype: Any = dtypes.int64) -> RaggedTe
     rows = RowPartition.from_value_rowids(
         cast(x.indices[:, 0], kind), cast(x.dense_shape[0], kind), validate=False
     )
-    columns, expected = known(x.indices), known(rows.offsets_in_rows())
-    if columns is not None and expected is not None and (columns[:, 1] != expected).any():
-        raise invalid("from_sparse", "the values of each row must come first, without gaps", x)
+    wanted = rows.offsets_in_rows()
+    rows = demanding("from_sparse", _check_gaps, _bad_gaps, rows, x.indices, wanted)
     return ragged(x.values, rows)
+
+
+def _check_gaps(name: str, part: Any, indices: Any, wanted: Any) -> None:
+    if indices[:, 1].shape != wanted.shape or (indices[:, 1] != wanted).any():
+        raise invalid(name, "the values of each row must come first, without gaps")
+
+
+def _bad_gaps(part: Any, indices: Any, wanted: Any) -> tuple[Any, ...]:
+    return (indices[:, 1] != wanted,)
 
 
 def from_tensor(
@@ -153,7 +161,9 @@ def from_tensor(
 
 def _uniform(x: Any, kind: Any) -> RaggedTensor:
     sizes = shape_of(x)
-    rows = RowPartition.from_uniform_row_length(length(x, 1), nrows=sizes[0], dtype=kind)
+    rows = RowPartition.from_uniform_row_length(
+        length(x, 1), nrows=sizes[0], validate=False, dtype=kind
+    )
     return ragged(reshape(x, concat([(sizes[0] * sizes[1])[None], sizes[2:]], 0)), rows)
 
 
@@ -194,4 +204,4 @@ def _by_lengths(x: Any, lengths: Any, kind: Any) -> RaggedTensor:
     width = cast(shape_of(x)[1], kind)
     lengths = minimum(maximum(cast(lengths, kind), create.zeros([], kind)), width)
     inside = less(create.range(width), expand_dims(lengths, 1))
-    return ragged(boolean_mask(x, inside), RowPartition.from_row_lengths(lengths))
+    return ragged(boolean_mask(x, inside), RowPartition.from_row_lengths(lengths, validate=False))

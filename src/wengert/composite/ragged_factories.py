@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.composite.row_partition import RowPartition
+from wengert.composite.row_partition import RowPartition, ending_at
 from wengert.composite.values import known, length
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
@@ -168,10 +168,20 @@ def _cut(kind: Any, values: Any, rows: RowPartition, validate: bool) -> Any:
                 f"{values._partition.dtype.name}. Use x.with_row_splits_dtype."
             )
         )
-    end, size = known(rows.row_splits()), values.shape[0]
-    if validate and end is not None and size is not None and end[-1] != size:
-        raise invalid("RaggedTensor", f"the rows take {end[-1]} values", values)
+    if validate:
+        rows = _fitted(values, rows)
     return kind(values, rows, internal=True)
+
+
+def _fitted(values: Any, rows: RowPartition) -> RowPartition:
+    """The rows, which must take all values: now, or when the function runs."""
+    end, size = known(rows.row_splits()), values.shape[0]
+    if end is None or size is None:
+        count = values._partition.nrows() if isinstance(values, Factories) else length(values)
+        return ending_at(rows, to_tensor(count, None, dtypes.int64))
+    if end[-1] != size:
+        raise invalid("RaggedTensor", f"the rows take {end[-1]} values", values)
+    return rows
 
 
 def _nested(make: Any, flat_values: Any, parts: Any, validate: bool) -> Any:

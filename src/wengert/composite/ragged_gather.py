@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.composite.ragged_factories import values_of
-from wengert.composite.ragged_rows import check_within, pick_rows
+from wengert.composite.ragged_rows import pick_rows, within
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.core.convert import operand
@@ -59,7 +59,7 @@ def _along(x: Any, i: Any, axis: int) -> Any:
     if axis > 1:
         return x.with_values(_along(x.values, i, axis - 1))
     shape = [-1] + [1] * i.shape.rank
-    check_within("gather", expand_dims(i, 0), reshape(x.row_lengths(), shape))
+    i = within("gather", expand_dims(i, 0), reshape(x.row_lengths(), shape))
     return _rows(x.values, add(reshape(x.row_starts(), shape), cast(i, x.row_splits.dtype)))
 
 
@@ -73,7 +73,7 @@ def _rows(x: Any, i: Any) -> Any:
     sizes = i.shape.as_list()
     for size in reversed(sizes[1:]):
         count = RowPartition.from_uniform_row_length(
-            size, nvals=flat.nrows(), dtype=x.row_splits.dtype
+            size, nvals=flat.nrows(), validate=False, dtype=x.row_splits.dtype
         )
         flat = ragged(flat, RowPartition(count.row_splits()))
     return flat
@@ -100,10 +100,11 @@ def _dense_along(x: Any, i: RaggedTensor, axis: int) -> Any:
     for size in lead:
         copies *= size
     for rows in reversed(i._partitions):
-        values = ragged(values, RowPartition.from_row_lengths(tile(rows.row_lengths(), [copies])))
+        lengths = tile(rows.row_lengths(), [copies])
+        values = ragged(values, RowPartition.from_row_lengths(lengths, validate=False))
     sizes = [*lead[1:], i.shape[0]]
     for size in reversed(sizes):
-        values = RaggedTensor.from_uniform_row_length(values, size)
+        values = RaggedTensor.from_uniform_row_length(values, size, validate=False)
     return values
 
 
@@ -127,13 +128,13 @@ def _by_batch(x: Any, i: Any, axis: int, batch: int) -> Any:
     starts, lengths, kind = rows.row_starts(), rows.row_lengths(), rows.row_splits.dtype
     if not isinstance(i, RaggedTensor):
         shape = [-1] + [1] * (i.shape.rank - 1)
-        check_within("gather", i, reshape(lengths, shape))
+        i = within("gather", i, reshape(lengths, shape))
         return _rows(rows.values, add(reshape(starts, shape), cast(i, kind)))
     if i.ragged_rank > 1:
         raise invalid("gather", "with `batch_dims` the indices have one ragged axis", x, i)
     ids, flat = cast(i.value_rowids(), kind), cast(i.values, kind)
     tail = [-1] + [1] * (flat.shape.rank - 1)
-    check_within("gather", flat, reshape(dense.gather(lengths, ids), tail))
+    flat = within("gather", flat, reshape(dense.gather(lengths, ids), tail))
     return i.with_values(_rows(rows.values, add(flat, reshape(dense.gather(starts, ids), tail))))
 
 
@@ -156,12 +157,11 @@ def gather_nd(
     if depth is None:
         raise invalid("gather_nd", "the length of index tuples must be known", i)
     flat = cast(reshape(i, [-1, depth]), x.row_splits.dtype)
-    check_within("gather_nd", flat[:, 0], x.nrows())
-    place, used = flat[:, 0], 1
+    place, used = within("gather_nd", flat[:, 0], x.nrows()), 1
     values: Any = x
     while used < depth and isinstance(values, RaggedTensor):
-        check_within("gather_nd", flat[:, used], dense.gather(values.row_lengths(), place))
-        place = add(dense.gather(values.row_starts(), place), flat[:, used])
+        inner = within("gather_nd", flat[:, used], dense.gather(values.row_lengths(), place))
+        place = add(dense.gather(values.row_starts(), place), inner)
         values, used = values.values, used + 1
     if used < depth:
         found = dense.gather_nd(values, concat([expand_dims(place, 1), flat[:, used:]], 1))
@@ -171,13 +171,16 @@ def gather_nd(
 
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: Any = None) -> Any:
     """The rows of a table named by ragged ids."""
+    if not isinstance(ids, RaggedTensor):
+        raise invalid_dtype("embedding_lookup", "`params` must be a dense table", params)
     return ids.with_flat_values(embedding.embedding_lookup(params, ids.flat_values, max_norm))
 
 
 def dynamic_partition(data: Any, partitions: Any, num_partitions: Any, name: Any = None) -> Any:
     """The rows of a ragged tensor dealt out to several by number."""
     if not isinstance(data, RaggedTensor):
-        return partition.dynamic_partition(data, partitions.flat_values, num_partitions)
+        where_to = partitions.flat_values if isinstance(partitions, RaggedTensor) else partitions
+        return partition.dynamic_partition(data, where_to, num_partitions)
     where_to = operand(partitions)
     count = static_int("dynamic_partition", num_partitions, "num_partitions")
     return [pick_rows(data, reshape(where_indices(equal(where_to, k)), [-1])) for k in range(count)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.composite.ragged_rows import check_within, pick_rows, spans
+from wengert.composite.ragged_rows import pick_rows, spans, within
 from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
@@ -115,8 +115,8 @@ def _outer_of_each(x: RaggedTensor, number: int, rest: list[Any]) -> Any:
         )
     place = number + size if number < 0 else number
     starts = x.row_starts()
-    check_within("index", zeros_like(starts) + place, x.row_lengths())
-    return _inner(pick_rows(x.values, starts + place), rest)
+    places = within("index", zeros_like(starts) + place, x.row_lengths())
+    return _inner(pick_rows(x.values, starts + places), rest)
 
 
 def _static_slice(key: slice) -> slice:

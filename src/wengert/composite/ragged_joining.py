@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from wengert.composite.ragged_convert import from_tensor
 from wengert.composite.ragged_factories import values_of
 from wengert.composite.ragged_rows import alike, pick_rows
@@ -12,6 +14,7 @@ from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.core import dtypes
 from wengert.core.errors import at_site, invalid
+from wengert.core.tensor import Value
 from wengert.ops import joining, reordering
 from wengert.ops.arithmetic import subtract
 from wengert.ops.create import range as numbers
@@ -28,7 +31,8 @@ def concat(values: Any, axis: Any, name: Any = "concat") -> Any:
 
 
 def _listed(name: str, values: Any) -> list[Any]:
-    if isinstance(values, RaggedTensor):
+    single = isinstance(values, RaggedTensor | Value | np.ndarray | str | bytes)
+    if single or not hasattr(values, "__iter__"):
         return [values]
     if not values:
         raise at_site(ValueError(f"{name}: at least one tensor is needed."))

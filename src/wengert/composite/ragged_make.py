@@ -10,7 +10,7 @@ from wengert.composite.ragged_factories import values_of
 from wengert.composite.ragged_rows import pick_rows
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
-from wengert.composite.values import known
+from wengert.composite.values import demand, length
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid
@@ -137,14 +137,11 @@ def range(
     """
     if limits is None:
         starts, limits = 0, starts
-    bounds = _one_type(starts, limits, deltas, dtype)
-    rank = max(b.shape.rank for b in bounds)
+    bounds = [_vector(b) for b in _one_type(starts, limits, deltas, dtype)]
     sizes = {b.shape[0] for b in bounds if b.shape.rank} - {None}
-    if rank > 1 or len(sizes) > 1:
+    if max(b.shape.rank for b in bounds) > 1 or len(sizes) > 1:
         raise invalid("ragged.range", "bounds and steps are vectors of one length", *bounds)
-    step_values = known(bounds[2])
-    if step_values is not None and (step_values == 0).any():
-        raise invalid("ragged.range", "a step must not be 0")
+    bounds[2] = demand("ragged.range", _check_steps, _bad_steps, bounds[2])
     rows_of = next((b._array.shape[0] for b in bounds if b.shape.rank), 1)
     count = [sizes.pop() if sizes else rows_of]
     start, limit, step = (broadcast_to(b, count) for b in bounds)
@@ -167,11 +164,38 @@ def _one_type(starts: Any, limits: Any, deltas: Any, dtype: Any) -> list[Any]:
     return [cast(f, dtype or widest) for f in found]
 
 
+def _vector(bound: Any) -> Any:
+    """A bound of unknown rank as a vector, which one number is too."""
+    if bound.shape.rank is not None:
+        return bound
+    return reshape(demand("ragged.range", _check_rank, _bad_rank, bound), [-1])
+
+
+def _check_rank(name: str, bound: Any) -> None:
+    if bound.ndim > 1:
+        raise invalid(name, "bounds and steps are vectors of one length", bound)
+
+
+def _bad_rank(bound: Any) -> tuple[Any, ...]:
+    return (bound.ndim > 1,)
+
+
+def _check_steps(name: str, steps: Any) -> None:
+    if (steps == 0).any():
+        raise invalid(name, "a step must not be 0")
+
+
+def _bad_steps(steps: Any) -> tuple[Any, ...]:
+    return (steps == 0,)
+
+
 def boolean_mask(data: Any, mask: Any, name: Any = None) -> Any:
     """The elements where a mask is true, row by row, so that rows may get different lengths."""
     x, m = values_of(data), values_of(mask)
     if m.dtype is not dtypes.bool_:
         raise invalid("ragged.boolean_mask", "the mask must be boolean", m)
+    if m.shape.rank is None:
+        raise invalid("ragged.boolean_mask", "the rank of the mask must be known", m)
     if m.shape.rank == 0:
         raise invalid("ragged.boolean_mask", "the mask must not be a scalar", m)
     if isinstance(m, RaggedTensor) or m.shape.rank > 1:
@@ -214,11 +238,25 @@ def stack_dynamic_partitions(
     data: Any, partitions: Any, num_partitions: Any, name: Any = None
 ) -> RaggedTensor:
     """The elements of `data` dealt out to rows by number."""
+    name = "stack_dynamic_partitions"
     x, where_to = values_of(data), operand(partitions)
-    count = static_int("stack_dynamic_partitions", num_partitions, "num_partitions")
-    found = known(where_to)
-    if found is not None and found.size and (found.min() < 0 or found.max() >= count):
-        raise invalid("stack_dynamic_partitions", f"row numbers must lie in [0, {count})", where_to)
+    count = static_int(name, num_partitions, "num_partitions")
+    if not where_to.shape[:1].is_compatible_with(x.shape[:1]):
+        raise invalid(name, "there must be one row number per element", x, where_to)
+    size = x.nrows() if isinstance(x, RaggedTensor) else operand(length(x), None, dtypes.int64)
+    total = operand(count, None, dtypes.int64)
+    where_to = demand(name, _check_deal, _bad_deal, where_to, total, size)
     order = argsort(where_to, stable=True)
-    rows = RowPartition.from_value_rowids(gather(where_to, order), count)
+    rows = RowPartition.from_value_rowids(gather(where_to, order), count, validate=False)
     return ragged(pick_rows(x, order), rows)
+
+
+def _check_deal(name: str, where_to: Any, count: Any, size: Any) -> None:
+    if where_to.size and (where_to.min() < 0 or where_to.max() >= count):
+        raise invalid(name, f"row numbers must lie in [0, {count})", where_to)
+    if len(where_to) != size:
+        raise invalid(name, f"there must be one row number for each of {size} elements", where_to)
+
+
+def _bad_deal(where_to: Any, count: Any, size: Any) -> tuple[Any, ...]:
+    return where_to < 0, where_to >= count, size != where_to.shape[0]

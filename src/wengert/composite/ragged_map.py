@@ -37,6 +37,8 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> tf.ragged.map_flat_values(lambda v: v * 10, x).to_list()
     [[10, 20], [30]]
     """
+    if not callable(op):
+        raise at_site(TypeError(f"map_flat_values: `op` must be callable; got {describe(op)}."))
     found = [x for x in nest.flatten((args, kwargs)) if isinstance(x, RaggedTensor)]
     if not found:
         return op(*args, **kwargs)
@@ -123,7 +125,8 @@ class _Cuts:
         while len(self.cuts) < depth:
             known, now = self.values.shape, shape_of(self.values, dtype)
             count, size = (now[k] if known[k] is None else known[k] for k in (0, 1))
-            self.cuts.append(RowPartition.from_uniform_row_length(size, nrows=count))
+            cut = RowPartition.from_uniform_row_length(size, nrows=count, validate=False)
+            self.cuts.append(cut)
             self.values = reshape(self.values, concat([[-1], now[2:]], 0))
         self.cuts = [c.with_dtype(dtype) for c in self.cuts]
 
@@ -153,7 +156,7 @@ class _Cuts:
             return RowPartition.from_uniform_row_length(
                 own.static_uniform_row_length, nrows=shape_of(self.rows)[0], dtype=own.dtype
             )
-        return RowPartition.from_row_lengths(gather(own.row_lengths(), self.rows))
+        return RowPartition.from_row_lengths(gather(own.row_lengths(), self.rows), validate=False)
 
     def found(self) -> Any:
         """The values where the result needs them."""

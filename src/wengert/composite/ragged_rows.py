@@ -9,7 +9,7 @@ import numpy as np
 from wengert.composite.ragged_convert import deepened, from_tensor
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
-from wengert.composite.values import known
+from wengert.composite.values import demand
 from wengert.core import dtypes
 from wengert.core.errors import InvalidIndexError, invalid
 from wengert.ops import gather as dense
@@ -39,11 +39,12 @@ def spans(starts: Any, cut: RowPartition) -> Any:
     return add(dense.gather(starts, cut.value_rowids()), cut.offsets_in_rows())
 
 
-def check_within(name: str, places: Any, lengths: Any) -> None:
-    """Refuses a place outside its row, where the values are known."""
-    at, sizes = known(places), known(lengths)
-    if at is None or sizes is None:
-        return
+def within(name: str, places: Any, lengths: Any) -> Any:
+    """Places, none of which may lie outside its row."""
+    return demand(name, _check_within, _bad_within, places, lengths)
+
+
+def _check_within(name: str, at: Any, sizes: Any) -> None:
     at, sizes = np.broadcast_arrays(at, sizes)
     outside = (at < 0) | (at >= sizes)
     if outside.any():
@@ -52,6 +53,10 @@ def check_within(name: str, places: Any, lengths: Any) -> None:
             f"index {at[outside][0]} is outside a row of length {sizes[outside][0]}",
             kind=InvalidIndexError,
         )
+
+
+def _bad_within(at: Any, sizes: Any) -> tuple[Any, ...]:
+    return ((at < 0) | (at >= sizes),)
 
 
 def alike(name: str, values: list[Any]) -> list[RaggedTensor]:

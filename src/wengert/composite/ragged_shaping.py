@@ -7,7 +7,7 @@ from typing import Any
 from wengert.composite.ragged_shape import DynamicRaggedShape
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition
-from wengert.composite.values import known
+from wengert.composite.values import demand, known
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, invalid
@@ -58,10 +58,25 @@ def _squeezed(x: Any, place: int) -> Any:
         return dims.squeeze(x, [place])
     if place > 1:
         return x.with_values(_squeezed(x.values, place - 1))
-    lengths = known(x.nrows() if place == 0 else x.row_lengths())
-    if lengths is not None and (lengths != 1).any():
-        raise invalid("squeeze", f"axis {place} does not have size 1", x)
-    return x.values
+    if place == 1 and x._partition.static_uniform_row_length == 1:
+        return x.values
+    sizes = x.nrows() if place == 0 else x.row_lengths()
+    lengths = known(sizes)
+    if lengths is not None:
+        if (lengths != 1).any():
+            raise invalid("squeeze", f"axis {place} does not have size 1", x)
+        return x.values
+    flat = demand("squeeze", _check_single, _bad_single, x.flat_values, sizes)
+    return x.values.with_flat_values(flat) if isinstance(x.values, RaggedTensor) else flat
+
+
+def _check_single(name: str, x: Any, sizes: Any) -> None:
+    if (sizes != 1).any():
+        raise invalid(name, "the axis does not have size 1")
+
+
+def _bad_single(x: Any, sizes: Any) -> tuple[Any, ...]:
+    return (sizes != 1,)
 
 
 def merge_dims(x: RaggedTensor, outer_axis: Any, inner_axis: Any) -> Any:

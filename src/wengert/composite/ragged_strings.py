@@ -112,7 +112,9 @@ def _strings(parts: list[bytes]) -> np.ndarray:
 def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
     """Strings put together element by element."""
     values = [v if isinstance(v, RaggedTensor) else operand(v) for v in inputs]
-    whole = next(v for v in values if isinstance(v, RaggedTensor))
+    whole = next((v for v in values if isinstance(v, RaggedTensor)), None)
+    if whole is None:  # the rows of one ragged tensor
+        return strings.join(values, separator)
     for value in values:
         whole = binary(left, whole, value)
     along = [binary(right, whole, v) if v.shape.rank else v for v in values]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.composite.values import index_tensor, known
+from wengert.composite.values import demand, index_tensor, known
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType
@@ -54,7 +54,7 @@ class RowPartition:
         if splits.shape[0] == 0:
             raise invalid("from_row_splits", "`row_splits` must not be empty")
         if validate:
-            _check_splits("from_row_splits", splits)
+            splits = demand("from_row_splits", _check_splits, _bad_splits, splits)
         return cls(splits)
 
     @classmethod
@@ -63,9 +63,8 @@ class RowPartition:
     ) -> RowPartition:
         """Rows of the given lengths, one after the other."""
         lengths = _vector("from_row_lengths", "row_lengths", row_lengths, dtype, dtype_hint)
-        found = known(lengths)
-        if validate and found is not None and (found < 0).any():
-            raise invalid("from_row_lengths", f"lengths must not be negative; got {found.min()}")
+        if validate:
+            lengths = demand("from_row_lengths", _check_lengths, _bad_lengths, lengths)
         return cls(_ends(lengths), lengths)
 
     @classmethod
@@ -80,7 +79,8 @@ class RowPartition:
         """The row of each value, in increasing order; rows without values may be left out."""
         ids = _vector("from_value_rowids", "value_rowids", value_rowids, dtype, dtype_hint)
         if validate:
-            _check_rowids(ids, nrows)
+            count = () if nrows is None else (_number("from_value_rowids", nrows, "nrows"),)
+            ids = demand("from_value_rowids", _check_rowids, _bad_rowids, ids, *count)
         if nrows is None:
             nrows = reduce_max(concat([create.fill([1], to_tensor(-1, ids.dtype)), ids], 0)) + 1
         lengths = unsorted_segment_sum(create.ones_like(ids), ids, nrows)
@@ -100,7 +100,7 @@ class RowPartition:
         end = cast(to_tensor(nvals, None, dtypes.int64), starts.dtype)
         splits = concat([starts, end[None]], 0)
         if validate and splits.shape[0] != 1:
-            _check_splits("from_row_starts", splits)
+            splits = demand("from_row_starts", _check_starts, _bad_starts, splits)
         return cls(splits)
 
     @classmethod
@@ -111,7 +111,7 @@ class RowPartition:
         limits = _vector("from_row_limits", "row_limits", row_limits, dtype, dtype_hint)
         splits = concat([create.zeros([1], limits.dtype), limits], 0)
         if validate:
-            _check_splits("from_row_limits", splits)
+            splits = demand("from_row_limits", _check_splits, _bad_splits, splits)
         return cls(splits)
 
     @classmethod
@@ -130,7 +130,7 @@ class RowPartition:
             raise invalid(name, "`nvals` or `nrows` must be given")
         kind = dtypes.as_dtype(dtype or dtype_hint or _own_type(uniform_row_length, nvals, nrows))
         if isinstance(uniform_row_length, Value) and known(uniform_row_length) is None:
-            return cls(_equal_splits(cast(uniform_row_length, kind), nvals, nrows))
+            return cls(_equal_splits(cast(uniform_row_length, kind), nvals, nrows, validate))
         size = static_int(name, uniform_row_length, "uniform_row_length")
         if size < 0:
             raise invalid(name, f"`uniform_row_length` must not be negative; got {size}")
@@ -238,11 +238,25 @@ def _ends(lengths: Any) -> Any:
     return concat([create.zeros([1], lengths.dtype), cumsum(lengths)], 0)
 
 
-def _equal_splits(size: Any, nvals: Any, nrows: Any) -> Any:
+def _number(name: str, value: Any, what: str) -> Any:
+    """One whole number as a tensor."""
+    if isinstance(value, Value) and value.dtype.is_integer:
+        return value
+    return to_tensor(static_int(name, value, what), dtypes.int64)
+
+
+def _equal_splits(size: Any, nvals: Any, nrows: Any, validate: bool) -> Any:
     """The splits of equal rows whose length is known only when the function runs."""
-    if nrows is None:
-        nrows = floordiv(cast(to_tensor(nvals), size.dtype), maximum(size, 1))
-    return multiply(create.range(cast(to_tensor(nrows), size.dtype) + 1), size)
+    values = None if nvals is None else cast(to_tensor(nvals), size.dtype)
+    rows = floordiv(values, maximum(size, 1)) if nrows is None else to_tensor(nrows)
+    rows = _vouched(rows, size, values) if validate else rows
+    return multiply(create.range(cast(rows, size.dtype) + 1), size)
+
+
+def _vouched(rows: Any, size: Any, values: Any) -> Any:
+    """A number of equal rows that makes up the number of values, where that is given."""
+    given = (size,) if values is None else (size, values)
+    return demand("from_uniform_row_length", _check_uniform, _bad_uniform, rows, *given)
 
 
 def _number_of_rows(size: int, nvals: Any, nrows: Any, validate: bool) -> Any:
@@ -253,36 +267,91 @@ def _number_of_rows(size: int, nvals: Any, nrows: Any, validate: bool) -> Any:
         rows = values // max(size, 1) if size else create.zeros_like(values)
     else:
         rows = to_tensor(nrows, None, dtypes.int64)
-    if values is not None and validate:
-        have, want = known(values), known(rows)
-        if have is not None and want is not None and int(want) * size != int(have):
-            raise invalid(
-                "from_uniform_row_length",
-                f"{int(want)} rows of {size} do not make {int(have)} values",
-            )
-    return rows
+    if values is None or not validate:
+        return rows
+    return _vouched(rows, to_tensor(size, dtypes.int64), values)
 
 
-def _check_splits(name: str, splits: Any) -> None:
-    found = known(splits)
-    if found is None:
-        return
-    if found.size and found[0] != 0:
-        raise invalid(name, f"the first row must start at 0; got {found[0]}")
-    if (found[1:] < found[:-1]).any():
+def _check_splits(name: str, splits: np.ndarray) -> None:
+    if splits.size == 0:
+        raise invalid(name, "`row_splits` must not be empty")
+    if splits[0] != 0:
+        raise invalid(name, f"the first row must start at 0; got {splits[0]}")
+    if (splits[1:] < splits[:-1]).any():
         raise invalid(name, "the splits must not decrease", help="Each row ends where one begins.")
 
 
-def _check_rowids(ids: Any, nrows: Any) -> None:
-    found = known(ids)
-    if found is None:
-        return
-    if (found < 0).any() or (found[1:] < found[:-1]).any():
-        raise invalid("from_value_rowids", "row numbers must not be negative and not decrease")
-    if nrows is not None:
-        rows = static_int("from_value_rowids", nrows, "nrows")
-        if rows < 0 or (found.size and found[-1] >= rows):
-            raise invalid("from_value_rowids", f"the row numbers do not fit {rows} rows")
+def _bad_splits(splits: Any) -> tuple[Any, ...]:
+    return splits.shape[0] == 0, splits[:1] != 0, splits[1:] < splits[:-1]
+
+
+def _check_starts(name: str, splits: np.ndarray) -> None:
+    if splits.size != 1:  # without a start there is no row whose start could be wrong
+        _check_splits(name, splits)
+
+
+def _bad_starts(splits: Any) -> tuple[Any, ...]:
+    return () if splits.shape[0] == 1 else _bad_splits(splits)
+
+
+def _check_lengths(name: str, lengths: np.ndarray) -> None:
+    if (lengths < 0).any():
+        raise invalid(name, f"lengths must not be negative; got {lengths.min()}")
+
+
+def _bad_lengths(lengths: Any) -> tuple[Any, ...]:
+    return (lengths < 0,)
+
+
+def _check_rowids(name: str, ids: np.ndarray, rows: np.ndarray | None = None) -> None:
+    if (ids < 0).any() or (ids[1:] < ids[:-1]).any():
+        raise invalid(name, "row numbers must not be negative and not decrease")
+    if rows is not None and (rows < 0 or (ids.size and ids[-1] >= rows)):
+        raise invalid(name, f"the row numbers do not fit {rows} rows")
+
+
+def _bad_rowids(ids: Any, rows: Any = None) -> tuple[Any, ...]:
+    within = () if rows is None else (rows < 0, ids >= rows)
+    return ids < 0, ids[1:] < ids[:-1], *within
+
+
+def _check_uniform(
+    name: str, rows: np.ndarray, size: np.ndarray, values: np.ndarray | None = None
+) -> None:
+    if size < 0:
+        raise invalid(name, f"`uniform_row_length` must not be negative; got {size}")
+    if values is not None and int(rows) * int(size) != int(values):
+        raise invalid(name, f"{rows} rows of {size} do not make {values} values")
+
+
+def _bad_uniform(rows: Any, size: Any, values: Any = None) -> tuple[Any, ...]:
+    return size < 0, False if values is None else rows * size != values
+
+
+def _check_end(name: str, part: Any, splits: np.ndarray, size: np.ndarray) -> None:
+    if splits[-1] != size:
+        raise invalid(name, f"the rows take {splits[-1]} values; got {size}")
+
+
+def _bad_end(part: Any, splits: Any, size: Any) -> tuple[Any, ...]:
+    return (splits[-1:] != size,)
+
+
+def demanding(name: str, check: Any, bad: Any, rows: RowPartition, *others: Any) -> RowPartition:
+    """A partition that passes a check as `demand` makes it; whatever is read of it has done so."""
+    splits = demand(name, check, bad, rows._splits, *others)
+    if splits is rows._splits:
+        return rows
+    lengths, ids = (
+        None if part is None else demand(name, check, bad, part, *others)
+        for part in (rows._lengths, rows._rowids)
+    )
+    return RowPartition(splits, lengths, ids, rows._uniform)
+
+
+def ending_at(rows: RowPartition, size: Any) -> RowPartition:
+    """A partition that takes `size` values (a tensor)."""
+    return demanding("RaggedTensor", _check_end, _bad_end, rows, rows._splits, size)
 
 
 def same_rows(a: RowPartition, b: RowPartition) -> bool | None:

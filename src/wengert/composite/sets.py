@@ -7,6 +7,7 @@ from typing import Any
 from wengert.composite.sparse_elements import from_dense
 from wengert.composite.sparse_order import numbered, tuples
 from wengert.composite.sparse_tensor import SparseTensor
+from wengert.composite.values import demand
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import invalid
@@ -46,18 +47,20 @@ def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = Tr
 
 def size(a: Any, validate_indices: bool = True) -> Any:
     """How many different numbers each row has."""
-    group, value, lead = _rows(a)
+    group, value, lead = _rows(a, 1)
     group, _, _ = _distinct(group, value, create.zeros_like(group))
     total = unsorted_segment_sum(create.ones_like(group), group, reduce_prod(lead))
     return reshape(cast(total, dtypes.int32), lead)
 
 
-def _rows(x: Any) -> tuple[Any, Any, Any]:
+def _rows(x: Any, least: int) -> tuple[Any, Any, Any]:
     """For each number its row; the numbers; and the sizes that the rows are laid out in."""
     if not isinstance(x, SparseTensor):
         dense = to_tensor(x)
         places = from_dense(create.ones_like(dense, dtypes.bool_))
         x = SparseTensor(places.indices, reshape(dense, [-1]), places.dense_shape)
+    if x.shape.rank is not None and x.shape.rank < least:
+        raise invalid("sets", f"tensors of rank {least} or more are needed", x)
     if x.dtype.kind not in "iu":
         raise invalid("sets", "whole numbers are needed", x)
     lead = x.dense_shape[:-1]
@@ -86,8 +89,11 @@ def _distinct(group: Any, value: Any, side: Any) -> tuple[Any, Any, Any]:
 
 
 def _combine(a: Any, b: Any, choose: Any) -> SparseTensor:
-    group_a, value_a, lead = _rows(a)
-    group_b, value_b, _ = _rows(b)
+    group_a, value_a, lead = _rows(a, 2)
+    group_b, value_b, other = _rows(b, 2)
+    if not lead.shape.is_compatible_with(other.shape):
+        raise invalid("sets", "the tensors must have one rank", a, b)
+    lead = demand("sets", _check_leads, _bad_leads, lead, other)
     ours = _distinct(group_a, value_a, create.zeros_like(group_a))
     theirs = _distinct(group_b, value_b, create.ones_like(group_b))
     group, value, side = _sorted(*[concat(pair, 0) for pair in zip(ours, theirs, strict=True)])
@@ -95,6 +101,16 @@ def _combine(a: Any, b: Any, choose: Any) -> SparseTensor:
     twice = concat([again[1:], logical_not(equal(group[:1], group[:1]))], 0)
     keep = logical_and(logical_not(again), choose(equal(side, 0), twice))
     return _packed(boolean_mask(group, keep), boolean_mask(value, keep), lead)
+
+
+def _check_leads(name: str, ours: Any, theirs: Any) -> None:
+    if ours.tolist() != theirs.tolist():
+        rule = f"sizes must agree but for the last; got {ours.tolist()} and {theirs.tolist()}"
+        raise invalid(name, rule)
+
+
+def _bad_leads(ours: Any, theirs: Any) -> tuple[Any, ...]:
+    return (True,) if ours.shape != theirs.shape else (ours != theirs,)
 
 
 def _packed(group: Any, value: Any, lead: Any) -> SparseTensor:

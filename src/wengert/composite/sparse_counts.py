@@ -6,15 +6,17 @@ from typing import Any
 
 from wengert.composite.sparse_order import tuples
 from wengert.composite.sparse_tensor import SparseTensor
-from wengert.composite.values import known
+from wengert.composite.values import demand
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.core.tensor import Value
 from wengert.ops import create
 from wengert.ops.arithmetic import add
 from wengert.ops.cast import cast
 from wengert.ops.compare import equal, less
 from wengert.ops.dims import expand_dims
+from wengert.ops.dims import rank as rank_of
 from wengert.ops.dims import shape as shape_of
 from wengert.ops.gather import gather
 from wengert.ops.indexing import boolean_mask
@@ -50,10 +52,7 @@ def bincount(
     if numbers.dtype not in (dtypes.int32, dtypes.int64):
         raise invalid_dtype("bincount", "`values` must be int32 or int64", numbers)
     amounts = create.ones_like(numbers) if weights is None else _weights(values, weights)
-    found = known(numbers)
-    if found is not None and found.size and found.min() < 0:
-        raise invalid("bincount", "the numbers must not be negative", numbers)
-    numbers = cast(numbers, dtypes.int64)
+    numbers = cast(demand("bincount", _check_numbers, _bad_numbers, numbers), dtypes.int64)
     size = _extent(numbers, minlength, maxlength)
     keep = less(numbers, size)
     places = boolean_mask(add(rows * size, numbers), keep)
@@ -65,7 +64,20 @@ def bincount(
     if lines is None:
         return SparseTensor(expand_dims(distinct.y, 1), sums, expand_dims(size, 0))
     shape = stack([cast(lines, dtypes.int64), size])
-    return SparseTensor(tuples("bincount", distinct.y, shape), sums, shape)
+    indices = tuples("bincount", distinct.y, shape)
+    if isinstance(values, Value) and values.shape.rank is None:
+        first = maximum(2 - rank_of(values), 0)  # a vector is one row, and has no number for it
+        indices, shape = indices[:, first:], shape[first:]
+    return SparseTensor(indices, sums, shape)
+
+
+def _check_numbers(name: str, numbers: Any) -> None:
+    if numbers.size and numbers.min() < 0:
+        raise invalid(name, "the numbers must not be negative", numbers)
+
+
+def _bad_numbers(numbers: Any) -> tuple[Any, ...]:
+    return (numbers < 0,)
 
 
 def _extent(numbers: Any, minlength: Any, maxlength: Any) -> Any:
@@ -90,6 +102,8 @@ def _parts(values: Any, by_row: bool) -> tuple[Any, Any, Any]:
         vector = False
     else:
         x = to_tensor(values)
+        if x.shape.rank is None:
+            x = reshape(x, stack([-1, shape_of(x)[-1]]) if by_row else [-1])
         numbers, vector = reshape(x, [-1]), len(x.shape) < 2
         lines = None if vector else shape_of(x, dtypes.int64)[0]
         rows = create.zeros_like(numbers, dtypes.int64)

@@ -14,6 +14,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.ops.hashing import fingerprint
+from wengert.ops.strings import said, whole
 
 _WORD = (1 << 64) - 1
 _MULTIPLIER = 0xC6A4A7935BD1E995
@@ -112,14 +113,17 @@ def _crossed(name: str, inputs: Any, **attrs: Any) -> SparseTensor:
 
 def cross(inputs: Any, name: Any = None, separator: str | None = None) -> SparseTensor:
     """Every combination of the features' values in a row, as text."""
-    mark = "_X_" if separator is None else separator
-    return _crossed("sparse.cross", inputs, hashed=False, key=0, buckets=0, mark=mark.encode())
+    mark = said("sparse.cross", separator, "separator", "_X_").encode()
+    return _crossed("sparse.cross", inputs, hashed=False, key=0, buckets=0, mark=mark)
 
 
 def cross_hashed(
     inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: Any = None
 ) -> SparseTensor:
     """Every combination of the features' values in a row, as a number below `num_buckets`."""
-    key = _KEY if hash_key is None else int(hash_key)
-    attrs = {"hashed": True, "key": key, "buckets": int(num_buckets), "mark": b""}
-    return _crossed("sparse.cross_hashed", inputs, **attrs)
+    name = "sparse.cross_hashed"
+    key = whole(name, hash_key, "hash_key", _KEY)
+    buckets = whole(name, num_buckets, "num_buckets", 0)
+    if buckets < 0:
+        raise invalid(name, f"`num_buckets` must not be negative; got {buckets}")
+    return _crossed(name, inputs, hashed=True, key=key, buckets=buckets, mark=b"")

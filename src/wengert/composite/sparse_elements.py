@@ -7,10 +7,10 @@ from typing import Any
 
 from wengert.composite.sparse_order import check_order, union
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
-from wengert.composite.values import known
+from wengert.composite.values import demand
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.ops import arithmetic, dims, select, unary
 from wengert.ops.arithmetic import multiply, subtract, truediv
@@ -102,11 +102,17 @@ def times(x: SparseTensor, other: Any) -> SparseTensor:
 
 def over(x: SparseTensor, other: Any) -> SparseTensor:
     """The quotient by a dense tensor, which broadcasts to the shape of the sparse one."""
-    below = _at_places("divide", x, other)
-    found = known(below)
-    if found is not None and (found == 0).any():
-        raise invalid("divide", "a sparse tensor is not divided by zero")
+    below = demand("divide", _check_divisor, _bad_divisor, _at_places("divide", x, other))
     return x.with_values(truediv(x.values, below))
+
+
+def _check_divisor(name: str, below: Any) -> None:
+    if (below == 0).any():
+        raise invalid(name, "a sparse tensor is not divided by zero")
+
+
+def _bad_divisor(below: Any) -> tuple[Any, ...]:
+    return (below == 0,)
 
 
 def _at_places(name: str, x: SparseTensor, other: Any) -> Any:
@@ -193,6 +199,8 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
 
 def mask(a: Any, mask_indices: Any, name: Any = None) -> IndexedSlices:
     """`IndexedSlices` without the rows that `mask_indices` name."""
+    if not isinstance(a, IndexedSlices):
+        raise invalid_dtype("sparse.mask", "`a` must be tf.IndexedSlices", a)
     gone = equal(dims.expand_dims(a.indices, 1), operand(mask_indices, None, a.indices.dtype))
     keep = equal(reduce_any(gone, axis=1), False)
     return IndexedSlices(boolean_mask(a.values, keep), boolean_mask(a.indices, keep), a.dense_shape)

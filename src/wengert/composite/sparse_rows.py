@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.composite.sparse_order import numbered, tuples
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
-from wengert.composite.values import pick
+from wengert.composite.values import of_rank, pick
 from wengert.core import dtypes, shapes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import invalid
@@ -87,11 +87,11 @@ def sparse_dense_matmul(
     """
     if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
         # (a b)ᴴ = bᴴ aᴴ puts the sparse one first.
-        a = operand(sp_a, None, b.dtype)
+        a = of_rank(operand(sp_a, None, b.dtype), 2)
         found = sparse_dense_matmul(b, a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a)
         return adjoint(found)
     a = as_sparse("sparse_dense_matmul", sp_a)
-    dense = operand(b, None, a.dtype)
+    dense = of_rank(operand(b, None, a.dtype), 2)
     _check_product(a, dense, adjoint_a, adjoint_b)
     if adjoint_b:
         dense = adjoint(dense)

@@ -83,12 +83,14 @@ def _totals(rows: Any, ids: Any, count: Any) -> Any:
 def _counts(rows: Any, ids: Any, count: Any) -> Any:
     """How many rows each segment has, at least 1, in a shape that divides the totals."""
     found = _totals(ones_like(ids, rows.dtype), ids, count)
-    return _beside(maximum(found, 1), len(rows.shape))
+    return _beside(maximum(found, 1), rows)
 
 
-def _beside(x: Any, rank: int) -> Any:
-    """A vector in a shape that goes with rows of a tensor of that rank."""
-    return reshape(x, [-1] + [1] * (rank - 1))
+def _beside(x: Any, rows: Any) -> Any:
+    """A vector in a shape that goes with the rows of a tensor."""
+    if rows.shape.rank is None:
+        return reshape(x, concat([[-1], ones_like(shape_of(rows)[1:])], 0))
+    return reshape(x, [-1] + [1] * (rows.shape.rank - 1))
 
 
 def embedding_lookup_sparse(
@@ -114,12 +116,12 @@ def embedding_lookup_sparse(
         total, weights = segment.segment_sum(rows, segments), ones_like(ids, rows.dtype)
     else:
         weights = cast(_weights(sp_ids, sp_weights), rows.dtype)
-        total = segment.segment_sum(multiply(rows, _beside(weights, len(rows.shape))), segments)
+        total = segment.segment_sum(multiply(rows, _beside(weights, rows)), segments)
     if how == "sum":
         return total
     norm = segment.segment_sum(weights if how == "mean" else square(weights), segments)
     norm = norm if how == "mean" else sqrt(norm)
-    return divide_no_nan(total, _beside(norm, len(rows.shape)))
+    return divide_no_nan(total, _beside(norm, rows))
 
 
 def _combiner(combiner: str | None) -> str:
@@ -185,7 +187,7 @@ def safe_embedding_lookup_sparse(
         weights, _ = fill_empty_rows(weights, 1.0)
     found = embedding_lookup_sparse(embedding_weights, ids, weights, combiner, max_norm)
     if default_id is None:
-        found = where(_beside(empty, len(found.shape)), zeros_like(found), found)
+        found = where(_beside(empty, found), zeros_like(found), found)
     return reshape(found, concat([cast(lead, dtypes.int32), shape_of(found)[1:]], 0))
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from wengert.composite.sparse_order import numbered, sorted_by, tuples
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
-from wengert.composite.values import known
+from wengert.composite.values import demand, known
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, invalid, invalid_dtype
+from wengert.core.lazy import jnp
+from wengert.core.tensor import Value
 from wengert.ops import create
 from wengert.ops.arithmetic import add, subtract
 from wengert.ops.cast import cast
@@ -37,7 +39,7 @@ def transpose(sp_input: Any, perm: Any = None, name: Any = None) -> SparseTensor
     """The axes in another order, reversed without `perm`."""
     x = as_sparse("transpose", sp_input)
     axes = list(range(len(x.shape)))
-    order = axes[::-1] if perm is None else list(static("transpose", perm))
+    order = axes[::-1] if perm is None else list(_axes(perm))
     if sorted(order) != axes:
         raise invalid("transpose", f"`perm` {order} must name each axis once", x)
     moved = SparseTensor(gather(x.indices, order, axis=1), x.values, gather(x.dense_shape, order))
@@ -45,29 +47,51 @@ def transpose(sp_input: Any, perm: Any = None, name: Any = None) -> SparseTensor
     return reorder(moved)
 
 
+def _axes(perm: Any) -> tuple[int, ...]:
+    found = static("transpose", perm)
+    if isinstance(found, tuple) and all(isinstance(a, int) for a in found):
+        return found
+    raise invalid_dtype("transpose", "`perm` must be a list of axes", perm)
+
+
 def reshape(sp_input: Any, shape: Any, name: Any = None) -> SparseTensor:
     """The same values in row order under another shape, of which one size may be -1."""
     x = as_sparse("reshape", sp_input)
     wanted = cast(to_tensor(shape, None, dtypes.int64), dtypes.int64)
+    if wanted.shape.rank not in (None, 1):
+        raise invalid("reshape", "`shape` must be a list of sizes", wanted)
     sizes, own = known(wanted), known(x.dense_shape)
     if sizes is not None and own is not None:
-        wanted = to_tensor(_resolved(x, own.tolist(), sizes.tolist()), dtypes.int64)
+        wanted = to_tensor(_resolved(own.tolist(), sizes.tolist(), x), dtypes.int64)
     else:
+        wanted = demand("reshape", _check_sizes, _bad_sizes, wanted, x.dense_shape)
         free = less(wanted, 0)
         rest = reduce_prod(where(free, create.ones_like(wanted), wanted))
-        wanted = where(free, floordiv(reduce_prod(x.dense_shape), rest), wanted)
+        wanted = where(free, floordiv(reduce_prod(x.dense_shape), maximum(rest, 1)), wanted)
     return SparseTensor(tuples("reshape", numbered("reshape", x), wanted), x.values, wanted)
 
 
-def _resolved(x: SparseTensor, own: list[int], sizes: list[int]) -> list[int]:
+def _resolved(own: list[int], sizes: list[int], *got: Any) -> list[int]:
     """The new sizes with -1 worked out."""
     total = math.prod(own)
     rest = math.prod(d for d in sizes if d != -1)
     if sizes.count(-1) == 1 and rest and total % rest == 0:
         sizes = [total // rest if d == -1 else d for d in sizes]
     if math.prod(sizes) != total or min(sizes, default=0) < 0:
-        raise invalid("reshape", f"{total} elements do not fit shape {sizes}", x)
+        raise invalid("reshape", f"{total} elements do not fit shape {sizes}", *got)
     return sizes
+
+
+def _check_sizes(name: str, sizes: Any, own: Any) -> None:
+    _resolved(own.tolist(), sizes.tolist())
+
+
+def _bad_sizes(sizes: Any, own: Any) -> tuple[Any, ...]:
+    free = sizes == -1
+    rest, total = jnp.where(free, 1, sizes).prod(), own.prod()
+    divides = (rest != 0) & (total % jnp.where(rest == 0, 1, rest) == 0)
+    fits = jnp.where(free.any(), divides, rest == total)
+    return sizes < -1, free.sum() > 1, ~fits
 
 
 def expand_dims(sp_input: Any, axis: Any = None, name: Any = None) -> SparseTensor:
@@ -175,12 +199,18 @@ def eye(
     num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: Any = None
 ) -> SparseTensor:
     """Ones on the diagonal of a matrix."""
-    rows = cast(operand(num_rows, None, dtypes.int64), dtypes.int64)
-    columns = rows if num_columns is None else cast(operand(num_columns), dtypes.int64)
+    rows = _count(num_rows, "num_rows")
+    columns = rows if num_columns is None else _count(num_columns, "num_columns")
     places = create.range(minimum(rows, columns))
     return SparseTensor(
         stack([places, places], 1), create.ones(shape_of(places), dtype), stack([rows, columns])
     )
+
+
+def _count(value: Any, what: str) -> Any:
+    """A number of rows or columns as a scalar; tensors may be of any type, as in TensorFlow."""
+    found = value if isinstance(value, Value) else static_int("sparse.eye", value, what)
+    return cast(operand(found, None, dtypes.int64), dtypes.int64)
 
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
@@ -191,14 +221,15 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
         tight = reduce_max(join([first, x.indices + 1], 0), axis=0)
         return SparseTensor(x.indices, x.values, tight)
     shape = cast(to_tensor(new_shape, None, dtypes.int64), dtypes.int64)
-    own, wanted = known(x.dense_shape), known(shape)
-    if own is None or wanted is None:
-        return SparseTensor(x.indices, x.values, shape)
-    if len(own) != len(wanted) or (own > wanted).any():
-        raise at_site(
-            ValueError(
-                f"reset_shape: `new_shape` {wanted.tolist()} must be at least {own.tolist()} "
-                f"along each axis."
-            )
-        )
+    shape = demand("reset_shape", _check_room, _bad_room, shape, x.dense_shape)
     return SparseTensor(x.indices, x.values, shape)
+
+
+def _check_room(name: str, wanted: Any, own: Any) -> None:
+    if own.shape != wanted.shape or (own > wanted).any():
+        rule = f"`new_shape` {wanted.tolist()} must be at least {own.tolist()} along each axis"
+        raise invalid(name, rule)
+
+
+def _bad_room(wanted: Any, own: Any) -> tuple[Any, ...]:
+    return (True,) if own.shape != wanted.shape else (own > wanted,)

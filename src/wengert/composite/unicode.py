@@ -10,9 +10,10 @@ from wengert.composite.ragged_factories import values_of
 from wengert.composite.ragged_strings import parts_of
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
+from wengert.composite.values import int64_tensor, length
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.convert import operand, to_tensor
+from wengert.core.convert import operand
 from wengert.core.errors import at_site, invalid
 from wengert.core.op import Op, Spec
 
@@ -192,10 +193,13 @@ def unicode_encode(
     how = _how("unicode_encode", output_encoding, errors, replacement_char)
     x = values_of(input) if isinstance(input, RaggedTensor) else operand(input, None, dtypes.int32)
     if not isinstance(x, RaggedTensor):
+        if x.shape.rank is None:
+            raise invalid("unicode_encode", "the rank of the characters must be known", x)
         if x.shape.rank == 0:
             raise invalid("unicode_encode", "the characters must be a vector at least", x)
         if x.shape.rank == 1:
-            whole = ragged(x, RowPartition.from_row_lengths(to_tensor([len(x)], dtypes.int64)))
+            count = int64_tensor([length(x)])
+            whole = ragged(x, RowPartition.from_row_lengths(count, validate=False))
             return _encoded(whole, how)[0]
         from wengert.composite.ragged_convert import from_tensor
 

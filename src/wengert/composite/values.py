@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes
+from wengert.core.apply import apply
 from wengert.core.composite import CompositeTensor
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, invalid_dtype
+from wengert.core.lowering import checking, fail_if
+from wengert.core.op import Joint, Op
 from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import Value
-from wengert.ops.cast import cast
+from wengert.ops.cast import cast, ensure_shape
+from wengert.ops.declare import is_dynamic
 from wengert.ops.dims import expand_dims, shape
 from wengert.ops.gather import gather
 from wengert.ops.joining import stack
@@ -21,14 +26,60 @@ from wengert.ops.joining import stack
 
 def known(x: Any) -> np.ndarray | None:
     """The array of a tensor; `None` inside a trace, where it has no value yet."""
+    if is_dynamic(x):  # a variable has one, but may have another when the function runs
+        return None
     array = x._array
     return array if isinstance(array, np.ndarray) else None
+
+
+def _look(*xs: np.ndarray, name: str, check: Any, bad: Any) -> np.ndarray:
+    check(name, *xs)
+    return xs[0]
+
+
+def _lower_look(*xs: Any, name: str, check: Any, bad: Any) -> Any:
+    for flag in bad(*xs) if checking() else ():
+        fail_if(lambda flag=flag: flag)
+    return xs[0]
+
+
+# The first of some tensors, once the numbers of all have been looked at.
+LOOKED_AT = Op(
+    "looked_at",
+    "*xs",
+    kernel=_look,
+    infer=lambda *xs, name, check, bad: xs[0],
+    lower=_lower_look,
+    grad=Joint(lambda g, needs: (g, *[None] * (len(needs) - 1))),
+    match=(),
+    register=False,
+)
+
+
+def demand(
+    name: str, check: Callable[..., None], bad: Callable[..., Any], x: Any, *others: Any
+) -> Any:
+    """`x`, if `check(name, x, *others)` raises nothing: now, or when the function runs.
+
+    Compiled code cannot raise: there `bad(x, *others)` gives the conditions under which it fails.
+    Both are functions of modules, so that graphs that do the same are known to.
+    """
+    arrays = [known(v) for v in (x, *others)]
+    if any(a is None for a in arrays):
+        return apply(LOOKED_AT, x, *others, name=name, check=check, bad=bad)
+    check(name, *arrays)
+    return x
 
 
 def length(x: Any, axis: int = 0) -> Any:
     """The size of an axis: a number where it is known, else a tensor of int64."""
     size = x.shape[axis]
     return shape(x, dtypes.int64)[axis] if size is None else size
+
+
+def of_rank(x: Any, rank: int) -> Any:
+    """A tensor of unknown rank as one of the rank that it must have."""
+    return ensure_shape(x, [None] * rank) if x.shape.rank is None else x
 
 
 def int64_tensor(value: Any) -> Any:

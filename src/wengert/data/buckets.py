@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site, describe, invalid
 from wengert.data.calls import UserFunction
 from wengert.data.grouping import GroupByWindow
 from wengert.data.plan import Plan, positive
@@ -40,7 +40,8 @@ class Buckets:
 
     def __init__(self, length: Any, boundaries: Any, sizes: Any) -> None:
         self._length = UserFunction(_NAME, length, "element_length_func")
-        self._boundaries, self._sizes = [int(b) for b in boundaries], [int(s) for s in sizes]
+        self._boundaries = _numbers("bucket_boundaries", boundaries)
+        self._sizes = _numbers("bucket_batch_sizes", sizes)
         if len(self._sizes) != len(self._boundaries) + 1:
             raise at_site(
                 ValueError(
@@ -87,6 +88,14 @@ class Buckets:
             )
         room = self._boundaries[bucket] - 1
         return _filled(shapes, room)
+
+
+def _numbers(argument: str, given: Any) -> list[int]:
+    try:
+        return [int(n) for n in given]
+    except (TypeError, ValueError):
+        words = f"{_NAME}: `{argument}` must be a list of whole numbers; got {describe(given)}."
+        raise at_site(TypeError(words)) from None
 
 
 def _filled(shapes: Any, room: int) -> Any:

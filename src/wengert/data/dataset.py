@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.tensor import Value
-from wengert.data import buckets, elementwise, grouping, mixing, ordering
+from wengert.data import buckets, elementwise, grouping, handed, mixing, ordering
 from wengert.data.batching import Batch, Rebatch, Unbatch
 from wengert.data.calls import UserFunction
 from wengert.data.composites import RaggedBatch, SparseBatch
@@ -37,7 +37,15 @@ from wengert.data.plan import (
 from wengert.data.resampling import Resample
 from wengert.data.storing import OnDisk, Storing
 from wengert.data.structure import normalize, spec_of
-from wengert.data.traced import TracedIterator, not_in_python, reduced, started
+from wengert.data.traced import (
+    TracedIterator,
+    bound,
+    not_in_python,
+    reduced,
+    register,
+    single,
+    started,
+)  # fmt: skip
 from wengert.data.types import DatasetSpec
 from wengert.graph.ir import building
 from wengert.io.paths import local
@@ -63,6 +71,16 @@ class Dataset(Making, Storing, DatasetV2):
         if not isinstance(plan, Plan):
             raise TypeError("Dataset: use Dataset.from_tensor_slices and its kin to make one.")
         self._plan = plan
+        self._number: Any = None
+
+    # As an argument of functions; see `handed`.
+
+    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+        return handed.taken_apart(self, register, bound)
+
+    @classmethod
+    def __tf_unflatten__(cls, rest: Any, parts: list[Any]) -> Any:
+        return handed.put_together(cls, rest, parts)
 
     # What is asked of a dataset.
 
@@ -101,7 +119,7 @@ class Dataset(Making, Storing, DatasetV2):
 
     def traced_steps(self) -> TracedIterator:
         """What a loop of a converted function asks."""
-        return started(self)
+        return started(self, OwnedIterator)
 
     def __repr__(self) -> str:
         spec = self._plan.spec if self._plan.settled else "..."
@@ -113,7 +131,12 @@ class Dataset(Making, Storing, DatasetV2):
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element; an error where there are none or more."""
-        found = self._plan.start(Run(self._plan.options()))
+        if building() is not None:
+            return single(self)
+        return self._single(None)
+
+    def _single(self, given: dict[Any, Any] | None) -> Any:
+        found = self._plan.start(Run(self._plan.options(), given))
         missing = object()
         element = next(found, missing)
         if element is missing:
@@ -128,10 +151,13 @@ class Dataset(Making, Storing, DatasetV2):
         """Takes all elements together: `reduce_func(state, element)` gives the next state."""
         function = UserFunction("reduce", reduce_func, "reduce_func")
         state = normalize(initial_state)
-        form, kind = state, spec_of(state)
         if building() is not None:
-            return reduced(self, state, kind, reduce_func)
-        run = Run(self._plan.options())
+            return reduced(self, state, spec_of(state), function)
+        return self._reduced(state, function, None)
+
+    def _reduced(self, state: Any, function: UserFunction, given: dict[Any, Any] | None) -> Any:
+        form, kind = state, spec_of(state)
+        run = Run(self._plan.options(), given)
         draws = function.draws(run)
         for element in self._plan.start(run):
             state = elementwise.shaped_like(form, function((state, element), next(draws)))
@@ -414,6 +440,13 @@ class Dataset(Making, Storing, DatasetV2):
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """Gives the dataset to a function that returns another: for steps of one's own."""
+        if not callable(transformation_func):
+            raise at_site(
+                TypeError(
+                    "apply: `transformation_func` must be callable; got "
+                    f"{describe(transformation_func)}."
+                )
+            )
         result = transformation_func(self)
         if not isinstance(result, Dataset):
             raise at_site(

@@ -11,7 +11,7 @@ import numpy as np
 from wengert.composite.optional import Optional, OptionalSpec
 from wengert.core import nest
 from wengert.core.apply import wrap
-from wengert.core.errors import OutOfRangeError, at_site, invalid
+from wengert.core.errors import OutOfRangeError, at_site, describe, invalid
 from wengert.core.missing import missing as _missing
 from wengert.data.batching import common_spec
 from wengert.data.dataset import Dataset
@@ -61,7 +61,7 @@ def choose_from_datasets(
 
 def cardinality(dataset: Dataset) -> Any:
     """The number of elements of a dataset."""
-    return dataset.cardinality()
+    return _known("cardinality", dataset).cardinality()
 
 
 def assert_cardinality(expected_cardinality: Any) -> Step:
@@ -73,6 +73,7 @@ def assert_cardinality(expected_cardinality: Any) -> Step:
 def at(dataset: Dataset, index: Any) -> Any:
     """The element at a place."""
     place = whole("at", "index", index)
+    _known("at", dataset)
     count = dataset._plan.cardinality()
     if place >= 0 and (count < 0 or place < count):
         for element in islice(dataset, place, None):
@@ -95,11 +96,20 @@ def get_next_as_optional(iterator: Any) -> Optional:
 
 def get_single_element(dataset: Dataset) -> Any:
     """The only element of a dataset."""
-    return dataset.get_single_element()
+    return _known("get_single_element", dataset).get_single_element()
+
+
+def _known(name: str, dataset: Any) -> Dataset:
+    if not isinstance(dataset, Dataset):
+        raise at_site(TypeError(f"{name}: a tf.data.Dataset is needed; got {describe(dataset)}."))
+    return dataset
 
 
 def get_structure(dataset_or_iterator: Any) -> Any:
     """The spec of the elements."""
+    if not hasattr(dataset_or_iterator, "element_spec"):
+        words = "get_structure: a dataset or an iterator is needed"
+        raise at_site(TypeError(f"{words}; got {describe(dataset_or_iterator)}."))
     return dataset_or_iterator.element_spec
 
 

@@ -14,23 +14,33 @@ import numpy as np
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.dtypes import string
-from wengert.core.errors import invalid
+from wengert.core.errors import at_site, describe, invalid
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
 from wengert.data.sources import Started
 from wengert.io.paths import reporting
 
 
-def file_names(given: Any) -> list[str]:
+def file_names(given: Any, name: str) -> list[str]:
     """File names from strings, paths, lists and string tensors."""
     if isinstance(given, Tensor | np.ndarray):
-        return [os.fsdecode(n) for n in np.asarray(given, object).ravel()]
-    return [os.fsdecode(os.fspath(n)) for n in nest.flatten(given)]
+        return [_file_name(n, name) for n in np.asarray(given, object).ravel()]
+    return [_file_name(n, name) for n in nest.flatten(given)]
+
+
+def _file_name(given: Any, name: str) -> str:
+    if isinstance(given, Tensor):
+        given = given.numpy()
+    try:
+        return os.fsdecode(os.fspath(given))
+    except TypeError:
+        kind = ValueError if given is None else TypeError
+        raise at_site(kind(f"{name}: file names are strings; got {describe(given)}.")) from None
 
 
 def matching(file_pattern: Any, name: str = "list_files") -> list[str]:
     """The files that match patterns, sorted; an error where there are none."""
-    patterns = file_names(file_pattern)
+    patterns = file_names(file_pattern, name)
     found = sorted({one for pattern in patterns for one in glob.glob(pattern)})
     if not found:
         raise invalid(name, f"no file matches {', '.join(patterns)}")
@@ -39,7 +49,7 @@ def matching(file_pattern: Any, name: str = "list_files") -> list[str]:
 
 def text_lines(filenames: Any, compression_type: str | None) -> Started:
     """The lines of text files, one file after the other, without their ends."""
-    names = file_names(filenames)
+    names = file_names(filenames, "TextLineDataset")
     kind = compression_type or ""
     if kind not in ("", "GZIP", "ZLIB"):
         raise invalid(

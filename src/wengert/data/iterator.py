@@ -51,8 +51,9 @@ class OwnedIterator(Iterator, Trackable):
 
     drives_in_python = True  # see `functions.function.Options.drives`
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, handed: dict[Any, Any] | None = None) -> None:
         self._plan = plan
+        self._handed = handed
         self._random = random_steps(plan)
         self._start()
         self._lock = threading.Lock()
@@ -62,7 +63,7 @@ class OwnedIterator(Iterator, Trackable):
     def _start(self) -> None:
         self._began = [(step._key, step._epochs.number) for step in self._random]
         self._given = 0
-        self._source = self._plan.start(Run(self._plan.options()))
+        self._source = self._plan.start(Run(self._plan.options(), self._handed))
 
     def __next__(self) -> Any:
         if building() is not None:

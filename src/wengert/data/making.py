@@ -11,9 +11,10 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, describe, invalid
-from wengert.data import choosing, files, mixing, sources
+from wengert.core.spec import TensorSpec
+from wengert.data import choosing, files, mixing, sources, traced
 from wengert.data.generator import Generator, signature
-from wengert.data.plan import Plan, whole
+from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, whole
 
 if TYPE_CHECKING:
     from wengert.data.dataset import Dataset
@@ -38,11 +39,15 @@ class Making:
         asker = sys._getframe(1).f_globals.get("__name__")
         if asker == _LENDER:
             tensors = sources.lent(tensors)
+        if traced.is_symbolic(tensors):
+            return _dataset(traced.made(Making.from_tensors, tensors, traced.spec_of(tensors), 1))
         return _dataset(sources.one_element(tensors))
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The rows of a tensor, or of tensors in tuples and dicts, one element each."""
+        if traced.is_symbolic(tensors):
+            return _dataset(traced.made_of_rows(Making.from_tensor_slices, tensors))
         return _dataset(sources.Slices(tensors))
 
     @staticmethod
@@ -74,11 +79,16 @@ class Making:
         """Whole numbers: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
         if not 1 <= len(args) <= 3:
             raise at_site(ValueError(f"range: give one to three numbers; got {len(args)}."))
+        kind = dtypes.as_dtype(output_type)
+        if traced.is_symbolic(args):
+            make = lambda numbers: Making.range(*numbers, output_type=kind)
+            spec = TensorSpec((), kind)
+            return _dataset(traced.made(make, tuple(args), spec, UNKNOWN_CARDINALITY))
         numbers = [whole("range", "args", a) for a in args]
         start, stop, step = ([0, *numbers, 1] if len(args) == 1 else [*numbers, 1])[:3]
         if step == 0:
             raise invalid("range", "`step` must not be zero")
-        return _dataset(sources.Range(start, stop, step, dtypes.as_dtype(output_type)))
+        return _dataset(sources.Range(start, stop, step, kind))
 
     @staticmethod
     def counter(
@@ -103,7 +113,10 @@ class Making:
         if not args and datasets is None:
             raise at_site(TypeError("zip: give at least one dataset."))
         nested = datasets if not args else args[0] if len(args) == 1 else args
-        return _dataset(mixing.Zip(*mixing.flatten_plans("zip", nested)))
+        structure, plans = mixing.flatten_plans("zip", nested)
+        if not plans:
+            raise invalid("zip", "give at least one dataset", nested)
+        return _dataset(mixing.Zip(structure, plans))
 
     @staticmethod
     def choose_from_datasets(
@@ -128,7 +141,7 @@ class Making:
         plans = _several(name, datasets)
         chances = getattr(weights, "_plan", None)
         if chances is None:
-            chances = np.ones(len(plans)) if weights is None else np.asarray(weights, np.float64)
+            chances = np.ones(len(plans)) if weights is None else _chances(name, weights)
             if chances.shape != (len(plans),):
                 raise at_site(
                     ValueError(
@@ -149,7 +162,20 @@ class Making:
         return dataset if shuffle is False else dataset.shuffle(max(1, len(dataset)), seed)
 
 
+def _chances(name: str, weights: Any) -> np.ndarray:
+    try:
+        return np.asarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise at_site(
+            TypeError(
+                f"{name}: `weights` must be numbers, one per dataset; got {describe(weights)}."
+            )
+        ) from None
+
+
 def _several(name: str, datasets: Any) -> list[Plan]:
+    if not hasattr(datasets or (), "__iter__"):
+        raise at_site(TypeError(f"{name}: a list of datasets is needed; got {describe(datasets)}."))
     if not datasets:
         raise at_site(ValueError(f"{name}: give at least one dataset."))
     return mixing.flatten_plans(name, tuple(datasets))[1]

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.convert import to_tensor
-from wengert.core.errors import DataLossError, at_site, invalid
+from wengert.core.errors import DataLossError, at_site, describe, invalid
 from wengert.core.shapes import TensorShape, as_shape, brief
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor, Value
@@ -125,7 +125,7 @@ def _target(spec: TensorSpec, shape: Any) -> tuple[int | None, ...]:
     if isinstance(shape, Value):
         shape = shape.numpy()
     if not isinstance(shape, TensorShape) and shape is not None:
-        shape = [None if d is None or int(d) == -1 else d for d in shape]
+        shape = _sizes(shape)
     dims = as_shape(shape)
     own = spec.shape
     if dims is None:
@@ -142,6 +142,20 @@ def _target(spec: TensorSpec, shape: Any) -> tuple[int | None, ...]:
             )
         )
     return dims
+
+
+def _sizes(shape: Any) -> list[Any]:
+    """A list of sizes, in which -1 stands for `None`; a single size is one too."""
+    single = hasattr(shape, "__index__") and not np.ndim(shape)
+    try:
+        if single and int(shape) >= 0:
+            return [int(shape)]
+        letters = isinstance(shape, str | bytes)
+        given: Any = None if letters else shape
+        return [None if d is None or int(d) == -1 else d for d in given]
+    except (TypeError, ValueError):
+        words = f"{_NAME}: `padded_shapes` must hold lists of sizes; got {describe(shape)}."
+        raise at_site(ValueError(words)) from None
 
 
 def _filling(spec: TensorSpec, value: Any) -> np.ndarray:

@@ -26,13 +26,14 @@ UNKNOWN_CARDINALITY = -2
 class Run:
     """One iteration over a dataset: its options, and how often each user function was called."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, handed: dict[Any, Any] | None = None) -> None:
         self.options = options
+        self.handed = handed or {}  # the datasets that a function was given
         self.calls: dict[Any, count[int]] = {}
 
     def inner(self) -> Run:
         """For a dataset that is made during this iteration."""
-        return Run(self.options)
+        return Run(self.options, self.handed)
 
 
 class Plan:

@@ -31,7 +31,7 @@ class _Records(Started):
 
 def tf_records(filenames: Any, compression_type: str | None) -> Started:
     """The records of TFRecord files, one file after the other."""
-    names = file_names(filenames)
+    names = file_names(filenames, "TFRecordDataset")
     kind = compression("TFRecordDataset", compression_type)
 
     def begin() -> Iterator[Any]:
@@ -44,7 +44,8 @@ def tf_records(filenames: Any, compression_type: str | None) -> Started:
 
 def pieces(filenames: Any, size: Any, header: Any, footer: Any, compressed: Any) -> Started:
     """Files cut into pieces of one length, between a header and a footer."""
-    own, names = "FixedLengthRecordDataset", file_names(filenames)
+    own = "FixedLengthRecordDataset"
+    names = file_names(filenames, own)
     length, before, after = (
         whole(own, what, 0 if n is None else n)
         for what, n in (("record_bytes", size), ("header_bytes", header), ("footer_bytes", footer))

@@ -73,7 +73,9 @@ def CsvDataset(
     columns = Columns(
         "CsvDataset", record_defaults, field_delim, use_quote_delim, na_value, select_cols
     )
-    return _dataset("CsvDataset", file_names(filenames), compression_type, columns, header)
+    return _dataset(
+        "CsvDataset", file_names(filenames, "CsvDataset"), compression_type, columns, header
+    )
 
 
 def _dataset(

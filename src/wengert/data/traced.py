@@ -16,13 +16,21 @@ import numpy as np
 
 from wengert.composite.forms import Form
 from wengert.composite.optional import Optional
+from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import NotFoundError, at_site, invalid
 from wengert.core.spec import TensorSpec
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Value
+from wengert.core.variable import Variable
+from wengert.data import handed
 from wengert.data.calls import UserFunction
-from wengert.data.plan import Plan
+from wengert.data.options import Options
+from wengert.data.plan import UNKNOWN_CARDINALITY
+from wengert.data.structure import normalize, spec_of
 from wengert.data.types import IteratorSpec
 from wengert.functions.host_calls import PyCall, emit_call
+from wengert.graph.ir import building
 
 _numbers = itertools.count(1).__next__
 _known: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
@@ -32,10 +40,10 @@ _started: OrderedDict[int, Any] = OrderedDict()
 _MOST_STARTED = 1024
 
 
-def register(iterator: Any) -> Any:
-    """The number of an iterator, as a tensor."""
+def register(holder: Any, known: Any = None) -> Any:
+    """The number of an iterator, or of a dataset among those `known`, as a tensor."""
     number = _numbers()
-    _known[number] = iterator
+    (_known if known is None else known)[number] = holder
     return wrap(np.asarray(number, np.int64))
 
 
@@ -56,12 +64,6 @@ def _called(
     variables: bool = False,
 ) -> Any:  # fmt: skip
     return emit_call(PyCall(function, specs, name, False), inputs, variables=variables)
-
-
-def _uses_variables(plan: Plan) -> bool:
-    """Whether elements depend on variables, which the function may have changed on its way."""
-    own = (x for x in vars(plan).values() if isinstance(x, UserFunction))
-    return any(x.uses_variables() for x in own) or any(map(_uses_variables, plan.inputs))
 
 
 class TracedIterator:
@@ -130,19 +132,84 @@ def not_in_python(what: str) -> ValueError:
     )
 
 
-def started(dataset: Any) -> TracedIterator:
+def started(dataset: Any, iterate: Callable[..., Any]) -> TracedIterator:
     """An iteration over a dataset that starts when the function runs."""
 
-    def call() -> list[Any]:
-        iterator = iter(dataset)
+    plan = dataset._plan
+    arguments = handed.handed_in(plan)
+
+    def call(*numbers: Any) -> list[Any]:
+        iterator = iterate(plan, _given(arguments, numbers))
         number = iterator.number()
         _started[int(number)] = iterator
         while len(_started) > _MOST_STARTED:
             _started.popitem(last=False)
         return [number]
 
-    number = _called("iterate", call, [], [TensorSpec((), "int64")])[0]
-    return TracedIterator(dataset.element_spec, number, _uses_variables(dataset._plan))
+    inputs = [argument.number for argument in arguments]
+    number = _called("iterate", call, inputs, [TensorSpec((), "int64")])[0]
+    return TracedIterator(dataset.element_spec, number, handed.uses_variables(plan))
+
+
+# Datasets that running functions have made, the latest last.
+_made: OrderedDict[int, Any] = OrderedDict()
+
+
+def _registered(dataset: Any) -> Any:
+    """The number of a dataset that lasts as long as a thousand others are made."""
+    number = handed.number_of(dataset, register)
+    _made[int(number)] = dataset
+    while len(_made) > _MOST_STARTED:
+        _made.popitem(last=False)
+    return number
+
+
+def bound(dataset: Any) -> Any:
+    """The number of a dataset that the function makes of its arguments, when it runs."""
+    arguments = handed.handed_in(dataset._plan)
+
+    def call(*numbers: Any) -> list[Any]:
+        plan = handed.Bound(dataset._plan, _given(arguments, numbers))
+        return [_registered(type(dataset)(plan))]
+
+    inputs = [argument.number for argument in arguments]
+    return _called("dataset", call, inputs, [TensorSpec((), "int64")])[0]
+
+
+def is_symbolic(value: Any) -> bool:
+    """Whether a dataset is to be made of tensors that have their values when the function runs."""
+    if building() is None:
+        return False
+    return any(isinstance(x, SymbolicTensor | Variable) for x in nest.flatten(value))
+
+
+def made(make: Callable[[Any], Any], value: Any, spec: Any, count: int) -> handed.Handed:
+    """The plan of a dataset that the function makes of tensors, when it runs."""
+    value = normalize(value)
+    form = Form("dataset", spec_of(value))
+
+    def call(*parts: Any) -> list[Any]:
+        return [_registered(make(form.together(list(parts))))]
+
+    number = _called("dataset", call, form.apart(value), [TensorSpec((), "int64")])[0]
+    return handed.Handed(handed.Handing(spec, count, Options(), False), number)
+
+
+def made_of_rows(make: Callable[[Any], Any], value: Any) -> handed.Handed:
+    """The same, where each row of the tensors is an element."""
+    value = normalize(value)
+    for x in nest.flatten(value):
+        if not isinstance(x, Value) or x.shape.rank is None or not x.shape.rank:
+            rule = "in a function, a dataset is made of tensors of known rank, 1 or more"
+            raise invalid("from_tensor_slices", rule, x, help="Make the dataset outside.")
+    spec = nest.map_structure(lambda x: TensorSpec(x.shape[1:], x.dtype), value)
+    sizes = {x.shape[0] for x in nest.flatten(value)} - {None}
+    return made(make, value, spec, sizes.pop() if len(sizes) == 1 else UNKNOWN_CARDINALITY)
+
+
+def _given(arguments: list[Any], numbers: Any) -> dict[Any, Any]:
+    """The datasets of a call, by what stood for them in the trace."""
+    return {a: handed.found(n) for a, n in zip(arguments, numbers, strict=True)}
 
 
 def ended(number: Any) -> None:
@@ -150,13 +217,28 @@ def ended(number: Any) -> None:
     _started.pop(int(number), None)
 
 
-def reduced(dataset: Any, state: Any, spec: Any, function: Callable[..., Any]) -> Any:
+def single(dataset: Any) -> Any:
+    """`Dataset.get_single_element` when the function runs."""
+    form = Form("get_single_element", dataset.element_spec)
+    arguments = handed.handed_in(dataset._plan)
+
+    def call(*numbers: Any) -> list[Any]:
+        return form.apart(dataset._single(_given(arguments, numbers)))
+
+    inputs = [argument.number for argument in arguments]
+    variables = handed.uses_variables(dataset._plan)
+    return form.together(_called("get_single_element", call, inputs, form.parts, variables))
+
+
+def reduced(dataset: Any, state: Any, spec: Any, function: UserFunction) -> Any:
     """`Dataset.reduce` when the function runs."""
     form = Form("reduce", spec)
-    uses = UserFunction("reduce", function, "reduce_func").uses_variables()
-    variables = uses or _uses_variables(dataset._plan)
+    arguments = handed.handed_in(dataset._plan)
+    variables = function.uses_variables() or handed.uses_variables(dataset._plan)
 
     def call(*parts: Any) -> list[Any]:
-        return form.apart(dataset.reduce(form.together(list(parts)), function))
+        numbers, first = parts[: len(arguments)], form.together(list(parts[len(arguments) :]))
+        return form.apart(dataset._reduced(first, function, _given(arguments, numbers)))
 
-    return form.together(_called("reduce", call, form.apart(state), form.parts, variables))
+    inputs = [*[argument.number for argument in arguments], *form.apart(state)]
+    return form.together(_called("reduce", call, inputs, form.parts, variables))

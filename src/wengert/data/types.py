@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.core.shapes import TensorShape
-from wengert.core.spec import TypeSpec
+from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.data.structure import join
 
 
@@ -59,6 +59,15 @@ class HolderSpec(TypeSpec):
 
     def __reduce__(self) -> Any:
         return type(self), (self._element_spec,)
+
+    # In a signature it stands for the number by which a graph knows its value.
+
+    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+        return self, [TensorSpec((), "int64")]
+
+    @staticmethod
+    def __tf_unflatten__(spec: HolderSpec, parts: list[Any]) -> HolderSpec:
+        return spec
 
 
 class DatasetSpec(HolderSpec):

@@ -18,6 +18,7 @@ from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
 from wengert.core.convert import operand
+from wengert.core.errors import invalid
 from wengert.core.spec import TensorSpec
 from wengert.functions.control import while_loop
 from wengert.functions.tensor_array import TensorArray
@@ -110,6 +111,11 @@ def _array(dtype: Any, count: Any, even: bool) -> TensorArray:
 def _written(arrays: list[TensorArray], i: Any, x: Any, spec: Any) -> list[TensorArray]:
     if not isinstance(spec, RaggedTensorSpec):
         return [arrays[0].write(i, x)]
+    if not isinstance(x, RaggedTensor) and operand(x).shape.rank == 0:
+        raise invalid(
+            "map_fn", "the results must be rows, like those of the ragged tensor", x,
+            help="Say what they are: fn_output_signature=tf.float32, or a tf.TensorSpec.",
+        )  # fmt: skip
     parts = [x]
     if spec.ragged_rank:
         if not isinstance(x, RaggedTensor):

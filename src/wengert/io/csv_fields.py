@@ -14,6 +14,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Tensor
+from wengert.ops.strings import said, whole
 
 _STRING = dtypes.nums("s")
 _KINDS = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
@@ -28,7 +29,8 @@ class Columns:
         if isinstance(defaults, str | bytes) or not hasattr(defaults, "__iter__"):
             words = f"{name}: `record_defaults` must be a list, an entry per column"
             raise at_site(TypeError(f"{words}; got {describe(defaults)}."))
-        self.name, self.missing = name, missing
+        self.name, self.missing = name, said(name, missing, "na_value", "")
+        delimiter = said(name, delimiter, "field_delim", ",")
         if len(delimiter) != 1:
             raise at_site(ValueError(f"{name}: `field_delim` is one character; got {delimiter!r}."))
         self.form: dict[str, Any] = {"delimiter": delimiter, "strict": True}
@@ -36,7 +38,7 @@ class Columns:
         found = [_default(name, i, value) for i, value in enumerate(defaults)]
         self.dtypes = [dtype for dtype, _ in found]
         self.defaults = [default for _, default in found]
-        self.chosen = None if chosen is None else [int(i) for i in chosen]
+        self.chosen = None if chosen is None else _columns(name, chosen)
         if self.chosen is not None and len(self.chosen) != len(found):
             words = f"{len(self.chosen)} columns are selected, but there are {len(found)} defaults"
             raise at_site(ValueError(f"{name}: {words}."))
@@ -82,6 +84,17 @@ class Columns:
             words = f"field {column} in record {number} is no valid {dtype.name}"
             help = f"Clean the data, or read column {column} as text: give it the default ''."
             raise invalid(self.name, words, repr(text), help=help) from None
+
+
+def _columns(name: str, chosen: Any) -> list[int]:
+    """The numbers of columns, counted from 0."""
+    if isinstance(chosen, str | bytes) or not hasattr(chosen, "__iter__"):
+        words = f"{name}: `select_cols` must be a list of columns; got {describe(chosen)}."
+        raise at_site(TypeError(words))
+    found = [whole(name, c, "select_cols", 0) for c in chosen]
+    if min(found, default=0) < 0:
+        raise at_site(ValueError(f"{name}: `select_cols` counts from 0; got {min(found)}."))
+    return found
 
 
 def _default(name: str, column: int, given: Any) -> tuple[dtypes.DType, Any]:

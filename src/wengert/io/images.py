@@ -16,6 +16,9 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
+from wengert.core.symbolic import is_symbolic
+from wengert.ops.declare import of_length
+from wengert.ops.strings import said, whole
 
 _STRING = dtypes.nums("s")
 # How a picture with so many channels is held in memory.
@@ -117,7 +120,7 @@ DECODE_IMAGE = Op(
 def _decoded(
     name: str, contents: Any, kinds: tuple[str, ...], channels: Any, dtype: Any, animated: bool
 ) -> Any:
-    count, kind = int(channels or 0), dtypes.as_dtype(dtype)
+    count, kind = whole(name, channels, "channels", 0), dtypes.as_dtype(dtype)
     if count not in (0, 1, 3, 4):
         raise invalid(name, f"`channels` must be 0, 1, 3 or 4; got {channels}")
     if kind not in (dtypes.uint8, dtypes.uint16):
@@ -144,17 +147,42 @@ def decode_jpeg(
     name: Any = None,
 ) -> Any:
     """The pixels of a JPEG picture, [height, width, channels]; `ratio` takes every n-th only."""
+    step = whole("decode_jpeg", ratio, "ratio", 1)
+    if step not in (1, 2, 4, 8):
+        raise invalid("decode_jpeg", f"`ratio` must be 1, 2, 4 or 8; got {step}")
     found = _decoded("decode_jpeg", contents, _ANY, channels, dtypes.uint8, False)
-    return found if ratio == 1 else found[::ratio, ::ratio]
+    return found if step == 1 else found[::step, ::step]
+
+
+def _crop_kernel(x: np.ndarray, window: np.ndarray) -> np.ndarray:
+    top, left, height, width = window.tolist()
+    fits = 0 <= top <= x.shape[0] - height and 0 <= left <= x.shape[1] - width
+    if height < 1 or width < 1 or not fits:
+        rule = f"`crop_window` {window.tolist()} does not lie within the picture"
+        raise invalid("decode_and_crop_jpeg", rule, Spec(x.shape, dtypes.uint8))
+    return x[top : top + height, left : left + width]
+
+
+CROP = Op(
+    "crop_picture", "x window", kernel=_crop_kernel,
+    infer=lambda x, window: Spec((None, None, x.shape[2]), x.dtype), lower=None, grad=None,
+    match=(), register=False,
+)  # fmt: skip
 
 
 def decode_and_crop_jpeg(
     contents: Any, crop_window: Any, channels: Any = 0, *args: Any, **kwargs: Any
 ) -> Any:
     """A part of a JPEG picture: `crop_window` is [y, x, height, width]."""
-    window = operand(crop_window)
-    y, x, height, width = (window[i] for i in range(4))
-    return decode_jpeg(contents, channels, *args, **kwargs)[y : y + height, x : x + width]
+    window = operand(crop_window, None, dtypes.int32)
+    if not window.dtype.is_integer:
+        raise invalid_dtype("decode_and_crop_jpeg", "`crop_window` has whole numbers", window)
+    if not window.shape.is_compatible_with([4]):
+        raise invalid("decode_and_crop_jpeg", "`crop_window` has four numbers", window)
+    found = apply(CROP, decode_jpeg(contents, channels, *args, **kwargs), of_length(window, 4))
+    if not is_symbolic(window):
+        found.set_shape([*window.numpy().tolist()[2:], None])
+    return found
 
 
 def decode_gif(contents: Any, name: Any = None) -> Any:
@@ -233,7 +261,10 @@ def _encoded(name: str, image: Any, kind: str, allowed: Any, **options: Any) -> 
 
 def encode_png(image: Any, compression: int = -1, name: Any = None) -> Any:
     """Pixels as a PNG picture."""
-    more = {} if compression < 0 else {"compress_level": compression}
+    level = whole("encode_png", compression, "compression", -1)
+    if not -1 <= level <= 9:
+        raise invalid("encode_png", f"`compression` is from -1 to 9; got {level}")
+    more = {} if level < 0 else {"compress_level": level}
     return _encoded("encode_png", image, "PNG", (dtypes.uint8, dtypes.uint16), **more)
 
 
@@ -251,13 +282,37 @@ def encode_jpeg(
     name: Any = None,
 ) -> Any:
     """Pixels as a JPEG picture."""
-    if not 0 <= quality <= 100:
-        raise invalid("encode_jpeg", f"`quality` is from 0 to 100; got {quality}")
-    more = {} if chroma_downsampling else {"subsampling": 0}
+    name = "encode_jpeg"
+    level = whole(name, quality, "quality", 95)
+    if not 0 <= level <= 100:
+        raise invalid(name, f"`quality` is from 0 to 100; got {level}")
+    x = _of_format(operand(image), said(name, format, "format", ""))
+    more = {} if chroma_downsampling or chroma_downsampling is None else {"subsampling": 0}
     return _encoded(
-        "encode_jpeg", image, "JPEG", (dtypes.uint8,), quality=quality, progressive=progressive,
-        optimize=optimize_size, dpi=(x_density, y_density), **more,
+        name, x, "JPEG", (dtypes.uint8,), quality=level, progressive=bool(progressive),
+        optimize=bool(optimize_size), dpi=_density(density_unit, x_density, y_density), **more,
     )  # fmt: skip
+
+
+def _of_format(x: Any, form: str) -> Any:
+    """Pixels with as many channels as the format says; none for ''."""
+    wanted = {"": None, "grayscale": 1, "rgb": 3}
+    if form not in wanted:
+        raise invalid("encode_jpeg", f"`format` must be '', 'grayscale' or 'rgb'; got {form!r}")
+    own = x.shape[-1] if x.shape.rank else None
+    if wanted[form] and own not in (None, wanted[form]):
+        raise invalid("encode_jpeg", f"the format {form!r} has {wanted[form]} channels", x)
+    return x
+
+
+def _density(unit: Any, across: Any, down: Any) -> tuple[int, int]:
+    """Pixels per inch."""
+    name, factor = "encode_jpeg", {"in": 1.0, "cm": 2.54}
+    chosen = said(name, unit, "density_unit", "in")
+    if chosen not in factor:
+        raise invalid(name, f"`density_unit` must be 'in' or 'cm'; got {chosen!r}")
+    found = (whole(name, across, "x_density", 300), whole(name, down, "y_density", 300))
+    return round(found[0] * factor[chosen]), round(found[1] * factor[chosen])
 
 
 def is_jpeg(contents: Any, name: Any = None) -> Any:

@@ -73,17 +73,15 @@ def create_rng_state(seed: Any, alg: Any) -> Any:
 def _first_state(seed: Any) -> np.ndarray:
     if isinstance(seed, Value):
         seed = seed.numpy()
-    if np.ndim(seed):
-        parts = [int(s) for s in np.asarray(seed).reshape(-1)][:3]
-        numbers = [0] * (3 - len(parts)) + parts
-    else:
-        try:
-            whole = int(seed)
-        except (TypeError, ValueError):
-            raise at_site(
-                TypeError(f"Generator: a seed is a whole number or a list; got {describe(seed)}.")
-            ) from None
-        numbers = [whole >> 64, whole >> 128, whole]
+    try:
+        parts = [int(s) for s in np.asarray(seed).reshape(-1)][:3] if np.ndim(seed) else []
+        whole = 0 if parts else int(seed)
+    except (TypeError, ValueError, OverflowError):
+        kind = ValueError if isinstance(seed, list | tuple) or seed is None else TypeError
+        raise at_site(
+            kind(f"Generator: a seed is a whole number or a list of them; got {describe(seed)}.")
+        ) from None
+    numbers = [0] * (3 - len(parts)) + parts if parts else [whole >> 64, whole >> 128, whole]
     return np.array([n & _WIDE for n in numbers], np.uint64).view(np.int64)
 
 
@@ -264,7 +262,13 @@ def _signed(number: int) -> int:
 
 def _joined(key: Any, counter: Any) -> Any:
     halves = operand(counter, None, dtypes.int64)._array.astype(np.int64).reshape(-1)
-    return [*halves.tolist(), int(operand(key, None, dtypes.int64)._array.reshape(()))]
+    number = operand(key, None, dtypes.int64)._array
+    try:
+        return [*halves.tolist(), int(number.reshape(()))]
+    except (TypeError, ValueError, OverflowError):
+        raise at_site(
+            TypeError(f"Generator: `key` must be a whole number; got {describe(key)}.")
+        ) from None
 
 
 def _state_array(state: Any) -> np.ndarray:

@@ -21,8 +21,12 @@ from wengert.ops.strides import STRIDED_SLICE
 Paddings = tuple[tuple[Any, Any], ...]
 
 
-def _padded(x: Spec, paddings: Paddings) -> Spec:
+def _infer_pad(x: Spec, paddings: Paddings, value: Any = None) -> Spec:
     _check_paddings(paddings)
+    return _padded(x, paddings)
+
+
+def _padded(x: Spec, paddings: Paddings) -> Spec:
     if x.shape is None:
         return Spec((None,) * len(paddings), x.dtype)
     if len(x.shape) != len(paddings):
@@ -62,7 +66,7 @@ PAD = Op(
     "pad",
     "x",
     kernel=_pad_kernel,
-    infer=lambda x, paddings, value: _padded(x, paddings),
+    infer=_infer_pad,
     lower=lambda x, paddings, value: lax.pad(
         x, x.dtype.type(value), [(a, b, 0) for a, b in paddings]
     ),
@@ -97,7 +101,7 @@ def _mirror_kernel(x: np.ndarray, paddings: Paddings, skip: int) -> np.ndarray:
 
 
 def _infer_mirror(x: Spec, paddings: Paddings, skip: int) -> Spec:
-    out = _padded(x, paddings)
+    out = _infer_pad(x, paddings)
     for axis, (d, pair) in enumerate(zip(x.shape or (), paddings, strict=False)):
         if d is not None and any(n is not None and n > d - skip for n in pair):
             mode, most = ("REFLECT", "less than") if skip else ("SYMMETRIC", "at most")

@@ -149,7 +149,7 @@ def _whole(name: str, seed: Any) -> int:
         seed = seed.numpy()
     try:
         return int(seed)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise at_site(
             TypeError(f"{name}: `seed` must be a whole number; got {describe(seed)}.")
         ) from None

@@ -5,6 +5,7 @@ Strings are bytes, as in TensorFlow; `unit="UTF8_CHAR"` counts characters. None 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -17,12 +18,34 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
-from wengert.ops.declare import is_dynamic, rank_of, static, static_tuple, unary
+from wengert.ops.declare import is_dynamic, rank_of, static, static_int, static_tuple, unary
 from wengert.ops.reduce import reduced
 from wengert.ops.sorting import choose_type
 from wengert.ops.text import format_number, parse_number, structure_text
 
 _STRING = dtypes.nums("s")
+
+
+def said(name: str, value: Any, what: str, default: str | None = None) -> str:
+    """A Python string for the argument `what`; `default` for `None`."""
+    given = default if value is None else value
+    if isinstance(given, bytes):
+        return given.decode(errors="surrogateescape")
+    if not isinstance(given, str):
+        raise invalid_dtype(name, f"`{what}` must be a Python string", value)
+    return given
+
+
+def whole(name: str, value: Any, what: str, default: int) -> int:
+    """A whole number for the argument `what`, of which fractions are cut off; `None` is `default`.
+
+    TensorFlow reads the attributes of its operations so.
+    """
+    if value is None:
+        return default
+    if isinstance(value, float) and math.isfinite(value):
+        return int(value)
+    return static_int(name, value, what)
 
 
 def _each(function: Callable[[Any], Any], x: np.ndarray, dtype: Any = object) -> np.ndarray:
@@ -53,6 +76,9 @@ def as_string(
 ) -> Any:
     """Each number as text; `precision`, `scientific`, `shortest`, `width`, `fill` as in printf."""
     x = operand(input)
+    fill = said("as_string", fill, "fill", "")
+    precision = whole("as_string", precision, "precision", -1)
+    width = whole("as_string", width, "width", -1)
     if scientific and shortest:
         raise invalid("as_string", "`scientific` and `shortest` exclude each other")
     if fill not in ("", " ", "0", "+", "-", "#"):
@@ -61,8 +87,8 @@ def as_string(
         rule = "`precision`, `scientific` and `shortest` are not for whole numbers and booleans"
         raise invalid("as_string", rule, x)
     return apply(
-        AS_STRING, x, precision=precision, scientific=scientific,
-        shortest=shortest, width=max(width, 0), fill=fill,
+        AS_STRING, x, precision=precision, scientific=bool(scientific),
+        shortest=bool(shortest), width=max(width, 0), fill=fill,
     )  # fmt: skip
 
 
@@ -106,7 +132,7 @@ def _join_kernel(*xs: np.ndarray, separator: str) -> np.ndarray:
     out = np.empty(np.broadcast_shapes(*[x.shape for x in xs]), object)
     wide: list[Any] = [np.broadcast_to(x, out.shape) for x in xs]
     for i in np.ndindex(out.shape):
-        out[i] = separator.encode().join(x[i] for x in wide)
+        out[i] = separator.encode(errors="surrogateescape").join(x[i] for x in wide)
     return out
 
 
@@ -125,7 +151,10 @@ JOIN = Op(
 
 def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
     """Joins strings element by element; scalars broadcast."""
-    return apply(JOIN, *[operand(x) for x in inputs], separator=separator)
+    if isinstance(inputs, str | bytes) or not hasattr(inputs, "__iter__"):
+        raise invalid_dtype("join", "`inputs` must be a list of tensors", inputs)
+    mark = said("join", separator, "separator", "")
+    return apply(JOIN, *[operand(x) for x in inputs], separator=mark)
 
 
 def _reduce_join_kernel(
@@ -135,7 +164,7 @@ def _reduce_join_kernel(
         moved = np.moveaxis(x, a, -1)
         out = np.empty(moved.shape[:-1], object)
         for i in np.ndindex(out.shape):
-            out[i] = separator.encode().join(moved[i])
+            out[i] = separator.encode(errors="surrogateescape").join(moved[i])
         x = np.expand_dims(out, a)
     return x if keepdims else np.squeeze(x, axis)
 
@@ -162,7 +191,8 @@ def reduce_join(
     if len(set(axes)) < len(axes):
         raise invalid("reduce_join", f"`axis` names an axis twice; got {axis!r}", x)
     order = axes if axis is not None else tuple(range(rank))[::-1]
-    return apply(REDUCE_JOIN, x, axis=order, keepdims=keepdims, separator=separator)
+    mark = said("reduce_join", separator, "separator", "")
+    return apply(REDUCE_JOIN, x, axis=order, keepdims=keepdims, separator=mark)
 
 
 def _measure(text: bytes, unit: str) -> int:
@@ -387,10 +417,10 @@ def string_format(
 ) -> Any:
     """Puts tensors into a text, each at its placeholder."""
     values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
-    parts = template.split(placeholder)
+    parts = said("format", template, "template").split(said("format", placeholder, "placeholder"))
     if len(parts) != len(values) + 1:
         raise invalid("format", f"{len(parts) - 1} placeholders for {len(values)} tensors")
-    form = _Form(parts, values, summarize)
+    form = _Form(parts, values, whole("format", summarize, "summarize", 3))
     return apply(FORMAT, *form.tensors, form=form) if form.tensors else operand(form.text(()))
 
 
