@@ -358,7 +358,7 @@ def slow(x):
     return x
 
 numbers = iter(tf.data.Dataset.range(10**6).map(slow, num_parallel_calls=3).prefetch(2))
-threading.Timer(0.15, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 seen = []
 try:
     for x in numbers:

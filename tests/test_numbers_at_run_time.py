@@ -25,7 +25,9 @@ SIZES = {
     "crop to": (lambda o: I.crop_to_bounding_box(IMAGE, 0, 0, o, 2), -1, "must be positive"),
     "tile": (lambda n: tf.tile(X, n), [-1], "tile: .*(from 0 on|must not be negative)"),
     "repeat": (lambda n: tf.repeat(X, n), -1, "repeat: .*negative"),
-    "zeros": (lambda n: tf.zeros([n, 2]), -1, "must not be negative"),
+    "zeros": (lambda n: tf.zeros([n, 2]), -1, "negative|0 or more|at least 0"),
+    "one_hot": (lambda n: tf.one_hot([0], n), -1, "one_hot: .*`depth`"),
+    "mask": (lambda n: tf.sequence_mask([1], n), -1, "sequence_mask: .*`maxlen`"),
 }  # fmt: skip
 
 
@@ -253,3 +255,34 @@ def test_names_of_tensorflow_1_keep_their_meaning_or_are_refused() -> None:
             getattr(getattr(v1, home), last)
     with pytest.raises(AttributeError, match="Its arguments or meaning were others"):
         _ = v1.space_to_batch
+
+
+AXES = {
+    "roll": lambda a: tf.roll(X, 1, a),
+    "concat": lambda a: tf.concat([X, X], a),
+    "cumsum": lambda a: tf.cumsum(X, a),
+    "reduce_sum": lambda a: tf.reduce_sum(IMAGE, [a, 0]),
+    "softmax": lambda a: tf.nn.softmax(X, a),
+}
+
+
+@pytest.mark.parametrize(("name", "call"), AXES.items(), ids=AXES.keys())
+def test_axes_must_be_known_while_tracing(name: str, call: Any) -> None:
+    with pytest.raises(TypeError, match="`axis` must be known while tracing") as caught:
+        tf.function(call)(tf.constant(0))
+    assert any(__file__ in note for note in caught.value.__notes__)
+
+
+def test_a_table_of_axes_is_a_list_of_them() -> None:
+    assert float(tf.function(lambda: tf.reduce_sum(IMAGE + 1, [[1], [2]]))()[0, 0]) == 16.0
+    assert float(tf.reduce_sum(IMAGE + 1, tf.constant([[1], [2]]))[0, 0]) == 16.0
+
+
+def test_moments_of_complex_numbers_and_means_of_segments() -> None:
+    z = tf.constant([[1 + 1j, 2.0], [3.0, 4 - 2j]])
+    for found in (tf.nn.moments(z, [0]), tf.nn.weighted_moments(z, [0], tf.ones_like(z))):
+        np.testing.assert_allclose(found[1], [1.25, 2.0])
+    v = tf.Variable([1 + 1j, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        y = tf.math.segment_mean(v, [0, 0, 1])
+    assert tape.gradient(y, v).numpy().tolist() == [0.5, 0.5, 1.0]

@@ -66,3 +66,12 @@ def test_in_functions_and_datasets(tmp_path: Path) -> None:
 def test_bad_input(call: Any, message: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         call()
+
+
+def test_brightness_of_png_pictures_is_tensorflows() -> None:
+    r = np.random.RandomState(0)
+    pixels = r.randint(0, 255, (4, 4, 3)).astype(np.uint8)
+    found = tf.io.decode_png(tf.io.encode_png(pixels), channels=1)
+    assert found.numpy()[0, :, 0].tolist() == [92, 125, 119, 103]
+    clear = np.dstack([pixels, pixels[..., :1]])
+    np.testing.assert_array_equal(tf.io.decode_png(tf.io.encode_png(clear), channels=1), found)

@@ -122,3 +122,9 @@ def test_regular_expressions_may_be_tensors() -> None:
         both(words, tf.constant("("))
     with pytest.raises(tf.errors.InvalidArgumentError, match="`pattern` must be one string"):
         match("a", patterns)
+
+
+def test_texts_in_a_format_are_shown_as_tensors() -> None:
+    assert tf.strings.format("{} {}", ("x", tf.constant(["y"]))).numpy() == b'"x" ["y"]'
+    assert tf.strings.format("{}", [["a", "b"]]).numpy() == b'["a" "b"]'
+    assert tf.strings.format("{}", (1.5,)).numpy() == b"1.5"

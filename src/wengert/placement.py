@@ -16,6 +16,7 @@ from wengert.core.context import State, executing_eagerly, using
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.symbolic import is_symbolic
 from wengert.engines import devices
+from wengert.ops.sizes import listed
 
 
 class device:
@@ -106,7 +107,7 @@ def group(*inputs: Any, **kwargs: Any) -> None:
 
 def tuple_(tensors: Any, control_inputs: Any = None, name: Any = None) -> list[Any]:
     """The tensors, once all of them are computed, which eagerly they are."""
-    return list(tensors)
+    return listed("tuple", "tensors", tensors)
 
 
 def get_logger() -> logging.Logger:

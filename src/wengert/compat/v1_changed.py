@@ -35,7 +35,9 @@ def dropout(
     from wengert.ops.dropout import dropout as dropped
 
     if (keep_prob is None) == (rate is None):
-        text = "dropout: give one of `keep_prob` and `rate`. TensorFlow 2's tf.nn.dropout has `rate`."
+        text = (
+            "dropout: give one of `keep_prob` and `rate`. TensorFlow 2's tf.nn.dropout has `rate`."
+        )
         raise at_site(ValueError(text))
     return dropped(x, 1.0 - keep_prob if rate is None else rate, noise_shape, seed)
 

@@ -224,7 +224,7 @@ def _by_enum(number: int) -> DType:
     for name, enum in _ENUM.items():
         if enum == number:
             return _BY_NAME[name]
-    raise TypeError(f"as_dtype: {number} is not the number of an element type.")
+    raise at_site(TypeError(f"as_dtype: {number} is not the number of an element type."))
 
 
 def nums(*kinds: str) -> frozenset[int]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from wengert.core.composite import components, differ, is_composite, rebuilt
+from wengert.core.errors import at_site
 
 _LEAF_SEQUENCES = (str, bytes, bytearray, memoryview)
 
@@ -24,9 +25,9 @@ def _is_container(kind: type) -> bool:
     return issubclass(kind, Mapping | MappingView) or hasattr(kind, "__attrs_attrs__")
 
 
-def is_nested(structure: Any) -> bool:
+def is_nested(seq: Any) -> bool:
     """Whether a value is a container rather than a leaf."""
-    return _is_container(type(structure))
+    return _is_container(type(seq))
 
 
 def _opens(structure: Any, expand: bool) -> bool:
@@ -42,9 +43,10 @@ def _sorted_keys(mapping: Any) -> list[Any]:
     try:
         return sorted(mapping)
     except TypeError:
-        raise TypeError(
+        error = TypeError(
             f"nest: the keys of a dict must be sortable; got {list(mapping)!r}. Use keys of one type."
-        ) from None
+        )
+        raise at_site(error) from None
 
 
 def _children(structure: Any) -> list[Any]:
@@ -96,15 +98,17 @@ def _rebuild(structure: Any, children: list[Any]) -> Any:
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
     """Applies a function to the leaves of structures that have the same form."""
     if not callable(func):
-        raise TypeError(f"map_structure: `func` must be callable; got {func!r}.")
+        raise at_site(TypeError(f"map_structure: `func` must be callable; got {func!r}."))
     if not structure:
-        raise ValueError("map_structure: give at least one structure.")
+        raise at_site(ValueError("map_structure: give at least one structure."))
     check_types = kwargs.pop("check_types", True)
     expand = kwargs.pop("expand_composites", False)
     if kwargs:
-        raise ValueError(
-            f"map_structure: only `check_types` and `expand_composites` are keywords; got "
-            f"`{next(iter(kwargs))}`."
+        raise at_site(
+            ValueError(
+                f"map_structure: only `check_types` and `expand_composites` are keywords; got "
+                f"`{next(iter(kwargs))}`."
+            )
         )
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types, expand)
@@ -116,13 +120,18 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """Puts leaves back into the form of `structure`."""
     if not is_nested(flat_sequence):
-        raise TypeError(
-            f"pack_sequence_as: `flat_sequence` must be a list of leaves; got {flat_sequence!r}."
+        raise at_site(
+            TypeError(
+                f"pack_sequence_as: `flat_sequence` must be a list of leaves; got "
+                f"{_short(flat_sequence)}."
+            )
         )
     leaves = list(flat_sequence)
     count = len(flatten(structure, expand_composites))
     if count != len(leaves):
-        raise ValueError(f"pack_sequence_as: the structure has {count} leaves; got {len(leaves)}.")
+        raise at_site(
+            ValueError(f"pack_sequence_as: the structure has {count} leaves; got {len(leaves)}.")
+        )
     return _pack(structure, iter(leaves), expand_composites)
 
 
@@ -139,7 +148,7 @@ def assert_same_structure(
     problem = _difference(nest1, nest2, check_types, expand_composites)
     if problem is not None:
         kind, text = problem
-        raise kind(f"assert_same_structure: the structures differ: {text}.")
+        raise at_site(kind(f"assert_same_structure: the structures differ: {text}."))
 
 
 def _difference(

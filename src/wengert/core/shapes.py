@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site, invalid, invalid_dtype
 
 Shape = tuple[int | None, ...] | None
 
@@ -28,7 +28,8 @@ class Dimension:
 
     def __index__(self) -> int:
         if self.value is None:
-            raise TypeError("Dimension: an unknown size is not a number. Use tf.shape(x).")
+            text = "Dimension: an unknown size is not a number. Use tf.shape(x)."
+            raise at_site(TypeError(text))
         return self.value
 
     __int__ = __index__
@@ -45,12 +46,11 @@ def _size(value: Any) -> int | None:
     else:
         try:
             size = value.__index__()
-        except AttributeError:
-            raise TypeError(
-                f"TensorShape: a size must be a whole number or None; got {value!r}."
-            ) from None
+        except (AttributeError, TypeError):
+            text = f"TensorShape: a size must be a whole number or None; got {value!r}."
+            raise at_site(TypeError(text)) from None
     if size is not None and size < 0:
-        raise ValueError(f"TensorShape: a size must not be negative; got {size}.")
+        raise at_site(ValueError(f"TensorShape: a size must not be negative; got {size}."))
     return size
 
 
@@ -61,12 +61,18 @@ def as_shape(value: Any) -> Shape:
     if isinstance(value, TensorShape):
         return value._dims
     if isinstance(value, str):
-        raise TypeError(f"TensorShape: a shape is a list of sizes; got {value!r}.")
+        raise _no_shape(value)
     if hasattr(value, "numpy"):
         value = value.numpy()
+        if isinstance(value, bytes):  # whose letters would pass for sizes
+            raise _no_shape(value)
     if isinstance(value, Iterable) and getattr(value, "ndim", 1):
         return tuple(_size(d) for d in value)
     return (_size(value),)
+
+
+def _no_shape(value: Any) -> Exception:
+    return at_site(TypeError(f"TensorShape: a shape is a list of sizes; got {value!r}."))
 
 
 class TensorShape:
@@ -94,7 +100,8 @@ class TensorShape:
 
     def _known(self, what: str) -> tuple[int | None, ...]:
         if self._dims is None:
-            raise ValueError(f"{what}: the rank of this shape is unknown. Use tf.shape(x).")
+            text = f"{what}: the rank of this shape is unknown. Use tf.shape(x)."
+            raise at_site(ValueError(text))
         return self._dims
 
     def num_elements(self) -> int | None:
@@ -141,25 +148,26 @@ class TensorShape:
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
         if self._dims is not None and len(self._dims) < rank:
-            raise ValueError(f"TensorShape: {self} must have rank at least {rank}.")
+            raise at_site(ValueError(f"TensorShape: {self} must have rank at least {rank}."))
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
         if self._dims is not None and len(self._dims) > rank:
-            raise ValueError(f"TensorShape: {self} must have rank at most {rank}.")
+            raise at_site(ValueError(f"TensorShape: {self} must have rank at most {rank}."))
         return self
 
     def assert_has_rank(self, rank: int) -> None:
         if self.rank not in (None, rank):
-            raise ValueError(f"TensorShape: {self} must have rank {rank}.")
+            raise at_site(ValueError(f"TensorShape: {self} must have rank {rank}."))
 
     def assert_is_compatible_with(self, other: Any) -> None:
         if not self.is_compatible_with(other):
-            raise ValueError(f"TensorShape: {self} and {TensorShape(other)} are incompatible.")
+            text = f"TensorShape: {self} and {TensorShape(other)} are incompatible."
+            raise at_site(ValueError(text))
 
     def assert_is_fully_defined(self) -> None:
         if not self.is_fully_defined():
-            raise ValueError(f"TensorShape: {self} is not fully defined.")
+            raise at_site(ValueError(f"TensorShape: {self} is not fully defined."))
 
     def __len__(self) -> int:
         return len(self._known("len"))
@@ -218,7 +226,8 @@ def merge(a: Shape, b: Shape) -> Shape:
     if a is None or b is None:
         return b if a is None else a
     if not compatible(a, b):
-        raise ValueError(f"shapes: {TensorShape(a)} and {TensorShape(b)} are not compatible.")
+        text = f"shapes: {TensorShape(a)} and {TensorShape(b)} are not compatible."
+        raise at_site(ValueError(text))
     return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
 
 
@@ -281,18 +290,31 @@ def axes(name: str, axis: Any, rank: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(rank))
     if not isinstance(axis, int | Iterable):
-        raise at_site(
-            TypeError(
-                f"{name}: `axis` must be known while tracing; it comes from a tensor whose value is "
-                f"known only when the function runs. Give it as a Python number."
-            )
-        )
+        raise _open_axis(name)
     wanted = (axis,) if isinstance(axis, int) else tuple(axis)
     return tuple(check_axis(name, a, rank) for a in wanted)
 
 
+def _open_axis(name: str) -> Exception:
+    return at_site(
+        TypeError(
+            f"{name}: `axis` must be known while tracing; it comes from a tensor whose value is "
+            f"known only when the function runs. Give it as a Python number."
+        )
+    )
+
+
+def _need_number(name: str, axis: Any) -> None:
+    if hasattr(axis, "leaves"):  # a number of the running function; see `dims`
+        raise _open_axis(name)
+    if axis is None or isinstance(axis, str | bytes | Iterable):
+        raise invalid_dtype(name, f"`axis` must be one whole number or several; got {axis!r}")
+
+
 def check_axis(name: str, axis: int, rank: int) -> int:
     """One axis as a non-negative number, or an error that gives the range."""
+    if type(axis) is not int:
+        _need_number(name, axis)
     if not -rank <= axis < rank:
         raise invalid(
             name,

@@ -258,7 +258,7 @@ class TensorArray:
         """Some elements as one tensor."""
         if not self._eager():
             return gather(self.stack(), indices)
-        wanted = operand(indices)._array.tolist()
+        wanted = _vector("gather", "indices", indices)._array.tolist()
         count = len(self._list())
         for i in wanted:
             if not 0 <= i < count:
@@ -321,7 +321,9 @@ class TensorArray:
 
     def split(self, value: Any, lengths: Any, name: Any = None) -> TensorArray:
         """The array with pieces of `value` of the given lengths as its elements."""
-        x, sizes = self._of_dtype(value), operand(lengths)
+        x, sizes = self._of_dtype(value), _vector("split", "lengths", lengths)
+        if x.shape.rank == 0:
+            raise invalid("TensorArray.split", "`value` must have rows", x)
         if not self._eager():
             known = None if is_symbolic(sizes) else set(sizes._array.tolist())
             piece = known.pop() if known is not None and len(known) == 1 else None
@@ -342,7 +344,9 @@ class TensorArray:
 
     def scatter(self, indices: Any, value: Any, name: Any = None) -> TensorArray:
         """The array with the rows of `value` at the given places."""
-        x, places = self._of_dtype(value), operand(indices)
+        x, places = self._of_dtype(value), _vector("scatter", "indices", indices)
+        if x.shape.rank == 0:
+            raise invalid("TensorArray.scatter", "`value` must have rows", x)
         count, wanted = x._array.shape[0], places._array.shape[0]
         if is_open((count, wanted)):
             return self._scatter_all(places, x)
@@ -389,6 +393,19 @@ def _index(what: str, index: Any) -> Any:
             TypeError(f"TensorArray.{what}: the index must be a whole number; got {describe(i)}.")
         )
     return i if i.dtype is dtypes.int32 else cast(i, dtypes.int32)
+
+
+def _vector(method: str, what: str, value: Any) -> Any:
+    """A list of whole numbers as a tensor."""
+    x = operand(value)
+    if not x.dtype.is_integer or x.shape.rank not in (1, None):
+        # An empty list has no numbers of another dtype.
+        if x.shape.rank != 1 or x.shape.num_elements() != 0:
+            raise invalid_dtype(
+                f"TensorArray.{method}", f"`{what}` must be a list of whole numbers", x
+            )
+        return cast(x, dtypes.int32)
+    return x
 
 
 def _outside(what: str, i: int, count: int) -> Exception:

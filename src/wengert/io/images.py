@@ -82,8 +82,16 @@ def _pixels(picture: Any, channels: int) -> np.ndarray:
     if picture.mode.startswith("I") and channels in (0, 1):  # 16 bits
         return np.asarray(picture).astype(np.uint16)[..., None]
     mode = _MODES.get(channels) or _own_mode(picture)
+    if mode == "L" and picture.format == "PNG" and picture.mode in ("RGB", "RGBA"):
+        return _gray(np.asarray(picture))
     found = np.asarray(picture if picture.mode == mode else picture.convert(mode))
     return found[..., None] if found.ndim == 2 else found
+
+
+def _gray(pixels: np.ndarray) -> np.ndarray:
+    """Brightness as libpng computes it, in whole numbers and rounded down."""
+    red, green, blue = (pixels[..., k : k + 1].astype(np.uint32) for k in range(3))
+    return ((9797 * red + 19234 * green + 3737 * blue) >> 15).astype(np.uint8)
 
 
 def _own_mode(picture: Any) -> str:

@@ -14,13 +14,15 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
-from wengert.core.dims import is_open, negative
+from wengert.core.dims import formula, is_open, negative
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
+from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.ops.declare import static, static_tuple
 from wengert.ops.padding import pad
+from wengert.ops.sizes import at_least
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
 
@@ -132,14 +134,16 @@ def _pairs(name: str, what: str, value: Any, count: int) -> tuple[tuple[int, int
         not isinstance(p, tuple) or len(p) != 2 or any(map(negative, p)) for p in found
     ):
         raise invalid(name, f"`{what}` must be {count} pairs of sizes from 0 on; got {value!r}")
-    return found
+    if not is_open(found):
+        return found
+    return tuple([tuple([at_least(name, f"`{what}`", n, 0) for n in pair]) for pair in found])
 
 
 def _block(name: str, value: Any) -> tuple[int, ...]:
     found = static_tuple(name, value, "block_shape")
     if isinstance(static(name, value), int) or any(type(b) is int and b < 1 for b in found):
         raise invalid(name, f"`block_shape` must be a vector of sizes from 1 on; got {value!r}")
-    return found
+    return tuple([at_least(name, "`block_shape`", b, 1) for b in found])
 
 
 def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: Any = None) -> Any:
@@ -170,8 +174,17 @@ def batch_to_space(input: Any, block_shape: Any, crops: Any, name: Any = None) -
     for axis, (d, (a, b)) in enumerate(zip(sizes, edges, strict=True), 1):
         if not is_open((a, b, d)) and a + b > d:
             raise invalid("batch_to_space", f"`crops` {[a, b]} exceed axis {axis} of size {d}", x)
-    index = [marked(a, d - b, None) for d, (a, b) in zip(sizes, edges, strict=True)]
+    index = [marked(a, _end(d, a, b), None) for d, (a, b) in zip(sizes, edges, strict=True)]
     return apply(STRIDED_SLICE, out, index=((None, None, None), *index))
+
+
+@formula
+def _end(size: int, before: int, after: int) -> int:
+    """Where an axis ends that is cropped at both ends."""
+    if not is_symbol(size) and before + after > size:
+        rule = f"`crops` {[before, after]} exceed an axis of size {size}"
+        raise invalid("batch_to_space", rule)
+    return size - after
 
 
 def required_space_to_batch_paddings(
@@ -181,6 +194,8 @@ def required_space_to_batch_paddings(
     what = "required_space_to_batch_paddings"
     sizes = static_tuple(what, input_shape, "input_shape")
     block = static_tuple(what, block_shape, "block_shape")
+    if 0 in block:
+        raise invalid(what, f"`block_shape` must not hold a 0; got {list(block)}")
     if len(sizes) != len(block):
         raise invalid(what, "`input_shape` and `block_shape` differ in length")
     base = ((0, 0),) * len(block)

@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.ops import philox
 from wengert.ops.cast import cast
@@ -29,6 +29,7 @@ from wengert.ops.reduce import reduce_sum
 from wengert.ops.seeds import next_state
 from wengert.ops.select import where
 from wengert.ops.shaping import reshape, stop_gradient
+from wengert.ops.sizes import at_least, fixed
 
 _DRAWS = 256
 
@@ -84,6 +85,14 @@ DRAW = Op(
 )
 
 
+def _positive(name: str, what: str, value: Any) -> int:
+    """A number of classes; TensorFlow cuts fractions off."""
+    number = int(value) if type(value) is float else fixed(name, what, value)
+    if not isinstance(number, int):
+        raise invalid_dtype(name, f"`{what}` must be one whole number", value)
+    return at_least(name, f"`{what}`", number, 1)
+
+
 def _sampled(
     name: str,
     quantile: Any,
@@ -94,12 +103,13 @@ def _sampled(
     limit: int,
     seed: Any,
 ) -> Candidates:
+    count, limit = _positive(name, "num_sampled", count), _positive(name, "range_max", limit)
     if unique and count > limit:
         rule = f"{count} distinct classes cannot be drawn from {limit}"
         raise invalid(name, rule, help="Draw fewer, or pass unique=False.")
     state = next_state(name, seed)
     found, tries = apply(
-        DRAW, state, quantile=quantile, count=int(count), unique=bool(unique), limit=int(limit)
+        DRAW, state, quantile=quantile, count=count, unique=bool(unique), limit=limit
     )
     turns = cast(tries, dtypes.float32)
 

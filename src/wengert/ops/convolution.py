@@ -8,17 +8,21 @@ against patches and BLAS, XLA's convolution is as fast or faster in every direct
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import invalid
+from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.ops import sliding as geometry
 from wengert.ops.compiled import compiled
 from wengert.ops.convolution_lowerings import lower_conv, lower_filter, lower_input
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import outer_sizes
+
+_MOST_BYTES = 2**59  # of one channel of a padded image; XLA counts those of all in 63 bits
 
 
 def _infer_conv(x: Spec, w: Spec, strides: Any, padding: Any, dilations: Any, first: bool) -> Spec:
@@ -49,8 +53,17 @@ def _infer_conv(x: Spec, w: Spec, strides: Any, padding: Any, dilations: Any, fi
         None if k is None else (k - 1) * d + 1
         for k, d in zip(w.shape[:spatial], dilations, strict=True)
     ]
+    if inner == 1 and not any(n is None or is_symbol(n) for n in (*sizes, *reach)):
+        _check_reach(sizes, reach, x.dtype.size)
     counts = outer_sizes("conv", sizes, reach, strides, padding)
     return Spec(geometry.join(batch, outer, counts, first), x.dtype)
+
+
+def _check_reach(sizes: Any, reach: Any, itemsize: int) -> None:
+    """Refuses windows that reach further than a padded image can: XLA would end the process."""
+    if math.prod(n + span for n, span in zip(sizes, reach, strict=True)) * itemsize > _MOST_BYTES:
+        rule = f"a window that spans {list(reach)} is too wide for an image of {list(sizes)}"
+        raise invalid("conv", rule, help="Use smaller `dilations`.")
 
 
 def _infer_input(g: Spec, w: Spec, shape: Any, **at: Any) -> Spec:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
+from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand, to_tensor
-from wengert.core.dims import Dim, is_open, known_unequal, larger, negative
+from wengert.core.dims import Dim, broadcast, is_open, known_unequal, larger, negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import InvalidTypeError, at_site, invalid, invalid_dtype
 from wengert.core.lazy import lax
@@ -22,25 +22,23 @@ from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.ops.declare import is_dynamic, of_unknown_length, static_int, static_tuple
+from wengert.ops.sizes import at_least, made
+from wengert.ops.sizes import whole_shape as sizes
 
 _SMALL = 4096  # elements that a trace makes at once
+_LARGEST = 2**63 - 1  # size of an axis
+_MOST_TRACED = 2**31  # numbers of a `range` that a trace counts
 _RANGE_TYPES = (
     dtypes.int8, dtypes.int16, dtypes.uint16, dtypes.uint32, dtypes.uint64, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64,
 )  # fmt: skip
-
-
-def sizes(name: str, shape: Any) -> tuple[int, ...]:
-    """A shape as plain sizes, none of them negative."""
-    found = static_tuple(name, shape)
-    if any(map(negative, found)):
-        raise invalid(name, f"a size must not be negative; got shape {list(found)}")
-    return found
 
 
 def _filled(shape: tuple[int, ...], value: Any) -> Any:
     """An array of one value in a trace: made now, or by the graph when it is large or open."""
     from wengert.ops.shaping import BROADCAST_TO
 
+    if max((d for d in shape if type(d) is int), default=0) > _LARGEST:
+        raise invalid("fill", f"no tensor can have a size beyond 64 bits; got shape {list(shape)}")
     if not is_open(shape) and math.prod(shape) <= _SMALL:
         return wrap(np.broadcast_to(value, shape).copy(), caller(1))
     return apply(BROADCAST_TO, wrap(value), shape=shape)
@@ -65,8 +63,9 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if array.shape == wanted:
         return x
     if array.size == 1:
-        return wrap(np.full(wanted, array.reshape(()), array.dtype), caller())
-    if array.size == int(np.prod(wanted)):
+        one = array.reshape(())
+        return wrap(made("constant", np.full, wanted, one, array.dtype), caller())
+    if array.size == math.prod(wanted):
         return wrap(array.reshape(wanted), caller())
     raise invalid(
         "constant",
@@ -89,7 +88,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any
         return fill(shape, wrap(_blank((), dtypes.as_dtype(dtype))))
     found, kind = sizes("zeros", shape), dtypes.as_dtype(dtype)
     if executing_eagerly():
-        return wrap(_blank(found, kind), caller())
+        return wrap(made("zeros", _blank, found, kind), caller())
     return _filled(found, _blank((), kind))
 
 
@@ -102,7 +101,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any 
         return fill(shape, wrap(np.ones((), kind.np)))
     found = sizes("ones", shape)
     if executing_eagerly():
-        return wrap(np.ones(found, kind.np), caller())
+        return wrap(made("ones", np.ones, found, kind.np), caller())
     return _filled(found, np.ones((), kind.np))
 
 
@@ -153,8 +152,17 @@ def fill(dims: Any, value: Any, name: Any = None, layout: Any = None) -> Any:
     x = operand(value)
     if x._array.ndim and known_unequal(x._array.size, 1):
         raise invalid("fill", "`value` must be a scalar", x)
-    shape = dims if of_unknown_length(dims) else sizes("fill", dims)
+    shape = _as_vector(dims) if of_unknown_length(dims) else sizes("fill", dims)
     return broadcast_to(reshape(x, ()) if x._array.ndim else x, shape)
+
+
+def _as_vector(dims: Any) -> Any:
+    """A shape whose length a function knows when it runs; a single number counts as a list."""
+    from wengert.ops.shaping import reshape
+
+    if not dims.dtype.is_integer:
+        raise invalid_dtype("fill", "a shape is made of whole numbers", dims)
+    return dims if dims.shape.rank == 1 else reshape(dims, (-1,))
 
 
 def eye(
@@ -167,13 +175,18 @@ def eye(
     """The identity matrix, or a batch of them."""
     rows = static_int("eye", num_rows, "num_rows")
     columns = rows if num_columns is None else static_int("eye", num_columns, "num_columns")
+    rows, columns = sizes("eye", (rows, columns))
     batch = () if batch_shape is None else sizes("eye", batch_shape)
     if dtypes.as_dtype(dtype) is dtypes.string:
         raise invalid_dtype("eye", "there is no identity matrix of strings")
     if is_open((rows, columns, *batch)):
         return _open_eye(rows, columns, batch, dtypes.as_dtype(dtype))
-    matrix = np.eye(*sizes("eye", (rows, columns)), dtype=dtypes.as_dtype(dtype).np)
-    return wrap(np.broadcast_to(matrix, (*batch, rows, columns)) if batch else matrix, caller())
+    return wrap(made("eye", _eye, rows, columns, batch, dtypes.as_dtype(dtype)), caller())
+
+
+def _eye(rows: int, columns: int, batch: tuple[int, ...], dtype: DType) -> np.ndarray:
+    matrix = np.eye(rows, columns, dtype=dtype.np)
+    return np.broadcast_to(matrix, (*batch, rows, columns)) if batch else matrix
 
 
 def _open_eye(rows: Any, columns: Any, batch: tuple[Any, ...], dtype: DType) -> Any:
@@ -188,23 +201,37 @@ def _open_eye(rows: Any, columns: Any, batch: tuple[Any, ...], dtype: DType) -> 
 def _check_range(first: Any, last: Any, step: Any) -> None:
     if step == 0:
         raise invalid("range", "`delta` must not be 0")
-    if (last - first if step > 0 else first - last) < 0:
+    if not (last - first if step > 0 else first - last) >= 0:  # NaN leads nowhere
         raise invalid(
             "range",
             f"`limit` {last} does not lie beyond `start` {first} in the direction of `delta` {step}",
         )
 
 
+def _check_count(first: Any, last: Any, step: Any, most: int) -> None:
+    """Refuses a range of fractions that never ends, or not before memory does."""
+    if not abs(float(last - first) / float(step)) < most:
+        raise invalid("range", f"from {first} to {last} by {step} there are too many numbers")
+
+
 def _range_kernel(
     start: np.ndarray, limit: np.ndarray, delta: np.ndarray, count: int
 ) -> np.ndarray:
-    _check_range(*(v[()] for v in (start, limit, delta)))
+    first, last, step = start[()], limit[()], delta[()]
+    _check_range(first, last, step)
+    if start.dtype.kind not in "iu":
+        _check_count(first, last, step, _MOST_TRACED)
     return start + np.arange(count).astype(start.dtype) * delta
 
 
 def _lower_range(start: Any, limit: Any, delta: Any, count: int) -> Any:
     forwards = delta > 0
-    fail_if(lambda: (delta == 0) | (forwards & (limit < start)) | (~forwards & (start < limit)))
+    fail_if(
+        lambda: (delta == 0) | ~((forwards & (limit >= start)) | (~forwards & (start >= limit)))
+    )
+    if start.dtype.kind not in "iu":
+        far = lambda x: lax.convert_element_type(x, np.float64)
+        fail_if(lambda: ~(abs(far(limit - start) / far(delta)) < _MOST_TRACED))
     return start + lax.iota(start.dtype, count) * delta
 
 
@@ -279,9 +306,10 @@ def range(  # the name is TensorFlow's
     first, last, step = (_scalar(a, kind) for a in arrays)
     _check_range(first, last, step)
     if kind.is_integer:
-        return wrap(np.arange(first, last, step, dtype=kind.np), caller())
+        return wrap(made("range", np.arange, first, last, step, kind.np), caller())
+    _check_count(first, last, step, _LARGEST)
     count = int(np.ceil(np.abs((last - first) / step)))
-    return wrap(first + np.arange(count).astype(kind.np) * step, caller())
+    return wrap(first + made("range", np.arange, count).astype(kind.np) * step, caller())
 
 
 def _is_open(x: Any) -> bool:
@@ -290,7 +318,11 @@ def _is_open(x: Any) -> bool:
 
 def _scalar(array: np.ndarray, kind: DType) -> Any:
     """One number; fractions stay in their type, so that counting rounds as TensorFlow does."""
-    return array.astype(kind.np).item() if kind.is_integer else array.astype(kind.np)[()]
+    if not kind.is_integer:
+        return array.astype(kind.np)[()]
+    if array.dtype.kind not in "iu" and not kind.min <= float(array) <= kind.max:
+        raise invalid("range", f"{float(array)} is not a number of dtype {kind.name}")
+    return array.astype(kind.np).item()
 
 
 def _number(value: Any, wanted: DType | None) -> np.ndarray:
@@ -310,7 +342,7 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
     from wengert.core.convert import operands
     from wengert.core.shapes import check_axis
     from wengert.ops.cast import cast
-    from wengert.ops.dims import broadcast_sizes, expand_dims
+    from wengert.ops.dims import expand_dims
     from wengert.ops.joining import concat
     from wengert.ops.shaping import broadcast_to
 
@@ -320,16 +352,18 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
     counts = static_tuple("linspace", num, "num")
     if len(counts) != 1 or negative(counts[0]):
         raise invalid("linspace", "`num` must be one number, not negative", num)
-    count = counts[0]
+    count = at_least("linspace", "`num`", counts[0], 0)
     given = x._array.shape, y._array.shape
-    shape: Any = broadcast_sizes(*given) if is_open(given) else shapes.broadcast("linspace", *given)
+    shape = broadcast("linspace", *given)
     place = check_axis("linspace", static_int("linspace", axis), len(shape) + 1)
     x, y = (expand_dims(broadcast_to(v, shape), place) for v in (x, y))
     if type(count) is Dim:
         return _open_linspace(x, y, count, place, len(shape) + 1)
     if count <= 1:
         return x if count == 1 else x[(builtins.slice(None),) * place + (builtins.slice(0),)]
-    steps = np.arange(1, count - 1).reshape([-1 if k == place else 1 for k in _upto(len(shape))])
+    steps = made("linspace", np.arange, 1, count - 1).reshape(
+        [-1 if k == place else 1 for k in _upto(len(shape))]
+    )
     inner = x + (y - x) / float(count - 1) * wrap(steps.astype(x.dtype.np))
     return concat([x, inner, y], place)
 

@@ -16,7 +16,7 @@ from wengert.core.errors import InvalidIndexError, invalid
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import of_length, static_tuple
+from wengert.ops.declare import of_length, static_int, static_tuple
 from wengert.ops.slicing import marked, writable
 from wengert.ops.strides import SLICE_GRAD, STRIDED_SLICE, Index, infer, kernel, lower
 
@@ -138,6 +138,13 @@ BLOCK_GRAD = Op(
 )
 
 
+def _mask(what: str, value: Any) -> int:
+    """The bits of a mask; none for `None`. TensorFlow cuts fractions off."""
+    if value is None or type(value) is float:
+        return int(value or 0)
+    return int(static_int("strided_slice", value, what))
+
+
 def strided_slice(
     input_: Any,
     begin: Any,
@@ -164,6 +171,11 @@ def strided_slice(
     )
     if not len(starts) == len(stops) == len(steps):
         raise invalid("strided_slice", "`begin`, `end` and `strides` must be equally long", x)
+    begin_mask, end_mask = _mask("begin_mask", begin_mask), _mask("end_mask", end_mask)
+    ellipsis_mask, new_axis_mask, shrink_axis_mask = (
+        _mask("ellipsis_mask", ellipsis_mask), _mask("new_axis_mask", new_axis_mask),
+        _mask("shrink_axis_mask", shrink_axis_mask),
+    )  # fmt: skip
     index: list[Any] = []
     for i, (a, b, step) in enumerate(zip(starts, stops, steps, strict=True)):
         bit = 1 << i

@@ -159,7 +159,7 @@ def place_of(name: str, axis: int, x: Any, extra: int = 0) -> int:
 
     Where the rank is unknown, axes can only be counted from the front.
     """
-    if type(x) is SymbolicTensor and axis >= 0 and x.shape.rank is None:
+    if type(x) is SymbolicTensor and type(axis) is int and axis >= 0 and x.shape.rank is None:
         return axis
     return shapes.check_axis(name, axis, x._array.ndim + extra)
 
@@ -278,7 +278,9 @@ def static_float(name: str, value: Any, what: str) -> float:
     if isinstance(value, Variable) and not executing_eagerly():
         value = Hooks.read(value)
     if isinstance(value, Value) and _followed(value):
-        rule = f"`{what}` must be a plain number; a tape follows this one, and no gradient reaches it"
+        rule = (
+            f"`{what}` must be a plain number; a tape follows this one, and no gradient reaches it"
+        )
         raise invalid_dtype(name, rule, value, help=f"Give float({what}).")
     if type(value) is SymbolicTensor:
         return float(value)  # says why there is no number

@@ -16,7 +16,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.dims import known_unequal, larger
-from wengert.core.errors import invalid
+from wengert.core.errors import describe, invalid
 from wengert.core.lazy import jnp, lax
 from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
@@ -167,7 +167,14 @@ def _range(name: str, k: Any, align: str) -> tuple[int, int]:
 def _padding(value: Any) -> Any:
     if isinstance(value, Value):
         value = value.__array__()
-    return value.item() if isinstance(value, np.ndarray | np.generic) else value
+    if isinstance(value, list | tuple | np.ndarray | np.generic):
+        value = np.asarray(value)
+        if value.size != 1:
+            raise invalid("diag", f"`padding_value` must be one number; got {value.size}")
+        return value.item()
+    if not isinstance(value, int | float | complex | str | bytes):
+        raise invalid("diag", f"`padding_value` must be one number; got {describe(value)}")
+    return value
 
 
 def _infer_diag(

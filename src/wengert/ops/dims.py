@@ -9,17 +9,18 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import Hooks, operand
-from wengert.core.dims import Dim, is_open, larger
+from wengert.core.dims import formula, is_open, larger
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
-from wengert.core.lowering import as_value
+from wengert.core.lowering import as_value, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
-from wengert.ops.declare import place_of, rank_of, static, static_tuple
+from wengert.ops.declare import number_type, place_of, rank_of, static, static_tuple
+from wengert.ops.sizes import listed
 
 SHAPE = Op(
     "shape",
@@ -32,7 +33,7 @@ SHAPE = Op(
 
 
 def _whole_type(out_type: Any) -> DType:
-    return dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
+    return dtypes.int32 if out_type is None else number_type("size", out_type)
 
 
 def shape(input: Any, out_type: Any = None, name: Any = None) -> Any:
@@ -52,7 +53,7 @@ def row_count(x: Any) -> Any:
 
 def shape_n(input: Any, out_type: Any = dtypes.int32, name: Any = None) -> list[Any]:
     """The shape of each tensor in a list."""
-    return [shape(x, out_type) for x in input]
+    return [shape(x, out_type) for x in listed("shape_n", "input", input)]
 
 
 # A number that is known when the function runs, as a scalar tensor; several as a vector.
@@ -190,10 +191,13 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     """The shape that two shapes, given as vectors, broadcast to."""
     x = operand(shape_x, None, getattr(shape_y, "dtype", dtypes.int32))
     y = operand(shape_y, None, x.dtype)
+    for given in (x, y):
+        if rank_of(given) not in (1, None):
+            raise invalid("broadcast_dynamic_shape", "a shape is a vector of sizes", given)
     if is_symbolic(x) or is_symbolic(y):
         from wengert.ops.joining import stack
 
-        sizes = broadcast_sizes(static_tuple("shape", x), static_tuple("shape", y))
+        sizes = _broadcast_sizes(static_tuple("shape", x), static_tuple("shape", y))
         return stack([operand(d, None, x.dtype) for d in sizes]) if sizes else x
     found = shapes.broadcast(
         "broadcast_dynamic_shape", tuple(x._array.tolist()), tuple(y._array.tolist())
@@ -201,15 +205,25 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     return wrap(np.array(found, x.dtype.np), caller())
 
 
-def broadcast_sizes(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What two shapes with unknown sizes broadcast to."""
+def _broadcast_sizes(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What two shapes with unknown sizes broadcast to; that they do is found out when it runs."""
     rank = max(len(x), len(y))
     x, y = (1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y
     return tuple(
-        [b if a == 1 else a if b == 1 or (type(b) is Dim and type(a) is int) else
-         b if type(a) is Dim and type(b) is int else larger(a, b)
-         for a, b in zip(x, y, strict=True)]
-    )  # fmt: skip
+        [
+            b if a == 1 else a if b == 1 or a == b else _common(a, b)
+            for a, b in zip(x, y, strict=True)
+        ]
+    )
+
+
+@formula
+def _common(a: int, b: int) -> int:
+    """The size that two broadcast to; an error where they do not."""
+    if is_symbol(a) or is_symbol(b):
+        return larger(a, b)
+    found: Any = shapes.broadcast("broadcast_dynamic_shape", (a,), (b,))
+    return found[0]
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.core.convert import operand
-from wengert.core.dims import known_unequal
+from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.tensor import Value
 from wengert.ops.declare import static
@@ -19,7 +19,9 @@ def _shape(name: str, x: Any, noise_shape: Any) -> tuple[int, ...]:
     own = x._array.shape
     if noise_shape is None:
         return own
-    given = tuple(static(name, noise_shape))
+    given = static(name, noise_shape)
+    if not isinstance(given, tuple) or any(not isinstance(n, int | Dim | None) for n in given):
+        raise invalid(name, "`noise_shape` must be a list of sizes", noise_shape)
     if len(given) == len(own):
         given = tuple([d if n is None else n for n, d in zip(given, own, strict=True)])
     if len(given) != len(own) or any(

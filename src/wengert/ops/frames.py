@@ -16,11 +16,12 @@ from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
+from wengert.ops.create import zeros
 from wengert.ops.dct import dct
 from wengert.ops.declare import in_float32, need_rank, static, static_int
 from wengert.ops.fft import fit, irfft, rfft
 from wengert.ops.power import rsqrt
-from wengert.ops.sizes import factor
+from wengert.ops.sizes import at_least, factor
 from wengert.ops.windows import hann_window, vorbis_window
 
 
@@ -143,6 +144,8 @@ def frame(
         raise invalid(
             "frame", f"`frame_length` {length} must not be negative, `frame_step` {step} positive"
         )
+    length = at_least("frame", "`frame_length`", length, 0)
+    step = at_least("frame", "`frame_step`", step, 1)
     x = _move_last(x, place)
     if pad_end:
         x = _padded(x, length, step, pad_value)
@@ -178,6 +181,7 @@ def overlap_and_add(signal: Any, frame_step: Any, name: Any = None) -> Any:
         raise at_site(ValueError(str(error))) from None
     if not isinstance(step, int | Dim) or (isinstance(step, int) and step < 1):
         raise invalid("overlap_and_add", f"`frame_step` must be a positive number; got {step}")
+    step = at_least("overlap_and_add", "`frame_step`", step, 1)
     return apply(OVERLAP_AND_ADD, x, step=step)
 
 
@@ -278,6 +282,9 @@ def inverse_mdct(
     x = operand(mdcts)
     need_rank("inverse_mdct", x, 1)
     half = x._array.shape[-1]
+    if half == 0:
+        need_rank("inverse_mdct", x, 2)
+        return zeros((*x._array.shape[:-2], 0), x.dtype)
     spread = dct(x, 4, norm=norm)
     last = spread._array.ndim - 1
     first, second = split(spread, 2, last)

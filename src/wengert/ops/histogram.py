@@ -24,6 +24,7 @@ from wengert.ops.reduce import reduce_max
 from wengert.ops.segment import unsorted_segment_sum
 from wengert.ops.select import maximum
 from wengert.ops.shaping import reshape
+from wengert.ops.sizes import at_least
 from wengert.ops.sorting import choose_type
 
 _COUNTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
@@ -194,9 +195,7 @@ def _histogram_args(name: str, values: Any, value_range: Any, nbins: Any) -> tup
     ends, n = operand(value_range, None, x.dtype), static_int(name, nbins, "nbins")
     if known_unequal(ends._array.shape, (2,)):
         raise invalid(name, "`value_range` must be two numbers", ends)
-    if negative(n - 1):
-        raise invalid(name, f"`nbins` must be positive; got {n}")
-    return x, ends, n
+    return x, ends, at_least(name, "`nbins`", n, 1)
 
 
 def histogram_fixed_width_bins(

@@ -26,6 +26,7 @@ from wengert.core.tensor import Tensor
 from wengert.ops.declare import is_dynamic, number_type, static, static_int, static_tuple
 from wengert.ops.gather import fail_outside, gather, whole_numbers
 from wengert.ops.shaping import reshape, stop_gradient
+from wengert.ops.sizes import at_least
 
 _INDEX = dtypes.nums("iu")
 
@@ -204,6 +205,7 @@ def one_hot(
     count = static("one_hot", depth)
     if not isinstance(count, int | Dim) or negative(count):
         raise invalid("one_hot", f"`depth` must be a number from 0 on; got {depth!r}")
+    count = at_least("one_hot", "`depth`", count, 0)
     kind, given = _on_and_off(on_value, off_value, dtype)
     place = -1 if axis is None else static_int("one_hot", axis)
     rank = i._array.ndim
@@ -300,8 +302,8 @@ def sequence_mask(
     x = operand(lengths)
     if not x.dtype.is_numeric:
         raise invalid_dtype("sequence_mask", "`lengths` must be numbers", x)
-    if x.dtype.is_floating:
-        x = cast(x, dtypes.int64)  # a fraction of a place does not count
+    if x.dtype.is_floating and maxlen is not None:
+        x = cast(x, dtypes.int64)  # compared as whole numbers, like the `maxlen` that was given
     if maxlen is None:
         limit = _longest(x)
     else:
@@ -310,6 +312,7 @@ def sequence_mask(
             raise invalid("sequence_mask", f"`maxlen` must be one number; got {maxlen!r}")
         if negative(limit):
             raise invalid("sequence_mask", f"`maxlen` must be 0 or more; got {limit}")
+        limit = at_least("sequence_mask", "`maxlen`", limit, 0)
     kind = number_type("sequence_mask", dtype)
     return apply(SEQUENCE_MASK, x, maxlen=limit, dtype=kind)
 

@@ -22,10 +22,11 @@ from wengert.core.lowering import fail_if
 from wengert.core.op import PAIRS, Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, static
+from wengert.ops.declare import in_float32, need_rank, static
 from wengert.ops.dims import expand_dims, shape
 from wengert.ops.folding import fold
 from wengert.ops.gather import gather
+from wengert.ops.guarded import divide_no_nan
 from wengert.ops.power import exp, log
 from wengert.ops.reduce import reduce_sum
 from wengert.ops.select import where
@@ -136,7 +137,8 @@ def softmax_cross_entropy_with_logits(
     name = "softmax_cross_entropy_with_logits"
     if not logits.ndim:
         raise invalid(name, "`logits` must have at least one axis", logits)
-    place = shapes.check_axis(name, static(name, axis), logits.ndim)
+    axis = -1 if axis is None else static(name, axis)
+    place = shapes.check_axis(name, axis, logits.ndim)
     if labels._array.shape != logits._array.shape:
         shape = broadcast(name, labels._array.shape, logits._array.shape)
         labels, logits = broadcast_to(labels, shape), broadcast_to(logits, shape)
@@ -423,8 +425,23 @@ def compute_average_loss(
         while weight.shape.rank < loss.shape.rank:
             weight = expand_dims(weight, -1)
         loss = loss * weight
-    count = shape(loss)[0] if global_batch_size is None else operand(global_batch_size)
-    return reduce_sum(loss) / cast(count, loss.dtype)
+    need_rank("compute_average_loss", loss, 1)
+    count = shape(loss)[0] if global_batch_size is None else _batch_size(global_batch_size)
+    total, share = reduce_sum(loss), cast(count, loss.dtype)
+    return divide_no_nan(total, share) if loss.dtype.is_floating else total / share
+
+
+def _batch_size(value: Any) -> Any:
+    """How many examples there are in all: one whole number, which is not negative."""
+    from wengert.ops.checks import assert_non_negative
+
+    what = "compute_average_loss"
+    count = operand(value)
+    if not count.dtype.is_integer:
+        raise invalid_dtype(what, "`global_batch_size` must be a whole number", count)
+    need_rank(what, count, 0, 0)
+    assert_non_negative(count, f"{what}: `global_batch_size` must not be negative")
+    return count
 
 
 def scale_regularization_loss(regularization_loss: Any) -> Any:

@@ -18,6 +18,7 @@ from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank
 from wengert.ops.decompose import must_be_square
 from wengert.ops.diagonal import band_part, diag_part, set_diag
+from wengert.ops.gather import whole_numbers
 from wengert.ops.matmul import matmul
 from wengert.ops.solve import (
     TRIANGULAR_SOLVE,
@@ -35,17 +36,35 @@ def _infer_permute(x: Spec, order: Spec, inverse: bool) -> Spec:
     if x.shape is None or order.shape is None:
         return Spec(None, x.dtype)
     lead: Any = shapes.broadcast("permute_rows", x.shape[:-2], order.shape[:-1])
+    if inverse and known_unequal(x.shape[-2], order.shape[-1]):
+        raise invalid("lu", "`perm` must have one number for each row", x, order)
     return Spec((*lead, *x.shape[-2:]), x.dtype)
 
 
 def _permute_kernel(x: np.ndarray, order: np.ndarray, inverse: bool) -> np.ndarray:
+    _check_order(order, x.shape[-2], inverse)
     lead = np.broadcast_shapes(x.shape[:-2], order.shape[:-1])
     rows = np.broadcast_to(np.argsort(order, -1) if inverse else order, (*lead, order.shape[-1]))
     return np.take_along_axis(np.broadcast_to(x, (*lead, *x.shape[-2:])), rows[..., None], -2)
 
 
+def _check_order(order: np.ndarray, rows: int, inverse: bool) -> None:
+    """Refuses rows that are not there; what is undone must name each row once."""
+    outside = order[(order < 0) | (order >= rows)]
+    if outside.size:
+        rule = f"in `perm`, index {outside[0]} is out of bounds for axis 0 with size {rows}"
+        raise invalid("lu", rule)
+    once = order.shape[-1] == rows and (np.sort(order, -1) == np.arange(rows)).all()
+    if inverse and not once:
+        raise invalid("lu", f"`perm` must name each row from 0 to {rows - 1} once")
+
+
 def _lower_permute(x: Any, order: Any, inverse: bool) -> Any:
-    fail_if(lambda: (order < -x.shape[-2]) | (order >= x.shape[-2]))
+    rows = x.shape[-2]
+    if inverse:
+        fail_if(lambda: jnp.sort(order, -1) != jnp.arange(rows))
+    else:
+        fail_if(lambda: (order < 0) | (order >= rows))
     # `jnp.take_along_axis` builds the batched gather that `lax.gather` would want spelled out.
     lead = np.broadcast_shapes(x.shape[:-2], order.shape[:-1])
     rows = jnp.broadcast_to(jnp.argsort(order, -1) if inverse else order, (*lead, order.shape[-1]))
@@ -146,7 +165,14 @@ def lu_reconstruct(
 ) -> Any:
     """The matrix whose `lu` was taken."""
     lower, upper = _factors(operand(lower_upper))
-    return apply(PERMUTE_ROWS, matmul(lower, upper), operand(perm), inverse=True)
+    return apply(PERMUTE_ROWS, matmul(lower, upper), _perm("lu_reconstruct", perm), inverse=True)
+
+
+def _perm(name: str, perm: Any) -> Any:
+    """The order of rows that `lu` gave."""
+    order = whole_numbers(name, perm, "perm")
+    need_rank(name, order, 1)
+    return order
 
 
 def lu_solve(
@@ -160,7 +186,7 @@ def lu_solve(
     if known_unequal(x._array.shape[-1], right._array.shape[-2]):
         raise invalid("lu_solve", "`rhs` must have as many rows as the matrix", x, right)
     lower, upper = _factors(x)
-    b = apply(PERMUTE_ROWS, right, operand(perm), inverse=False)
+    b = apply(PERMUTE_ROWS, right, _perm("lu_solve", perm), inverse=False)
     return triangular_solve(upper, triangular_solve(lower, b), lower=False)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import broadcast
@@ -22,7 +22,7 @@ from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.complex import conj, real
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import in_float32, static_float, static_int, static_tuple
 from wengert.ops.dims import shape
 from wengert.ops.folding import fold
 from wengert.ops.gather import gather
@@ -82,6 +82,11 @@ MOMENTS = Op(
 )
 
 
+def _squared(x: Any) -> Any:
+    """The squares of absolute values, in the dtype of the values."""
+    return x * conj(x) if x.dtype.is_complex else x * x
+
+
 def moments(
     x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: Any = None
 ) -> tuple[Any, Any]:
@@ -90,7 +95,7 @@ def moments(
     if not x.dtype.is_floating:
         mean = reduce_mean(x, axis, keepdims=True)
         difference = x - mean
-        variance = reduce_mean(difference * difference, axis, keepdims=bool(keepdims))
+        variance = reduce_mean(_squared(difference), axis, keepdims=bool(keepdims))
         return reshape(mean, variance._array.shape), variance
     return apply(MOMENTS, x, axis=axis, keepdims=bool(keepdims))
 
@@ -111,7 +116,7 @@ def weighted_moments(
     total = reduce_sum(weights, axes, keepdims=True)
     mean = divide_no_nan(reduce_sum(weights * x, axes, keepdims=True), total)
     difference = x - mean
-    squares = reduce_sum(weights * difference * difference, axes, keepdims=True)
+    squares = reduce_sum(weights * _squared(difference), axes, keepdims=True)
     variance = divide_no_nan(squares, total)
     if not keepdims:
         _, axis = reduce_args("weighted_moments", weights, axes)
@@ -178,8 +183,9 @@ BIAS_ADD = Op(
 
 def bias_add(value: Any, bias: Any, data_format: Any = None, name: Any = None) -> Any:
     """Adds one number per channel."""
+    given = data_format if isinstance(data_format, str) else ""
     if data_format is not None and not (
-        data_format.startswith("NC") or (data_format.startswith("N") and data_format[-1] == "C")
+        given.startswith("NC") or (given.startswith("N") and given[-1] == "C")
     ):
         raise invalid("bias_add", f"`data_format` must be N...C or NC...; got {data_format!r}")
     value = operand(value)
@@ -210,22 +216,33 @@ def local_response_normalization(
 ) -> Any:  # fmt: skip
     """x / (bias + alpha * (sum of x² over the channels within `depth_radius`)) ** beta."""
     x = operand(input)
+    name = "local_response_normalization"
+    radius = 5 if depth_radius is None else _whole_radius(depth_radius)
+    bias = 1.0 if bias is None else static_float(name, bias, "bias")
+    alpha = 1.0 if alpha is None else static_float(name, alpha, "alpha")
+    beta = 0.5 if beta is None else static_float(name, beta, "beta")
     if x.ndim != 4:
-        raise invalid("local_response_normalization", "`input` must have rank 4", x)
+        raise invalid(name, "`input` must have rank 4", x)
     if not x.dtype.is_floating:
-        raise invalid("local_response_normalization", "`input` must be floating", x)
-    if depth_radius < 0:
-        rule = f"`depth_radius` must not be negative; got {depth_radius}"
-        raise invalid("local_response_normalization", rule)
+        raise invalid(name, "`input` must be floating", x)
+    if radius < 0:
+        raise invalid(name, f"`depth_radius` must not be negative; got {radius}")
     half = x.dtype.size == 2
     wide_x = cast(x, dtypes.float32) if half else x
     size = x._array.shape[-1]
-    band = table(_band, (size, size), wide_x.dtype, size, depth_radius)
+    band = table(_band, (size, size), wide_x.dtype, size, radius)
     around = matmul(wide_x * wide_x, band)
-    return cast(wide_x * pow(float(bias) + float(alpha) * around, -float(beta)), x.dtype)
+    return cast(wide_x * pow(bias + alpha * around, -beta), x.dtype)
 
 
 lrn = local_response_normalization
+
+
+def _whole_radius(value: Any) -> int:
+    """A number of channels; TensorFlow cuts fractions off."""
+    if isinstance(value, float):
+        return int(value)
+    return int(static_int("local_response_normalization", value, "depth_radius"))
 
 
 def sufficient_statistics(
@@ -233,8 +250,9 @@ def sufficient_statistics(
 ) -> tuple[Any, Any, Any, Any]:
     """What moments are made of: count, sum, sum of squares, and the shift that was taken off."""
     x = operand(x)
-    over = [axes] if isinstance(axes, int) else list(axes)
-    count = reduce_prod(gather(shape(x), [a % x.shape.rank for a in over]))
+    name = "sufficient_statistics"
+    over = list(shapes.axes(name, static_tuple(name, axes, "axes"), x._array.ndim))
+    count = reduce_prod(gather(shape(x), over))
     off = x if shift is None else x - shift
     total = reduce_sum(off, over, keepdims=keepdims)
     squares = reduce_sum(off * off, over, keepdims=keepdims)

@@ -9,7 +9,8 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe, invalid, invalid_dtype
+from wengert.core.dims import Dim
+from wengert.core.errors import InvalidTypeError, at_site, describe, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
@@ -46,15 +47,19 @@ def norm(
         raise _bad_axis(axis)
     if ord == "euclidean" or ord == 2:
         return reduce_euclidean_norm(x, axis, keepdims)
-    if isinstance(ord, str) or not ord > 0:
-        raise invalid(
-            "norm", f"`ord` must be 'euclidean' or a positive number for vectors; got {ord!r}"
-        )
+    if not _is_positive(ord):
+        rule = f"`ord` must be 'euclidean' or a positive number for vectors; got {ord!r}"
+        raise invalid("norm", rule, kind=InvalidTypeError)
     if ord == 1:
         return reduce_sum(abs(x), axis, keepdims)
     if ord == np.inf:
         return reduce_max(abs(x), axis, keepdims)
     return pow(reduce_sum(pow(abs(x), float(ord)), axis, keepdims), 1.0 / ord)
+
+
+def _is_positive(ord: Any) -> bool:
+    numbers = (int, float, np.generic, np.ndarray, Value)
+    return isinstance(ord, numbers) and bool(ord > 0)  # type: ignore[operator]  # all compare
 
 
 def _bad_axis(axis: Any) -> Exception:
@@ -64,7 +69,7 @@ def _bad_axis(axis: Any) -> Exception:
 
 
 def _matrix_norm(x: Any, ord: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    if len(axis) != 2 or axis[0] == axis[1]:
+    if len(axis) != 2 or axis[0] == axis[1] or any(not isinstance(a, int | Dim) for a in axis):
         raise _bad_axis(axis)
     if ord not in _MATRIX:
         raise invalid(

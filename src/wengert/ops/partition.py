@@ -20,12 +20,17 @@ from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
 from wengert.ops.declare import static_int
 from wengert.ops.gather import check_indices, gather, whole_numbers
+from wengert.ops.sizes import listed
+
+_MOST = 2**31 - 1  # results that an operation may have in TensorFlow
 
 
 def _partition_kernel(
     x: np.ndarray, groups: np.ndarray, num_partitions: int
 ) -> tuple[np.ndarray, ...]:
     check_indices("dynamic_partition", groups, num_partitions)
+    if x.shape[: groups.ndim] != groups.shape:  # with no elements any shape would do
+        raise ValueError("the shapes do not fit")
     rows = x.reshape(groups.size, *x.shape[groups.ndim :])
     flat = groups.reshape(-1)
     return tuple(rows[flat == k] for k in range(num_partitions))
@@ -71,6 +76,8 @@ def dynamic_partition(
     count = static_int("dynamic_partition", num_partitions, "num_partitions")
     if count < 1:
         raise invalid("dynamic_partition", f"`num_partitions` must be at least 1; got {count}")
+    if count > _MOST:
+        raise invalid("dynamic_partition", f"`num_partitions` must be below 2**31; got {count}")
     x, groups = operand(data), whole_numbers("dynamic_partition", partitions, "partitions")
     if type(x) is SymbolicTensor and type(groups) is Tensor:
         known = groups._array
@@ -180,11 +187,13 @@ def dynamic_stitch(indices: Any, data: Any, name: Any = None) -> Any:
 
     Places that nobody names hold zeros.
     """
-    where = [operand(i) for i in indices]
-    given = list(data)
+    where = [operand(i) for i in listed("dynamic_stitch", "indices", indices)]
+    given = listed("dynamic_stitch", "data", data)
+    if not where or len(where) != len(given):
+        raise invalid("dynamic_stitch", "each piece of data needs one tensor of whole numbers")
     first = operand(given[0])
     pieces = [first, *(operand(d, None, first.dtype) for d in given[1:])]
-    if len(where) != len(pieces) or any(not i.dtype.is_integer for i in where):
+    if any(not i.dtype.is_integer for i in where):
         raise invalid("dynamic_stitch", "each piece of data needs one tensor of whole numbers")
     if all(type(i) is Tensor for i in where) and not executing_eagerly():
         known = [i._array for i in where]

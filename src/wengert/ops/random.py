@@ -12,14 +12,15 @@ from typing import Any
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import broadcast, known_unequal, negative, opened
+from wengert.core.dims import broadcast, known_unequal, opened
 from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import UnimplementedError, at_site, describe, invalid, invalid_dtype
 from wengert.core.shapes import TensorShape
 from wengert.ops import distributions, rejection
-from wengert.ops.declare import static, static_int, static_tuple
+from wengert.ops.declare import static, static_int
 from wengert.ops.seeds import next_state, seed_state
 from wengert.ops.shaping import broadcast_to, identity
+from wengert.ops.sizes import whole_shape as sizes
 
 _INTEGERS = ("int32", "int64", "uint32", "uint64")
 
@@ -53,14 +54,6 @@ def check_algorithm(alg: Any) -> int:
             help="Use 'philox', which gives the same numbers on every engine.",
         )
     return 1
-
-
-def sizes(name: str, shape: Any) -> tuple[int, ...]:
-    """The shape of a random tensor as plain numbers."""
-    found = static_tuple(name, shape)
-    if any(map(negative, found)):
-        raise invalid(name, f"a size must not be negative; got shape {list(found)}")
-    return found
 
 
 def float_dtype(name: str, dtype: Any) -> DType:
@@ -347,5 +340,7 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
 
     check_algorithm(alg)
     data = operand(data)
+    if not data.dtype.is_integer:
+        raise invalid_dtype("fold_in", "`data` must be a whole number", data)
     fresh = distributions.random_bits(seed_state(seed), (1,), data.dtype)
     return concat([cast(fresh, data.dtype), reshape(data, (1,))], 0)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
+from wengert.core import dtypes, nest, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim
@@ -24,7 +24,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
-from wengert.ops.declare import HALF, expand, in_float32, number_type, static
+from wengert.ops.declare import HALF, expand, in_float32, is_dynamic, number_type, static
 from wengert.ops.folding import fold
 from wengert.ops.joining import concat
 from wengert.ops.shaping import broadcast_to, reshape, transpose
@@ -77,7 +77,8 @@ def reduce_args(
     ):
         return _moved_first(x, reshape(axis, ())), (0,)
     if isinstance(found, tuple) and tuple in map(type, found):
-        found = static(name, operand(axis)._array.ravel())
+        known = not is_dynamic(axis)
+        found = static(name, operand(axis)._array.ravel()) if known else tuple(nest.flatten(found))
     wanted = shapes.axes(name, found, rank)
     if len(set(wanted)) < len(wanted):
         raise invalid(

@@ -183,8 +183,8 @@ def _tie_grad(g: Any, x: Any, ids: Any, out: Any) -> Any:
 
 def _counts(ids: Any, num: int, dtype: Any, rank: int) -> Any:
     """The number of rows of each segment, at least 1, in a shape that divides the rows."""
-    found = apply(UNSORTED_SUM, ones_like(ids, dtype), ids, num=num)
-    return reshape(maximum(found, 1), (num,) + (1,) * rank)
+    found = apply(UNSORTED_SUM, ones_like(ids, dtype.real_dtype), ids, num=num)
+    return cast(reshape(maximum(found, 1), (num,) + (1,) * rank), dtype)
 
 
 def _mean_grad(g: Any, ids: Any) -> Any:

@@ -22,6 +22,7 @@ from wengert.core.tensor import Value
 from wengert.ops.compiled import wide
 from wengert.ops.declare import HALF, expand, in_float32, of_unknown_length, static_tuple, unary
 from wengert.ops.folding import fold
+from wengert.ops.sizes import listed
 
 IDENTITY = unary(
     "identity", lambda x: x, lambda x: x, grad=lambda g: g, accepts=dtypes.ANY, rows=True
@@ -47,7 +48,7 @@ STOP_GRADIENT = unary(
 
 def identity_n(input: Any, name: Any = None) -> list[Any]:
     """Each tensor of a list as a new tensor."""
-    return [identity(x) for x in input]
+    return [identity(x) for x in listed("identity_n", "input", input)]
 
 
 def stop_gradient(input: Any, name: Any = None) -> Any:

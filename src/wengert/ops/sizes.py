@@ -14,16 +14,82 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
-from wengert.core.dims import Dim, is_open, known_unequal
+from wengert.core.dims import Dim, formula, is_open, known_unequal, negative
 from wengert.core.dtypes import DType
-from wengert.core.errors import invalid
+from wengert.core.errors import ResourceExhaustedError, at_site, describe, invalid
+from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
+from wengert.ops.declare import static, static_tuple
 
 
 def factor(number: Any, dtype: DType) -> Any:
     """A size that enters arithmetic with tensors of `dtype`: a float, or a tensor."""
     return operand(number, dtype) if type(number) is Dim else float(number)
+
+
+@formula
+def _at_least(number: int, least: int, name: str, what: str) -> int:
+    if not is_symbol(number) and number < least:
+        raise invalid(
+            name, f"{what} must {_BOUND.get(least) or f'be at least {least}'}; got {number}"
+        )
+    return number
+
+
+_BOUND = {0: "not be negative", 1: "be positive"}
+
+
+def at_least(name: str, what: str, number: Any, least: int) -> Any:
+    """A number that must not lie below `least`: checked now, or when the function runs."""
+    if type(number) is Dim and number.kind == "size" and least <= 0:
+        return number  # a size of a tensor is never negative, and stays the same by construction
+    return _at_least(number, least, name, what)
+
+
+def whole_shape(name: str, shape: Any) -> tuple[Any, ...]:
+    """A shape as sizes, none of them negative: now, or when the function runs."""
+    found = static_tuple(name, shape)
+    if any(map(negative, found)):
+        raise invalid(name, f"a size must not be negative; got shape {list(found)}")
+    return tuple([at_least(name, "a size", d, 0) for d in found]) if is_open(found) else found
+
+
+def made(name: str, make: Callable[..., np.ndarray], *args: Any) -> np.ndarray:
+    """The array `make(*args)`; where there is no room for it, an error of the operation `name`."""
+    try:
+        return make(*args)
+    except MemoryError as error:
+        raise invalid(name, _words(error), kind=ResourceExhaustedError) from None
+    except (OverflowError, ValueError) as error:  # a size that no array can have
+        raise invalid(name, _words(error)) from None
+
+
+def _words(error: Exception) -> str:
+    text = str(error).rstrip(".")
+    return text[:1].lower() + text[1:]
+
+
+def listed(name: str, what: str, value: Any) -> list[Any]:
+    """The members of a list of tensors, for the argument `what`."""
+    try:
+        return list(value)
+    except TypeError:
+        error = TypeError(f"{name}: `{what}` must be a list of tensors; got {describe(value)}.")
+        raise at_site(error) from None
+
+
+def fixed(name: str, what: str, value: Any) -> Any:
+    """Like `static`, for numbers that must be known while tracing."""
+    found = static(name, value)
+    if is_open(found):
+        raise at_site(
+            TypeError(
+                f"{name}: `{what}` must be known while tracing; it comes from a tensor whose value "
+                f"is known only when the function runs. Give it as a Python number."
+            )
+        )
+    return found
 
 
 def checked(kernel: Callable[..., Any], infer: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,25 +102,39 @@ def checked(kernel: Callable[..., Any], infer: Callable[..., Any]) -> Callable[.
     return run
 
 
+def _tabulated(
+    make: Callable[..., np.ndarray],
+    numbers: tuple[Any, ...],
+    shape: Any,
+    dtype: DType,
+    name: str = "table",
+) -> np.ndarray:
+    return made(name, make, *numbers).astype(dtype.np)
+
+
 # An array that follows from numbers: `make(*numbers)`, where the numbers are known.
 TABLE = Op(
     "table",
     "",
-    kernel=lambda make, numbers, shape, dtype: make(*numbers).astype(dtype.np),
-    infer=lambda make, numbers, shape, dtype: Spec(shape, dtype),
-    lower=lambda make, numbers, shape, dtype: make(*numbers).astype(dtype.np),
+    kernel=_tabulated,
+    infer=lambda make, numbers, shape, dtype, name="table": Spec(shape, dtype),
+    lower=_tabulated,
     grad=(),
     register=False,
 )
 
 
 def table(
-    make: Callable[..., np.ndarray], shape: tuple[Any, ...], dtype: DType, *numbers: Any
+    make: Callable[..., np.ndarray],
+    shape: tuple[Any, ...],
+    dtype: DType,
+    *numbers: Any,
+    name: str = "table",
 ) -> Any:
     """The array `make(*numbers)` of this shape as a tensor; `make` is a function of a module."""
     if is_open(numbers):
-        return apply(TABLE, make=make, numbers=numbers, shape=shape, dtype=dtype)
-    return wrap(make(*numbers).astype(dtype.np), caller())
+        return apply(TABLE, make=make, numbers=numbers, shape=shape, dtype=dtype, name=name)
+    return wrap(_tabulated(make, numbers, shape, dtype, name), caller())
 
 
 def _infer_agree(x: Spec, y: Spec, name: str, rule: str, count: int) -> Spec:

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
-from wengert.ops.declare import static
+from wengert.ops.sizes import fixed
 
+_MOST = 2**31 - 1  # what the libraries that compute windows can count
 Pairs = tuple[tuple[int, int], ...]
 FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
 
@@ -59,8 +60,10 @@ def entries(
 
     The axes named in `outer` (batch and channels, counted in `N...C` order) must have a 1.
     """
-    found = static(name, 1 if value is None else value)
-    given = (found,) if isinstance(found, int) else tuple(found)
+    found = fixed(name, what, 1 if value is None else value)
+    given: Any = (found,) if isinstance(found, int) else tuple(found)
+    if any(not isinstance(n, int) for n in given):
+        raise invalid_dtype(name, f"`{what}` must be a number or a list of numbers", value)
     if len(given) == 1:
         given = given * spatial
     if len(given) == spatial:
@@ -71,6 +74,8 @@ def entries(
         )
     if min(given) < 1:
         raise invalid(name, f"`{what}` must be positive; got {list(given)}")
+    if max(given) > _MOST:
+        raise invalid(name, f"`{what}` must be at most {_MOST}; got {list(given)}")
     if any(given[1 if first and i else i] != 1 for i in outer):
         raise invalid(
             name,
@@ -93,8 +98,8 @@ def as_padding(name: str, padding: Any, spatial: int, first: bool) -> str | Pair
         if padding in ("SAME", "VALID"):
             return padding
         raise invalid(name, f"`padding` must be 'SAME', 'VALID' or a list; got {padding!r}")
-    pairs = static(name, padding)
-    if not isinstance(pairs, tuple) or any(not isinstance(p, tuple) or len(p) != 2 for p in pairs):
+    pairs = fixed(name, "padding", padding)
+    if not isinstance(pairs, tuple) or not all(map(_is_pair, pairs)):
         raise invalid_dtype(
             name, f"`padding` must be 'SAME', 'VALID' or a list of pairs; got {padding!r}"
         )
@@ -109,6 +114,10 @@ def as_padding(name: str, padding: Any, spatial: int, first: bool) -> str | Pair
     if min(itertools.chain(*pairs)) < 0:
         raise invalid(name, "`padding` must not be negative", padding)
     return pairs
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, int) for n in pair)
 
 
 def windows(

@@ -16,7 +16,6 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid_dtype
 from wengert.core.lazy import lax, special
-from wengert.core.tensor import Value
 from wengert.ops.activations import const
 from wengert.ops.compiled import in_blocks, wide
 from wengert.ops.declare import in_float32, unary
@@ -161,9 +160,9 @@ SILU = unary(
 def silu(features: Any, beta: Any = 1.0) -> Any:
     """x times sigmoid(beta x), also called swish; `beta` may be a trained tensor."""
     x = operand(features)
-    if isinstance(beta, Value):
-        return x * sigmoid(beta * x)
-    return apply(SILU, x, beta=float(beta))
+    if isinstance(beta, int | float | np.generic):
+        return apply(SILU, x, beta=float(beta))
+    return x * sigmoid(operand(beta, None, x.dtype) * x)
 
 
 swish = silu

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.core import dtypes, nest, shapes
 from wengert.core.apply import apply
-from wengert.core.convert import operand
+from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
@@ -424,6 +424,13 @@ def string_format(
     return apply(FORMAT, *form.tensors, form=form) if form.tensors else operand(form.text(()))
 
 
+def _shown_as(value: Any) -> Any:
+    """Text and lists of text as the tensors that TensorFlow makes of them, which show quotes."""
+    leaves = nest.flatten(value) if isinstance(value, list) else [value]
+    text = leaves and all(isinstance(x, str | bytes) for x in leaves)
+    return to_tensor(value) if text else value
+
+
 class _Form:
     """A text with tensors to be put in; tensors of a trace are left out, and given later."""
 
@@ -431,7 +438,7 @@ class _Form:
         self.tensors: list[Any] = []
         self._parts = parts
         self._summarize = summarize
-        self._values = nest.map_structure(self._leaf, values)
+        self._values = nest.map_structure(self._leaf, [_shown_as(v) for v in values])
 
     def _leaf(self, value: Any) -> Any:
         if not is_dynamic(value):

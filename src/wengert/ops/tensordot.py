@@ -9,11 +9,12 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
 from wengert.core.convert import operand, operands
-from wengert.core.errors import FailedPreconditionError, at_site, invalid
+from wengert.core.errors import FailedPreconditionError, at_site, invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import in_float32, static
+from wengert.ops.declare import in_float32
 from wengert.ops.matmul import dot_general, matmul
+from wengert.ops.sizes import fixed
 
 Axes = tuple[int, ...]
 
@@ -85,7 +86,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: Any = None) -> Any:
     """
     a, b = operands("tensordot", a, b)
     rank = len(a.shape)
-    x_axes, y_axes = _axes(static("tensordot", axes), rank, len(b.shape))
+    x_axes, y_axes = _axes(fixed("tensordot", "axes", axes), rank, len(b.shape))
     if x_axes == (rank - 1,) and y_axes == (0,) and len(b.shape) == 2 and rank >= 2:
         return matmul(a, b)
     return _apply(a, b, x_axes, y_axes)
@@ -98,9 +99,12 @@ def _axes(axes: Any, x_rank: int, y_rank: int) -> tuple[Axes, Axes]:
                 "tensordot", f"`axes` {axes} does not fit tensors of rank {x_rank} and {y_rank}"
             )
         return tuple(range(x_rank - axes, x_rank)), tuple(range(axes))
-    if len(axes) != 2:
-        raise invalid("tensordot", f"`axes` must be a number or a pair; got {list(axes)}")
+    if axes is None or len(axes) != 2:
+        got = axes if axes is None else list(axes)
+        raise invalid("tensordot", f"`axes` must be a number or a pair; got {got}")
     ours, theirs = ((a,) if isinstance(a, int) else a for a in axes)
+    if any(f is None or any(not isinstance(i, int) for i in f) for f in (ours, theirs)):
+        raise invalid_dtype("tensordot", f"`axes` must be made of whole numbers; got {axes}")
     if len(ours) != len(theirs):
         raise invalid("tensordot", f"`axes` names {len(ours)} axes of `a` and {len(theirs)} of `b`")
     found = (

@@ -9,13 +9,12 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
-from wengert.core.dims import negative
 from wengert.core.dtypes import DType, as_dtype
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site
 from wengert.core.lazy import special
 from wengert.core.sites import caller
 from wengert.ops.declare import static_float, static_int
-from wengert.ops.sizes import table
+from wengert.ops.sizes import at_least, made, table
 
 
 def _floating(name: str, dtype: Any) -> DType:
@@ -26,10 +25,7 @@ def _floating(name: str, dtype: Any) -> DType:
 
 
 def _length(name: str, value: Any) -> int:
-    found = static_int(name, value, "window_length")
-    if negative(found):
-        raise invalid(name, f"`window_length` must not be negative; got {found}")
-    return found
+    return at_least(name, "`window_length`", static_int(name, value, "window_length"), 0)
 
 
 def _made(values: np.ndarray, dtype: DType) -> Any:
@@ -39,7 +35,7 @@ def _made(values: np.ndarray, dtype: DType) -> Any:
 def _cosine(name: str, length: Any, periodic: Any, dtype: Any, a: float) -> Any:
     kind = _floating(name, dtype)
     n = _length(name, length)
-    return table(_cosine_values, (n,), kind, n, bool(periodic), a)
+    return table(_cosine_values, (n,), kind, n, bool(periodic), a, name=name)
 
 
 def _cosine_values(n: int, periodic: bool, a: float) -> np.ndarray:
@@ -77,7 +73,8 @@ def kaiser_window(
     """Kaiser's window; the larger `beta`, the narrower."""
     kind = _floating("kaiser_window", dtype)
     n = _length("kaiser_window", window_length)
-    return table(_kaiser, (n,), kind, n, static_float("kaiser_window", beta, "beta"))
+    width = static_float("kaiser_window", beta, "beta")
+    return table(_kaiser, (n,), kind, n, width, name="kaiser_window")
 
 
 def _derived(half: int, width: float) -> np.ndarray:
@@ -90,10 +87,10 @@ def kaiser_bessel_derived_window(
     window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Any = None
 ) -> Any:
     """The window for the MDCT derived from Kaiser's; an odd length loses one element."""
-    kind = _floating("kaiser_bessel_derived_window", dtype)
-    half = _length("kaiser_bessel_derived_window", window_length) // 2
-    width = static_float("kaiser_bessel_derived_window", beta, "beta")
-    return table(_derived, (2 * half,), kind, half, width)
+    what = "kaiser_bessel_derived_window"
+    kind = _floating(what, dtype)
+    half = _length(what, window_length) // 2
+    return table(_derived, (2 * half,), kind, half, static_float(what, beta, "beta"), name=what)
 
 
 def _vorbis(n: int) -> np.ndarray:
@@ -105,7 +102,7 @@ def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: Any = N
     """The window of the Vorbis codec."""
     kind = _floating("vorbis_window", dtype)
     n = _length("vorbis_window", window_length)
-    return table(_vorbis, (n,), kind, n)
+    return table(_vorbis, (n,), kind, n, name="vorbis_window")
 
 
 def inverse_stft_window_fn(
@@ -116,7 +113,12 @@ def inverse_stft_window_fn(
     def inverse_stft_window_fn_inner(frame_length: Any, dtype: Any) -> Any:
         """The forward window divided by the sum of the squares that overlap at each place."""
         length = static_int("inverse_stft", frame_length, "frame_length")
-        step = static_int("inverse_stft", frame_step, "frame_step")
+        step = at_least(
+            "inverse_stft",
+            "`frame_step`",
+            static_int("inverse_stft", frame_step, "frame_step"),
+            1,
+        )
         window = forward_window_fn(length, dtype=dtype)._array
         overlaps = -(-length // step)
         squares = np.zeros(overlaps * step, np.float64)
@@ -154,10 +156,15 @@ def linear_to_mel_weight_matrix(
         if not holds:
             raise at_site(ValueError(f"{what}: {rule}."))
     count = static_int(what, num_spectrogram_bins, "num_spectrogram_bins")
+    count = at_least(what, "`num_spectrogram_bins`", count, 0)
+    return _made(made(what, _mel_weights, count, bins, rate, low, high), kind)
+
+
+def _mel_weights(count: int, bins: int, rate: float, low: float, high: float) -> np.ndarray:
     frequencies = _mel(np.linspace(0.0, rate / 2.0, count))[1:, None]
     edges = np.linspace(_mel(low), _mel(high), bins + 2)
     lower, center, upper = edges[:-2], edges[1:-1], edges[2:]
     rising = (frequencies - lower) / (center - lower)
     falling = (upper - frequencies) / (upper - center)
     weights = np.maximum(0.0, np.minimum(rising, falling))
-    return _made(np.pad(weights, ((1, 0), (0, 0))), kind)
+    return np.pad(weights, ((1, 0), (0, 0)))
