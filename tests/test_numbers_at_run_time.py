@@ -286,3 +286,9 @@ def test_moments_of_complex_numbers_and_means_of_segments() -> None:
     with tf.GradientTape() as tape:
         y = tf.math.segment_mean(v, [0, 0, 1])
     assert tape.gradient(y, v).numpy().tolist() == [0.5, 0.5, 1.0]
+
+
+def test_shapes_given_as_arrays() -> None:
+    found = tf.broadcast_dynamic_shape(np.array([2, 1]), np.array([3]))
+    assert (found.dtype, found.numpy().tolist()) == (tf.int64, [2, 3])
+    assert tf.broadcast_dynamic_shape([2, 1], [3]).numpy().tolist() == [2, 3]

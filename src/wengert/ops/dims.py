@@ -189,7 +189,8 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> shapes.TensorShape:
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     """The shape that two shapes, given as vectors, broadcast to."""
-    x = operand(shape_x, None, getattr(shape_y, "dtype", dtypes.int32))
+    kind = dtypes.as_dtype(getattr(shape_y, "dtype", dtypes.int32))
+    x = operand(shape_x, None, kind)
     y = operand(shape_y, None, x.dtype)
     for given in (x, y):
         if rank_of(given) not in (1, None):
