@@ -464,8 +464,9 @@ def _refuse_strings(graph: Graph) -> None:
             help = "Leave out jit_compile=True, or keep strings out of the function."
             raise invalid(graph.name, rule, help=help, kind=NotCompiledError)
     for part in (optimised(g) for g in _all_graphs(graph)):
-        for node in part.nodes:
+        texts = {v for v, spec in part.specs.items() if spec.dtype is dtypes.string}
+        for node in part.nodes if texts else ():
             if node.op.effect or node.op.name in LOWERINGS:
                 continue  # they keep constant strings to themselves
-            if any(part.specs[v].dtype is dtypes.string for v in (*node.inputs, *node.outputs)):
+            if not texts.isdisjoint((*node.inputs, *node.outputs)):
                 raise cannot(node, "it works on strings")
