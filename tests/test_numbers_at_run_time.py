@@ -201,6 +201,15 @@ def test_a_number_that_no_gradient_reaches_must_be_plain() -> None:
         tf.function(lambda: tf.signal.kaiser_window(4, beta=beta))()
 
 
+def test_who_only_looks_on_asks_for_no_gradient() -> None:
+    @tf.custom_gradient
+    def windowed(x: Any) -> Any:
+        w = tf.signal.kaiser_window(3, beta=tf.constant(0.0))
+        return x * w, lambda g: g * w
+
+    assert windowed(X).numpy().tolist() == [1, 2, 3]
+
+
 def test_row_sparse_gradients_update_variables() -> None:
     expected = {
         "assign_add": [[4.0, 4.0], [1, 1], [7, 7]],

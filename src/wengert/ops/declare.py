@@ -265,8 +265,10 @@ def static_int(name: str, value: Any, what: str = "axis") -> int:
 
 
 def _followed(value: Any) -> bool:
+    """Whether somebody will want a derivative by the value; others only look on."""
     state = get_state()
-    return state is not None and any(tape.follows((value,)) for tape in state.listeners)
+    found = () if state is None else state.listeners
+    return any(getattr(x, "differentiates", False) and x.follows((value,)) for x in found)
 
 
 def static_float(name: str, value: Any, what: str) -> float:

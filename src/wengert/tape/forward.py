@@ -37,6 +37,8 @@ class ForwardAccumulator:
     12.0
     """
 
+    differentiates = True
+
     def __init__(self, primals: Any, tangents: Any) -> None:
         self._live = 0  # the thread that records, 0 while none does
         self._tangents: dict[int, Any] = {}

@@ -46,6 +46,8 @@ class GradientTape:
     6.0
     """
 
+    differentiates = True  # other listeners only look on
+
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
