@@ -42,7 +42,6 @@ from wengert.data.traced import (
     bound,
     not_in_python,
     reduced,
-    register,
     single,
     started,
 )  # fmt: skip
@@ -76,7 +75,7 @@ class Dataset(Making, Storing, DatasetV2):
     # As an argument of functions; see `handed`.
 
     def __tf_flatten__(self) -> tuple[Any, list[Any]]:
-        return handed.taken_apart(self, register, bound)
+        return handed.taken_apart(self, bound)
 
     @classmethod
     def __tf_unflatten__(cls, rest: Any, parts: list[Any]) -> Any:

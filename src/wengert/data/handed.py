@@ -7,11 +7,15 @@ was given, and an iteration finds it in its `Run`.
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from wengert.composite.forms import Form
+from wengert.core.apply import wrap
 from wengert.core.errors import NotFoundError, invalid
 from wengert.core.symbolic import SymbolicTensor
 from wengert.data.calls import UserFunction
@@ -20,8 +24,27 @@ from wengert.data.plan import Plan, Run
 from wengert.functions.signature import Same
 from wengert.graph.ir import building
 
-# Datasets by the numbers that graphs know them by.
+_numbers = itertools.count(1).__next__
+# Datasets and iterators by the numbers that graphs know them by.
 _known: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+
+def register(holder: Any) -> Any:
+    """The number of a dataset or iterator, as a tensor."""
+    number = _numbers()
+    _known[number] = holder
+    return wrap(np.asarray(number, np.int64))
+
+
+def found(number: Any, name: str = "dataset", what: str = "dataset") -> Any:
+    """The dataset or iterator of a number."""
+    holder = _known.get(int(number))
+    if holder is None:
+        raise invalid(
+            name, f"the {what} that the function uses is gone", kind=NotFoundError,
+            help=f"Keep the {what} while its function is used.",
+        )  # fmt: skip
+    return holder
 
 
 class Handing:
@@ -89,24 +112,13 @@ def uses_variables(plan: Plan) -> bool:
     return any(x.uses_variables() for x in own) or any(map(uses_variables, plan.inputs))
 
 
-def number_of(dataset: Any, register: Any) -> Any:
+def number_of(dataset: Any) -> Any:
     """The number by which graphs know a dataset, as a tensor."""
     if isinstance(dataset._plan, Handed):
         return dataset._plan.number
     if dataset._number is None:
-        dataset._number = register(dataset, _known)
+        dataset._number = register(dataset)
     return dataset._number
-
-
-def found(number: Any) -> Any:
-    """The dataset of a number."""
-    dataset = _known.get(int(number))
-    if dataset is None:
-        raise invalid(
-            "dataset", "the dataset that the function uses is gone", kind=NotFoundError,
-            help="Keep the dataset while its function runs.",
-        )  # fmt: skip
-    return dataset
 
 
 class Bound(Plan):
@@ -120,7 +132,7 @@ class Bound(Plan):
         return self.input.start(Run(run.options, {**run.handed, **self._given}))
 
 
-def taken_apart(dataset: Any, register: Any, bound: Any) -> tuple[Any, list[Any]]:
+def taken_apart(dataset: Any, bound: Any) -> tuple[Any, list[Any]]:
     """A dataset for a trace: its facts and number; itself, where a trace could not pass it on.
 
     One that the function made of its arguments has a number only when the function runs; `bound`
@@ -132,7 +144,7 @@ def taken_apart(dataset: Any, register: Any, bound: Any) -> tuple[Any, list[Any]
         return Same(dataset), []
     if not isinstance(dataset._plan, Handed) and handed_in(dataset._plan):
         return facts, [bound(dataset)]
-    return facts, [number_of(dataset, register)]
+    return facts, [number_of(dataset)]
 
 
 def put_together(kind: Any, rest: Any, parts: list[Any]) -> Any:

@@ -14,8 +14,9 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import OutOfRangeError, at_site, invalid
 from wengert.core.tensor import Tensor
+from wengert.data import handed
 from wengert.data.plan import Plan, Run
-from wengert.data.traced import TracedIterator, ended, register
+from wengert.data.traced import TracedIterator, ended
 from wengert.data.types import IteratorSpec
 from wengert.graph.ir import building
 
@@ -129,7 +130,7 @@ class OwnedIterator(Iterator, Trackable):
     def number(self) -> Any:
         """The number by which graphs know this iterator."""
         if self._number is None:
-            self._number = register(self)
+            self._number = handed.register(self)
         return self._number
 
     def traced_steps(self) -> TracedIterator:

@@ -6,19 +6,14 @@ same spec needs no new trace. A loop over a dataset starts an iteration when the
 
 from __future__ import annotations
 
-import itertools
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from wengert.composite.forms import Form
 from wengert.composite.optional import Optional
 from wengert.core import nest
-from wengert.core.apply import wrap
-from wengert.core.errors import NotFoundError, at_site, invalid
+from wengert.core.errors import at_site, invalid
 from wengert.core.spec import TensorSpec
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
@@ -32,31 +27,16 @@ from wengert.data.types import IteratorSpec
 from wengert.functions.host_calls import PyCall, emit_call
 from wengert.graph.ir import building
 
-_numbers = itertools.count(1).__next__
-_known: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 # Iterations that loops of running functions have started, the one that was asked last at the end;
 # one that was left early stays a while.
 _started: OrderedDict[int, Any] = OrderedDict()
 _MOST_STARTED = 1024
 
 
-def register(holder: Any, known: Any = None) -> Any:
-    """The number of an iterator, or of a dataset among those `known`, as a tensor."""
-    number = _numbers()
-    (_known if known is None else known)[number] = holder
-    return wrap(np.asarray(number, np.int64))
-
-
 def _find(number: Any) -> Any:
-    found = _known.get(int(number))
     if int(number) in _started:
         _started.move_to_end(int(number))
-    if found is None:
-        raise invalid(
-            "get_next", "the iterator that the function uses is gone", kind=NotFoundError,
-            help="Keep the iterator while its function is used.",
-        )  # fmt: skip
-    return found
+    return handed.found(number, "get_next", "iterator")
 
 
 def _called(
@@ -157,7 +137,7 @@ _made: OrderedDict[int, Any] = OrderedDict()
 
 def _registered(dataset: Any) -> Any:
     """The number of a dataset that lasts as long as a thousand others are made."""
-    number = handed.number_of(dataset, register)
+    number = handed.number_of(dataset)
     _made[int(number)] = dataset
     while len(_made) > _MOST_STARTED:
         _made.popitem(last=False)

@@ -161,21 +161,21 @@ def crop_and_resize(
 
 
 def chosen(
-    shares: Any, scores: np.ndarray, most: int, limit: np.float32, lowest: np.float32
-) -> list[int]:
+    shares: Any, scores: np.ndarray, most: int, limit: np.ndarray, lowest: np.ndarray
+) -> np.ndarray:
     """Candidates in order of score, without those that share more than `limit` with a better one.
 
     `shares(i, others)` tells how much; only scores above `lowest` count.
     """
     values = scores.astype(np.float32)
     order = np.argsort(-values, kind="stable")
-    order = order[values[order] > lowest]
+    order = order[values[order] > np.float32(lowest)]
     kept: list[int] = []
     while order.size and len(kept) < most:
         best, order = int(order[0]), order[1:]
         kept.append(best)
-        order = order[shares(best, order) <= limit]
-    return kept
+        order = order[shares(best, order) <= np.float32(limit)]
+    return np.array(kept, np.int32)
 
 
 def by_overlap(boxes: np.ndarray) -> Any:
@@ -206,8 +206,7 @@ def _suppress(
         raise invalid("non_max_suppression", rule)
     if most < 0:
         raise invalid("non_max_suppression", f"`max_output_size` must not be negative; got {most}")
-    limits = (np.float32(overlap), np.float32(threshold))
-    return np.array(chosen(by_overlap(boxes), scores, most, *limits), np.int32)
+    return chosen(by_overlap(boxes), scores, most, overlap, threshold)
 
 
 def _infer_suppress(boxes: Spec, scores: Spec, overlap: Spec, threshold: Spec, most: Any) -> Spec:
@@ -223,15 +222,23 @@ def _infer_suppress(boxes: Spec, scores: Spec, overlap: Spec, threshold: Spec, m
     return Spec((None,), dtypes.int32)
 
 
-NON_MAX_SUPPRESSION = Op(
-    "non_max_suppression",
-    "boxes scores overlap threshold",
-    kernel=checked(_suppress, _infer_suppress),
-    infer=_infer_suppress,
-    lower=None,
-    grad=None,
-    accepts=dtypes.FLOAT,
-    match=(0, 1),
+def choosing(name: str, inputs: str, kernel: Any, infer: Any, outputs: int = 1) -> Op:
+    """An operation that chooses by scores: it has no gradient, nor a fixed shape for XLA."""
+    return Op(
+        name,
+        inputs,
+        kernel=checked(kernel, infer),
+        infer=infer,
+        lower=None,
+        grad=None,
+        accepts=dtypes.FLOAT,
+        match=(0, 1),
+        outputs=outputs,
+    )
+
+
+NON_MAX_SUPPRESSION = choosing(
+    "non_max_suppression", "boxes scores overlap threshold", _suppress, _infer_suppress
 )
 
 

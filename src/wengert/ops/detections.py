@@ -15,7 +15,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
-from wengert.ops.boxes import by_overlap, chosen
+from wengert.ops.boxes import by_overlap, choosing, chosen
 from wengert.ops.cast import cast
 from wengert.ops.declare import static_int
 from wengert.ops.sizes import checked
@@ -60,12 +60,11 @@ def _scored_kernel(
     if not sigma >= 0.0:
         rule = f"`soft_nms_sigma` must not be negative; got {float(sigma):g}"
         raise invalid("non_max_suppression_with_scores", rule)
-    limits = (np.float32(limit), np.float32(lowest))
     if sigma > 0.0:
-        values = scores.astype(np.float32)
-        kept, found = _faded(by_overlap(boxes), values, most, limits[1], np.float32(sigma))
+        values, least = scores.astype(np.float32), np.float32(lowest)
+        kept, found = _faded(by_overlap(boxes), values, most, least, np.float32(sigma))
         return np.array(kept, np.int32), np.array(found, scores.dtype)
-    rows = np.array(chosen(by_overlap(boxes), scores, most, *limits), np.int32)
+    rows = chosen(by_overlap(boxes), scores, most, limit, lowest)
     return rows, scores[rows]
 
 
@@ -85,15 +84,11 @@ def _infer_scored(
     return Spec((None,), dtypes.int32), Spec((None,), scores.dtype)
 
 
-SCORED_SUPPRESSION = Op(
+SCORED_SUPPRESSION = choosing(
     "scored_suppression",
     "boxes scores limit lowest sigma",
-    kernel=checked(_scored_kernel, _infer_scored),
-    infer=_infer_scored,
-    lower=None,
-    grad=None,
-    accepts=dtypes.FLOAT,
-    match=(0, 1),
+    _scored_kernel,
+    _infer_scored,
     outputs=2,
 )
 
@@ -133,8 +128,7 @@ def _padded_kernel(
     sets = zip(
         boxes.reshape(-1, *boxes.shape[-2:]), scores.reshape(-1, scores.shape[-1]), strict=True
     )
-    limits = (np.float32(limit), np.float32(lowest))
-    all_kept = [chosen(by_overlap(b), s, most, *limits) for b, s in sets]
+    all_kept = [chosen(by_overlap(b), s, most, limit, lowest) for b, s in sets]
     counts = np.array([len(kept) for kept in all_kept], np.int32)
     width = most if pads else int(counts.max(initial=0))
     out = np.zeros((len(all_kept), width), np.int32)
@@ -158,16 +152,8 @@ def _infer_padded(
     return Spec((*lead, most if pads else None), dtypes.int32), Spec(lead, dtypes.int32)
 
 
-PADDED_SUPPRESSION = Op(
-    "padded_suppression",
-    "boxes scores limit lowest",
-    kernel=checked(_padded_kernel, _infer_padded),
-    infer=_infer_padded,
-    lower=None,
-    grad=None,
-    accepts=dtypes.FLOAT,
-    match=(0, 1),
-    outputs=2,
+PADDED_SUPPRESSION = choosing(
+    "padded_suppression", "boxes scores limit lowest", _padded_kernel, _infer_padded, outputs=2
 )
 
 
@@ -190,9 +176,7 @@ def non_max_suppression_padded(
 def _table_kernel(
     shares: np.ndarray, scores: np.ndarray, limit: np.ndarray, lowest: np.ndarray, most: int
 ) -> np.ndarray:
-    limits = (np.float32(limit), np.float32(lowest))
-    found = chosen(lambda i, others: shares[i, others], scores, most, *limits)
-    return np.array(found, np.int32)
+    return chosen(lambda i, others: shares[i, others], scores, most, limit, lowest)
 
 
 def _infer_table(shares: Spec, scores: Spec, limit: Spec, lowest: Spec, most: int) -> Spec:
@@ -204,15 +188,8 @@ def _infer_table(shares: Spec, scores: Spec, limit: Spec, lowest: Spec, most: in
     return Spec((None,), dtypes.int32)
 
 
-TABLE_SUPPRESSION = Op(
-    "table_suppression",
-    "shares scores limit lowest",
-    kernel=checked(_table_kernel, _infer_table),
-    infer=_infer_table,
-    lower=None,
-    grad=None,
-    accepts=dtypes.FLOAT,
-    match=(0, 1),
+TABLE_SUPPRESSION = choosing(
+    "table_suppression", "shares scores limit lowest", _table_kernel, _infer_table
 )
 
 
@@ -242,7 +219,6 @@ def _combined_kernel(
     size: int, clips: bool,
 ) -> tuple[np.ndarray, ...]:  # fmt: skip
     _check_share("combined_non_max_suppression", limit)
-    limits = (np.float32(limit), np.float32(lowest))
     batch, _, classes = scores.shape
     out = np.zeros((batch, size, 4), np.float32)
     values, kinds = np.zeros((2, batch, size), np.float32)
@@ -251,7 +227,7 @@ def _combined_kernel(
         found: list[tuple[int, int]] = []
         for c in range(classes):
             shares = by_overlap(boxes[k, :, c % boxes.shape[2]])
-            found += [(i, c) for i in chosen(shares, scores[k, :, c], most, *limits)]
+            found += [(i, c) for i in chosen(shares, scores[k, :, c], most, limit, lowest)]
         found = sorted(found, key=lambda at: -scores[k, *at])[:size]
         counts[k] = len(found)
         for j, (i, c) in enumerate(found):
@@ -276,15 +252,11 @@ def _infer_combined(
     return Spec((batch, size, 4), dtypes.float32), numbers, numbers, Spec((batch,), dtypes.int32)
 
 
-COMBINED_SUPPRESSION = Op(
+COMBINED_SUPPRESSION = choosing(
     "combined_suppression",
     "boxes scores limit lowest",
-    kernel=checked(_combined_kernel, _infer_combined),
-    infer=_infer_combined,
-    lower=None,
-    grad=None,
-    accepts=dtypes.FLOAT,
-    match=(0, 1),
+    _combined_kernel,
+    _infer_combined,
     outputs=4,
 )
 
