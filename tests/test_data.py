@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import wengert as tf
+from wengert.data import handed
 
 D = tf.data.Dataset
 
@@ -1158,3 +1159,14 @@ def test_datasets_of_tensors_that_a_function_computes() -> None:
     assert element["x"].numpy().tolist() == [1.0, 2.0, 3.0]
     with pytest.raises(ValueError, match="of known rank, 1 or more"):
         tf.function(tf.data.Dataset.from_tensor_slices)(tf.constant(1.0))
+
+
+def test_datasets_that_a_function_makes_do_not_pile_up() -> None:
+    @tf.function
+    def f(x):
+        return tf.data.Dataset.from_tensor_slices(x).reduce(0.0, lambda a, b: a + b)
+
+    before = len(handed._known)
+    assert [float(f(tf.constant([k, 1.0]))) for k in range(30)] == [k + 1.0 for k in range(30)]
+    gc.collect()
+    assert len(handed._known) <= before + 8

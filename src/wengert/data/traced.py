@@ -6,7 +6,7 @@ same spec needs no new trace. A loop over a dataset starts an iteration when the
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -131,26 +131,20 @@ def started(dataset: Any, iterate: Callable[..., Any]) -> TracedIterator:
     return TracedIterator(dataset.element_spec, number, handed.uses_variables(plan))
 
 
-# Datasets that running functions have made, the latest last.
-_made: OrderedDict[int, Any] = OrderedDict()
-
-
-def _registered(dataset: Any) -> Any:
-    """The number of a dataset that lasts as long as a thousand others are made."""
-    number = handed.number_of(dataset)
-    _made[int(number)] = dataset
-    while len(_made) > _MOST_STARTED:
-        _made.popitem(last=False)
-    return number
+# How many of the datasets that a function has made at one place last: those of calls at one time.
+_MOST_MADE = 8
 
 
 def bound(dataset: Any) -> Any:
     """The number of a dataset that the function makes of its arguments, when it runs."""
     arguments = handed.handed_in(dataset._plan)
+    kept: deque[Any] = deque(maxlen=_MOST_MADE)
 
     def call(*numbers: Any) -> list[Any]:
         plan = handed.Bound(dataset._plan, _given(arguments, numbers))
-        return [_registered(type(dataset)(plan))]
+        new = type(dataset)(plan)
+        kept.append(new)
+        return [handed.number_of(new)]
 
     inputs = [argument.number for argument in arguments]
     return _called("dataset", call, inputs, [TensorSpec((), "int64")])[0]
@@ -167,9 +161,12 @@ def made(make: Callable[[Any], Any], value: Any, spec: Any, count: int) -> hande
     """The plan of a dataset that the function makes of tensors, when it runs."""
     value = normalize(value)
     form = Form("dataset", spec_of(value))
+    kept: deque[Any] = deque(maxlen=_MOST_MADE)
 
     def call(*parts: Any) -> list[Any]:
-        return [_registered(make(form.together(list(parts))))]
+        new = make(form.together(list(parts)))
+        kept.append(new)
+        return [handed.number_of(new)]
 
     number = _called("dataset", call, form.apart(value), [TensorSpec((), "int64")])[0]
     return handed.Handed(handed.Handing(spec, count, Options(), False), number)
