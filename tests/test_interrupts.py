@@ -85,6 +85,49 @@ def test_interrupts_at_any_moment(way: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+WHILE_COMPILING = """
+import importlib.util, signal, sys
+import jax
+import wengert as tf
+
+class AtTheEnd:
+    def __init__(self, loader):
+        self.create_module, self.loader = loader.create_module, loader
+    def exec_module(self, module):
+        self.loader.exec_module(module)
+        came.append(module.__name__)
+        signal.raise_signal(signal.SIGINT)
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if came or not name.startswith(("jax.", "jaxlib.")) or looking:
+            return None
+        looking.append(name)
+        spec = importlib.util.find_spec(name)
+        looking.clear()
+        if spec is not None and spec.loader is not None:
+            spec.loader = AtTheEnd(spec.loader)
+        return spec
+
+came, looking = [], []
+sys.meta_path.insert(0, Finder())
+step = tf.function(lambda x: tf.math.erf(x) + 1.0, jit_compile=True)
+try:
+    step(tf.constant(0.0))
+except KeyboardInterrupt:
+    print("interrupted at", came)
+print(float(step(tf.constant(0.0))))
+"""
+
+
+def test_an_interrupt_while_jax_imports_its_modules() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_COMPILING], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.startswith("interrupted at ['jax"), done.stderr
+    assert done.stdout.endswith("\n1.0\n"), done.stderr
+
+
 @pytest.fixture(autouse=True)
 def _usual_handler() -> Any:
     """A debugger in another test may have left its own."""

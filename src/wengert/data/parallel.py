@@ -127,7 +127,7 @@ class Prefetched(Iterator[Any]):
         self._size = size
         self._process = os.getpid()
         self._ready: SimpleQueue[tuple[str, Any]] = SimpleQueue()
-        self._places: SimpleQueue[int] = SimpleQueue()
+        self._places: SimpleQueue[Any] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._freed = 0
         self._pace = [0.0]
@@ -159,9 +159,9 @@ class Prefetched(Iterator[Any]):
             name="wengert-prefetch",
             daemon=True,
         )
-        # No `__del__`: Python would swallow an interrupt that comes while one runs.
-        places = self._places
-        end = weakref.ref(self, lambda _: places.put(0))
+        # No `__del__`, nor Python code otherwise: Python would swallow an interrupt that comes
+        # while it runs. The queue is handed the dead reference itself.
+        end = weakref.ref(self, self._places.put)
         _running[self._thread] = self._places, end
         self._thread.start()
 
@@ -176,20 +176,20 @@ class Prefetched(Iterator[Any]):
 
 
 # The threads, with the queue that tells each to stop and what tells it when its reader is gone.
-_running: weakref.WeakKeyDictionary[threading.Thread, tuple[SimpleQueue[int], Any]] = (
+_running: weakref.WeakKeyDictionary[threading.Thread, tuple[SimpleQueue[Any], Any]] = (
     weakref.WeakKeyDictionary()
 )
 
 
 def _produce(
-    source: Any, ready: SimpleQueue[Any], places: SimpleQueue[int], pace: list[float]
+    source: Any, ready: SimpleQueue[Any], places: SimpleQueue[Any], pace: list[float]
 ) -> None:
-    """The thread: fills as many places as there are, and ends when told 0 places."""
+    """The thread: fills as many places as there are, and ends when told anything but a number."""
     free = 0
     while True:
         while not places.empty() or free == 0:
             found = places.get()
-            if found == 0:
+            if type(found) is not int:
                 return
             free += found
         started = perf_counter()
@@ -215,6 +215,6 @@ def _stop_all() -> None:
     """Threads that still run when the program ends stop before Python takes itself apart."""
     found = list(_running.items())
     for _, (places, _) in found:
-        places.put(0)
+        places.put(None)
     for thread, _ in found:
         thread.join(1.0)

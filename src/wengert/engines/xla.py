@@ -19,6 +19,7 @@ from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
 from wengert.core.compiler import FORKED, begin, options
 from wengert.core.errors import NotCompiledError, at_site, invalid
+from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax
 from wengert.core.lowering import NotFixed, NotSupported, as_value, gathering, is_symbol
 from wengert.core.op import Spec
@@ -241,6 +242,7 @@ class Executable:
         self.errors.clear()
         return found
 
+    @uninterrupted  # JAX imports some of its modules here, and is lost with one half imported
     def _compile(self) -> None:
         graph, hoisted = optimised(self.graph), self.hoisted
         outputs, count = len(graph.outputs), len(graph.all_inputs())

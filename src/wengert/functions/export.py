@@ -16,6 +16,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.errors import UnimplementedError, at_site, describe
+from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import gathering
 from wengert.core.sites import locate
@@ -136,6 +137,7 @@ def _symbols(graph: Graph) -> Iterator[list[tuple[Any, ...]]]:
         yield [tuple([f"s{i}" if d is None else d for i, d in enumerate(s)]) for s in shapes]
 
 
+@uninterrupted
 def _export(trace: Trace, shapes: list[tuple[Any, ...]]) -> Program:
     from jax import export as jax_export
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.compiler import FORKED, begin, options
+from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax, lax
 from wengert.ops.declare import in_float32
 
@@ -35,6 +36,7 @@ def compiled(lower: Callable[..., Any]) -> Callable[..., Any]:
         run = _cache.get(key)
         if run is None or FORKED[0]:
             run = _compile(key, lower, attrs, any(x.dtype.itemsize == 8 for x in xs))
+            run = uninterrupted(run)  # the first call imports modules of JAX
         else:
             with _lock:
                 if key in _cache:

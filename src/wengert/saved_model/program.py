@@ -19,6 +19,7 @@ from wengert.core.errors import (
     invalid,
     say,
 )
+from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Joint, Op, Spec
@@ -64,9 +65,8 @@ class Program:
         self._rooms = [(int(rows), str(line)) for rows, line in entry["rooms"]]
         self._inputs = [(dtypes.as_dtype(kind), tuple(shape)) for _, kind, shape in entry["inputs"]]
         self._given = given
-        self._call: Callable[..., Any] = jax.jit(
-            exported.call, compiler_options=options("f16" in exported.mlir_module())
-        )
+        compiler_options = options("f16" in exported.mlir_module())
+        self._call = uninterrupted(jax.jit(exported.call, compiler_options=compiler_options))
         self._shapes = functools.lru_cache(maxsize=64)(self._work_out)
         self._open = [Spec(_known(a.shape), dtypes.as_dtype(a.dtype)) for a in self._avals()]
         self.op = Op(
