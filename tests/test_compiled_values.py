@@ -240,3 +240,19 @@ def test_half_precision_is_rounded_where_eager_code_rounds() -> None:
 
     eager, found = gradient(x, w), compiled(gradient)(x, w)
     np.testing.assert_array_equal(tf.cast(found, tf.float32), tf.cast(eager, tf.float32))
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.complex64])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_a_number_that_is_read_often_is_written_once(dtype: Any, shape: Any) -> None:
+    def unrolled(x: Any) -> Any:
+        for _ in range(20):
+            x = x * 0.75 + 0.3
+        return x
+
+    x = tf.fill(shape, tf.constant(2.0, dtype))
+    step = compiled(unrolled)
+    text = step.experimental_get_compiler_ir(x)()
+    assert text.count("stablehlo.constant") <= 2
+    assert np.array_equal(step(x), unrolled(x)) or dtype.size > 2  # larger ones are fused
+    np.testing.assert_allclose(np.asarray(step(x)), np.asarray(unrolled(x)), rtol=1e-5)

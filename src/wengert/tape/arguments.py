@@ -46,11 +46,12 @@ _INSTEAD = {
 }
 
 
-def all_asked(what: str, values: list[Any], role: str = "source") -> list[Any]:
-    """`asked` for each of a list, which is its own answer where it is one of tensors."""
-    if _plain(values):
-        return values
-    return [asked(what, x, TypeError, role) for x in values]
+def all_asked(what: str, structure: Any, role: str = "source") -> tuple[list[Any], list[Any]]:
+    """The leaves of a nest, and the tensors and variables that they are or stand for."""
+    flat = leaves(structure)
+    if flat is structure or isinstance(structure, Value):
+        return flat, flat
+    return flat, [asked(what, x, TypeError, role) for x in flat]
 
 
 def asked(what: str, value: Any, kind: type[Exception], role: str = "source") -> Any:

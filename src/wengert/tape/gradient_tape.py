@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.core import dtypes, nest, sites
 from wengert.core.apply import wrap
-from wengert.core.context import add_listener, remove_listener
+from wengert.core.context import add_listener, building_graph, remove_listener
 from wengert.core.convert import Hooks, operand
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
@@ -314,11 +314,12 @@ class GradientTape:
         mode = arguments.mode(unconnected_gradients)
         self._check_use("gradient")
         self._close()
-        targets = arguments.all_asked("gradient", arguments.leaves(target), "target")
-        targets = arguments.met(self._tracked, targets)
+        _, targets = arguments.all_asked("gradient", target, "target")
+        flat, values = arguments.all_asked("gradient", sources)
+        if building_graph() is not None:
+            targets = arguments.met(self._tracked, targets)
+            values = arguments.met(self._tracked, values)
         seeds = self._seeds(targets, output_gradients)
-        flat = arguments.leaves(sources)
-        values = arguments.met(self._tracked, arguments.all_asked("gradient", flat))
         site = sites.caller(0)
         evidence = history.before(self, site, mode)
         started = new_id()
@@ -407,7 +408,7 @@ class GradientTape:
         """Gradients for a flat list of sources, `None` where there is no path."""
         grads: dict[int, Any] = {}
         for t, seed in zip(targets, seeds, strict=True):
-            if not t.dtype.is_differentiable:
+            if t._array.dtype.num not in dtypes.INEXACT:
                 _log.debug("gradient: a target of dtype %s has no gradient.", t.dtype.name)
                 continue
             g = _first(t) if seed is None else seed
