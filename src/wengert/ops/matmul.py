@@ -159,14 +159,15 @@ def _lower_tn(x: Any, y: Any) -> Any:
 def _turns(x: Any, y: Any) -> bool:
     """Whether to turn `x` before the product: on the CPU XLA is a quarter slower at small products
     with a transposed left side than at making a transposed copy first (16 to 35 % for float32, up
-    to these 4 million multiplications; from 10 million on, the copy loses). With one or two
-    columns on the right the copy costs more than the product: 3 to 5 times the time."""
+    to these 4 million multiplications; from 10 million on, the copy loses, as it does where it is
+    larger than the nearer caches). With one or two columns on the right the copy costs more than
+    the product: 3 to 5 times the time."""
     if x.ndim != 2 or x.dtype.num not in _TURNED or jax.default_backend() != "cpu":
         return False
     sizes = (*x.shape, y.shape[1])
     if any(map(is_symbol, sizes)):
         return False
-    return sizes[2] > 2 and 0 < math.prod(sizes) <= 1 << 22
+    return sizes[2] > 2 and x.size <= 1 << 16 and 0 < math.prod(sizes) <= 1 << 22
 
 
 _TURNED = frozenset({np.dtype(np.float32).num, np.dtype(np.float64).num})
