@@ -172,3 +172,52 @@ def test_a_gradient_that_needs_a_size_keeps_no_elements() -> None:
         tracemalloc.stop()
     assert kept < 100_000
     assert tape.gradient(y, b).numpy().tolist() == [500_000.0]
+
+
+def in_loops(read: str, branch: float, dynamic: bool) -> Callable[[Any, Any], Any]:
+    def f(u: Any, a: Any) -> Any:
+        total = tf.constant(0.0)
+        if tf.reduce_sum(a) > branch:
+            for _ in tf.range(2):
+                rows = tf.TensorArray(tf.float32, 0 if dynamic else 3, dynamic_size=dynamic)
+                for j in tf.range(3):
+                    rows = rows.write(j, tf.sin(u) * tf.cast(j + 1, tf.float32))
+                    u = u * a
+                if read == "one":
+                    total += tf.reduce_sum(rows.read(1) ** 2)
+                elif read == "all":
+                    total += tf.reduce_sum(rows.stack() ** 2 * a)
+        return tf.reduce_sum(u**3) + total
+
+    return f
+
+
+def derivatives(f: Callable[[Any, Any], Any]) -> list[Any]:
+    at = [tf.constant([0.7, -0.3]), tf.constant([0.3, 0.8])]
+    with tf.GradientTape() as second:
+        second.watch(at)
+        with tf.GradientTape() as first:
+            first.watch(at)
+            y = f(*at)
+        found = first.gradient(y, at, unconnected_gradients="zero")
+        total = tf.reduce_sum(found[0]) + 2.0 * tf.reduce_sum(found[1])
+    return [*found, *second.gradient(total, at, unconnected_gradients="zero")]
+
+
+@pytest.mark.parametrize("open_sizes", [False, True])
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("branch", [-9.0, 9.0])
+@pytest.mark.parametrize("read", ["none", "one", "all"])
+def test_arrays_in_loops_in_a_branch_have_second_derivatives(
+    read: str, branch: float, dynamic: bool, open_sizes: bool
+) -> None:
+    f = in_loops(read, branch, dynamic)
+    signature = [tf.TensorSpec([None]), tf.TensorSpec([None])] if open_sizes else None
+    tf.config.run_functions_eagerly(True)
+    try:
+        expected = derivatives(tf.function(f))
+    finally:
+        tf.config.run_functions_eagerly(False)
+    found = derivatives(tf.function(f, input_signature=signature))
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-6)

@@ -236,3 +236,31 @@ def test_a_rule_about_tensors_from_outside_has_second_derivatives(
 
     found = tf.function(second)() if inside else second()
     assert [float(g) for g in found] == list(expected)
+
+
+@tf.custom_gradient
+def sine(x: Any) -> Any:
+    return tf.sin(x), lambda g: g * tf.cos(x)
+
+
+@tf.custom_gradient
+def with_a_constant(x: Any) -> Any:
+    """The rule closes over a constant that another rule made."""
+    scale = sine(tf.constant(0.3))
+    return scale * x * x, lambda g: g * scale * x * 2.0
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("inside", [False, True])
+def test_second_derivatives_of_a_rule_that_closes_over_a_constant(
+    program: str, inside: bool
+) -> None:
+    def second(f: Any, x: Any = X) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            g = gradient(f, x)[0]
+        return tape.gradient(g, x)
+
+    f = PROGRAMS[program](with_a_constant)
+    found = tf.function(lambda x: second(f, x))(X) if inside else second(tf.function(f))
+    np.testing.assert_allclose(found, second(f), rtol=1e-4)

@@ -24,6 +24,7 @@ from wengert.core.sites import locate
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
 from wengert.graph.records import Node
+from wengert.ops.row_list import readable
 
 # How a node that holds graphs is run; the file of each kind fills in its own.
 RUNNERS: dict[str, Callable[[Graph, Node], Callable[..., Any]]] = {}
@@ -36,8 +37,23 @@ _FILE = "<wengert host graph>"
 
 def run(graph: Graph, arrays: list[Any]) -> list[Any]:
     """The values of all outputs for the values of all inputs."""
+    uneven = graph.cache.get("uneven")
+    if uneven is None:
+        uneven = graph.cache["uneven"] = _may_be_uneven(graph)
+    if uneven:
+        arrays = [readable(a) if k in uneven else a for k, a in enumerate(arrays)]
     with np.errstate(all="ignore"):
         return prepared(graph)(*arrays)
+
+
+def _may_be_uneven(graph: Graph) -> frozenset[int]:
+    """The inputs that may be stacks of rows of different shapes, which come as arrays of objects."""
+    found = [graph.specs[v] for v in graph.all_inputs()]
+    return frozenset(
+        k
+        for k, s in enumerate(found)
+        if s.dtype is not dtypes.string and (s.shape is None or None in s.shape[1:])
+    )
 
 
 def prepared(graph: Graph) -> Callable[..., list[Any]]:

@@ -28,7 +28,7 @@ from wengert.core.symbolic import Shadow, SymbolicTensor, escaped, symbolic
 from wengert.core.tensor import Tensor, new_id
 from wengert.core.variable import Variable
 from wengert.graph.contents import CONTENT_TYPES, work_out
-from wengert.graph.records import Draw, Held, Node, Outer, Seen
+from wengert.graph.records import Draw, Held, Node, Outer, Seen, carried, settled
 
 _frame = sys._getframe
 # Constants up to this many elements are worked out while tracing; larger ones are made when run.
@@ -63,7 +63,7 @@ class Graph:
         self.seen: list[Seen] = []  # what rules see that were brought along from them
         self.frames: list[tuple[Graph, dict[int, Any]]] = []  # what the rule sees that runs now
         self.origin: Graph = self  # what it is a copy of
-        self.origins: list[tuple[Graph, dict[int, int]]] = []  # and its values in earlier graphs
+        self.origins: list[tuple[Graph, dict[int, Any]]] = []  # and its values in earlier graphs
         self.jit = False  # whether it is to be compiled as a whole
         self.on_create: Any = None  # what to do when a variable is created, set by functions
         self.roots: dict[int, int] = {}  # the ids that tapes know variables by, if not their own
@@ -90,12 +90,9 @@ class Graph:
     def end_replays(self) -> None:
         """Remembers only which values of earlier graphs became which of this one."""
         for graph, env in self.replays:
-            mine = {v: x._value for v, x in env.items() if getattr(x, "_graph", None) is self}
+            mine = settled(env, self)
             self.origins.append((graph.origin, mine))
-            self.origins.extend(
-                (older, {v: mine[w] for v, w in table.items() if w in mine})
-                for older, table in graph.origins
-            )
+            self.origins.extend((older, carried(table, mine)) for older, table in graph.origins)
         for seen in self.seen:
             seen.settle(self)
         self.replays.clear()
@@ -217,8 +214,10 @@ class Graph:
                 if source.origin is graph.origin and value in env:
                     return env[value]
                 for older, table in source.origins:
-                    if older is graph.origin and table.get(value) in env:
-                        return env[table[value]]
+                    if older is graph.origin and value in table:
+                        found = carried({value: table[value]}, env)
+                        if found:
+                            return found[value]
             here = here.parent
         return None
 
