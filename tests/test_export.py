@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -605,3 +606,34 @@ def test_saving_is_all_or_nothing(tmp_path, monkeypatch):
 def test_contains_saved_model(folder, tmp_path):
     assert tf.saved_model.contains_saved_model(folder)
     assert not tf.saved_model.contains_saved_model(tmp_path)
+
+
+class Ragged(tf.Module):
+    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.float32)])
+    def twice(self, rows):
+        return rows * 2.0
+
+    @tf.function
+    def scaled(self, x, how):
+        return x * how.factor
+
+    @tf.function(input_signature=[tf.TensorSpec([])])
+    def quiet(self, x):
+        return x + 1.0
+
+
+def test_arguments_that_have_no_written_form(tmp_path):
+    model = Ragged()
+    with pytest.raises(
+        tf.errors.UnimplementedError,
+        match="export: twice cannot be exported: of its arguments, a RaggedTensor cannot be "
+        "written down",
+    ):
+        tf.saved_model.save(model, tmp_path)
+    model.scaled(tf.constant(1.0), argparse.Namespace(factor=2.0))
+    with pytest.warns(UserWarning, match="save: export: (twice|scaled) cannot be exported"):
+        tf.saved_model.save(model, tmp_path, {"quiet": model.quiet})
+    found = tf.saved_model.load(tmp_path)
+    assert float(found.quiet(tf.constant(1.0))) == 2.0
+    with pytest.raises(ValueError, match="saved without a trace: export: twice cannot be exported"):
+        found.twice(tf.ragged.constant([[1.0], []]))

@@ -18,7 +18,7 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import describe
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.shapes import TensorShape
-from wengert.functions.signature import rebuild
+from wengert.functions.signature import Apart, rebuild
 from wengert.functions.trace import Slot
 
 
@@ -26,7 +26,9 @@ class Strange(TypeError):
     """A value that only Python knows how to make."""
 
     def __init__(self, value: Any) -> None:
-        super().__init__(f"{describe(value)} cannot be written down")
+        apart = isinstance(value, Apart)
+        what = f"a {value.kind.__name__.removesuffix('Spec')}" if apart else describe(value)
+        super().__init__(f"{what} cannot be written down")
 
 
 def pack(value: Any) -> Any:

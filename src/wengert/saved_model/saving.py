@@ -130,10 +130,15 @@ class _Saving:
         if function.input_signature is not None:
             function.get_concrete_function()
         missing = [
-            f"it was traced with {t.arguments}, which only Python knows how to make"
+            f"export: {function._options.name} cannot be exported: of its arguments, {t.arguments}. "
+            f"Take tensors in lists, tuples and dicts, and make the rest of them inside."
             for t in function._store.traces.values()
             if isinstance(t.arguments, str)
         ]
+        for text in missing:
+            if self.strict and function.input_signature is not None:
+                raise at_site(UnimplementedError(None, None, text))
+            warn(f"save: {text} It is left out.")
         made: list[int] = []
         for concrete in function._list_all_concrete_functions():
             try:
