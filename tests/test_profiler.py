@@ -13,6 +13,7 @@ import pytest
 
 import wengert as tf
 from wengert.core import apply as core
+from wengert.explain import standing as stand_ins
 from wengert.profiler import doors
 
 profiler: Any = tf.profiler.experimental
@@ -163,12 +164,16 @@ def test_failures_are_as_without(tmp_path):
     assert "matmul" in {e["name"] for e in spans(timeline(tmp_path), "operation")}
 
 
-def test_off_there_is_nothing_to_pay():
+def test_off_there_is_nothing_to_pay(tmp_path):
     before = standing()
     with profiler.Trace("nothing"):
         assert standing() == before
-    assert not [owner for owner, name, _, _ in doors._METHODS if _wrapped(vars(owner)[name])]
+    assert not any(_stands_in())
+    with profiler.Profile(tmp_path):
+        assert all(_stands_in())
 
 
-def _wrapped(method: Any) -> bool:
-    return hasattr(method, "__wrapped__")
+def _stands_in() -> list[bool]:
+    """Whether the methods that a profile looks at are those of the profiler."""
+    methods = [vars(owner)[name] for owner, name, _, _ in doors._METHODS]
+    return [method.__code__.co_filename == stand_ins.__file__ for method in methods]

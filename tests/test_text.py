@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wengert as tf
 
 S = tf.strings
+INF = float("inf")
 
 
 def test_characters_and_their_numbers() -> None:
@@ -75,6 +77,36 @@ def test_strings_are_cut_inside_functions() -> None:
     assert folder("x/y/z").numpy() == b"y"
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1_000", None), ("٣", None), ("0x10", 16.0), ("0X1p3", 8.0), (" \t7\n", 7.0), ("1e400", INF),
+        ("-Infinity", -INF), (".5", 0.5), ("5.", 5.0), ("", None), ("1 2", None), ("+-1", None),
+    ],
+)  # fmt: skip
+def test_what_is_a_number(text: str, number: float | None) -> None:
+    if number is None:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="is not a float64 number"):
+            S.to_number(text, tf.float64)
+    else:
+        assert S.to_number(text, tf.float64).numpy() == number
+
+
+@pytest.mark.parametrize("text", ["1_0", "0x10", "3000000000", "1.0"])
+def test_what_is_no_whole_number(text: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is not a int32 number"):
+        S.to_number(text, tf.int32)
+
+
+def test_numbers_as_text_in_every_type() -> None:
+    assert S.as_string(tf.constant([1, 200], tf.uint8), fill="+").numpy().tolist() == [b"1", b"200"]
+    halves = tf.constant([[1.5], [-2]], tf.bfloat16)
+    assert S.as_string(halves).numpy().tolist() == [[b"1.500000"], [b"-2.000000"]]
+    both = S.as_string(tf.constant([1 + 2j, complex(INF, 0)]), precision=1, width=5, fill="0")
+    assert both.numpy().tolist() == [b"(001.0,002.0)", b"(  inf,000.0)"]
+    assert S.as_string(tf.zeros([0, 3])).shape == (0, 3)
+
+
 def test_ngrams() -> None:
     assert S.ngrams(["a", "b", "c"], [1, 2], separator="|").numpy().tolist() == [
         b"a", b"b", b"c", b"a|b", b"b|c",
@@ -96,6 +128,19 @@ def test_crosses_of_features() -> None:
     assert tf.sparse.cross_hashed(mixed, 100).values.numpy().tolist() == [59, 4, 79]
     with pytest.raises(ValueError, match="the same number of rows; got 1 and 2"):
         tf.sparse.cross([tf.constant([["a"]]), tf.constant([["b"], ["c"]])])
+
+
+@pytest.mark.parametrize(
+    "hashed",
+    [S.to_hash_bucket_fast, lambda x, n: S.to_hash_bucket_strong(x, n, [3, 2**40 + 7])],
+)
+def test_many_strings_of_one_length_hash_as_each_alone(hashed: Any) -> None:
+    random = np.random.default_rng(5)
+    for n in [*range(140), 191, 192, 193, 300]:
+        words = [random.bytes(n) for _ in range(20)]
+        many = hashed(tf.constant(words).numpy().reshape(4, 5), 2**62)
+        assert many.shape == (4, 5)
+        assert many.numpy().ravel().tolist() == [int(hashed(w, 2**62)) for w in words]
 
 
 def test_words_that_are_not_in_the_vocabulary() -> None:

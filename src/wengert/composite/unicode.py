@@ -68,6 +68,11 @@ def _read(data: bytes, how: How) -> list[tuple[str, int]]:
 
 
 def _text(data: bytes, how: How) -> str:
+    if not how.no_controls:
+        try:
+            return data.decode(how.codec)
+        except UnicodeDecodeError:
+            pass  # read piece by piece
     return "".join([c for c, _ in _read(data, how)])
 
 

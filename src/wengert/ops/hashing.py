@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,66 +18,81 @@ _M = (1 << 64) - 1
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 
 
-def _word(s: bytes, at: int) -> int:
-    return int.from_bytes(s[at : at + 8], "little")
+class _Text:
+    """One string of `n` bytes, as numbers of Python."""
+
+    def __init__(self, s: bytes) -> None:
+        self._bytes, self.n = s, len(s)
+
+    def read(self, at: int, count: int) -> Any:
+        return int.from_bytes(self._bytes[at : at + count], "little")
 
 
-def _half(s: bytes, at: int) -> int:
-    return int.from_bytes(s[at : at + 4], "little")
+class _Texts:
+    """Many strings of `n` bytes each, as arrays of numbers, which wrap around by themselves."""
+
+    def __init__(self, strings: Any, n: int) -> None:
+        self._bytes = np.frombuffer(b"".join(strings), np.uint8).reshape(len(strings), n)
+        self.n = n
+
+    def read(self, at: int, count: int) -> Any:
+        found = np.zeros((len(self._bytes), 8), np.uint8)
+        found[:, :count] = self._bytes[:, at : at + count]
+        return found.view("<u8")[:, 0].astype(np.uint64, copy=False)
 
 
-def _right(v: int, by: int) -> int:
+def _right(v: Any, by: int) -> Any:
     return (v >> by | v << (64 - by)) & _M
 
 
-def _left(v: int, by: int) -> int:
+def _left(v: Any, by: int) -> Any:
     return (v << by | v >> (64 - by)) & _M
 
 
-def _mix(v: int) -> int:
+def _mix(v: Any) -> Any:
     return v ^ v >> 47
 
 
-def _pair(u: int, v: int, by: int) -> int:
+def _pair(u: Any, v: Any, by: Any) -> Any:
     """Two words as one."""
     a = _mix((u ^ v) * by & _M)
     return _mix((v ^ a) * by & _M) * by & _M
 
 
-def _short(s: bytes) -> int:
+def _short(s: Any) -> Any:
     """Up to 16 bytes."""
-    n = len(s)
+    n = s.n
     by = _K2 + n * 2 & _M
     if n >= 8:
-        a, b = _word(s, 0) + _K2 & _M, _word(s, n - 8)
+        a, b = s.read(0, 8) + _K2 & _M, s.read(n - 8, 8)
         return _pair(_right(b, 37) * by + a & _M, (_right(a, 25) + b) * by & _M, by)
     if n >= 4:
-        return _pair(n + (_half(s, 0) << 3) & _M, _half(s, n - 4), by)
+        return _pair(n + (s.read(0, 4) << 3) & _M, s.read(n - 4, 4), by)
     if n:
-        y, z = s[0] + (s[n >> 1] << 8), n + (s[-1] << 2)
+        y, z = s.read(0, 1) + (s.read(n >> 1, 1) << 8), n + (s.read(n - 1, 1) << 2)
         return _mix((y * _K2 ^ z * _K0) & _M) * _K2 & _M
     return _K2
 
 
-def _middle(s: bytes) -> int:
+def _middle(s: Any) -> Any:
     """17 to 64 bytes."""
-    n = len(s)
+    n = s.n
     by = _K2 + n * 2 & _M
-    a = _word(s, 0) * (_K1 if n <= 32 else _K2) & _M
-    b, c, d = _word(s, 8), _word(s, n - 8) * by & _M, _word(s, n - 16) * _K2 & _M
+    a = s.read(0, 8) * (_K1 if n <= 32 else _K2) & _M
+    b, c, d = s.read(8, 8), s.read(n - 8, 8) * by & _M, s.read(n - 16, 8) * _K2 & _M
     y = _right(a + b & _M, 43) + _right(c, 30) + d & _M
     z = _pair(y, a + _right(b + _K2 & _M, 18) + c & _M, by)
     if n <= 32:
         return z
-    e, f = _word(s, 16) * by & _M, _word(s, 24)
-    g, h = (y + _word(s, n - 32)) * by & _M, (z + _word(s, n - 24)) * by & _M
+    e, f = s.read(16, 8) * by & _M, s.read(24, 8)
+    g, h = (y + s.read(n - 32, 8)) * by & _M, (z + s.read(n - 24, 8)) * by & _M
     first = _right(e + f & _M, 43) + _right(g, 30) + h & _M
     return _pair(first, e + _right(f + a & _M, 18) + g & _M, by)
 
 
-def _block(s: bytes, at: int, a: int, b: int) -> tuple[int, int]:
+def _block(s: Any, at: int, a: Any, b: Any) -> tuple[Any, Any]:
     """32 bytes and two words as two words."""
-    w, x, y, z = (_word(s, at + 8 * k) for k in range(4))
+    w, x, y, z = (s.read(at + 8 * k, 8) for k in range(4))
     a = a + w & _M
     b = _right(b + a + z & _M, 21)
     c = a
@@ -84,46 +100,47 @@ def _block(s: bytes, at: int, a: int, b: int) -> tuple[int, int]:
     return a + z & _M, b + _right(a, 44) + c & _M
 
 
-def _long(s: bytes) -> int:
+def _long(s: Any) -> Any:
     """More than 64 bytes."""
     x, y = 81, 81 * _K1 + 113 & _M
     z = _mix(y * _K2 + 113 & _M) * _K2 & _M
     v, w = (0, 0), (0, 0)
-    x = x * _K2 + _word(s, 0) & _M
-    for at in range(0, (len(s) - 1) // 64 * 64, 64):
+    x = (x * _K2 & _M) + s.read(0, 8) & _M
+    for at in range(0, (s.n - 1) // 64 * 64, 64):
         x, y, z, v, w = _turn(s, at, x, y, z, v, w, _K1, 1)
     by = _K1 + ((z & 0xFF) << 1) & _M
-    w = w[0] + ((len(s) - 1) & 63) & _M, w[1]
+    w = w[0] + ((s.n - 1) & 63) & _M, w[1]
     v = v[0] + w[0] & _M, v[1]
     w = w[0] + v[0] & _M, w[1]
-    x, y, z, v, w = _turn(s, len(s) - 64, x, y, z, v, w, by, 9)
+    x, y, z, v, w = _turn(s, s.n - 64, x, y, z, v, w, by, 9)
     first = _pair(v[0], w[0], by) + _mix(y) * _K0 + z & _M
     return _pair(first, _pair(v[1], w[1], by) + x & _M, by)
 
 
-def _turn(
-    s: bytes, at: int, x: int, y: int, z: int, v: tuple[int, int], w: tuple[int, int], by: int,
-    times: int,
-) -> Any:  # fmt: skip
+def _turn(s: Any, at: int, x: Any, y: Any, z: Any, v: Any, w: Any, by: Any, times: int) -> Any:
     """64 bytes more."""
-    x = _right(x + y + v[0] + _word(s, at + 8) & _M, 37) * by & _M
-    y = _right(y + v[1] + _word(s, at + 48) & _M, 42) * by & _M
+    x = _right(x + y + v[0] + s.read(at + 8, 8) & _M, 37) * by & _M
+    y = _right(y + v[1] + s.read(at + 48, 8) & _M, 42) * by & _M
     x = (x ^ w[1] * times) & _M
-    y = y + v[0] * times + _word(s, at + 40) & _M
+    y = y + v[0] * times + s.read(at + 40, 8) & _M
     z = _right(z + w[0] & _M, 33) * by & _M
     v = _block(s, at, v[1] * by & _M, x + w[0] & _M)
-    w = _block(s, at + 32, z + w[1] & _M, y + _word(s, at + 16) & _M)
+    w = _block(s, at + 32, z + w[1] & _M, y + s.read(at + 16, 8) & _M)
     return z, y, x, v, w
+
+
+def _farm(s: Any) -> Any:
+    if s.n <= 16:
+        return _short(s)
+    return _middle(s) if s.n <= 64 else _long(s)
 
 
 def fingerprint(s: bytes) -> int:
     """FarmHash's fingerprint of a string, as an unsigned 64-bit number."""
-    if len(s) <= 16:
-        return _short(s)
-    return _middle(s) if len(s) <= 64 else _long(s)
+    return _farm(_Text(s))
 
 
-def _round(a: int, b: int, c: int, d: int) -> tuple[int, int, int, int]:
+def _round(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any, Any, Any]:
     a, c = a + b & _M, c + d & _M
     b, d = _left(b, 13) ^ a, _left(d, 16) ^ c
     a = _left(a, 32)
@@ -132,29 +149,44 @@ def _round(a: int, b: int, c: int, d: int) -> tuple[int, int, int, int]:
     return a, b, _left(c, 32), d
 
 
-def keyed(s: bytes, key: tuple[int, int]) -> int:
+def _sip(s: Any, key: tuple[int, int]) -> Any:
     """SipHash-2-4 of a string."""
     k, m = key[0] & _M, key[1] & _M
-    state = (
-        k ^ 0x736F6D6570736575, m ^ 0x646F72616E646F6D, k ^ 0x6C7967656E657261,
-        m ^ 0x7465646279746573,
-    )  # fmt: skip
-    padded = s + bytes(-(len(s) + 1) % 8) + bytes([len(s) & 255])
-    for at in range(0, len(padded), 8):
-        word = _word(padded, at)
-        a, b, c, d = _round(*_round(*state[:3], state[3] ^ word))
-        state = a ^ word, b, c, d
-    a, b, c, d = state
-    state = a, b, c ^ 255, d
+    a, b = k ^ 0x736F6D6570736575, m ^ 0x646F72616E646F6D
+    c, d = k ^ 0x6C7967656E657261, m ^ 0x7465646279746573
+    whole = s.n // 8 * 8
+    for at in range(0, whole + 8, 8):
+        word = s.read(at, 8) if at < whole else s.read(whole, s.n - whole) | (s.n & 255) << 56
+        a, b, c, d = _round(*_round(a, b, c, d ^ word))
+        a = a ^ word
+    c = c ^ 255
     for _ in range(4):
-        state = _round(*state)
-    return state[0] ^ state[1] ^ state[2] ^ state[3]
+        a, b, c, d = _round(a, b, c, d)
+    return a ^ b ^ c ^ d
+
+
+# As many strings of one length as are worth arrays.
+_MANY = 16
 
 
 def _kernel(x: np.ndarray, buckets: int, key: Any) -> np.ndarray:
-    number = fingerprint if key is None else lambda s: keyed(s, key)
-    found = np.array([number(s) % buckets for s in x.ravel()], np.int64)
-    return found.reshape(x.shape)
+    strings: Any = x.ravel()
+    number = _farm if key is None else lambda s: _sip(s, key)
+    found = np.empty(strings.shape, np.uint64)
+    for n, places in _by_length(strings):
+        if len(places) < _MANY:
+            found[places] = [number(_Text(strings[i])) for i in places]
+        else:
+            found[places] = number(_Texts(strings[places], n))
+    return (found % np.uint64(buckets)).astype(np.int64).reshape(x.shape)
+
+
+def _by_length(strings: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """The lengths that there are, each with the places of its strings."""
+    lengths = np.fromiter(map(len, strings), np.intp, len(strings))
+    order = np.argsort(lengths, kind="stable")
+    kinds, starts = np.unique(lengths[order], return_index=True)
+    return zip(kinds.tolist(), np.split(order, starts)[1:], strict=True)
 
 
 STRING_HASH = Op(

@@ -21,7 +21,7 @@ from wengert.core.symbolic import is_symbolic
 from wengert.ops.declare import is_dynamic, rank_of, static, static_int, static_tuple, unary
 from wengert.ops.reduce import reduced
 from wengert.ops.sorting import choose_type
-from wengert.ops.text import format_number, parse_number, structure_text
+from wengert.ops.text import number_format, number_reader, structure_text
 
 _STRING = dtypes.nums("s")
 
@@ -49,15 +49,18 @@ def whole(name: str, value: Any, what: str, default: int) -> int:
 
 
 def _each(function: Callable[[Any], Any], x: np.ndarray, dtype: Any = object) -> np.ndarray:
-    out = np.empty(x.shape, dtype)
-    for i in np.ndindex(x.shape):
-        out[i] = function(x[i])
-    return out
+    return np.fromiter(map(function, x.ravel()), dtype, x.size).reshape(x.shape)
+
+
+def _side_by_side(*xs: np.ndarray) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    """Arrays broadcast to each other, flat, and their common shape."""
+    shape = np.broadcast_shapes(*[x.shape for x in xs])
+    return [np.broadcast_to(x, shape).ravel() for x in xs], shape
 
 
 AS_STRING = unary(
     "as_string",
-    lambda x, **form: _each(lambda v: format_number(v, **form), x),
+    lambda x, **form: _each(number_format("f" if x.dtype.kind == "V" else x.dtype.kind, **form), x),
     None,
     grad=None,
     accepts=dtypes.ANY,
@@ -93,9 +96,11 @@ def as_string(
 
 
 def _to_number(x: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
+    read = number_reader(dtype)
+
     def one(text: bytes) -> Any:
         try:
-            return parse_number(text, dtype)
+            return read(text)
         except ValueError:
             raise invalid(
                 "to_number",
@@ -129,11 +134,9 @@ def to_number(input: Any, out_type: Any = dtypes.float32, name: Any = None) -> A
 
 
 def _join_kernel(*xs: np.ndarray, separator: str) -> np.ndarray:
-    out = np.empty(np.broadcast_shapes(*[x.shape for x in xs]), object)
-    wide: list[Any] = [np.broadcast_to(x, out.shape) for x in xs]
-    for i in np.ndindex(out.shape):
-        out[i] = separator.encode(errors="surrogateescape").join(x[i] for x in wide)
-    return out
+    parts, shape = _side_by_side(*xs)
+    mark = separator.encode(errors="surrogateescape")
+    return np.fromiter(map(mark.join, zip(*parts, strict=True)), object).reshape(shape)
 
 
 JOIN = Op(
@@ -160,12 +163,12 @@ def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
 def _reduce_join_kernel(
     x: np.ndarray, axis: tuple[int, ...], keepdims: bool, separator: str
 ) -> np.ndarray:
+    mark = separator.encode(errors="surrogateescape")
     for a in axis:
         moved = np.moveaxis(x, a, -1)
-        out = np.empty(moved.shape[:-1], object)
-        for i in np.ndindex(out.shape):
-            out[i] = separator.encode(errors="surrogateescape").join(moved[i])
-        x = np.expand_dims(out, a)
+        rows = moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
+        out = np.fromiter(map(mark.join, rows), object, len(rows))
+        x = np.expand_dims(out.reshape(moved.shape[:-1]), a)
     return x if keepdims else np.squeeze(x, axis)
 
 
@@ -195,13 +198,9 @@ def reduce_join(
     return apply(REDUCE_JOIN, x, axis=order, keepdims=keepdims, separator=mark)
 
 
-def _measure(text: bytes, unit: str) -> int:
-    return len(text) if unit == "BYTE" else len(text.decode())
-
-
 LENGTH = unary(
     "string_length",
-    lambda x, unit: _each(lambda v: _measure(v, unit), x, np.int32),
+    lambda x, unit: _each(len if unit == "BYTE" else lambda v: len(v.decode()), x, np.int32),
     None,
     grad=None,
     accepts=_STRING,
@@ -265,24 +264,23 @@ def strip(input: Any, name: Any = None) -> Any:
     return apply(CHANGE, _text("strip", input), change="strip")
 
 
-def _substr(text: bytes, pos: int, len: int, unit: str) -> bytes:
-    value: Any = text if unit == "BYTE" else text.decode()
-    size = value.__len__()
+def _substr(text: Any, pos: int, count: int) -> Any:
+    size = len(text)
     if not -size <= pos <= size:
         raise invalid("substr", f"`pos` {pos} is outside a string of length {size}")
     start = pos % size if pos < 0 else pos
-    cut = value[start : start + len]
-    return cut if unit == "BYTE" else cut.encode()
+    return text[start : start + count]
 
 
 def _substr_kernel(x: np.ndarray, pos: Any, len: Any, unit: str) -> np.ndarray:
-    starts, sizes = np.asarray(pos), np.asarray(len)
-    out = np.empty(np.broadcast_shapes(x.shape, starts.shape), object)
-    whole: Any = [np.broadcast_to(a, out.shape) for a in (x, starts, sizes)]
-    for i in np.ndindex(out.shape):
-        text, start, size = (a[i] for a in whole)
-        out[i] = _substr(text, start, size, unit)
-    return out
+    parts, shape = _side_by_side(x, np.asarray(pos), np.asarray(len))
+    texts, starts, sizes = (a.tolist() for a in parts)
+    if unit == "BYTE":
+        found = list(map(_substr, texts, starts, sizes))
+    else:
+        whole = [text.decode() for text in texts]
+        found = [cut.encode() for cut in map(_substr, whole, starts, sizes)]
+    return np.fromiter(found, object).reshape(shape)
 
 
 def _infer_substr(x: Spec, pos: Any, len: Any, unit: str) -> Spec:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -81,36 +83,55 @@ def structure_text(value: Any, summarize: int = 3, top: bool = True) -> str:
     return repr(value) if not top else str(value)
 
 
-def format_number(
-    x: Any, precision: int, scientific: bool, shortest: bool, width: int, fill: str
-) -> bytes:
-    """One element as `tf.strings.as_string` writes it: `fill` is a flag of printf."""
-    if isinstance(x, np.bool_ | bool):
-        return b"true" if x else b"false"
+def number_format(
+    kind: str, precision: int, scientific: bool, shortest: bool, width: int, fill: str
+) -> Callable[[Any], bytes]:
+    """What `tf.strings.as_string` makes of one element of a NumPy kind: `fill` is a flag of printf."""
+    if kind == "b":
+        return lambda x: b"true" if x else b"false"
     size = str(width) if width > 0 else ""
-    form = f"%{fill}{size}"
-    if isinstance(x, bytes):
-        return f"{form}s".encode() % x
-    kind = np.asarray(x).dtype.kind
+    form = f"%{'' if kind == 'u' and fill in '+ ' else fill}{size}"
+    if kind == "O":
+        text = f"{form}s".encode()
+        return lambda x: text % x
     if kind in "iu":
-        return (f"{form}d" % int(x)).encode()
+        return lambda x: (f"{form}d" % x).encode()
     digits = f".{precision}" if precision >= 0 else ""
-    letter = "e" if scientific else "g" if shortest else "f"
-    parts = []
-    for part in (x.real, x.imag) if kind == "c" else (x,):
-        # Infinity and NaN are not filled with zeros.
-        lead = form if np.isfinite(float(part)) or fill != "0" else f"%{size}"
-        parts.append(f"{lead}{digits}{letter}" % float(part))
-    return (f"({','.join(parts)})" if kind == "c" else parts[0]).encode()
+    end = digits + ("e" if scientific else "g" if shortest else "f")
+    # Infinity and NaN are not filled with zeros.
+    finite, other = form + end, (f"%{size}" if fill == "0" else form) + end
+
+    def part(x: float) -> str:
+        return (finite if math.isfinite(x) else other) % x
+
+    if kind == "c":
+        return lambda x: f"({part(x.real)},{part(x.imag)})".encode()
+    return lambda x: part(x).encode()
 
 
-def parse_number(text: bytes, kind: dtypes.DType) -> Any:
-    """A string as a number of the given type; `ValueError` where it is none."""
-    value = text.decode().strip()
-    if kind.is_integer:
-        number_ = int(value)
-        limits = np.iinfo(kind.np)
-        if not limits.min <= number_ <= limits.max:
-            raise ValueError(value)
-        return number_
-    return float(value)
+def number_reader(kind: dtypes.DType) -> Callable[[bytes], Any]:
+    """What reads a string as a number of the given type; it raises `ValueError` where it is none."""
+    if kind.is_floating:
+        return _float
+    low, high = int(kind.min), int(kind.max)
+
+    def whole(text: bytes) -> int:
+        found = int(_digits(text))
+        if not low <= found <= high:
+            raise ValueError(text)
+        return found
+
+    return whole
+
+
+def _float(text: bytes) -> float:
+    found = _digits(text)
+    return float.fromhex(found) if "x" in found or "X" in found else float(found)
+
+
+def _digits(text: bytes) -> str:
+    """Without what only Python takes for part of a number."""
+    found = text.decode("ascii")
+    if "_" in found:
+        raise ValueError(found)
+    return found
