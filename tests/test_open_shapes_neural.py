@@ -162,6 +162,18 @@ ROWS: list[tuple[str, str, str, Any]] = [
         "[?,14,14,3] [?,14,14,3]",
         lambda a: tf.nn.max_pool_with_argmax(a, 2, 2, "VALID"),
     ),
+    (
+        "fractional_max_pool",
+        "f(?,28,?,3)",
+        "[?,20,?,3] [21] [?]",
+        lambda a: tf.nn.fractional_max_pool(a, 1.4, seed=1),
+    ),
+    (
+        "dilation2d",
+        "f(?,28,?,3) f(3,2,3)",
+        "[?,13,?,3]",
+        lambda a, b: tf.nn.dilation2d(a, b, [1, 2, 1, 1], "VALID", "NHWC", [1, 1, 1, 1]),
+    ),
     ("relu", "f(?,4)", "[?,4]", lambda a: tf.nn.relu(a)),
     ("leaky_relu", "f(?,4)", "[?,4]", lambda a: tf.nn.leaky_relu(a)),
     ("gelu", "f(?,4)", "[?,4]", lambda a: tf.nn.gelu(a)),

@@ -30,6 +30,7 @@ from wengert.ops.ctc import ctc_loss
 from wengert.ops.dropout import dropout
 from wengert.ops.dropout import stateless_dropout as _stateless_dropout
 from wengert.ops.embedding import embedding_lookup
+from wengert.ops.fractional import fractional_avg_pool, fractional_max_pool
 from wengert.ops.losses import (
     compute_average_loss,
     l2_loss,
@@ -40,6 +41,7 @@ from wengert.ops.losses import (
     sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
 )  # fmt: skip
+from wengert.ops.morphology import dilation2d, erosion2d
 from wengert.ops.normalization import (
     batch_normalization,
     bias_add,

@@ -63,9 +63,13 @@ _OLD = {
     "nn": {
         "convolution": None,
         "ctc_loss": None,
+        "dilation2d": None,
         "dropout": dropout,
         "embedding_lookup": None,
         "embedding_lookup_sparse": None,
+        "erosion2d": None,
+        "fractional_avg_pool": None,
+        "fractional_max_pool": None,
         "in_top_k": in_top_k,
         "pool": None,
         "softmax_cross_entropy_with_logits": softmax_cross_entropy_with_logits,

@@ -169,6 +169,11 @@ def next_state(kind: str, seed: Any = None) -> Any:
     return wrap(replay.draw(lambda: draw(kind, number)))
 
 
+def fixed_state(kind: str, seed: int) -> Any:
+    """The state of an operation that gives the same numbers at each call with its `seed`."""
+    return wrap(np.array([0, 0, _streams._key(kind, seed)], np.uint64))
+
+
 def draw(kind: str, seed: int | None) -> np.ndarray:
     """The next state of a stream."""
     if REPEATABLE[0]:

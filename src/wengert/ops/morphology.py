@@ -1,0 +1,143 @@
+"""Grey-scale dilation and erosion of images by a filter of their own for each channel.
+
+`dilation2d_place` finds where in image and filter the first of the largest sums of each window
+stands; two gathers fetch the numbers from there and bring derivatives of any order. Places outside
+the image count for nothing, NaN is above all. Where nothing lies above the lowest number of the
+dtype, that number is the result, as in TensorFlow, and no gradient is passed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.dims import known_unequal
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.lazy import jnp, lax
+from wengert.core.op import Op, Spec
+from wengert.ops.arithmetic import negative
+from wengert.ops.gather import gather
+from wengert.ops.reordering import reverse
+from wengert.ops.select import where
+from wengert.ops.shaping import reshape
+from wengert.ops.sizes import checked
+from wengert.ops.sliding import extent, outer_sizes, per_axis, resolve
+
+
+def _walk(count: int, step: Callable[[int, Any], Any], state: Any) -> Any:
+    """`step(number, state)` for each number below `count`."""
+    for number in range(count):
+        state = step(number, state)
+    return state
+
+
+def _places(
+    xp: Any, walk: Any, x: Any, w: Any, strides: Any, padding: Any, dilations: Any
+) -> tuple[Any, Any, Any]:
+    """The flat index into its image and into the filter of the largest sums; whether there is one."""
+    batch, height, width, channels = x.shape
+    reach = extent(w.shape[:2], dilations)
+    counts = outer_sizes("dilation2d", (height, width), reach, strides, padding)
+    (above, _), (before, _) = resolve((height, width), reach, strides, padding)
+    top = np.arange(counts[0]) * strides[0] - above
+    left = np.arange(counts[1]) * strides[1] - before
+    taps = w.reshape(w.shape[0] * w.shape[1], channels)
+
+    def step(number: Any, state: Any) -> Any:
+        best, tap = state
+        rows = top + number // w.shape[1] * dilations[0]
+        columns = left + number % w.shape[1] * dilations[1]
+        part = xp.take(xp.take(x, rows, 1, mode="clip"), columns, 2, mode="clip") + taps[number]
+        inside = ((rows >= 0) & (rows < height))[:, None] & (columns >= 0) & (columns < width)
+        better = (part > best) | ((part != part) & (best == best))  # NaN
+        hit = inside[:, :, None] & better
+        return xp.where(hit, part, best), xp.where(hit, number, tap)
+
+    shape = (batch, *counts, channels)
+    best, none = xp.full(shape, dtypes.of(x).min, x.dtype), xp.full(shape, -1)
+    tap = walk(len(taps), step, (best, none))[1]
+    found, tap = tap >= 0, xp.maximum(tap, 0)
+    rows = top[:, None, None] + tap // w.shape[1] * dilations[0]
+    columns = left[:, None] + tap % w.shape[1] * dilations[1]
+    channel = np.arange(channels)
+    place = (rows * width + columns) * channels + channel
+    return xp.where(found, place, 0), tap * channels + channel, found
+
+
+def _infer_places(x: Spec, w: Spec, strides: Any, padding: Any, dilations: Any) -> list[Spec]:
+    batch, *sizes, channels = x.shape or (None,) * 4
+    *window, depth = w.shape or (None,) * 3
+    if known_unequal(channels, depth):
+        raise invalid("dilation2d", "image and filter must have as many channels", x, w)
+    if 0 in window:
+        raise invalid("dilation2d", "`filters` must not be empty", x, w)
+    reach = [k and (k - 1) * d + 1 for k, d in zip(window, dilations, strict=True)]
+    counts = outer_sizes("dilation2d", sizes, reach, strides, padding)
+    shape = (batch, *counts, depth if channels is None else channels)
+    return [Spec(shape, kind) for kind in (dtypes.int64, dtypes.int64, dtypes.bool_)]
+
+
+PLACES = Op(
+    "dilation2d_place",
+    "x w",
+    kernel=checked(lambda x, w, **at: _places(np, _walk, x, w, **at), _infer_places),
+    infer=_infer_places,
+    # `jnp` has NumPy's functions, so that one text serves both engines.
+    lower=checked(
+        lambda x, w, **at: _places(jnp, lambda *a: lax.fori_loop(0, *a), x, w, **at), _infer_places
+    ),
+    grad=None,
+    accepts=dtypes.REAL,
+    outputs=3,
+)
+
+
+def _dilated(x: Any, w: Any, at: dict[str, Any]) -> Any:
+    place, tap, found = apply(PLACES, x, w, **at)
+    batch, height, width, channels = x._array.shape
+    pixels = gather(reshape(x, (batch, height * width * channels)), place, axis=1, batch_dims=1)
+    return where(found, pixels + gather(reshape(w, (-1,)), tap), operand(x.dtype.min, x.dtype))
+
+
+def _arguments(
+    name: str, first: str, image: Any, filters: Any, strides: Any, padding: Any, data_format: Any,
+    dilations: Any,
+) -> tuple[Any, Any, dict[str, Any]]:  # fmt: skip
+    """Image, filter and attributes of a dilation; `first` is what the image is called."""
+    x = operand(image)
+    w = operand(filters, None, x.dtype)
+    if x.ndim != 4 or w.ndim != 3:
+        help = "They are [batch, height, width, channels] and [height, width, channels]."
+        raise invalid(name, f"`{first}` must have rank 4, `filters` rank 3", x, w, help=help)
+    if data_format != "NHWC":
+        raise invalid(name, f"`data_format` must be 'NHWC'; got {data_format!r}")
+    if padding not in ("SAME", "VALID"):
+        error = invalid if isinstance(padding, str) else invalid_dtype
+        raise error(name, f"`padding` must be 'SAME' or 'VALID'; got {padding!r}")
+    steps = per_axis(name, "strides", strides, 2, False)
+    rates = per_axis(name, "dilations", dilations, 2, False)
+    return x, w, {"strides": steps, "padding": padding, "dilations": rates}
+
+
+def dilation2d(
+    input: Any, filters: Any, strides: Any, padding: Any, data_format: Any, dilations: Any,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """The largest sum of image and filter in each window; ties give the gradient to the first."""
+    given = (filters, strides, padding, data_format, dilations)
+    return _dilated(*_arguments("dilation2d", "input", input, *given))
+
+
+def erosion2d(
+    value: Any, filters: Any, strides: Any, padding: Any, data_format: Any, dilations: Any,
+    name: Any = None,
+) -> Any:  # fmt: skip
+    """The least difference of image and mirrored filter in each window: a dilation of `-value`."""
+    given = (filters, strides, padding, data_format, dilations)
+    x, w, at = _arguments("erosion2d", "value", value, *given)
+    return negative(_dilated(negative(x), reverse(w, [0, 1]), at))
