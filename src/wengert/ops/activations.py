@@ -22,7 +22,7 @@ from wengert.ops.compiled import wide
 from wengert.ops.create import zeros_like
 from wengert.ops.declare import binary, in_float32, static_float, unary
 from wengert.ops.joining import concat
-from wengert.ops.select import choose, where
+from wengert.ops.select import choose, larger, smaller, where
 
 
 def const(x: Any, value: float) -> Any:
@@ -51,7 +51,7 @@ RELU_GRAD = _gate(
 _ZERO = {n: d.np.type(0) for n, d in dtypes.BY_NUM.items() if d.kind in "iuf"}
 RELU = unary(
     "relu",
-    lambda x: np.maximum(x, _ZERO[x.dtype.num]),
+    lambda x: larger(x, _ZERO[x.dtype.num]),
     lambda x: lax.max(x, const(x, 0)),
     grad=lambda g, out: apply2(RELU_GRAD, g, out),
     accepts=dtypes.REAL,
@@ -77,7 +77,7 @@ RELU6_GRAD = _gate(
 )
 RELU6 = unary(
     "relu6",
-    lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6)),
+    lambda x: smaller(larger(x, x.dtype.type(0)), x.dtype.type(6)),
     lambda x: lax.min(lax.max(x, const(x, 0)), const(x, 6)),
     grad=lambda g, out: apply2(RELU6_GRAD, g, out),
     accepts=dtypes.REAL,
@@ -162,9 +162,16 @@ ELU_GRAD = _gate(
     _lower_elu_grad,
     lambda h, x, y: apply2(RELU_GRAD, x * h, -y),
 )
+
+
+def _elu_kernel(x: np.ndarray) -> np.ndarray:
+    zero = x.dtype.type(0)
+    return np.expm1(smaller(x, zero)) + larger(x, zero)
+
+
 ELU = unary(
     "elu",
-    in_float32(lambda x: np.expm1(np.minimum(x, 0)) + np.maximum(x, 0)),
+    in_float32(_elu_kernel),
     wide(lambda x: lax.select(lax.lt(x, const(x, 0)), lax.expm1(x), x)),
     grad=lambda g, out: apply2(ELU_GRAD, g, out),
     accepts=dtypes.FLOAT,
@@ -182,9 +189,8 @@ _SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
 
 def _selu_kernel(x: np.ndarray) -> np.ndarray:
     kind = x.dtype.type
-    return kind(_SELU_SCALE_ALPHA) * np.expm1(np.minimum(x, 0)) + kind(_SELU_SCALE) * np.maximum(
-        x, 0
-    )
+    below = kind(_SELU_SCALE_ALPHA) * np.expm1(smaller(x, kind(0)))
+    return below + kind(_SELU_SCALE) * larger(x, kind(0))
 
 
 def _lower_selu(x: Any) -> Any:

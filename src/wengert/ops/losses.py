@@ -29,7 +29,7 @@ from wengert.ops.gather import gather
 from wengert.ops.guarded import divide_no_nan
 from wengert.ops.power import exp, log
 from wengert.ops.reduce import reduce_sum
-from wengert.ops.select import where
+from wengert.ops.select import larger, where
 from wengert.ops.shaping import broadcast_to, reshape, transpose
 from wengert.ops.sizes import agree, checked
 from wengert.ops.softmax import (
@@ -327,7 +327,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: Any
 
 def _sigmoid_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
     soft = np.log1p(np.exp(-np.abs(logits)))
-    return np.maximum(logits, 0) - logits * labels + soft
+    return larger(logits, logits.dtype.type(0)) - logits * labels + soft
 
 
 def _lower_sigmoid(labels: Any, logits: Any) -> Any:

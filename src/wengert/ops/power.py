@@ -27,9 +27,27 @@ def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
                 "pow", "an integer to a negative power is no integer", x, y,
                 help="Cast the base to a float with tf.cast.",
             )  # fmt: skip
-    elif not y.ndim and y == 2:
-        return np.square(x)
+    elif not y.ndim:
+        return _fixed_power(x, y)
     return np.power(x, y)
+
+
+def _fixed_power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """All numbers to one power. NumPy is slow with negative ones, a hundred times and more."""
+    power = y.item()
+    if power == 2:
+        return np.square(x)
+    if x.dtype.num not in _WIDE or power % 1:
+        return np.power(x, y)
+    if power == 3:
+        return x * x * x
+    if x.size < 64:
+        return np.power(x, y)
+    found = np.power(np.abs(x), y)
+    return np.copysign(found, x) if power % 2 else found
+
+
+_WIDE = dtypes.nums("float32", "float64")
 
 
 def _pow_grad_y(g: Any, x: Any, y: Any, out: Any) -> Any:

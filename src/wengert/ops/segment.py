@@ -7,6 +7,7 @@ take any order, are told how many rows to make, and drop rows with negative numb
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ from wengert.ops.compare import equal
 from wengert.ops.compiled import wide
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.declare import in_float32, static
+from wengert.ops.gather import add_rows
 from wengert.ops.power import sqrt
 from wengert.ops.select import maximum, where
 from wengert.ops.shaping import reshape
@@ -42,6 +44,8 @@ def _combine(
 ) -> np.ndarray:
     """Combines rows into `out`, segment by segment; rows with negative numbers are left out."""
     x, ids = _rows(x, ids), ids.ravel()
+    if ufunc is np.add:
+        return _summed(x, ids, out.shape)
     if not ordered:
         order = np.argsort(ids, kind="stable")
         order = order[np.searchsorted(ids[order], 0) :]
@@ -51,6 +55,12 @@ def _combine(
         found = ufunc.reduceat(x, starts, 0, dtype=x.dtype)
         out[ids[starts]] = found if ordered else ufunc(out[ids[starts]], found)
     return out
+
+
+def _summed(x: np.ndarray, ids: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    if ids.size and ids.min() < 0:
+        x, ids = x[ids >= 0], ids[ids >= 0]
+    return add_rows(ids, x.reshape(ids.size, math.prod(shape[1:])), shape[0]).reshape(shape)
 
 
 def _check_range(name: str, ids: np.ndarray, num: int) -> None:

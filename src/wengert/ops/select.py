@@ -69,9 +69,27 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any
     return apply(SELECT, c, *operands("where", x, y))
 
 
+# From here on NumPy's `clip` is faster than `maximum` with a number, up to three times.
+_LARGE = 1 << 11
+
+
+def larger(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The larger of two; NaN if either is."""
+    if not y.ndim and x.size > _LARGE and x.dtype.kind == "f":
+        return x.clip(y, np.inf)
+    return np.maximum(x, y)
+
+
+def smaller(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The smaller of two; NaN if either is."""
+    if not y.ndim and x.size > _LARGE and x.dtype.kind == "f":
+        return x.clip(-np.inf, y)
+    return np.minimum(x, y)
+
+
 MAXIMUM = binary(
     "maximum",
-    np.maximum,
+    larger,
     lambda x, y: lax.max(x, y),
     grad=(lambda g, x, y: where(x >= y, g, 0), lambda g, x, y: where(x >= y, 0, g)),
     accepts=dtypes.REAL,
@@ -85,7 +103,7 @@ def maximum(x: Any, y: Any, name: Any = None) -> Any:
 
 MINIMUM = binary(
     "minimum",
-    np.minimum,
+    smaller,
     lambda x, y: lax.min(x, y),
     grad=(lambda g, x, y: where(x <= y, g, 0), lambda g, x, y: where(x <= y, 0, g)),
     accepts=dtypes.REAL,
@@ -107,6 +125,8 @@ def _infer_clip(x: Spec, low: Spec, high: Spec) -> Spec:
 
 
 def _clip(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    if not low.ndim and not high.ndim and x.dtype.kind in "fiu" and low.item() <= high.item():
+        return x.clip(low, high)
     out = np.maximum(np.minimum(x, high), low)
     if out.shape != x.shape:
         raise ValueError("the bounds are larger than the tensor")
