@@ -111,6 +111,51 @@ def test_segment_sums_of_nothing() -> None:
     assert tf.math.unsorted_segment_sum(tf.zeros([2, 0]), [0, -1], 3).shape == (3, 0)
 
 
+SHAPES = [
+    ((40, 30, 3), (0, 1)), ((40, 30, 3), (1,)), ((40, 30, 3), (0,)), ((40, 30, 3), (0, 2)),
+    ((8, 16, 16, 4), (1, 2)), ((8, 16, 16, 4), (0, 1, 2)), ((5000, 1), (0,)), ((33, 77, 5), (1,)),
+    ((2048, 2), ()), ((3, 0, 2000), (1,)), ((64, 64), (0, 1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "axis"), SHAPES)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "complex64"])
+def test_reductions_along_other_axes_than_the_last(
+    shape: tuple[int, ...], axis: tuple[int, ...], dtype: str
+) -> None:
+    x = np.random.default_rng(6).integers(-3, 4, shape).astype(dtype)
+    for keep in (False, True):
+        for data in (x, np.asfortranarray(x)):
+            found = tf.reduce_sum(data, axis, keep)
+            assert found.dtype.name == dtype
+            np.testing.assert_array_equal(found, np.sum(x, axis, x.dtype, keepdims=keep))
+            if dtype != "complex64" and x.size:
+                found = tf.reduce_max(data, axis, keep)
+                np.testing.assert_array_equal(found, np.max(x, axis, keepdims=keep))
+    if dtype in ("float32", "float64") and x.size:
+        rule = {"rtol": 1e-5, "atol": 1e-5}
+        np.testing.assert_allclose(tf.reduce_mean(x, axis), np.mean(x, axis), **rule)
+        np.testing.assert_allclose(tf.math.reduce_variance(x, axis), np.var(x, axis), **rule)
+        logs = np.log(np.sum(np.exp(x), axis))
+        np.testing.assert_allclose(tf.reduce_logsumexp(x, axis), logs, **rule)
+        signs = np.sign(x) + (x == 0)
+        np.testing.assert_array_equal(tf.reduce_prod(signs, axis), np.prod(signs, axis))
+        mean, variance = tf.nn.moments(x, axis)
+        np.testing.assert_allclose(mean, np.mean(x, axis), **rule)
+        np.testing.assert_allclose(variance, np.var(x, axis), **rule)
+    np.testing.assert_array_equal(tf.reduce_any(x > 2, axis), np.any(x > 2, axis))
+    np.testing.assert_array_equal(tf.reduce_all(x > -3, axis), np.all(x > -3, axis))
+
+
+@pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
+def test_sums_of_columns_with_what_is_no_number(special: float) -> None:
+    x = np.ones((500, 8), np.float32)
+    x[7, 3] = special
+    total = tf.reduce_sum(x, 0).numpy()
+    np.testing.assert_array_equal(total, [500.0 if i != 3 else special for i in range(8)])
+    np.testing.assert_array_equal(tf.reduce_max(x, 0)[3], np.max(x[:, 3]))
+
+
 _STEPS = """
 import resource
 import numpy as np

@@ -20,6 +20,7 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import as_value
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
+from wengert.ops.columns import combine
 from wengert.ops.compiled import wide
 from wengert.ops.complex import conj, real
 from wengert.ops.declare import in_float32, static_float, static_int, static_tuple
@@ -39,9 +40,9 @@ def _moments_kernel(
     x: np.ndarray, axis: tuple[int, ...], keepdims: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     count = x.dtype.type(math.prod(x.shape[i] for i in axis))
-    mean = np.add.reduce(x, axis, keepdims=True) / count
+    mean = combine(np.add, x, axis, True) / count
     centred = x - mean
-    variance = np.add.reduce(centred * centred, axis, keepdims=keepdims) / count
+    variance = combine(np.add, centred * centred, axis, keepdims) / count
     return mean if keepdims else mean.reshape(variance.shape), variance
 
 

@@ -23,6 +23,7 @@ from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.ops.cast import cast
+from wengert.ops.columns import combine
 from wengert.ops.compiled import wide
 from wengert.ops.declare import HALF, expand, in_float32, is_dynamic, number_type, static
 from wengert.ops.folding import fold
@@ -121,9 +122,9 @@ def _same(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
 
 def _sum_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
     if x.dtype.num in HALF:
-        total = np.add.reduce(x.astype(np.float32), axis, keepdims=keepdims)
+        total = combine(np.add, x.astype(np.float32), axis, keepdims)
         return np.asarray(total).astype(x.dtype)
-    return np.add.reduce(x, axis, dtype=x.dtype, keepdims=keepdims)
+    return combine(np.add, x, axis, keepdims)
 
 
 REDUCE_SUM = Op(
@@ -153,11 +154,11 @@ def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
         total = np.add.reduce(x, axis, dtype=large, keepdims=keepdims)
         return np.asarray(np.sign(total) * (np.abs(total) // large(max(n, 1)))).astype(x.dtype)
     if x.dtype.num in HALF:
-        total = np.add.reduce(x.astype(np.float32), axis, keepdims=keepdims)
+        total = combine(np.add, x.astype(np.float32), axis, keepdims)
         return np.true_divide(total, np.float32(n)).astype(x.dtype)
     if kind == "c":
         n = max(n, 1)
-    return np.add.reduce(x, axis, keepdims=keepdims) / x.dtype.type(n)
+    return combine(np.add, x, axis, keepdims) / x.dtype.type(n)
 
 
 def _lower_mean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -248,9 +249,7 @@ def _prod_grad(g: Any, x: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bo
 REDUCE_PROD = Op(
     "reduce_prod",
     "x",
-    kernel=in_float32(
-        lambda x, axis, keepdims: np.multiply.reduce(x, axis, dtype=x.dtype, keepdims=keepdims)
-    ),
+    kernel=in_float32(lambda x, axis, keepdims: combine(np.multiply, x, axis, keepdims)),
     infer=_same,
     lower=_lowering("mul", lambda dtype: 1),
     grad=_prod_grad,
@@ -269,7 +268,7 @@ def reduce_prod(
 def _extreme(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., Any]:
     def kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
         if x.size:
-            return ufunc.reduce(x, axis, keepdims=keepdims)
+            return combine(ufunc, x, axis, keepdims)
         return ufunc.reduce(x, axis, keepdims=keepdims, initial=start(x.dtype))
 
     return in_float32(kernel)
@@ -279,7 +278,7 @@ def _share_kernel(
     x: np.ndarray, out: np.ndarray, axis: tuple[int, ...], keepdims: bool
 ) -> np.ndarray:
     hit = (x == (out if keepdims else np.expand_dims(out, axis))).astype(x.dtype)
-    return hit / np.add.reduce(hit, axis, keepdims=True)
+    return hit / combine(np.add, hit, axis, True)
 
 
 def _lower_share(x: Any, out: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -360,7 +359,7 @@ def reduce_min(
 REDUCE_ALL = Op(
     "reduce_all",
     "x",
-    kernel=lambda x, axis, keepdims: np.logical_and.reduce(x, axis, keepdims=keepdims),
+    kernel=lambda x, axis, keepdims: combine(np.logical_and, x, axis, keepdims),
     infer=_same,
     lower=_lowering("bitwise_and", lambda dtype: True),
     grad=None,
@@ -384,7 +383,7 @@ def reduce_all(
 REDUCE_ANY = Op(
     "reduce_any",
     "x",
-    kernel=lambda x, axis, keepdims: np.logical_or.reduce(x, axis, keepdims=keepdims),
+    kernel=lambda x, axis, keepdims: combine(np.logical_or, x, axis, keepdims),
     infer=_same,
     lower=_lowering("bitwise_or", lambda dtype: False),
     grad=None,

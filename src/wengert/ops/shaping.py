@@ -19,8 +19,9 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import Unranked
 from wengert.core.tensor import Value
+from wengert.ops.columns import combine, sum_rows
 from wengert.ops.compiled import wide
-from wengert.ops.declare import HALF, expand, in_float32, of_unknown_length, static_tuple, unary
+from wengert.ops.declare import expand, in_float32, of_unknown_length, static_tuple, unary
 from wengert.ops.folding import fold
 from wengert.ops.sizes import listed
 
@@ -58,7 +59,6 @@ def stop_gradient(input: Any, name: Any = None) -> Any:
     return apply(STOP_GRADIENT, operand(input))
 
 
-_MANY_ROWS = 128
 _SMALL = 4096
 
 
@@ -70,24 +70,15 @@ def _sum_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _sum_to_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    have = x.shape
     # The gradient of a bias, in most cases.
-    small = len(have) == len(shape) + 1 and have[1:] == shape and have[0] < _MANY_ROWS
-    if small and x.dtype.kind == "f" and x.dtype.num not in HALF:
-        return np.add.reduce(x, 0)
+    if x.ndim == 2 and x.shape[1:] == shape and x.dtype.char in "fd":
+        return sum_rows(x)
     return _sum_any(x, shape=shape)
 
 
 @in_float32
 def _sum_any(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    lead = x.ndim - len(shape)
-    if lead and x.shape[lead:] == shape:
-        # BLAS sums long columns several times faster than NumPy.
-        rows = math.prod(x.shape[:lead])
-        if rows >= _MANY_ROWS and x.dtype.kind == "f" and x.flags.c_contiguous:
-            return np.dot(np.ones(rows, x.dtype), x.reshape(rows, -1)).reshape(shape)
-        return np.add.reduce(x, tuple(range(lead)), dtype=x.dtype)
-    return np.add.reduce(x, _sum_axes(x.shape, shape), dtype=x.dtype).reshape(shape)
+    return combine(np.add, x, _sum_axes(x.shape, shape)).reshape(shape)
 
 
 def _lower_sum_to(x: Any, shape: tuple[int, ...]) -> Any:

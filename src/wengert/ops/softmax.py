@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.lazy import jax, lax
 from wengert.core.op import Op, Spec
+from wengert.ops.columns import ones
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int
 from wengert.ops.folding import fold
@@ -36,16 +36,11 @@ _NARROW = 32
 def row_sums(x: np.ndarray) -> np.ndarray:
     """The sums of the rows; BLAS adds up those of a narrow matrix faster than NumPy does."""
     if x.ndim == 2 and x.shape[1] <= _NARROW and x.dtype.num in _BLAS:
-        return np.dot(x, _ones(x.shape[1], x.dtype))
+        return x.dot(ones(x.shape[1], x.dtype.char))
     return np.add.reduce(x, -1)
 
 
 _BLAS = dtypes.nums("float32", "float64")
-
-
-@functools.lru_cache(64)
-def _ones(count: int, dtype: np.dtype) -> np.ndarray:
-    return np.ones(count, dtype)
 
 
 def softmax_array(x: np.ndarray, axis: int) -> np.ndarray:

@@ -12,6 +12,7 @@ from wengert.core.dims import larger
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
+from wengert.ops.columns import combine
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.folding import fold
@@ -21,11 +22,14 @@ from wengert.ops.sizes import factor
 
 
 def _logsumexp_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
-    top = np.maximum.reduce(x, axis, keepdims=True, initial=-np.inf)
+    if x.size:
+        top = combine(np.maximum, x, axis, True)
+    else:
+        top = np.maximum.reduce(x, axis, keepdims=True, initial=-np.inf)
     finite = np.isfinite(top)
     if not finite.all():
         top = np.where(finite, top, x.dtype.type(0))
-    out = np.log(np.add.reduce(np.exp(x - top), axis, keepdims=True)) + top
+    out = np.log(combine(np.add, np.exp(x - top), axis, True)) + top
     return out if keepdims else out.squeeze(axis)
 
 
@@ -72,8 +76,8 @@ def _square(x: np.ndarray) -> np.ndarray:
 
 def _variance_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
     n = np.real(x).dtype.type(count(x.shape, axis))
-    away = x - np.add.reduce(x, axis, keepdims=True) / n
-    return np.add.reduce(_square(away), axis, keepdims=keepdims) / n
+    away = x - combine(np.add, x, axis, True) / n
+    return combine(np.add, _square(away), axis, keepdims) / n
 
 
 def _lower_square(x: Any) -> Any:
@@ -155,7 +159,7 @@ def reduce_std(
 
 def _euclidean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
     squares = _square(x)
-    total = np.add.reduce(squares, axis, dtype=squares.dtype, keepdims=keepdims)
+    total = combine(np.add, squares, axis, keepdims)
     if x.dtype.kind in "iu":
         return np.asarray(np.sqrt(np.asarray(total, np.float64))).astype(x.dtype)
     return np.asarray(np.sqrt(total)).astype(x.dtype)

@@ -1,0 +1,66 @@
+"""Reductions on the host along other axes than the last, where NumPy's own are slow.
+
+NumPy takes such arrays row by row, and a row of three numbers costs it as much as one of a hundred.
+Sums go to BLAS, which is also more exact; for the rest, several short rows are taken as a long one.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+# Arrays of fewer elements, or columns of fewer, are as quick the usual way.
+_MANY = 2048
+_LONG = 8
+# Rows of this length are as quick as can be.
+_WIDE = 512
+
+
+def combine(
+    ufunc: np.ufunc, x: np.ndarray, axis: tuple[int, ...], keepdims: bool = False
+) -> np.ndarray:
+    """`ufunc.reduce` in the dtype of `x`, along axes in rising order."""
+    if x.size >= _MANY and axis and axis[-1] + 1 < x.ndim and x.flags.c_contiguous:
+        first, after = axis[0], axis[-1] + 1
+        if after - first == len(axis):  # with none between them that stays
+            shape = x.shape
+            rows, width = math.prod(shape[first:after]), math.prod(shape[after:])
+            if rows >= _LONG:
+                found = _down(ufunc, x.reshape(-1, rows, width))
+                kept = (1,) * len(axis) if keepdims else ()
+                return found.reshape(*shape[:first], *kept, *shape[after:])
+    return ufunc.reduce(x, axis, dtype=x.dtype, keepdims=keepdims)
+
+
+def sum_rows(x: np.ndarray) -> np.ndarray:
+    """The sum of the rows of a matrix of single or double precision."""
+    rows = len(x)
+    if rows <= _FEW:
+        return ones(rows, x.dtype.char).dot(x)
+    return np.ones(rows, x.dtype).dot(x)
+
+
+# Vectors of up to this many ones are kept.
+_FEW = 1 << 12
+
+
+@functools.lru_cache(64)
+def ones(count: int, dtype: str) -> np.ndarray:
+    """A vector of ones, not to be written to."""
+    return np.ones(count, dtype)
+
+
+def _down(ufunc: np.ufunc, x: np.ndarray) -> np.ndarray:
+    """Combines the rows of each matrix of a stack."""
+    stack, rows, width = x.shape
+    if ufunc is np.add and x.dtype.char in "fd":
+        return sum_rows(x[0]) if stack == 1 else np.matmul(np.ones(rows, x.dtype), x)
+    joined = 1
+    while rows % (2 * joined) == 0 and width * joined < _WIDE:
+        joined *= 2
+    if joined == 1:
+        return ufunc.reduce(x, 1, dtype=x.dtype)
+    long = ufunc.reduce(x.reshape(stack, rows // joined, joined * width), 1, dtype=x.dtype)
+    return ufunc.reduce(long.reshape(stack, joined, width), 1, dtype=x.dtype)
