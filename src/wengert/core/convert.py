@@ -271,8 +271,7 @@ def _from_python(value: Any, dtype: DType | None, hint: DType | None) -> np.ndar
         target = None
     chosen = target or own
     try:
-        with np.errstate(all="ignore"):
-            array = np.array(value, None if chosen is None else chosen.np)
+        array = _quietly(lambda: np.array(value, None if chosen is None else chosen.np))
     except OverflowError:
         if dtype is None and target is not None:
             return _from_python(value, None, None)
@@ -287,11 +286,19 @@ def _from_python(value: Any, dtype: DType | None, hint: DType | None) -> np.ndar
     return _narrow(array, value) if chosen is None else array
 
 
+def _quietly(make: Callable[[], np.ndarray]) -> np.ndarray:
+    """An overflow is infinity, also in a program that turns NumPy's warnings into exceptions."""
+    try:
+        return make()
+    except (RuntimeWarning, FloatingPointError):
+        with np.errstate(all="ignore"):
+            return make()
+
+
 def _narrow(array: np.ndarray, value: Any) -> np.ndarray:
     """Python's numbers become float32 and, where they fit, int32."""
     if array.dtype.kind == "f":
-        with np.errstate(all="ignore"):
-            return array.astype(np.float32)
+        return _quietly(lambda: array.astype(np.float32))
     if array.dtype.kind in "Ou":
         raise _too_large(value, dtypes.int64)
     if array.dtype.kind == "i":

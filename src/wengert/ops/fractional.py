@@ -74,6 +74,10 @@ def _argmax(xp: Any, x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
 
 
 def _infer_argmax(x: Spec, rows: Spec, columns: Spec, overlapping: bool) -> Spec:
+    ranks = [None if s.shape is None else len(s.shape) for s in (x, rows, columns)]
+    if any(rank not in (None, wanted) for rank, wanted in zip(ranks, (4, 1, 1), strict=True)):
+        rule = "an image must have rank 4, edges rank 1"
+        raise invalid("fractional_argmax", rule, x, rows, columns)
     batch, *_, channels = x.shape or (None,) * 4
     counts = [
         None if edges.shape is None or edges.shape[0] is None else edges.shape[0] - 1
@@ -98,8 +102,8 @@ ARGMAX = Op(
 
 def largest(x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
     """The largest number of each window between edges; its gradient goes to the first."""
-    batch, *sizes = x._array.shape
     place = apply(ARGMAX, x, rows, columns, overlapping=overlapping)
+    batch, *sizes = x._array.shape
     flat = reshape(x, (batch, sizes[0] * sizes[1] * sizes[2]))
     return gather(flat, place, axis=1, batch_dims=1)
 

@@ -7,6 +7,7 @@ here knows about distributions or seeds.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,12 @@ _STEPS = (
     * np.array([[_W0], [_W1]], np.uint64)
 )  # fmt: skip
 _MASK = np.uint64(_LOW)
+_UPPER = int(sys.byteorder == "little")  # which half of 64 bits is the upper one
 _HALF = np.uint64(32)
 # Ten rounds over this many blocks stay in the second-level cache.
 _CHUNK = 8192
+# So few blocks are quicker one by one.
+_FEW = 8
 
 
 def block(key: int, low: int, high: int) -> tuple[int, int, int, int]:
@@ -50,6 +54,10 @@ def mix(key: int, low: int, high: int = 0) -> tuple[int, int]:
 def blocks(key: int, low: np.ndarray, high: Any) -> np.ndarray:
     """The blocks at many counters (halves as `uint64[n]`, the high one perhaps a scalar)."""
     count = len(low)
+    if count <= _FEW:
+        tops = [int(high)] * count if np.ndim(high) == 0 else high.tolist()
+        found = [block(key, a, b) for a, b in zip(low.tolist(), tops, strict=True)]
+        return np.array(found, np.uint32).reshape(count, 4)
     out = np.empty((count, 4), np.uint32)
     keys = _STEPS + np.array([[key & _LOW], [key >> 32]], np.uint64)
     keys &= _MASK
@@ -60,20 +68,22 @@ def blocks(key: int, low: np.ndarray, high: Any) -> np.ndarray:
 
 
 def _rounds(keys: np.ndarray, low: np.ndarray, high: Any, out: np.ndarray) -> None:
-    """Ten rounds on words held in 64 bits: rows (0, 2) of the counter in `x`, (1, 3) in `y`."""
+    """Ten rounds: words (0, 2) of the counter in `x`, 64 bits wide, (1, 3) in `y`.
+
+    The upper and lower halves of products are views, reversed to cross over: no element moves.
+    """
     x = np.empty((2, len(low)), np.uint64)
-    y, p, q = np.empty_like(x), np.empty_like(x), np.empty_like(x)
-    np.bitwise_and(low, _MASK, out=x[0])
-    np.right_shift(low, _HALF, out=y[0])
-    np.bitwise_and(high, _MASK, out=x[1])
-    np.right_shift(high, _HALF, out=y[1])
-    for k in keys:
-        np.multiply(x, _MULTIPLIERS, out=p)
-        np.right_shift(p, _HALF, out=q)
-        np.bitwise_xor(q[::-1], y, out=x)
-        np.bitwise_xor(x, k, out=x)
-        # The crossing of the halves is a reversed view: no element moves.
-        np.bitwise_and(p[::-1], _MASK, out=y)
+    y = np.empty((2, len(low)), np.uint32)
+    x[0], y[0] = low & _MASK, low >> _HALF
+    x[1], y[1] = high & _MASK, high >> _HALF
+    products = np.empty_like(x), np.empty_like(x)
+    halves = [p.view(np.uint32)[::-1] for p in products]
+    for i, k in enumerate(keys):
+        p, h = products[i % 2], halves[i % 2]
+        np.multiply(x, _MULTIPLIERS, p)
+        np.bitwise_xor(h[:, _UPPER::2], y, x)
+        np.bitwise_xor(x, k, x)
+        y = h[:, 1 - _UPPER :: 2]
     out[:, 0], out[:, 1], out[:, 2], out[:, 3] = x[0], y[0], x[1], y[1]
 
 

@@ -331,7 +331,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     a = operand(a)
     rank = a._array.ndim
     order = tuple(range(rank))[::-1] if perm is None else static_tuple("transpose", perm, "perm")
-    if not is_open(order):
+    if perm is not None and not is_open(order):
         if any(not -rank <= i < rank for i in order):
             raise invalid("transpose", f"`perm` {list(order)} names an axis that is not there", a)
         order = tuple(i % rank for i in order)
