@@ -151,6 +151,21 @@ class TestWarning:
                 f(tf.constant(1.0), n)
         assert len(caplog.messages) == 2
 
+    def test_calls_from_other_functions_are_no_reason(self, caplog: Any) -> None:
+        @tf.function
+        def inner(x: Any) -> Any:
+            return x * 2
+
+        @tf.function
+        def outer(x: Any) -> Any:
+            return inner(x)
+
+        with caplog.at_level(logging.WARNING, "wengert"):
+            for n in range(1, 8):
+                for _ in range(30):
+                    outer(tf.ones([n] * n))
+        assert caplog.messages == []
+
     def test_traces_among_many_calls_are_no_reason(self, caplog: Any) -> None:
         @tf.function
         def f(x: Any, n: int) -> Any:

@@ -831,3 +831,44 @@ def test_a_class_that_makes_datasets():
             )
 
     assert elements(Numbers(2)) == [0, 1]
+
+
+DATASETS = {
+    "of a value": lambda n: D.from_tensors(tf.fill([n], 1.0)),
+    "slices": lambda n: D.from_tensor_slices(tf.fill([n, 2], 1.0)),
+    "range": lambda n: D.range(tf.cast(n, tf.int64)),
+    "batches": lambda n: D.range(5).batch(2),
+    "whole batches": lambda n: D.range(5).batch(2, drop_remainder=True),
+    "mapped": lambda n: D.from_tensors(n).repeat(2).map(lambda k: tf.fill([k], 2)),
+    "zipped": lambda n: D.zip((D.from_tensors(tf.fill([n], 1)), D.range(2))),
+    "padded": lambda n: D.from_tensors(tf.fill([n], 1.0)).padded_batch(2),
+}
+ANNOUNCED = {
+    "of a value": [None], "slices": [2], "range": [], "batches": [None], "whole batches": [2],
+    "mapped": [None], "zipped": ([None], []), "padded": [None, None],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_datasets_made_of_elements_announce_what_holds_for_all(name: str) -> None:
+    source = D.from_tensor_slices([1, 2, 3])
+    for made in (source.flat_map(DATASETS[name]), source.interleave(DATASETS[name], 2)):
+        spec = made.element_spec
+        specs = spec if isinstance(spec, tuple) else (spec,)
+        wanted = ANNOUNCED[name]
+        shapes = wanted if isinstance(wanted, tuple) else (wanted,)
+        assert [s.shape.as_list() for s in specs] == list(shapes)
+
+
+def test_datasets_of_several_sizes_in_functions() -> None:
+    made = D.from_tensor_slices([1, 2, 3]).flat_map(DATASETS["of a value"])
+
+    @tf.function
+    def total(data: Any) -> Any:
+        found = 0.0
+        for x in data:
+            found += tf.reduce_sum(x)
+        return found
+
+    assert float(total(made)) == 6.0
+    assert [x.to_list() for x in made.ragged_batch(3)] == [[[1.0], [1.0, 1.0], [1.0, 1.0, 1.0]]]

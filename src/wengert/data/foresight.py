@@ -39,6 +39,20 @@ def foreseen(function: UserFunction, plan: Plan, *before: Any) -> Any:
     return None
 
 
+def announced(function: UserFunction, plan: Plan) -> Any:
+    """The spec of the elements of the datasets that a function makes of a plan's elements.
+
+    It is `None` where only calls can tell: where the function reads files or values, say.
+    """
+    if not plan.settled or not all(map(_can_be_traced, nest.flatten(plan.spec))):
+        return None
+    try:
+        found = _traced(function, plan.spec)
+    except Exception:
+        return None
+    return getattr(found, "element_spec", None)
+
+
 def _can_be_traced(spec: Any) -> bool:
     return isinstance(spec, TensorSpec | CompositeSpec | NoneTensorSpec)
 

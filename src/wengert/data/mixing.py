@@ -10,6 +10,7 @@ from wengert.core import nest
 from wengert.core.errors import at_site, describe
 from wengert.data.batching import common_spec
 from wengert.data.calls import UserFunction
+from wengert.data.foresight import announced
 from wengert.data.parallel import Prefetched
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.rows import RowIterator, Rows, zipped
@@ -123,6 +124,9 @@ class Interleave(Plan):
         self.function, self._cycle, self._block, self._threads = function, cycle, block, threads
         if function.step == "flat_map":
             self.kind = "_FlatMapDataset"
+        spec = announced(function, source)
+        if spec is not None:
+            self.__dict__["spec"] = spec
 
     def start(self, run: Run) -> Iterator[Any]:
         inner = _Inner(self.input.start(run), self.function, run, self._threads)

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.core import nest
-from wengert.core.context import get_state
+from wengert.core.context import building_graph, get_state
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
 from wengert.core.sites import caller, find, locate
@@ -223,7 +223,8 @@ class Function:
             found.arguments = packing.pack_arguments(pairs, named)
             note = ledger.Note(site, given, taken, options.counter.calls)
             store.notes = [*store.notes[1 - ledger.MOST :], note]
-            if options.counter.often():
+            # While another function is traced, every call of this one is part of a trace.
+            if building_graph() is None and options.counter.often():
                 ledger.tell_often(self, note)
             return found
 
