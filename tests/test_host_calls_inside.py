@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -129,3 +131,56 @@ def test_a_function_called_by_a_function(x: float) -> None:
     whole = tf.function(lambda x: outer(traced, x, tf.function(inner)))
     assert numbers(whole(tf.constant(x))) == wanted
     assert float(traced.v) == float(plain.v)
+
+
+_PRINTS = """
+import wengert as tf
+
+@tf.function
+def p(s):
+    tf.print("now", s)
+    return s * 2.0
+
+@tf.function
+def q(s):
+    return p(s) + 1.0
+
+s = tf.constant(0.5)
+with tf.GradientTape() as tape:
+    tape.watch(s)
+    y = q(s)
+assert float(y) == 2.0 and float(tape.gradient(y, s)) == 2.0
+"""
+
+
+def test_printing_in_a_function_that_another_calls_in_a_new_process() -> None:
+    """Nothing else has been imported that knows how to run a call of Python again."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PRINTS], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "now 0.5\n"
+
+
+def test_assertions_about_watched_tensors() -> None:
+    @tf.function
+    def f(s: Any) -> Any:
+        tf.debugging.assert_less(s, 10.0)
+        tf.debugging.Assert(s > 0.0, [s])
+        return s * 2.0
+
+    @tf.function
+    def inside(s: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(s)
+            y = f(s)
+        return tape.gradient(y, s)
+
+    s = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(s)
+        y = f(s)
+    assert float(tape.gradient(y, s)) == 2.0
+    assert float(inside(s)) == 2.0
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(tf.constant(20.0))

@@ -264,3 +264,49 @@ def test_second_derivatives_of_a_rule_that_closes_over_a_constant(
     f = PROGRAMS[program](with_a_constant)
     found = tf.function(lambda x: second(f, x))(X) if inside else second(tf.function(f))
     np.testing.assert_allclose(found, second(f), rtol=1e-4)
+
+
+@tf.custom_gradient
+def doubled(p: Any) -> Any:
+    return tf.sin(p), lambda d: d * tf.cos(p) * 2.0
+
+
+traced_doubled = tf.function(doubled)
+
+
+@tf.function
+def half_traced(z: Any) -> Any:
+    return doubled(z * 2.0)
+
+
+def in_a_branch(s: Any) -> Any:
+    if s > 0.0:
+        s = half_traced(s)
+    return s
+
+
+def in_a_loop(s: Any) -> Any:
+    for _ in tf.range(2):
+        s = half_traced(s)
+    return s
+
+
+def in_a_conditional(s: Any) -> Any:
+    return tf.cond(s > 0.0, lambda: traced_doubled(s), lambda: s)
+
+
+@pytest.mark.parametrize("program", [in_a_branch, in_a_loop, in_a_conditional])
+@pytest.mark.parametrize("way", ["traced", "compiled"])
+def test_a_rule_of_a_function_that_is_called_in_a_branch(program: Any, way: str) -> None:
+    def derivatives(f: Any) -> list[float]:
+        s = tf.constant(0.7)
+        with tf.GradientTape() as outer:
+            outer.watch(s)
+            with tf.GradientTape() as inner:
+                inner.watch(s)
+                y = f(s)
+            g = inner.gradient(y, s)
+        return [float(y), float(g), float(outer.gradient(g, s))]
+
+    found = derivatives(tf.function(program, jit_compile=way == "compiled" or None))
+    np.testing.assert_allclose(found, derivatives(program), rtol=1e-5)

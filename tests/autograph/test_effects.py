@@ -170,3 +170,61 @@ def test_variables_assigned_in_branches_and_loops() -> None:
     assert f(tf.constant(5.0)) == 10.0
     assert f(tf.constant(-1.0)) == 4.0
     assert v.numpy() == 2.0
+
+
+class Sum:
+    """A running sum that a method keeps."""
+
+    def __init__(self) -> None:
+        self.total: Any = tf.constant(0.0)
+
+    def add(self, x: Any) -> Any:
+        self.total = self.total + x
+        return self.total
+
+
+def test_a_loop_that_is_traced_again_starts_from_the_objects_as_they_were() -> None:
+    def f(x):
+        box = Sum()
+        out = [x[0]]
+        for e in x:
+            b = box.add(e)
+            if b <= 3.0:
+                out.append(b)
+        return tf.stack(out), box.total
+
+    x = tf.constant([1.0, 2.0, 3.0])
+    for found, wanted in zip(tf.function(f)(x), f(x), strict=True):
+        assert found.numpy().tolist() == wanted.numpy().tolist()
+
+
+def test_an_inner_function_sets_a_name_of_the_outer_one_and_returns() -> None:
+    def f(s):
+        b = s * 0.5
+
+        def h():
+            nonlocal b
+            if s < 1.0:
+                b = s * 3.0
+                return s
+            return s * 2.0
+
+        a = h()
+        return a + b
+
+    for value in (0.5, 2.0):
+        assert float(tf.function(f)(tf.constant(value))) == float(f(tf.constant(value)))
+
+
+def test_an_array_written_after_an_early_return() -> None:
+    @tf.function
+    def f(x):
+        ta = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+        for e in x:
+            if e > 5.0:
+                return e
+            ta = ta.write(ta.size(), e * 2.0)
+        return tf.reduce_sum(ta.stack())
+
+    assert float(f(tf.constant([1.0, 2.0]))) == 6.0
+    assert float(f(tf.constant([1.0, 7.0, 2.0]))) == 7.0

@@ -13,7 +13,7 @@ from wengert.autograph import primitives, trees, values
 from wengert.autograph.joining import Dead, Joint, Recipe
 from wengert.autograph.learning import Growing, Owner, inside, retrying, was_meant
 from wengert.autograph.lists import TracedList
-from wengert.autograph.objects import OBJECTS, learn_of, watch
+from wengert.autograph.objects import OBJECTS, learn_of, put_back, watch
 from wengert.autograph.state import Cells, State
 from wengert.autograph.unit import Construct, extended
 from wengert.core import sites
@@ -123,6 +123,7 @@ def _both(state: State, condition: Any, sides: Any, hints: Any, joint: Joint) ->
         chosen = primitives.conditional(condition, side(sides[0]), side(sides[1]), join)
     except BaseException:
         state.restore()
+        put_back(watched)
         raise
     new = [r(chosen) for r in recipes]
     state.write([trees.put_back(old, v) for old, v in zip(state.before, new, strict=True)])

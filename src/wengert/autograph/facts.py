@@ -7,7 +7,9 @@ which jumps leave it, and which conditions Python decides for certain.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from wengert.autograph.names import (
@@ -44,15 +46,35 @@ class Facts:
         self.nonlocals = names["nonlocal"]
         self.locals = parameters(node.args) | (whole.stores - self.globals - self.nonlocals)
         self.shared = whole.shared
-        self.always = whole.captured | whole.shared | self.globals | self.nonlocals | whole.bound
+        self.always = whole.shared | self.globals | self.nonlocals | whole.bound
         if whole.reads & _ALL_NAMES:
             self.always |= self.locals
+        self._uncaptured = frozenset(self.always)
+        self.always |= whole.captured
         self.conditional = self._conditional()
         self.live_after: dict[int, set[str]] = {}
         self.live_head: dict[int, set[str]] = {}
         # Names that a `finally` around reads, whichever way a statement is left.
         self.finally_reads: dict[int, frozenset[str]] = {}
         _Liveness(self).block(self.body, set(self.always))
+
+    def read_after(self, loop: ast.stmt) -> set[str]:
+        """Names that are read after a loop, or by functions that are there if it makes no turn."""
+        after = self.live_after[id(loop)]
+        inside = _functions(loop)
+        if not inside:
+            return after
+        others = [n for k, n in _functions(self.node).items() if k not in inside]
+        return self._plain.live_after[id(loop)] | (after & self.effects(others).captured)
+
+    @cached_property
+    def _plain(self) -> Facts:
+        """The same as if functions inside this one read nothing later than where they stand."""
+        found = copy.copy(self)
+        found.always = set(self._uncaptured)
+        found.live_after, found.live_head, found.finally_reads = {}, {}, {}
+        _Liveness(found).block(self.body, set(found.always))
+        return found
 
     def effects(self, statements: Sequence[ast.AST]) -> Effects:
         """The effects of statements or expressions, worked out once."""
@@ -146,6 +168,12 @@ class Facts:
             changed.add(symbol if _fixed(symbol, names) else _container(symbol, names))
         kept = [s for s in changed if not any(a in changed for a in s.above())]
         return sorted(kept, key=str)
+
+
+def _functions(node: ast.AST) -> dict[int, ast.AST]:
+    """The functions and classes written inside a function or statement, by their ids."""
+    found = (n for n in ast.walk(node) if isinstance(n, (*FUNCTIONS, ast.ClassDef)))
+    return {id(n): n for n in found if n is not node}
 
 
 def _fixed(symbol: Symbol, names: set[str]) -> bool:

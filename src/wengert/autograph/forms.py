@@ -208,8 +208,10 @@ class Forms(Bundle):
     def _loop_site(self, node: Any, jumps: set[str], stops: list[str]) -> Any:
         parts = [node.body, [node.test] if isinstance(node, ast.While) else [node.target]]
         symbols = [s for s in self._changes(*parts) if not s.base.startswith(self._flag_stem)]
-        after = self.facts.live_after[id(node)] | self._start_of_else(node)
-        live = self.facts.live_head[id(node)] | after | {*stops, self.names.result}
+        other = self._start_of_else(node)
+        live = self.facts.live_head[id(node)] | self.facts.live_after[id(node)]
+        live = live | other | {*stops, self.names.result}
+        after = self.facts.read_after(node) | other
         ref = node.test if isinstance(node, ast.While) else node.iter
         kind = "while" if isinstance(node, ast.While) else "for"
         appended = self.facts.effects(node.body).appended

@@ -95,7 +95,7 @@ class Joint:
         if added is not None:
             return _same([*self.state.before[k], *added])
         blank = [self._is_blank(k, v, w) for v, w in zip((a, b), self.wanted, strict=True)]
-        if any(blank):
+        if any(blank) and not (is_array(a) and is_array(b)):
             return self._standing_in(a, b, *blank)
         name = f"`{symbol}`"
         if symbol.base == site.result:
@@ -123,7 +123,8 @@ class Joint:
             return False
         if isinstance(value, Undefined) and value.dead:
             return True
-        if wanted is not None and not symbol.steps and symbol.base not in wanted:
+        read = wanted is None or symbol.base in wanted or symbol.base in site.outside
+        if not read and not symbol.steps:
             return True
         return k in self.lenient and (value is None or value is EMPTY)
 

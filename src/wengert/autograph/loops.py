@@ -24,7 +24,7 @@ from wengert.autograph.learning import (
 )
 from wengert.autograph.logic import and_test, not_
 from wengert.autograph.names import Symbol
-from wengert.autograph.objects import OBJECTS, learn_of, watch
+from wengert.autograph.objects import OBJECTS, learn_of, put_back, watch
 from wengert.autograph.options import OPTIONS, LoopOptions, collecting
 from wengert.autograph.rows import Source, Steps
 from wengert.autograph.slots import Slots
@@ -214,7 +214,11 @@ class _GraphLoop:
         plan = primitives.Plan(
             asked, body, start, shapes, options.most(self.count()), self.stacks()
         )
-        found, stacks = primitives.loop(plan)
+        try:
+            found, stacks = primitives.loop(plan)
+        except BaseException:
+            put_back(watched)
+            raise
         new = slots.final(found[n:], stacks)
         state.write([trees.put_back(old, v) for old, v in zip(state.before, new, strict=True)])
 

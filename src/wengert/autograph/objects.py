@@ -7,6 +7,7 @@ tensor of the inner graph then is state of the construct too, which is learned.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -58,23 +59,31 @@ def learn_of(watched: list[Watched], known: tuple[Symbol, ...], owner: Owner) ->
     state = get_state()
     if state is None or state.graph is None:
         return
-    new: list[Symbol] = []
-    for one in watched:
-        for name, value in list(vars(one.object).items()):
-            before = one.before.get(name, EMPTY)
-            if value is before or not _holds(value, state.graph):
-                continue
-            new.append(Symbol(one.path.base, (*one.path.steps, (".", name))))
-            if before is EMPTY:
-                delattr(one.object, name)
-            else:
-                setattr(one.object, name, before)
+    graph = state.graph
+    new = put_back(watched, lambda x: x._graph is graph)
     if new:
         raise Learn(owner, {OBJECTS: (*known, *new)})
 
 
-def _holds(value: Any, graph: Any) -> bool:
-    """Whether a value has a tensor of this very graph in it."""
+def put_back(
+    watched: list[Watched], left: Callable[[SymbolicTensor], bool] = lambda x: True
+) -> list[Symbol]:
+    """Gives attributes that hold tensors which a trace has `left` behind their earlier values."""
+    found: list[Symbol] = []
+    for one in watched:
+        for name, value in list(vars(one.object).items()):
+            before = one.before.get(name, EMPTY)
+            if value is before or not _holds(value, left):
+                continue
+            found.append(Symbol(one.path.base, (*one.path.steps, (".", name))))
+            if before is EMPTY:
+                delattr(one.object, name)
+            else:
+                setattr(one.object, name, before)
+    return found
+
+
+def _holds(value: Any, left: Callable[[SymbolicTensor], bool]) -> bool:
     if trees.is_tree(value):
-        return any(_holds(p, graph) for p in trees.parts(value))
-    return isinstance(value, SymbolicTensor) and value._graph is graph
+        return any(_holds(p, left) for p in trees.parts(value))
+    return isinstance(value, SymbolicTensor) and left(value)

@@ -97,6 +97,7 @@ def chosen(condition: Any, sides: tuple[Side, Side], outs: Joined) -> list[Any]:
         with using(State((), side.graph)):
             skeleton, tensors = take_apart("if", given)
             side.graph.outputs = [side.graph.value_of(x) for x in tensors]
+        side.graph.end_replays()
     with _here():
         return put_together(skeleton, _switched(condition, [s.graph for s in sides[::-1]]))
 
@@ -201,6 +202,7 @@ def _traced(name: str, function: Callable[..., Any], specs: list[Spec]) -> tuple
         graph.turn = turn
         skeleton, tensors = take_apart(name, function(turn, *params))
         graph.outputs = [graph.value_of(x) for x in tensors]
+    graph.end_replays()
     return graph, skeleton
 
 

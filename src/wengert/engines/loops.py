@@ -68,6 +68,13 @@ def _run_loop(graph: Graph, node: Node) -> Any:
 def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
     count, turn, state, fixed, stacks = _parts(node, given)
     states = attrs["states"]
+    if stacks and not stacks[0].shape[0]:
+        # No turn. Of rows that are not there, the host may have made up the sizes.
+        made = [graph.specs[v] for v in node.outputs[1 + states :]]
+        empty = [
+            lax.full([0, *[d or 0 for d in (s.shape or (0,))[1:]]], 0, s.dtype.np) for s in made
+        ]
+        return [jax.numpy.asarray(turn), *as_arrays(state), *empty]
     kept = {1 + states + k: x for k, x in enumerate(fixed)}
     inside = Inside(low, attrs["body"], kept)
     inside.ranges = counters(node, given)

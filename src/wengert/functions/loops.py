@@ -25,6 +25,7 @@ from wengert.graph.ir import Graph, building
 from wengert.ops.axis_rows import as_axis_rows, from_axis_rows
 from wengert.ops.create import zeros_like
 from wengert.ops.nodes import LOOP
+from wengert.ops.rows import fit_rows
 from wengert.tape import backward
 
 TURN = Spec((), int32)
@@ -267,7 +268,7 @@ class _Pullback:
             answer[self.loop.states + k] = g if axis is None else from_axis_rows(g, axis)
         start = self.loop.states + self.loop.invariants
         for i, k in enumerate(self.rows):
-            answer[start + k] = result.stacks[i]
+            answer[start + k] = fit_rows(result.stacks[i], self.inputs[start + k])
         return answer
 
 

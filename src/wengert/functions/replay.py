@@ -17,6 +17,7 @@ from wengert.core.op import Op
 from wengert.core.symbolic import SymbolicTensor, as_number
 from wengert.graph.ir import Graph, building, inner_graphs
 from wengert.graph.records import Node, Seen
+from wengert.ops.nodes import HOST_CALL
 from wengert.ops.updates import ASSIGNED
 from wengert.tape.custom import CUSTOM, tell, with_gradient
 
@@ -64,7 +65,9 @@ def run_node(
         results: Any = (_assigned(graph, attrs["variable"], given[0], env, assigned),)
     elif node.op is CUSTOM:
         results = _custom(graph, node, given, env)
-    elif node.op.name in REPLAYS:
+    elif node.op.name in REPLAYS or node.op is HOST_CALL:
+        if node.op is HOST_CALL:  # `tf.print` makes them, too, before anybody needed this module
+            from wengert.functions import host_calls  # noqa: F401  # it fills in `REPLAYS`
         here = building()
         around = AROUND if here is not None and calls_python(node) else ()
         for before, _ in around:

@@ -29,6 +29,8 @@ def work_out(graph: Any, node: Any, spec: Spec) -> np.ndarray | None:
     if name not in _RULES or count is None or count > _MOST or node.open:
         return None
     given = [graph.content(v) for v in node.inputs]
+    if name in _JOINS:
+        given = [_elements(graph, v) if c is None else c for v, c in zip(node.inputs, given)]
     if any(c is None for c in given):
         return None
     try:
@@ -62,6 +64,18 @@ def _size(graph: Any, node: Any) -> np.ndarray | None:
     return found
 
 
+def _elements(graph: Any, value: int) -> np.ndarray | None:
+    """The elements of a value of which nothing is known but how many there are."""
+    spec = graph.specs[value]
+    count = size(spec.shape)
+    if count is None or count > _MOST:
+        return None
+    found = np.empty(count, object)
+    for k in range(count):
+        found[k] = Dim("element", graph, value, k)
+    return found.reshape(spec.shape)
+
+
 def _kernel(node: Any, *given: np.ndarray) -> Any:
     return node.op.kernel(*given, **node.attrs)
 
@@ -81,6 +95,8 @@ def _number(graph: Any, node: Any) -> np.ndarray:
     return found
 
 
+# What is known of one part stays known beside others of which nothing is.
+_JOINS = ("stack", "concat")
 _SOURCES = {"shape": _shape, "size": _size, "number": _number}
 _RULES: dict[str, Any] = {
     "cast": lambda node, x: x,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import dims
 from wengert.core.op import Op
 from wengert.core.sites import RawSite
+from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 
@@ -104,13 +105,18 @@ class Seen:
 
 
 def settled(env: dict[int, Any], graph: Graph) -> dict[int, Any]:
-    """The values of a finished graph that tensors are; constants stay tensors."""
+    """The values of a finished graph that tensors are; constants stay tensors.
+
+    Tensors of enclosing graphs become inputs where there are rules that may close over them.
+    """
     found: dict[int, Any] = {}
     for v, x in env.items():
         if type(x) is Tensor:
             found[v] = x
-        elif getattr(x, "_graph", None) is graph:
-            found[v] = x._value
+        elif not isinstance(x, SymbolicTensor):
+            continue
+        elif x._graph is graph or (graph.seen and graph.is_inside(x._graph)):
+            found[v] = graph.value_of(x)
     return found
 
 

@@ -22,7 +22,7 @@ from wengert.graph.passes import FUSED
 from wengert.graph.records import Node
 from wengert.ops.create import zeros_like
 from wengert.ops.extent import extent
-from wengert.ops.row_list import Rows, as_rows, increased, outside
+from wengert.ops.row_list import Rows, as_rows, increased, joined, outside, readable, row
 
 
 class Blank:
@@ -335,3 +335,47 @@ COUNT_ROWS = Op(
     folds=False,
     register=False,
 )
+
+
+# As many rows as another stack has: cut, or with zeros added. A loop that ends early has read fewer
+# rows than there are.
+
+
+def _fit_kernel(x: Any, like: Any) -> Any:
+    have, want = len(x), len(like)
+    if have == want and have:
+        return x
+    x, like = readable(x), readable(like)
+    if Rows in (type(x), type(like)):
+        rows = [row(x, i) if i < have else np.zeros_like(row(like, i)) for i in range(want)]
+        return joined(rows, Spec((want,), dtypes.as_dtype(x.dtype)))
+    out = np.zeros((want, *like.shape[1:]), x.dtype)
+    out[:have] = x[:want]
+    return out
+
+
+def _lower_fit(x: Any, like: Any) -> Any:
+    more = like.shape[0] - x.shape[0]
+    if not x.shape[0]:
+        return lax.full(like.shape, 0, x.dtype)
+    if more <= 0:
+        return lax.slice_in_dim(x, 0, like.shape[0])
+    return lax.pad(x, x.dtype.type(0), [(0, more, 0), *[(0, 0, 0)] * (x.ndim - 1)])
+
+
+FIT_ROWS = Op(
+    "fit_rows",
+    "x like",
+    kernel=_fit_kernel,
+    infer=lambda x, like: Spec(like.shape, x.dtype),
+    lower=_lower_fit,
+    grad=(lambda g, x: fit_rows(g, x), None),
+    match=(),
+    folds=False,
+    register=False,
+)
+
+
+def fit_rows(x: Any, like: Any) -> Any:
+    """The first rows of a stack, as many as another has; what is missing is zero."""
+    return apply(FIT_ROWS, x, like)

@@ -95,7 +95,7 @@ def asked_at(number: int) -> RawSite | None:
 def cut(op: Any, inputs: Any, outputs: Any, site: RawSite | None) -> Step:
     """An operation on watched tensors that no gradient passes."""
     ids = tuple([x._id for x in inputs])
-    discrete = outputs[0]._array.dtype.num not in dtypes.INEXACT
+    discrete = not outputs or outputs[0]._array.dtype.num not in dtypes.INEXACT
     whole = op.gradient is not None and discrete
     return Step(
         op.name, ids, tuple([o._id for o in outputs]), (False,) * len(ids), site, whole,
