@@ -164,6 +164,7 @@ _MODULES = [
     "test",
     "testing",
     "train",
+    "tpu",
     "types",
     "version",
 ]

@@ -24,6 +24,7 @@ from wengert.hardware import (
     set_visible_devices,
 )
 from wengert.settings import get_soft_device_placement, set_soft_device_placement
+from wengert.tpu import connect_to_cluster as experimental_connect_to_cluster
 
 experimental = _Namespace(
     VirtualDeviceConfiguration=LogicalDeviceConfiguration,

@@ -31,7 +31,9 @@ from wengert.ops.checks import (
 from wengert.settings import (
     disable_traceback_filtering,
     enable_traceback_filtering,
+    get_log_device_placement,
     is_traceback_filtering_enabled,
+    set_log_device_placement,
 )
 
 __all__ = [
@@ -62,8 +64,10 @@ __all__ = [
     "disable_traceback_filtering",
     "enable_check_numerics",
     "enable_traceback_filtering",
+    "get_log_device_placement",
     "is_numeric_tensor",
     "is_traceback_filtering_enabled",
+    "set_log_device_placement",
 ]
 
 __getattr__ = _missing("tf.debugging", globals())

@@ -1,5 +1,7 @@
 """The names of `tf.distribute`, for one device."""
 
+from types import SimpleNamespace as _Namespace
+
 from wengert.core.missing import missing as _missing
 from wengert.strategies import (
     DistributedDataset,
@@ -23,5 +25,8 @@ from wengert.strategies import (
     has_strategy,
     in_cross_replica_context,
 )
+from wengert.tpu import TPUClusterResolver as _TPUClusterResolver
+
+cluster_resolver = _Namespace(TPUClusterResolver=_TPUClusterResolver)
 
 __getattr__ = _missing("tf.distribute", globals())

@@ -18,6 +18,7 @@ _values: dict[str, Any] = {
     "inter_op": 0,
     "intra_op": 0,
     "jit": "",
+    "log_placement": False,
     "soft_placement": True,
     "synchronous": True,
     "tensor_float_32": True,
@@ -114,6 +115,16 @@ def get_soft_device_placement() -> bool:
 def set_soft_device_placement(enabled: bool) -> None:
     """Accepted; operations run where there is a way to run them."""
     _values["soft_placement"] = bool(enabled)
+
+
+def get_log_device_placement() -> bool:
+    """Whether it was asked that operations tell where they run."""
+    return _values["log_placement"]
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Accepted; `f.coverage()` tells where the operations of a function run."""
+    _values["log_placement"] = bool(enabled)
 
 
 def get_synchronous_execution() -> bool:

@@ -130,6 +130,7 @@ class Strategy:
     """A strategy with one replica."""
 
     num_replicas_in_sync = 1
+    cluster_resolver = None
     _default = False
 
     def __init__(self, extended: Any = None) -> None:

@@ -63,3 +63,23 @@ def test_a_function_run_by_a_strategy() -> None:
         tf.data.Dataset.from_tensor_slices(np.ones((4, 2), np.float32)).batch(2)
     )
     assert [float(train(x[0])) for x in data] == [3.0, 1.0]
+
+
+def test_code_that_looks_for_a_tpu_goes_on_without():
+    try:
+        tpu = tf.distribute.cluster_resolver.TPUClusterResolver()
+        tf.config.experimental_connect_to_cluster(tpu)
+        tf.tpu.experimental.initialize_tpu_system(tpu)
+        strategy = tf.distribute.TPUStrategy(tpu)
+    except ValueError:
+        strategy = tf.distribute.get_strategy()
+    assert strategy.num_replicas_in_sync == 1
+    assert tf.distribute.OneDeviceStrategy("CPU:0").cluster_resolver is None
+    with pytest.raises(ValueError, match="TPU"):
+        tf.distribute.cluster_resolver.TPUClusterResolver.connect("")
+
+
+def test_set_up_of_devices_is_accepted():
+    tf.debugging.set_log_device_placement(True)
+    assert tf.debugging.get_log_device_placement() is True
+    tf.debugging.set_log_device_placement(False)
