@@ -637,3 +637,23 @@ def test_arguments_that_have_no_written_form(tmp_path):
     assert float(found.quiet(tf.constant(1.0))) == 2.0
     with pytest.raises(ValueError, match="saved without a trace: export: twice cannot be exported"):
         found.twice(tf.ragged.constant([[1.0], []]))
+
+
+def test_signatures_name_their_outputs(tmp_path: Path) -> None:
+    class Both(tf.Module):
+        @tf.function
+        def __call__(self, x: Any) -> Any:
+            return x * 2.0
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 3])])
+        def two(self, x: Any) -> Any:
+            return {"a": x, "b": tf.reduce_sum(x)}
+
+    both = Both()
+    of_any_rank = both.__call__.get_concrete_function(tf.TensorSpec(None, tf.float32))
+    tf.saved_model.save(both, tmp_path / "both", {"any": of_any_rank, "two": both.two})
+    found = tf.saved_model.load(tmp_path / "both").signatures
+    assert found["any"].structured_outputs == {"output_0": tf.TensorSpec(None, name="output_0")}
+    assert found["two"].structured_outputs == {
+        "a": tf.TensorSpec([None, 3], name="a"), "b": tf.TensorSpec([], name="b"),
+    }  # fmt: skip

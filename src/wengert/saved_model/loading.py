@@ -27,6 +27,7 @@ from wengert.ops.seeds import next_state
 from wengert.saved_model.files import Opened
 from wengert.saved_model.program import Program, Pull
 from wengert.saved_model.restored import (
+    ByName,
     CallableObject,
     RestoredFunction,
     RestoredObject,
@@ -140,7 +141,7 @@ class _Loading:
             name, [], named, number, lambda outs: {n: outs[k] for n, k in outputs.items()}
         )
         made.arguments = packing.pack_arguments([], named)
-        return ConcreteFunction(name, made, [], named)
+        return ByName(name, made, [], named)
 
     def _trace(self, name: str, pairs: Any, named: Any, number: int, result: Any) -> Trace:
         """A trace of one operation: the program."""

@@ -67,7 +67,16 @@ class RestoredFunction(Trackable):
         return f"<loaded function {self.name}, {len(self.concrete_functions)} traces>"
 
 
-class SeveralRanks(ConcreteFunction):
+class ByName(ConcreteFunction):
+    """A signature: tensors in and out by name."""
+
+    @property
+    def structured_outputs(self) -> dict[str, TensorSpec]:
+        found = super().structured_outputs
+        return {n: TensorSpec(s.shape, s.dtype, n) for n, s in found.items()}
+
+
+class SeveralRanks(ByName):
     """A signature whose arguments may have several ranks, with a program for each."""
 
     def __init__(self, concretes: list[ConcreteFunction]) -> None:
@@ -89,6 +98,11 @@ class SeveralRanks(ConcreteFunction):
     def structured_input_signature(self) -> tuple[Any, Any]:
         known = [c._named for c in self._concretes]
         return (), {n: self._widest([k[n] for k in known]) for n in known[0]}
+
+    @property
+    def structured_outputs(self) -> dict[str, TensorSpec]:
+        known = [c.structured_outputs for c in self._concretes]
+        return {n: self._widest([k[n] for k in known]) for n in known[0]}
 
     @staticmethod
     def _widest(specs: list[Any]) -> TensorSpec:
