@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import wengert as tf
 
 LOG: list[Any] = []
@@ -228,3 +230,44 @@ def test_an_array_written_after_an_early_return() -> None:
 
     assert float(f(tf.constant([1.0, 2.0]))) == 6.0
     assert float(f(tf.constant([1.0, 7.0, 2.0]))) == 7.0
+
+
+def test_a_tape_used_in_a_branch_that_is_traced_again() -> None:
+    def grows(s):
+        with tf.GradientTape() as tape:
+            tape.watch(s)
+            y = s * s
+        out = [s]
+        if s > 0.0:
+            out.append(tape.gradient(y, s))
+        return tf.reduce_sum(tf.stack(out))
+
+    def by_method(s):
+        box = Sum()
+        with tf.GradientTape() as tape:
+            tape.watch(s)
+            y = s * s
+        g = s
+        if s > 0.0:
+            g = tape.gradient(y, s)
+            box.add(g)
+        return g + box.total
+
+    s = tf.constant(0.5)
+    for f in (grows, by_method):
+        assert float(tf.function(f)(s)) == float(f(s))
+
+
+def test_a_tape_used_twice_in_a_function_is_still_an_error() -> None:
+    @tf.function
+    def f(s):
+        with tf.GradientTape() as tape:
+            tape.watch(s)
+            y = s * s
+        g = tape.gradient(y, s)
+        if s > 0.0:
+            g = g + tape.gradient(y, s)
+        return g
+
+    with pytest.raises(RuntimeError, match="can be used once"):
+        f(tf.constant(0.5))

@@ -15,6 +15,7 @@ from typing import Any
 
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site
+from wengert.tape.attempts import attempt
 
 # A wrong guess teaches one thing at least; more than this many would be a fault of ours.
 _MOST_TRIES = 20
@@ -93,7 +94,8 @@ def retrying(learned: dict[Any, Any], key: Any, run: Callable[[Hints, Owner], No
     """Runs `run(hints, owner)` until it needs to learn nothing more."""
     if key in learned:
         try:
-            run(learned[key], Owner())
+            with attempt():
+                run(learned[key], Owner())
         except (Learn, Exception):
             # What another trace learned does not hold here.
             del learned[key]
@@ -111,7 +113,8 @@ def _learning(run: Callable[[Hints, Owner], None]) -> Hints:
     for _ in range(_MOST_TRIES):
         owner = Owner()
         try:
-            run(hints, owner)
+            with attempt():
+                run(hints, owner)
         except Learn as found:
             if found.owner is not owner:
                 raise

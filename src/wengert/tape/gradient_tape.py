@@ -28,7 +28,7 @@ from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import STOP_GRADIENT, broadcast_to, identity
-from wengert.tape import arguments, backward, history, jacobian
+from wengert.tape import arguments, attempts, backward, history, jacobian
 from wengert.tape.arguments import UnconnectedGradients
 
 _ONE: dict[int, np.ndarray] = {}
@@ -324,7 +324,8 @@ class GradientTape:
         evidence = history.before(self, site, mode)
         started = new_id()
         try:
-            found = self._differentiate(targets, seeds, values, release=not self._persistent)
+            release = not self._persistent and building_graph() is None
+            found = self._differentiate(targets, seeds, values, release)
         finally:
             self._finish(site, started)
         for g in found:
@@ -375,6 +376,7 @@ class GradientTape:
         history.ASKED.append((started, new_id(), site))
         if self._persistent:
             return
+        attempts.used(self, "_used", "_entries", "_tracked", "_roots", "_cuts", "_complex")
         self._used = site
         variables = self._variables
         self._clear()
