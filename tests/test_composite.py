@@ -87,7 +87,7 @@ def test_tensors_and_variables_step_back_before_a_composite() -> None:
     with pytest.raises(TypeError, match="unsupported operand"):
         tf.constant(2.0) + SP
     with pytest.raises(TypeError, match="unsupported operand"):
-        tf.ones((2, 2)) @ RT
+        tf.ones((2, 2)) @ SP
 
 
 def test_a_composite_is_a_leaf_unless_it_is_opened() -> None:

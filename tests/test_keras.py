@@ -164,6 +164,20 @@ class TestTraining:
         changed = np.nonzero((model.get_weights()[0] != before).any(1))[0]
         assert changed.tolist() == [2, 5]
 
+    def test_rows_filled_up_to_a_size_that_is_asked_for(self, keras: Any) -> None:
+        rows = tf.ragged.constant([[1.0, 2.0], [3.0], [], [4.0, 5.0, 6.0, 7.0, 8.0]])
+        layer = keras.layers.Dense(2)
+        found = tf.function(lambda r: layer(r.to_tensor(shape=[None, 4])))(rows)
+        assert found.shape == (4, 2)
+
+        data = tf.data.Dataset.from_tensor_slices((rows, [[3.0], [3.0], [0.0], [22.0]])).batch(2)
+        data = data.map(lambda r, y: (r.to_tensor(shape=[None, 4]), y))
+        model = keras.Sequential([keras.layers.Dense(1, kernel_initializer="ones")])
+        model.compile(keras.optimizers.SGD(0.001), "mse")
+        assert model.evaluate(data, verbose=0) == 0.0
+        model.fit(data, shuffle=False, verbose=0)
+        assert model.input_shape[1:] == (4,)
+
     def test_several_steps_in_one_execution(self, keras: Any) -> None:
         x, y = points(80)
         counts = []

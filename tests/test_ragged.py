@@ -324,3 +324,48 @@ def test_map_fn_asks_what_numbers_of_rows_are(way: Any) -> None:
         way(lambda x: tf.map_fn(tf.reduce_sum, x))(rows)
     found = way(lambda x: tf.map_fn(tf.reduce_sum, x, fn_output_signature=tf.int32))(rows)
     assert found.numpy().tolist() == [3, 3]
+
+
+def test_products_of_rows_in_functions_have_gradients() -> None:
+    rows = tf.RaggedTensor.from_row_lengths(np.arange(6.0).reshape(3, 2) - 2, [2, 0, 1])
+
+    def product(values: Any, other: Any) -> Any:
+        x = rows.with_values(values)
+        return tf.matmul(x, other), tf.matmul(x, x, transpose_b=True)
+
+    def loss(values: Any, other: Any) -> Any:
+        return sum(tf.reduce_sum(p.flat_values**2) for p in product(values, other))
+
+    other = tf.constant(np.arange(12.0).reshape(3, 2, 2) / 5)
+    check_gradients(tf.function(loss), (rows.values, other), order=2)
+    found = tf.function(product)(rows.values, other)
+    for one, again in zip(found, product(rows.values, other), strict=True):
+        assert one.to_list() == again.to_list()
+
+
+def test_infinities_stay_in_their_matrix() -> None:
+    x = tf.ragged.constant([[[np.inf, 1.0], [2.0, 3.0]], [[4.0]]])
+    y = tf.ragged.constant([[[1.0], [1.0]], [[5.0]]])
+    assert tf.matmul(x, y).to_list() == [[[np.inf], [5.0]], [[20.0]]]
+
+
+def test_a_product_of_open_sizes_knows_its_own() -> None:
+    spec = tf.TensorSpec([3, None, 2])
+
+    @tf.function(input_signature=[spec, tf.TensorSpec([3, None], tf.bool)])
+    def f(x: Any, mask: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            picked = tf.boolean_mask(tf.matmul(x, x, transpose_b=True), mask)
+        return tape.gradient(picked, x)
+
+    assert f(tf.ones([3, 4, 2]), tf.ones([3, 4], tf.bool)).numpy().tolist() == (
+        np.full((3, 4, 2), 8.0).tolist()
+    )
+
+
+def test_elements_of_datasets_have_the_sizes_that_were_asked_for() -> None:
+    rows = tf.ragged.constant([[[1.0], [2.0, 3.0]], [[4.0, 5.0, 6.0], []]])
+    data = tf.data.Dataset.from_tensor_slices(rows).map(lambda r: r.to_tensor(shape=[None, 4]))
+    assert data.element_spec.shape == [None, 4]
+    assert next(iter(data)).numpy().tolist() == [[1.0, 0.0, 0.0, 0.0], [2.0, 3.0, 0.0, 0.0]]

@@ -73,6 +73,30 @@ def _numbers(value: Any) -> Any:
     return repr(value)
 
 
+def static_shape(f: Any, *specs: Any) -> Any:
+    """The shape that `f` has for arguments of these types while it is traced."""
+    found = []
+
+    def traced(*xs: Any) -> Any:
+        found.append(f(*xs).shape)
+        return tf.constant(0)
+
+    tf.function(traced, input_signature=specs, autograph=False).get_concrete_function()
+    return found[-1]
+
+
+def inside(f: Any, *xs: Any) -> Any:
+    """What `f` gives in a function that knows the ranks of its arguments alone."""
+    return tf.function(f, input_signature=[_open(x) for x in xs], autograph=False)(*xs)
+
+
+def _open(x: Any) -> Any:
+    if not isinstance(x, tf.RaggedTensor):
+        x = tf.convert_to_tensor(x)
+        return tf.TensorSpec([None] * len(x.shape), x.dtype)
+    return tf.RaggedTensorSpec([None] * len(x.shape), x.dtype, x.ragged_rank, x.row_splits.dtype)
+
+
 def gradient(f: Any, *xs: Any) -> Any:
     """The gradients of `f(*xs)` by each of its arguments, written out where they are row-sparse."""
     xs = tuple(x if tf.is_tensor(x) else tf.constant(x) for x in xs)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.semantics.api import tf
-from tests.semantics.tables import answer_to, gradient, rows
+from tests.semantics.tables import answer_to, gradient, inside, rows, static_shape
 
 C, RT = tf.ragged.constant, tf.RaggedTensor
 NAMES = {
@@ -17,6 +17,10 @@ NAMES = {
     "RT": RT,
     "RP": tf.experimental.RowPartition,
     "grad": gradient,
+    "static": static_shape,
+    "inside": inside,
+    "spec": tf.RaggedTensorSpec,
+    "dense": tf.TensorSpec,
     "rt": C([[1.0, 2.0], [], [3.0]]),
     "r2": C([[1.0, 2.0], [3.0]]),
     "r3": C([[[1.0], [2.0, 3.0]], [[4.0]]]),
@@ -28,6 +32,13 @@ NAMES = {
     "rin": RT.from_row_splits(tf.reshape(tf.range(6.0), [3, 2]), [0, 1, 3]),
     "ru": RT.from_uniform_row_length([1.0, 2.0, 3.0, 4.0], 2),
     "d": tf.constant([[1.0, 2.0], [3.0, 4.0]]),
+    # Stacks of matrices: of several heights, of several sizes, and dense ones.
+    "high": C([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [], [[7.0, 8.0]]], ragged_rank=1),
+    "left": C([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [[7.0, 8.0]]]),
+    "right": C([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[1.0], [2.0]]]),
+    "three": tf.reshape(tf.range(18.0), [3, 2, 3]),
+    "two": tf.reshape(tf.range(8.0), [2, 2, 2]),
+    "deep": C([[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0]]], [[[7.0, 8.0]]]]),
 }
 
 

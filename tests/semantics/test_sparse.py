@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.semantics.api import tf
-from tests.semantics.tables import answer_to, gradient, rows
+from tests.semantics.tables import answer_to, gradient, rows, static_shape
 
 ST = tf.SparseTensor
 NAMES = {
@@ -16,6 +16,9 @@ NAMES = {
     "ST": ST,
     "C": tf.ragged.constant,
     "grad": gradient,
+    "static": static_shape,
+    "spec": tf.SparseTensorSpec,
+    "dense": tf.TensorSpec,
     "sp": tf.sparse.from_dense([[1.0, 0.0, 3.0], [0.0, -2.0, 0.0]]),
     "sq": tf.sparse.from_dense([[0.0, 5.0, -3.0], [0.0, 0.0, 7.0]]),
     "un": ST([[1, 1], [0, 2], [0, 0]], [4.0, 5.0, 6.0], [2, 3]),

@@ -152,6 +152,7 @@ _RAGGED = (
             "ops.partition": "dynamic_partition",
         },
     )
+    | _table("ragged_products", {"ops.matmul": "matmul matvec"})
     | _table("ragged_strings", {"ops.strings": "join reduce_join"})
 )
 _TABLES = {"RaggedTensor": _RAGGED, "SparseTensor": _SPARSE}

@@ -7,15 +7,17 @@ from typing import Any
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, demanding
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
-from wengert.composite.values import index_tensor, length
+from wengert.composite.values import index_tensor, length, of_rank
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor as tensor_of
+from wengert.core.dims import Dim
 from wengert.core.errors import at_site, invalid
 from wengert.core.shapes import TensorShape, as_shape
+from wengert.core.tensor import Value
 from wengert.ops import create
-from wengert.ops.cast import cast
+from wengert.ops.cast import cast, ensure_shape
 from wengert.ops.compare import less, not_equal
-from wengert.ops.declare import static
+from wengert.ops.declare import of_unknown_length, static, static_tuple
 from wengert.ops.dims import expand_dims
 from wengert.ops.dims import shape as shape_of
 from wengert.ops.gather import gather
@@ -25,6 +27,7 @@ from wengert.ops.reduce import reduce_all, reduce_max
 from wengert.ops.scatter import tensor_scatter_nd_update
 from wengert.ops.select import maximum, minimum, where
 from wengert.ops.shaping import broadcast_to, reshape
+from wengert.ops.sizes import at_least
 
 
 def places(x: RaggedTensor) -> Any:
@@ -54,11 +57,16 @@ def uniform_lengths(values: Any, axis: int, dtype: Any) -> Any:
 
 def to_tensor(x: RaggedTensor, default_value: Any = None, shape: Any = None) -> Any:
     """A dense tensor with short rows filled up."""
-    flat, depth = x.flat_values, x.ragged_rank
-    sizes = _dense_sizes(x, shape)
+    if of_unknown_length(shape):
+        shape = ensure_shape(shape, [x.shape.rank])
+    asked = _asked_sizes(shape)
+    if asked is not None:
+        x = _ranked(x, asked)
+    flat, sizes = x.flat_values, _dense_sizes(x, asked)
     at = places(x)
-    if shape is not None:
-        inside = reduce_all(less(at, cast(sizes[: depth + 1], dtypes.int64)), axis=1)
+    if asked is not None:
+        limits = tensor_of(list(sizes[: x.ragged_rank + 1]), dtypes.int64)
+        inside = reduce_all(less(at, limits), axis=1)
         at, flat = boolean_mask(at, inside), boolean_mask(flat, inside)
     if default_value is None:
         start = create.zeros(sizes, x.dtype)
@@ -67,40 +75,69 @@ def to_tensor(x: RaggedTensor, default_value: Any = None, shape: Any = None) -> 
     return tensor_scatter_nd_update(start, at, flat)
 
 
-def _dense_sizes(x: RaggedTensor, shape: Any) -> Any:
-    """The sizes of the dense tensor: as asked for, or as needed."""
-    needed = bounding_shape(x)
-    if shape is None:
-        return needed
-    if isinstance(shape, TensorShape | list | tuple):
-        asked: Any = as_shape(shape)
-        if asked is None:
-            return needed
-        asked = [-1 if d is None else d for d in asked]
-    else:
-        asked = static("to_tensor", shape)
+def _asked_sizes(shape: Any) -> list[Any] | None:
+    """The sizes that a program asked for, -1 where it leaves one open; `None` where all are."""
+    if isinstance(shape, list | tuple) and any(isinstance(d, Value) for d in shape):
+        return list(static_tuple("to_tensor", [_number(d) for d in shape]))
+    if shape is None or isinstance(shape, TensorShape | list | tuple):
+        asked = as_shape(shape)
+        return None if asked is None else [-1 if d is None else d for d in asked]
+    return list(static_tuple("to_tensor", shape))
+
+
+def _number(size: Any) -> Any:
+    """A size beside others that are tensors, where `None` has no place."""
+    if size is None:
+        raise at_site(TypeError("to_tensor: a `shape` of tensors has no None. Use -1 instead."))
+    return size
+
+
+def _ranked(x: RaggedTensor, asked: list[Any]) -> RaggedTensor:
+    """A tensor that has as many axes as sizes are asked for; inner ones keep their size."""
+    depth = x.ragged_rank
+    if x.shape.rank is None and len(asked) > depth:
+        x = x.with_flat_values(of_rank(x.flat_values, len(asked) - depth))
     inner = x.flat_values.shape[1:]
-    wanted = asked[x.ragged_rank + 1 :]
     fits = len(asked) == x.shape.rank and all(
-        w == -1 or w == d for w, d in zip(wanted, inner, strict=True)
+        type(w) is Dim or w == -1 or d in (None, w)
+        for w, d in zip(asked[depth + 1 :], inner, strict=True)
     )
-    if not fits:
+    if not fits or any(type(w) is int and w < -1 for w in asked):
         raise invalid("to_tensor", f"`shape` {asked} does not go with {x.shape}", x)
-    target = tensor_of(asked, needed.dtype)
-    return where(less(target, 0), needed, target)
+    return x
+
+
+def _dense_sizes(x: RaggedTensor, asked: list[Any] | None) -> Any:
+    """The sizes of the dense tensor: as asked for, or as needed; numbers where they are known."""
+    if asked is None and x.shape.rank is None:
+        return bounding_shape(x)
+    wanted = [-1] * len(x.shape) if asked is None else asked
+    needed = x.shape.as_list()
+    if any(n is None and (type(w) is Dim or w < 0) for n, w in zip(needed, wanted, strict=True)):
+        found = static("to_tensor", bounding_shape(x))
+        needed = [f if n is None else n for n, f in zip(needed, found, strict=True)]
+    return tuple(map(_size, wanted, needed))
+
+
+def _size(wanted: Any, needed: Any) -> Any:
+    """One size of the dense tensor, where a negative wish leaves it open."""
+    if type(wanted) is int:
+        return needed if wanted < 0 else wanted
+    given = tensor_of(at_least("to_tensor", "a size", wanted, -1), dtypes.int64)
+    return static("to_tensor", where(less(given, 0), tensor_of(needed, dtypes.int64), given))
 
 
 def to_sparse(x: RaggedTensor) -> SparseTensor:
     """A sparse tensor with the values at their places."""
-    flat = x.flat_values
-    inner = flat.shape[1:]
-    if inner.rank:
-        # Inner axes are cut like the others, so that each number has its own index tuple.
-        whole = x
-        for _ in range(inner.rank):
-            whole = deepened(whole)
-        return to_sparse(whole)
-    return SparseTensor(places(x), flat, cast(bounding_shape(x), dtypes.int64))
+    x = cut_to_numbers(x)
+    return SparseTensor(places(x), x.flat_values, cast(bounding_shape(x), dtypes.int64))
+
+
+def cut_to_numbers(x: RaggedTensor) -> RaggedTensor:
+    """The same tensor with its inner axes cut like the others: each number has its own place."""
+    for _ in range(x.flat_values.shape[1:].rank or 0):
+        x = deepened(x)
+    return x
 
 
 def deepened(x: RaggedTensor) -> RaggedTensor:

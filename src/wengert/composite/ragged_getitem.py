@@ -12,16 +12,20 @@ from wengert.composite.ragged_rows import pick_rows, spans, within
 from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
+from wengert.core.convert import to_tensor
+from wengert.core.dims import Dim
 from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
 from wengert.core.tensor import Value
 from wengert.ops import dims
 from wengert.ops.arithmetic import add, subtract
+from wengert.ops.cast import cast
+from wengert.ops.compare import less
 from wengert.ops.create import range as numbers
 from wengert.ops.create import zeros_like
-from wengert.ops.declare import static_int
+from wengert.ops.declare import is_dynamic, static_int
 from wengert.ops.division import floordiv
 from wengert.ops.gather import gather
-from wengert.ops.select import maximum, minimum
+from wengert.ops.select import maximum, minimum, where
 
 
 def getitem(x: RaggedTensor, key: Any) -> Any:
@@ -70,16 +74,29 @@ def _outer(x: Any, keys: list[Any]) -> Any:
         whole = key == slice(None)
         rows = x if whole else pick_rows(x, numbers(x.nrows())[_static_slice(key)])
         return _inner(rows, rest)
-    return _outer(_row(x, static_int("index", key, "index")), rest)
+    place = (
+        _at_run_time(x, key) if is_dynamic(key) else _place(x, static_int("index", key, "index"))
+    )
+    return _outer(_row(x, place), rest)
 
 
-def _row(x: RaggedTensor, number: int) -> Any:
+def _place(x: RaggedTensor, number: int) -> Any:
+    """A row counted from the front."""
     count = x._partition.static_nrows
     if count is not None and not -count <= number < count:
         raise invalid(
             "index", f"there is no row {number} in {count} rows", x, kind=InvalidIndexError
         )
-    place = number if number >= 0 else number + x.nrows()
+    return number if number >= 0 else number + x.nrows()
+
+
+def _at_run_time(x: RaggedTensor, key: Any) -> Any:
+    """A row counted from the front, whose number is known only when the function runs."""
+    number, count = cast(key, x._partition.dtype), x.nrows()
+    return within("index", where(less(number, 0), number + count, number), count)
+
+
+def _row(x: RaggedTensor, place: Any) -> Any:
     start, limit = x.row_splits[place], x.row_splits[place + 1]
     if isinstance(x.values, RaggedTensor):
         return pick_rows(x.values, numbers(start, limit))
@@ -165,7 +182,11 @@ def _row_slices(own: RowPartition, key: slice, step: int) -> tuple[Any, RowParti
     return add(own.row_starts(), start), cut
 
 
-def _clamped(bound: int, lengths: Any, low: Any, high: Any) -> Any:
+def _clamped(bound: Any, lengths: Any, low: Any, high: Any) -> Any:
     """A bound counted from the front of each row and kept within it."""
-    place = lengths + bound if bound < 0 else zeros_like(lengths) + bound
+    if type(bound) is Dim:
+        given = to_tensor(bound, lengths.dtype)
+        place = where(less(given, 0), lengths + given, zeros_like(lengths) + given)
+    else:
+        place = lengths + bound if bound < 0 else zeros_like(lengths) + bound
     return minimum(maximum(place, low), high)

@@ -12,7 +12,9 @@ from wengert.composite.ragged_rows import alike, pick_rows
 from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
+from wengert.composite.values import demand
 from wengert.core import dtypes
+from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, invalid
 from wengert.core.tensor import Value
 from wengert.ops import joining, reordering
@@ -62,11 +64,25 @@ def _side_by_side(xs: list[RaggedTensor]) -> RaggedTensor:
         if not first.shape[:1].is_compatible_with(other.shape[:1]):
             raise invalid("concat", "there must be as many rows in each tensor", first, other)
     stacked = _join(list(xs), 0)
-    count = first.nrows()
-    order = transpose(reshape(numbers(count * len(xs)), [len(xs), -1]))
-    woven = pick_rows(stacked, reshape(order, [-1]))
+    known_counts = [n for n in (x._partition.static_nrows for x in xs) if n is not None]
+    counts = [x.nrows() for x in xs]
+    count = to_tensor(known_counts[0], counts[0].dtype) if known_counts else counts[0]
+    order = reshape(transpose(reshape(numbers(count * len(xs)), [len(xs), -1])), [-1])
+    if len(known_counts) < len(xs):
+        order = demand("concat", _check_counts, _bad_counts, order, *counts)
+    woven = pick_rows(stacked, order)
     splits = woven.row_splits[:: len(xs)]
     return ragged(woven.values, RowPartition(splits))
+
+
+def _check_counts(name: str, order: Any, *counts: Any) -> None:
+    if len({*map(int, counts)}) > 1:
+        rows = " and ".join(map(str, counts))
+        raise invalid(name, f"there must be as many rows in each tensor; got {rows}")
+
+
+def _bad_counts(order: Any, *counts: Any) -> tuple[Any, ...]:
+    return tuple([n != counts[0] for n in counts[1:]])
 
 
 def stack(values: Any, axis: Any = 0, name: Any = "stack") -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.composite.ragged_factories import values_of
 from wengert.composite.ragged_rows import pick_rows
+from wengert.composite.ragged_shaping import expand_dims as ragged_expand
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.composite.values import demand, length
@@ -19,6 +20,7 @@ from wengert.ops import create, indexing
 from wengert.ops.arithmetic import add, multiply
 from wengert.ops.cast import cast
 from wengert.ops.declare import static_int
+from wengert.ops.dims import expand_dims
 from wengert.ops.gather import gather
 from wengert.ops.segment import unsorted_segment_sum
 from wengert.ops.select import maximum
@@ -239,16 +241,38 @@ def stack_dynamic_partitions(
 ) -> RaggedTensor:
     """The elements of `data` dealt out to rows by number."""
     name = "stack_dynamic_partitions"
-    x, where_to = values_of(data), operand(partitions)
+    x, where_to = values_of(data), values_of(partitions)
+    if isinstance(x, RaggedTensor):
+        where_to = cast(where_to, x._partition.dtype)
     count = static_int(name, num_partitions, "num_partitions")
-    if not where_to.shape[:1].is_compatible_with(x.shape[:1]):
+    rank = where_to.shape.rank
+    if rank is None or not where_to.shape.is_compatible_with(x.shape[:rank]):
         raise invalid(name, "there must be one row number per element", x, where_to)
+    if rank > 1:
+        x, where_to = _cut(x), _cut(where_to)
+        same = (x.row_splits, where_to.row_splits)
+        flat = demand(name, _check_same, _bad_same, where_to.flat_values, *same)
+        inner = where_to.with_flat_values(flat).values
+        return stack_dynamic_partitions(x.values, inner, num_partitions)
+    if rank == 0:
+        ours = isinstance(x, RaggedTensor)
+        x = ragged_expand(x, 0) if ours else expand_dims(x, 0)
+        where_to = expand_dims(where_to, 0)
     size = x.nrows() if isinstance(x, RaggedTensor) else operand(length(x), None, dtypes.int64)
     total = operand(count, None, dtypes.int64)
     where_to = demand(name, _check_deal, _bad_deal, where_to, total, size)
     order = argsort(where_to, stable=True)
     rows = RowPartition.from_value_rowids(gather(where_to, order), count, validate=False)
     return ragged(pick_rows(x, order), rows)
+
+
+def _check_same(name: str, part: Any, ours: Any, theirs: Any) -> None:
+    if ours.shape != theirs.shape or (ours != theirs).any():
+        raise invalid(name, "data and row numbers must have the same rows")
+
+
+def _bad_same(part: Any, ours: Any, theirs: Any) -> tuple[Any, ...]:
+    return (True,) if ours.shape != theirs.shape else (ours != theirs,)
 
 
 def _check_deal(name: str, where_to: Any, count: Any, size: Any) -> None:

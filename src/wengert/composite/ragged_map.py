@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from wengert.composite.ragged_convert import places
+from wengert.composite.ragged_convert import cut_to_numbers, places
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.core import nest
@@ -207,7 +207,8 @@ def add_n(inputs: Any, name: Any = None) -> Any:
 def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
     """Elements of `x` or `y` by a condition, or the index tuples where it is true."""
     if x is None and y is None:
-        return boolean_mask(places(condition), condition.flat_values)
+        cut = cut_to_numbers(condition)
+        return boolean_mask(places(cut), cut.flat_values)
     if x is None or y is None:
         raise at_site(ValueError("where: give both `x` and `y`, or neither."))
     parts = [condition if isinstance(condition, RaggedTensor) else operand(condition), x, y]

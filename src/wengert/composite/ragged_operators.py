@@ -7,7 +7,8 @@ from typing import Any
 
 from wengert.core import dtypes
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError
-from wengert.ops import arithmetic, compare, division, logical, power, unary
+from wengert.core.tensor import Value
+from wengert.ops import arithmetic, compare, division, logical, matmul, power, unary
 
 
 def _map(function: Callable[..., Any], *args: Any) -> Any:
@@ -75,6 +76,10 @@ class Operators:
     __le__, __ge__ = _forward(compare.less_equal), _forward(compare.greater_equal)
     __eq__ = _equality(compare.equal, False)
     __ne__ = _equality(compare.not_equal, True)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        """A dense tensor times a ragged one; TensorFlow has no operator for the other way round."""
+        return matmul.matmul(other, self) if isinstance(other, Value) else NotImplemented
 
     def __neg__(self) -> Any:
         return _map(arithmetic.negative, self)

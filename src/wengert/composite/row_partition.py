@@ -134,8 +134,11 @@ class RowPartition:
         size = static_int(name, uniform_row_length, "uniform_row_length")
         if size < 0:
             raise invalid(name, f"`uniform_row_length` must not be negative; got {size}")
-        rows = _number_of_rows(size, nvals, nrows, validate)
+        values = None if nvals is None else to_tensor(nvals, None, dtypes.int64)
+        rows = _number_of_rows(size, values, nrows)
         splits = create.range(cast(rows + 1, kind)) * size
+        if validate and values is not None:
+            splits = _vouched(splits, rows, to_tensor(size, dtypes.int64), values)
         return cls(splits, uniform=size)
 
     @property
@@ -249,27 +252,22 @@ def _equal_splits(size: Any, nvals: Any, nrows: Any, validate: bool) -> Any:
     """The splits of equal rows whose length is known only when the function runs."""
     values = None if nvals is None else cast(to_tensor(nvals), size.dtype)
     rows = floordiv(values, maximum(size, 1)) if nrows is None else to_tensor(nrows)
-    rows = _vouched(rows, size, values) if validate else rows
-    return multiply(create.range(cast(rows, size.dtype) + 1), size)
+    splits = multiply(create.range(cast(rows, size.dtype) + 1), size)
+    return _vouched(splits, rows, size, values) if validate else splits
 
 
-def _vouched(rows: Any, size: Any, values: Any) -> Any:
-    """A number of equal rows that makes up the number of values, where that is given."""
-    given = (size,) if values is None else (size, values)
-    return demand("from_uniform_row_length", _check_uniform, _bad_uniform, rows, *given)
+def _vouched(splits: Any, rows: Any, size: Any, values: Any) -> Any:
+    """The splits of equal rows that make up the number of values, where that is given."""
+    given = (rows, size) if values is None else (rows, size, values)
+    return demand("from_uniform_row_length", _check_uniform, _bad_uniform, splits, *given)
 
 
-def _number_of_rows(size: int, nvals: Any, nrows: Any, validate: bool) -> Any:
-    """How many rows of `size` there are, checked against the number of values where known."""
-    values = None if nvals is None else to_tensor(nvals, None, dtypes.int64)
-    if nrows is None:
-        assert values is not None, "the caller has looked"
-        rows = values // max(size, 1) if size else create.zeros_like(values)
-    else:
-        rows = to_tensor(nrows, None, dtypes.int64)
-    if values is None or not validate:
-        return rows
-    return _vouched(rows, to_tensor(size, dtypes.int64), values)
+def _number_of_rows(size: int, values: Any, nrows: Any) -> Any:
+    """How many rows of `size` there are."""
+    if nrows is not None:
+        return to_tensor(nrows, None, dtypes.int64)
+    assert values is not None, "the caller has looked"
+    return values // max(size, 1) if size else create.zeros_like(values)
 
 
 def _check_splits(name: str, splits: np.ndarray) -> None:
@@ -316,7 +314,7 @@ def _bad_rowids(ids: Any, rows: Any = None) -> tuple[Any, ...]:
 
 
 def _check_uniform(
-    name: str, rows: np.ndarray, size: np.ndarray, values: np.ndarray | None = None
+    name: str, splits: Any, rows: np.ndarray, size: np.ndarray, values: np.ndarray | None = None
 ) -> None:
     if size < 0:
         raise invalid(name, f"`uniform_row_length` must not be negative; got {size}")
@@ -324,7 +322,7 @@ def _check_uniform(
         raise invalid(name, f"{rows} rows of {size} do not make {values} values")
 
 
-def _bad_uniform(rows: Any, size: Any, values: Any = None) -> tuple[Any, ...]:
+def _bad_uniform(splits: Any, rows: Any, size: Any, values: Any = None) -> tuple[Any, ...]:
     return size < 0, False if values is None else rows * size != values
 
 

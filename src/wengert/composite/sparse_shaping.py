@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.composite.sparse_order import numbered, sorted_by, tuples
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
-from wengert.composite.values import demand, known
+from wengert.composite.values import demand, int64_tensor, known
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
@@ -15,15 +15,16 @@ from wengert.core.lazy import jnp
 from wengert.core.tensor import Value
 from wengert.ops import create
 from wengert.ops.arithmetic import add, subtract
-from wengert.ops.cast import cast
+from wengert.ops.cast import cast, ensure_shape
 from wengert.ops.compare import greater_equal, less
 from wengert.ops.declare import static, static_int
+from wengert.ops.dims import get_static_value
 from wengert.ops.dims import shape as shape_of
 from wengert.ops.division import floordiv
 from wengert.ops.gather import gather
 from wengert.ops.indexing import boolean_mask
 from wengert.ops.joining import concat as join
-from wengert.ops.joining import stack
+from wengert.ops.joining import stack, unstack
 from wengert.ops.logical import logical_and
 from wengert.ops.reduce import reduce_all, reduce_max, reduce_prod
 from wengert.ops.select import maximum, minimum, where
@@ -68,7 +69,18 @@ def reshape(sp_input: Any, shape: Any, name: Any = None) -> SparseTensor:
         free = less(wanted, 0)
         rest = reduce_prod(where(free, create.ones_like(wanted), wanted))
         wanted = where(free, floordiv(reduce_prod(x.dense_shape), maximum(rest, 1)), wanted)
-    return SparseTensor(tuples("reshape", numbered("reshape", x), wanted), x.values, wanted)
+    made = SparseTensor(tuples("reshape", numbered("reshape", x), wanted), x.values, wanted)
+    if sizes is not None:
+        made.set_shape(_new_sizes(x, sizes.tolist()))
+    return made
+
+
+def _new_sizes(x: SparseTensor, sizes: list[int]) -> list[int | None]:
+    """The new sizes as far as they are known while tracing."""
+    own = [d for d in x.shape if d is not None]
+    if len(own) == len(x.shape):
+        return [*_resolved(own, sizes, x)]
+    return [None if d == -1 else d for d in sizes]
 
 
 def _resolved(own: list[int], sizes: list[int], *got: Any) -> list[int]:
@@ -137,7 +149,19 @@ def concat(
         whole = maximum(whole, x.dense_shape)
         offset = add(offset, x.dense_shape[place])
     dense_shape = whole * (1 - unit) + offset * unit
-    return reorder(SparseTensor(join(indices, 0), join([x.values for x in xs], 0), dense_shape))
+    made = SparseTensor(join(indices, 0), join([x.values for x in xs], 0), dense_shape)
+    made.set_shape(_joined_sizes(xs, place))
+    return reorder(made)
+
+
+def _joined_sizes(xs: list[SparseTensor], place: int) -> list[int | None]:
+    """The sizes of the whole as far as they are known: a sum along the axis, else the largest."""
+    sizes: list[int | None] = []
+    for axis, found in enumerate(zip(*[x.shape for x in xs], strict=True)):
+        known_sizes = [d for d in found if d is not None]
+        whole = len(known_sizes) == len(found)
+        sizes.append((sum if axis == place else max)(known_sizes) if whole else None)
+    return sizes
 
 
 def _join_axis(xs: list[SparseTensor], axis: int, expand: bool) -> int:
@@ -162,8 +186,10 @@ def slice(sp_input: Any, start: Any, size: Any, name: Any = None) -> SparseTenso
     """The part of `size` from `start` on, cut off at the end of the tensor."""
     x = as_sparse("slice", sp_input)
     begin, extent = (cast(to_tensor(v, None, dtypes.int64), dtypes.int64) for v in (start, size))
-    if begin.shape != x.dense_shape.shape or extent.shape != x.dense_shape.shape:
+    own = x.dense_shape.shape
+    if not (begin.shape.is_compatible_with(own) and extent.shape.is_compatible_with(own)):
         raise invalid("slice", f"`start` and `size` need {len(x.shape)} numbers", x, begin, extent)
+    begin, extent = (v if v.shape == own else ensure_shape(v, own) for v in (begin, extent))
     zero = create.zeros([], dtypes.int64)
     left = maximum(subtract(x.dense_shape, begin), zero)
     shape = minimum(extent, left)
@@ -183,16 +209,31 @@ def split(
     rank, place = len(x.shape), static_int("split", axis)
     if not -rank <= place < rank:
         raise invalid("split", f"`axis` {place} is out of range", x)
-    length = x.shape[place % rank]
-    if length is None or not 1 <= count <= length:
+    along = place % rank
+    length = x.shape[along]
+    if count < 1 or (length is not None and count > length):
         raise invalid("split", f"an axis of size {length} does not give {count} parts", x)
-    parts, begin = [], [0] * rank
+    own = [d if n is None else n for n, d in zip(x.shape, unstack(x.dense_shape), strict=True)]
+    if length is None:
+        own[along] = demand("split", _check_parts, _bad_parts, own[along], to_tensor(count))
+    parts, begin = [], 0
     for i in range(count):
-        extent = [0 if d is None else d for d in x.shape]
-        extent[place] = length // count + (i < length % count)
-        parts.append(slice(x, begin, extent))
-        begin[place] += extent[place]
+        extent = (own[along] + (count - 1 - i)) // count
+        start = [begin if axis == along else 0 for axis in range(rank)]
+        sizes = [extent if axis == along else d for axis, d in enumerate(own)]
+        parts.append(slice(x, int64_tensor(start), int64_tensor(sizes)))
+        parts[-1].set_shape([d if isinstance(d, int) else None for d in sizes])
+        begin = begin + extent
     return parts
+
+
+def _check_parts(name: str, size: Any, count: Any) -> None:
+    if count > size:
+        raise invalid(name, f"an axis of size {size} does not give {count} parts")
+
+
+def _bad_parts(size: Any, count: Any) -> tuple[Any, ...]:
+    return (count > size,)
 
 
 def eye(
@@ -220,9 +261,11 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
         first = create.zeros_like(x.dense_shape)[None]
         tight = reduce_max(join([first, x.indices + 1], 0), axis=0)
         return SparseTensor(x.indices, x.values, tight)
-    shape = cast(to_tensor(new_shape, None, dtypes.int64), dtypes.int64)
-    shape = demand("reset_shape", _check_room, _bad_room, shape, x.dense_shape)
-    return SparseTensor(x.indices, x.values, shape)
+    wanted = cast(to_tensor(new_shape, None, dtypes.int64), dtypes.int64)
+    shape = demand("reset_shape", _check_room, _bad_room, wanted, x.dense_shape)
+    made = SparseTensor(x.indices, x.values, shape)
+    made.set_shape(get_static_value(wanted, partial=True))
+    return made
 
 
 def _check_room(name: str, wanted: Any, own: Any) -> None:

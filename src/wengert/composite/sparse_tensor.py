@@ -17,6 +17,7 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec
+from wengert.ops.dims import get_static_value
 
 
 class SparseTensorValue(NamedTuple):
@@ -64,6 +65,9 @@ class SparseTensor(CompositeTensor):
         sizes = known(self._dense_shape)
         if sizes is not None:
             return TensorShape(sizes.tolist())
+        found = get_static_value(self._dense_shape, partial=True)
+        if found is not None:
+            return TensorShape(found)
         return TensorShape(None if s.rank is None or s[0] is None else [None] * s[0])
 
     @classmethod

@@ -247,11 +247,12 @@ class Op:
     (default: all), `broadcasts` lets the backward loop undo broadcasting, `holomorphic` lets it
     conjugate around the rule for complex numbers. `rows` names the inputs in which it is linear
     row by row when the others are scalars, so that row-sparse gradients stay sparse. `pointwise`
-    says that the result has the (broadcast) shape of the inputs; `effect` that it does something
-    besides computing a result, so that no pass may drop, merge or move it. What does not fold is
-    never worked out while tracing. A `partial` joint rule takes `None` for a result that no
-    gradient reached. One that `scatters` is its first input, changed at the index tuples of the
-    second by the third; its lowering leaves out what lies outside.
+    says that the result has the (broadcast) shape of the inputs, as is the rule where they
+    broadcast; `effect` that it does something besides computing a result, so that no pass may drop,
+    merge or move it. What does not fold is never worked out while tracing. A `partial` joint rule
+    takes `None` for a result that no gradient reached. One that `scatters` is its first input,
+    changed at the index tuples of the second by the third; its lowering leaves out what lies
+    outside.
     """
 
     __slots__ = (
@@ -275,7 +276,7 @@ class Op:
         outputs: int | None = 1,
         holomorphic: bool = True,
         rows: bool | tuple[int, ...] = False,
-        pointwise: bool = False,
+        pointwise: bool | None = None,
         effect: bool = False,
         folds: bool = True,
         partial: bool = False,
@@ -294,7 +295,7 @@ class Op:
         self.broadcasts = broadcasts
         self.outputs = outputs
         self.holomorphic = holomorphic
-        self.pointwise = pointwise or broadcasts
+        self.pointwise = broadcasts if pointwise is None else pointwise
         self.effect = effect
         self.folds = folds and not effect
         self.partial = partial

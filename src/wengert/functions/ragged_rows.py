@@ -56,7 +56,8 @@ def map_ragged(fn: Callable[..., Any], elems: Any, wanted: Any) -> Any:
     start = [_empty(s, count) for s in specs]
     zero = wrap(np.zeros((), np.int32))
     _, *columns = while_loop(lambda i, *_: i < count, turn, (zero, *start))
-    made = [_together(c, s) for c, s in zip(columns, specs, strict=True)]
+    rows = first.shape[0]
+    made = [_together(c, s, rows) for c, s in zip(columns, specs, strict=True)]
     return nest.pack_sequence_as(wanted, made)
 
 
@@ -125,14 +126,21 @@ def _written(arrays: list[TensorArray], i: Any, x: Any, spec: Any) -> list[Tenso
     return [a.write(i, p) for a, p in zip(arrays, parts, strict=True)]
 
 
-def _together(arrays: list[TensorArray], spec: Any) -> Any:
+def _together(arrays: list[TensorArray], spec: Any, rows: int | None) -> Any:
     if not isinstance(spec, RaggedTensorSpec):
-        return arrays[0].stack()
+        return _of_length(arrays[0].stack(), rows)
     # The outermost rows are as long as the first part that was cut by them.
-    outer = _lengths(arrays[1] if len(arrays) > 1 else arrays[0])
+    outer = _of_length(_lengths(arrays[1] if len(arrays) > 1 else arrays[0]), rows)
     inner = [_joined(a, dtypes.int64) for a in arrays[1:]]
     lengths = [cast(n, spec.row_splits_dtype) for n in (outer, *inner)]
     return RaggedTensor.from_nested_row_lengths(_joined(arrays[0], spec.dtype), lengths)
+
+
+def _of_length(x: Any, rows: int | None) -> Any:
+    """A tensor of a trace as one of so many rows, where their number is known."""
+    if rows is not None and x.shape.rank and x.shape[0] is None:
+        x.set_shape([rows, *[None] * (x.shape.rank - 1)])
+    return x
 
 
 def _joined(array: TensorArray, dtype: Any) -> Any:

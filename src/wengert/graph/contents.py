@@ -30,7 +30,8 @@ def work_out(graph: Any, node: Any, spec: Spec) -> np.ndarray | None:
         return None
     given = [graph.content(v) for v in node.inputs]
     if name in _JOINS:
-        given = [_elements(graph, v) if c is None else c for v, c in zip(node.inputs, given)]
+        pairs = zip(node.inputs, given, strict=True)
+        given = [_elements(graph, v) if c is None else c for v, c in pairs]
     if any(c is None for c in given):
         return None
     try:

@@ -98,8 +98,10 @@ def _attr(attr: Any, names: dict[int, str]) -> str:
             _, value, place = attr.args
             name = names.get(value, f"v{value}")
             return f"{name}.shape[{place}]" if attr.kind == "size" else f"{name}[{place}]"
-        a, b = (_attr(x, names) for x in attr.args)
-        return f"{attr.kind}({a}, {b})" if attr.kind in ("max", "min") else f"{a} {attr.kind} {b}"
+        args = [_attr(x, names) for x in attr.args]
+        if attr.kind in ("+", "-", "*", "//", "%"):
+            return f" {attr.kind} ".join(args)
+        return f"{attr.kind.rpartition('.')[2]}({', '.join(args)})"
     if isinstance(attr, DType | Variable):
         return attr.name
     return attr.__name__ if callable(attr) and hasattr(attr, "__name__") else repr(attr)

@@ -250,6 +250,7 @@ BATCH_MATMUL = Op(
     grad=(_left, _right),
     accepts=dtypes.NUMERIC,
     broadcasts=True,
+    pointwise=False,
 )
 
 

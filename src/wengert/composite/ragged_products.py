@@ -1,0 +1,190 @@
+"""Products of matrices of which some are ragged: stacks of matrices of different sizes.
+
+The matrices of a stack are filled up with zeros to one size and multiplied together; what the
+filling added is cut off again. Zeros meet zeros only, since the rows on the left are as long as the
+columns on the right, so infinities and NaN stay where they belong.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wengert.composite.ragged_convert import from_tensor
+from wengert.composite.ragged_factories import values_of
+from wengert.composite.ragged_shaping import expand_dims, squeeze
+from wengert.composite.ragged_tensor import RaggedTensor, ragged
+from wengert.composite.row_partition import RowPartition
+from wengert.composite.values import demand
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.ops import dims
+from wengert.ops import matmul as dense
+from wengert.ops.cast import ensure_shape
+from wengert.ops.create import fill
+from wengert.ops.dims import shape as shape_of
+from wengert.ops.gather import gather
+from wengert.ops.segment import unsorted_segment_max
+from wengert.ops.select import maximum
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: Any = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: Any = None,
+) -> Any:
+    """The product of matrices or stacks of them, each of its own size where they are ragged."""
+    x, y = values_of(a), values_of(b)
+    if x.dtype is not y.dtype:
+        raise invalid_dtype("matmul", "both must have one dtype", x, y, help="Use tf.cast.")
+    ranks = {v.shape.rank for v in (x, y)} - {None}
+    if len(ranks) != 1 or min(ranks) < 2:
+        raise invalid("matmul", "both must have the same rank, of 2 or more", x, y)
+    how = _How(bool(transpose_a), bool(transpose_b), bool(adjoint_a), bool(adjoint_b), output_type)
+    return _product(x, y, how, ranks.pop())
+
+
+class _How(NamedTuple):
+    """What is done to the matrices before they are multiplied, and the type of the result."""
+
+    transpose_a: bool
+    transpose_b: bool
+    adjoint_a: bool
+    adjoint_b: bool
+    output_type: Any
+
+    def multiply(self, x: Any, y: Any) -> Any:
+        return dense.matmul(x, y, **self._asdict())
+
+
+def _product(x: Any, y: Any, how: _How, rank: int) -> Any:
+    if not (isinstance(x, RaggedTensor) or isinstance(y, RaggedTensor)):
+        return how.multiply(x, y)
+    if rank == 2:
+        return how.multiply(_matrix(x), _matrix(y))
+    if rank == 3:
+        return _stacks(x, y, how)
+    x, y = (v if isinstance(v, RaggedTensor) else from_tensor(v) for v in (x, y))
+    values = demand("matmul", _check_same, _bad_same, y.flat_values, x.row_splits, y.row_splits)
+    return x.with_values(_product(x.values, y.with_flat_values(values).values, how, rank - 1))
+
+
+def _matrix(x: Any) -> Any:
+    """A matrix as a dense one; its rows must have one length."""
+    if not isinstance(x, RaggedTensor):
+        return x
+    found = x.to_tensor()
+    width = shape_of(found, x._partition.dtype)[1]
+    return demand("matmul", _check_even, _bad_even, found, x.row_lengths(), width)
+
+
+class _Stack(NamedTuple):
+    """Matrices filled up to one size, how high and how wide each is, and what is static of that."""
+
+    matrices: Any
+    heights: Any
+    widths: Any
+    static: tuple[int | None, int | None]
+
+    def turned(self, turn: bool) -> _Stack:
+        """The sizes of the transposed matrices, which stay as they are."""
+        if not turn:
+            return self
+        height, width = self.static
+        return _Stack(self.matrices, self.widths, self.heights, (width, height))
+
+
+def _stack(x: Any, kind: Any) -> _Stack:
+    static = (x.shape[-2], x.shape[-1])
+    if not isinstance(x, RaggedTensor):
+        sizes = shape_of(x, kind)
+        return _Stack(x, fill(sizes[:1], sizes[1]), fill(sizes[:1], sizes[2]), static)
+    x = x.with_row_splits_dtype(kind)
+    heights, filled = x.row_lengths(), x.to_tensor()
+    if not isinstance(x.values, RaggedTensor):
+        width = shape_of(x.values, kind)[1]
+        return _Stack(filled, heights, fill(shape_of(heights), width), static)
+    lengths, ids = x.values.row_lengths(), x.value_rowids()
+    widths = maximum(unsorted_segment_max(lengths, ids, x.nrows()), kind.np.type(0))
+    filled = demand("matmul", _check_even, _bad_even, filled, lengths, gather(widths, ids))
+    return _Stack(filled, heights, widths, static)
+
+
+def _stacks(x: Any, y: Any, how: _How) -> RaggedTensor:
+    """The products of the matrices of two stacks, cut to their sizes."""
+    if not x.shape[:1].is_compatible_with(y.shape[:1]):
+        raise invalid("matmul", "there must be as many matrices on either side", x, y)
+    kind = (x if isinstance(x, RaggedTensor) else y)._partition.dtype
+    left = _stack(x, kind).turned(how.transpose_a or how.adjoint_a)
+    flip = how.transpose_b or how.adjoint_b
+    right = _stack(y, kind).turned(flip)
+    filled = demand("matmul", _check_inner, _bad_inner, left.matrices, left.widths, right.heights)
+    found = how.multiply(filled, right.matrices)
+    uneven = isinstance(y, RaggedTensor) and (y.ragged_rank == 2 or flip)
+    heights = ensure_shape(left.heights, x.shape[:1].merge_with(y.shape[:1]))
+    made = from_tensor(found, heights, row_splits_dtype=kind)
+    rows, values = made._partition, made.values
+    if uneven:
+        columns = from_tensor(values, gather(right.widths, rows.value_rowids()), None, 1, kind)
+        values = ragged(columns.values, _even(columns._partition, right.static[1]))
+    return ragged(values, _even(rows, left.static[0]))
+
+
+def _even(rows: RowPartition, size: int | None) -> RowPartition:
+    """Rows that are known to have one length, where they are."""
+    return rows if size is None else RowPartition(rows.row_splits(), rows.row_lengths(), None, size)
+
+
+def _check_even(name: str, x: Any, lengths: Any, widths: Any) -> None:
+    if (lengths != widths).any():
+        raise invalid(name, "the rows of a matrix must have one length")
+
+
+def _bad_even(x: Any, lengths: Any, widths: Any) -> tuple[Any, ...]:
+    return (lengths != widths,)
+
+
+def _check_inner(name: str, x: Any, widths: Any, heights: Any) -> None:
+    if widths.shape != heights.shape:
+        counts = f"{len(widths)} and {len(heights)}"
+        raise invalid(name, f"there must be as many matrices on either side; got {counts}")
+    if (widths != heights).any():
+        at = int((widths != heights).argmax())
+        sizes = f"{widths[at]} and {heights[at]} in matrix {at}"
+        raise invalid(name, f"inner dimensions must agree; got {sizes}")
+
+
+def _bad_inner(x: Any, widths: Any, heights: Any) -> tuple[Any, ...]:
+    return (True,) if widths.shape != heights.shape else (widths != heights,)
+
+
+def _check_same(name: str, x: Any, ours: Any, theirs: Any) -> None:
+    if ours.shape != theirs.shape or (ours != theirs).any():
+        raise invalid(name, "the outer axes of both must have the same rows")
+
+
+def _bad_same(x: Any, ours: Any, theirs: Any) -> tuple[Any, ...]:
+    return (True,) if ours.shape != theirs.shape else (ours != theirs,)
+
+
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: Any = None,
+) -> Any:
+    """The product of matrices and vectors, of which some are ragged."""
+    y = values_of(b)
+    column = expand_dims(y, -1) if isinstance(y, RaggedTensor) else dims.expand_dims(y, -1)
+    found = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+    return squeeze(found, [-1]) if isinstance(found, RaggedTensor) else dims.squeeze(found, [-1])
