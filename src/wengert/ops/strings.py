@@ -6,7 +6,6 @@ Strings are bytes, as in TensorFlow; `unit="UTF8_CHAR"` counts characters. None 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,8 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.ops.declare import is_dynamic, rank_of, static, static_int, static_tuple, unary
+from wengert.ops.pattern_syntax import PatternError
+from wengert.ops.patterns import Pattern, compiled
 from wengert.ops.reduce import reduced
 from wengert.ops.sorting import choose_type
 from wengert.ops.text import number_format, number_reader, structure_text
@@ -306,16 +307,14 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: Any = None)
     return apply(SUBSTR, _text("substr", input), pos=starts, len=sizes, unit=_unit("substr", unit))
 
 
-def _regex(name: str, pattern: np.ndarray) -> re.Pattern[bytes]:
-    text: bytes = pattern.item()
+def _regex(name: str, source: np.ndarray) -> Pattern:
+    text: bytes = source.item()
     try:
-        return re.compile(text)
-    except re.error as error:
-        raise invalid(
-            name,
-            f"`pattern` is no regular expression: {error}; got {text.decode()!r}",
-            help="Write \\ before signs that stand for themselves.",
-        ) from None
+        return compiled(text)
+    except PatternError as error:
+        got = text.decode(errors="replace")
+        rule = f"`pattern` is no regular expression of RE2: {error}; got {got!r}"
+        raise invalid(name, rule, help=error.help) from None
 
 
 def _one_text(name: str, argument: str, x: Any) -> Any:
@@ -335,16 +334,16 @@ def _pattern(name: str, pattern: Any) -> Any:
     return x
 
 
-def _replace_kernel(x: np.ndarray, p: np.ndarray, r: np.ndarray, count: int) -> np.ndarray:
-    found, rewrite = _regex("regex_replace", p), r.item().replace(rb"\0", rb"\g<0>")
-    return _each(lambda v: found.sub(rewrite, v, count=count), x)
+def _replace_kernel(x: np.ndarray, p: np.ndarray, r: np.ndarray, every: bool) -> np.ndarray:
+    texts = _regex("regex_replace", p).replaced(x.ravel().tolist(), r.item(), every=every)
+    return np.fromiter(texts, object, x.size).reshape(x.shape)
 
 
 REGEX_REPLACE = Op(
     "regex_replace",
     "x p r",
     kernel=_replace_kernel,
-    infer=lambda x, p, r, count: x,
+    infer=lambda x, p, r, every: x,
     lower=None,
     grad=None,
     accepts=_STRING,
@@ -354,19 +353,23 @@ REGEX_REPLACE = Op(
 def regex_replace(
     input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: Any = None
 ) -> Any:
-    r"""Replaces what matches a regular expression; `\1` in `rewrite` is the first group."""
+    r"""Replaces what matches a regular expression; `\1` in `rewrite` is the first group.
+
+    The syntax is that of RE2, on UTF-8: it has classes such as `\p{L}` and `[[:punct:]]`, but neither
+    lookaround nor backreferences.
+    """
     return apply(
         REGEX_REPLACE,
         _text("regex_replace", input),
         _pattern("regex_replace", pattern),
         _one_text("regex_replace", "rewrite", rewrite),
-        count=0 if replace_global else 1,
+        every=bool(replace_global),
     )
 
 
 def _match_kernel(x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    found = _regex("regex_full_match", p)
-    return _each(lambda v: found.fullmatch(v) is not None, x, np.bool_)
+    found = _regex("regex_full_match", p).matches(x.ravel().tolist())
+    return np.fromiter(found, np.bool_, x.size).reshape(x.shape)
 
 
 REGEX_MATCH = Op(
