@@ -29,7 +29,7 @@ def test_powers(power: float, dtype: str) -> None:
     with np.errstate(all="ignore"):
         wanted = np.power(x.astype(np.float64), power).astype(dtype)
     found = tf.constant(x) ** power
-    np.testing.assert_allclose(found, wanted, rtol=4 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(found, wanted, rtol=4 * float(np.finfo(dtype).eps))
     signs = ~np.isnan(wanted)
     assert (np.signbit(found.numpy()) == np.signbit(wanted))[signs].all()
 
@@ -93,7 +93,7 @@ def test_segment_sums(dtype: str, width: int) -> None:
     kind = tf.as_dtype(dtype)
     x = tf.cast(random.integers(-8, 9, (9000, width)), kind)
     ids = random.integers(-1, 40, 9000)
-    wanted = np.zeros((41, width), complex)
+    wanted: Any = np.zeros((41, width), complex)
     np.add.at(wanted, ids[ids >= 0], x.numpy().astype(complex)[ids >= 0])
     found = tf.math.unsorted_segment_sum(x, ids, 41)
     assert found.dtype is kind
@@ -133,7 +133,7 @@ def test_reductions_along_other_axes_than_the_last(
                 found = tf.reduce_max(data, axis, keep)
                 np.testing.assert_array_equal(found, np.max(x, axis, keepdims=keep))
     if dtype in ("float32", "float64") and x.size:
-        rule = {"rtol": 1e-5, "atol": 1e-5}
+        rule: dict[str, Any] = {"rtol": 1e-5, "atol": 1e-5}
         np.testing.assert_allclose(tf.reduce_mean(x, axis), np.mean(x, axis), **rule)
         np.testing.assert_allclose(tf.math.reduce_variance(x, axis), np.var(x, axis), **rule)
         logs = np.log(np.sum(np.exp(x), axis))

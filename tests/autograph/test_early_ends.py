@@ -195,7 +195,7 @@ def test_names_of_a_loop_without_turns_that_only_its_own_functions_read() -> Non
     def by_later_function(x: Any, n: Any) -> Any:
         for i in tf.range(n):
             x = x + tf.cast(i, tf.float32)
-        late = lambda: tf.cast(i, tf.float32)
+        late = lambda: tf.cast(i, tf.float32)  # pyright: ignore[reportPossiblyUnboundVariable]  # the point
         return x + late()
 
     x = tf.constant([1.0])
