@@ -54,14 +54,26 @@ class RunOptions(InputOptions):
 class InputContext:
     """What a function that makes the dataset of a worker is told."""
 
-    num_input_pipelines = 1
-    input_pipeline_id = 0
-    num_replicas_in_sync = 1
+    def __init__(
+        self,
+        num_input_pipelines: int = 1,
+        input_pipeline_id: int = 0,
+        num_replicas_in_sync: int = 1,
+    ) -> None:
+        self.num_input_pipelines = num_input_pipelines
+        self.input_pipeline_id = input_pipeline_id
+        self.num_replicas_in_sync = num_replicas_in_sync
 
-    @staticmethod
-    def get_per_replica_batch_size(global_batch_size: int) -> int:
-        """The batch of one replica: all of it."""
-        return global_batch_size
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """The batch of one replica."""
+        if global_batch_size % self.num_replicas_in_sync:
+            raise at_site(
+                ValueError(
+                    f"get_per_replica_batch_size: {global_batch_size} does not divide among "
+                    f"{self.num_replicas_in_sync} replicas. Choose a multiple."
+                )
+            )
+        return global_batch_size // self.num_replicas_in_sync
 
 
 class ReplicaContext:

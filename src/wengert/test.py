@@ -133,10 +133,15 @@ class TestCase(unittest.TestCase):
         """Fails unless two arrays are equal; NaN equals NaN."""
         np.testing.assert_array_equal(_array(a), _array(b), err_msg=msg or "")
 
-    def assertAllInRange(self, target: Any, lower_bound: Any, upper_bound: Any) -> None:
-        """Fails unless all numbers lie in the closed interval."""
+    def assertAllInRange(
+        self, target: Any, lower_bound: Any, upper_bound: Any,
+        open_lower_bound: bool = False, open_upper_bound: bool = False,
+    ) -> None:  # fmt: skip
+        """Fails unless all numbers lie in the interval, which is closed by default."""
         x = _array(target)
-        self.assertTrue(bool(((x >= lower_bound) & (x <= upper_bound)).all()))
+        above = x > lower_bound if open_lower_bound else x >= lower_bound
+        below = x < upper_bound if open_upper_bound else x <= upper_bound
+        self.assertTrue(bool((above & below).all()))
 
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
         """Fails unless all elements are among the expected ones."""

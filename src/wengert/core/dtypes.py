@@ -187,34 +187,34 @@ def of(array: np.ndarray) -> DType:
     return BY_NUM[array.dtype.num]
 
 
-def as_dtype(value: Any) -> DType:
+def as_dtype(type_value: Any) -> DType:
     """Converts a DType, name, NumPy dtype or Python type to a `DType`."""
-    if isinstance(value, DType):
-        return value
-    if isinstance(value, str):
-        found = _BY_NAME.get(value.removesuffix("_ref"))
+    if isinstance(type_value, DType):
+        return type_value
+    if isinstance(type_value, str):
+        found = _BY_NAME.get(type_value.removesuffix("_ref"))
         if found is not None:
             return found
-    elif isinstance(value, type) and value in _PYTHON:
-        return _PYTHON[value]
-    elif isinstance(value, int):
-        return _by_enum(value)
-    elif hasattr(value, "as_numpy_dtype"):
-        value = value.as_numpy_dtype
+    elif isinstance(type_value, type) and type_value in _PYTHON:
+        return _PYTHON[type_value]
+    elif isinstance(type_value, int):
+        return _by_enum(type_value)
+    elif hasattr(type_value, "as_numpy_dtype"):
+        type_value = type_value.as_numpy_dtype
     try:
-        num = None if value is None else np.dtype(value)
+        num = None if type_value is None else np.dtype(type_value)
     except (TypeError, ValueError):
         num = None
     if num is not None and num.kind in "SU":
         return string
     if num is not None and num.num in BY_NUM:
         return BY_NUM[num.num]
-    if hasattr(value, "dtype") and not isinstance(value, type):
-        text = f"as_dtype: a {type(value).__name__} is not an element type. Give its `.dtype`."
-        raise at_site(TypeError(text))
+    if hasattr(type_value, "dtype") and not isinstance(type_value, type):
+        kind = type(type_value).__name__
+        raise at_site(TypeError(f"as_dtype: a {kind} is not an element type. Give its `.dtype`."))
     raise at_site(
         TypeError(
-            f"as_dtype: {value!r} is not an element type of Wengert. Use one of "
+            f"as_dtype: {type_value!r} is not an element type of Wengert. Use one of "
             f"{', '.join(d.name for d in ALL)}."
         )
     )

@@ -37,6 +37,9 @@ class Dimension:
     def __repr__(self) -> str:
         return f"Dimension({self.value})"
 
+    def __str__(self) -> str:
+        return "?" if self.value is None else str(self.value)
+
 
 def _size(value: Any) -> int | None:
     if value is None or type(value) is int:

@@ -61,9 +61,10 @@ class TensorSpec(TypeSpec):
 
         return Tensor
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
         """Whether a tensor or spec could be of this kind."""
-        return self._dtype == other.dtype and self._shape.is_compatible_with(other.shape)
+        same = self._dtype == spec_or_tensor.dtype
+        return same and self._shape.is_compatible_with(spec_or_tensor.shape)
 
     def is_subtype_of(self, other: Any) -> bool:
         return (

@@ -121,6 +121,8 @@ class Value:
         return len(self._array)
 
     def __bool__(self) -> bool:
+        if not self._array.size:
+            return False  # as in TensorFlow, and of a list
         if self._array.size != 1:
             raise at_site(
                 ValueError(

@@ -200,7 +200,16 @@ _LOWERED = {
 }  # fmt: skip
 
 assert_equal = _compare("assert_equal", "==", np.equal)
-assert_none_equal = _compare("assert_none_equal", "!=", np.not_equal)
+_differs = _compare("assert_none_equal", "!=", np.not_equal)
+
+
+def assert_none_equal(
+    x: Any, y: Any, summarize: Any = None, message: Any = None, name: Any = None
+) -> Any:
+    """Raises unless `x != y` holds everywhere; its `message` comes last, as in TensorFlow."""
+    return _differs(x, y, message, summarize, name)
+
+
 assert_less = _compare("assert_less", "<", np.less)
 assert_less_equal = _compare("assert_less_equal", "<=", np.less_equal)
 assert_greater = _compare("assert_greater", ">", np.greater)

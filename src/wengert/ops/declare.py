@@ -205,6 +205,8 @@ def static(name: str, value: Any) -> Any:
         value = Hooks.read(value)
     if isinstance(value, SymbolicTensor):
         return _symbolic(name, value)
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f":
+        value = _whole_floats(value)
     if isinstance(value, Value):
         value = value._array
     if isinstance(value, shapes.TensorShape):
@@ -219,6 +221,12 @@ def static(name: str, value: Any) -> Any:
         return value.__index__()
     except (AttributeError, TypeError):
         raise invalid_dtype(name, "whole numbers were expected", value) from None
+
+
+def _whole_floats(value: Any) -> Any:
+    """NumPy's floats that are whole numbers, as they come from its arithmetic on sizes."""
+    whole = np.isfinite(value) & (np.abs(value) < 2**53) & (value == np.floor(value))
+    return np.asarray(value, np.int64) if whole.all() else value
 
 
 def _whole(value: Any) -> Any:

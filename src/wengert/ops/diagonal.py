@@ -16,7 +16,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.dims import known_unequal, larger
-from wengert.core.errors import describe, invalid
+from wengert.core.errors import describe, invalid, invalid_dtype
 from wengert.core.lazy import jnp, lax
 from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
@@ -148,7 +148,7 @@ def diag_part(
     """
     lower, upper = _range("diag_part", k, align)
     x = operand(input)
-    padding = _padding(padding_value)
+    padding = _padding(padding_value, x)
     return apply(DIAG_PART, x, lower=lower, upper=upper, padding=padding, align=align)
 
 
@@ -164,14 +164,17 @@ def _range(name: str, k: Any, align: str) -> tuple[int, int]:
     return ends[0], ends[-1]
 
 
-def _padding(value: Any) -> Any:
+def _padding(value: Any, x: Any) -> Any:
     if isinstance(value, Value):
         value = value.__array__()
     if isinstance(value, list | tuple | np.ndarray | np.generic):
         value = np.asarray(value)
         if value.size != 1:
             raise invalid("diag", f"`padding_value` must be one number; got {value.size}")
-        return value.item()
+        value = value.item()
+    if isinstance(value, float) and x.dtype.is_integer:
+        rule = f"`padding_value` must be a whole number for {x.dtype.name}; got {value}"
+        raise invalid_dtype("diag", rule)
     if not isinstance(value, int | float | complex | str | bytes):
         raise invalid("diag", f"`padding_value` must be one number; got {describe(value)}")
     return value
@@ -252,7 +255,7 @@ def diag(
     rows, cols = _diag_size(x._array.shape[-1], lower, upper, rows, cols)
     return apply(
         DIAG, x, lower=lower, upper=upper, rows=rows, cols=cols,
-        padding=_padding(padding_value), align=align,
+        padding=_padding(padding_value, x), align=align,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand
-from wengert.core.dims import broadcast
+from wengert.core.dims import broadcast, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
@@ -126,10 +126,22 @@ def _same_kind(labels: Any, logits: Any) -> tuple[Any, Any]:
     return labels if labels.dtype is logits.dtype else cast(labels, logits.dtype), logits
 
 
+def _in_shape(name: str, labels: Any, logits: Any, last: bool) -> Any:
+    """The labels in the shape of the logits."""
+    have, want = labels._array.shape, logits._array.shape
+    if len(have) == len(want) or (last and len(have) == 1):
+        found = broadcast(name, have, want)
+        if not any(map(known_unequal, found, want)):
+            return broadcast_to(labels, found)
+    elif last and have and have[-1] == want[-1] and shapes.size(have) == shapes.size(want):
+        return reshape(labels, want)  # the same rows, laid out otherwise
+    raise invalid(name, "`labels` must have the shape of `logits`", labels, logits)
+
+
 def softmax_cross_entropy_with_logits(
     labels: Any, logits: Any, axis: int = -1, name: Any = None
 ) -> Any:
-    """-sum(labels * log_softmax(logits)) along `axis`; the labels broadcast against the logits.
+    """-sum(labels * log_softmax(logits)) along `axis`; labels with axes of size 1 broadcast.
 
     As in TensorFlow, the gradient takes each row of labels to add up to 1.
     """
@@ -140,8 +152,7 @@ def softmax_cross_entropy_with_logits(
     axis = -1 if axis is None else static(name, axis)
     place = shapes.check_axis(name, axis, logits.ndim)
     if labels._array.shape != logits._array.shape:
-        shape = broadcast(name, labels._array.shape, logits._array.shape)
-        labels, logits = broadcast_to(labels, shape), broadcast_to(logits, shape)
+        labels = _in_shape(name, labels, logits, place == logits.ndim - 1)
     if place != logits.ndim - 1:
         order = [i for i in range(logits.ndim) if i != place] + [place]
         labels, logits = transpose(labels, order), transpose(logits, order)

@@ -14,7 +14,7 @@ from wengert.core import shapes
 from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
@@ -195,6 +195,8 @@ def dynamic_stitch(indices: Any, data: Any, name: Any = None) -> Any:
     pieces = [first, *(operand(d, None, first.dtype) for d in given[1:])]
     if any(not i.dtype.is_integer for i in where):
         raise invalid("dynamic_stitch", "each piece of data needs one tensor of whole numbers")
+    if any(p.dtype is not first.dtype for p in pieces):
+        raise invalid_dtype("dynamic_stitch", "all of `data` must have the same dtype", *pieces)
     if all(type(i) is Tensor for i in where) and not executing_eagerly():
         known = [i._array for i in where]
         for i in known:

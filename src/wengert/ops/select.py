@@ -59,6 +59,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any
         return where_indices(condition)
     if x is None or y is None:
         raise at_site(ValueError("where: give both `x` and `y`, or neither."))
+    if isinstance(condition, np.ndarray | np.generic) and condition.dtype.kind in "iuf":
+        condition = condition.astype(bool)  # a mask of NumPy's, as TensorFlow takes it
     c = operand(condition)
     if c.dtype is not dtypes.bool_:
         raise invalid_dtype(
