@@ -173,3 +173,67 @@ def test_texts_in_a_format_are_shown_as_tensors() -> None:
     assert tf.strings.format("{} {}", ("x", tf.constant(["y"]))).numpy() == b'"x" ["y"]'
     assert tf.strings.format("{}", [["a", "b"]]).numpy() == b'["a" "b"]'
     assert tf.strings.format("{}", (1.5,)).numpy() == b"1.5"
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ([[1.5, 2.5], [3.0, 4.0]], b"[[1.5 2.5]\n [3 4]]"),
+        (list(range(20)), b"[0 1 2 ... 17 18 19]"),
+        ([True, False], b"[1 0]"),
+        (([1, 2], [3, 4]), b"[[1 2]\n [3 4]]"),
+        ([1e10, 1e-7, 123456789.0], b"[1e+10 1e-07 123456792]"),
+        (3.0, b"3"),
+        (True, b"1"),
+    ],
+)
+def test_numbers_in_a_format_are_shown_as_tensors(given: Any, text: bytes) -> None:
+    assert S.format("{}", (given,)).numpy() == text
+    inside = tf.function(lambda t: S.format("{}", ([t, 2],)))
+    assert inside(tf.constant(1)).numpy() == b"[1 2]"
+
+
+def test_a_format_shows_as_many_numbers_of_a_list_as_asked_for() -> None:
+    assert S.format("{}", (list(range(9)),), summarize=2).numpy() == b"[0 1 ... 7 8]"
+    with pytest.raises(ValueError, match="the same length"):
+        S.format("{}", ([[1, 2], [3]],))
+
+
+@pytest.mark.parametrize("empty", [[], [[]], [[], []]])
+def test_empty_lists_take_the_type_of_the_argument(empty: Any) -> None:
+    shape = np.shape(empty)
+    for function, dtype in (
+        (S.upper, tf.string),
+        (S.lower, tf.string),
+        (S.strip, tf.string),
+        (S.length, tf.int32),
+        (S.to_number, tf.float32),
+        (lambda x: S.substr(x, 0, 1), tf.string),
+        (lambda x: S.regex_replace(x, "a", "b"), tf.string),
+        (lambda x: S.regex_full_match(x, "a"), tf.bool),
+        (lambda x: S.to_hash_bucket_fast(x, 3), tf.int64),
+        (lambda x: S.to_hash_bucket_strong(x, 3, [1, 2]), tf.int64),
+        (lambda x: S.join([x, x]), tf.string),
+        (lambda x: S.join([x, "a"]), tf.string),
+    ):
+        found = function(empty)
+        assert (found.dtype, found.shape) == (dtype, shape)
+    assert (tf.one_hot(empty, 3).dtype, tf.one_hot(empty, 3).shape) == (tf.float32, (*shape, 3))
+    assert bool(tf.reduce_all(empty))
+    assert not bool(tf.reduce_any(empty))
+    for part in (*tf.dynamic_partition(empty, empty, 2), tf.dynamic_stitch([empty], [empty])):
+        assert (part.dtype, part.shape) == (tf.float32, (0,))
+    assert S.join([]).numpy() == b""
+    with pytest.raises(TypeError, match="strings are needed"):
+        S.upper([1.0])
+    with pytest.raises(TypeError, match="float32 is not supported"):
+        tf.reduce_all([1.0])
+
+
+def test_one_string_of_a_tensor() -> None:
+    x = tf.constant([["a", "b"], ["c", "d"]])
+    for found in (tf.gather_nd(x, [1, 0]), tf.function(lambda: tf.gather_nd(x, [1, 0]))()):
+        assert (found.dtype, found.shape, found.numpy()) == (tf.string, (), b"c")
+    assert tf.gather_nd(x[0], [1]).numpy() == b"b"
+    assert tf.gather_nd(x, [[1], [0]], batch_dims=1).numpy().tolist() == [b"b", b"c"]
+    assert tf.dynamic_stitch([[0, 2]], [["a", "b"]]).numpy().tolist() == [b"a", b"", b"b"]

@@ -75,6 +75,15 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
     return wrap(to_array(value, dtype, hint), caller())
 
 
+def operand_or_empty(value: Any, dtype: DType) -> Any:
+    """A tensor or variable for `value`; lists without elements, which have no type, take `dtype`."""
+    return operand(value, None, dtype if _is_empty(value) else None)
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(_is_empty, value))
+
+
 # Functions of the program that make tensors of its own types, by priority.
 CONVERSIONS: list[tuple[int, Any, Callable[..., Any]]] = []
 

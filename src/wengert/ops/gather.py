@@ -284,7 +284,7 @@ def _gather_nd_kernel(x: np.ndarray, i: np.ndarray, batch_dims: int) -> np.ndarr
             *x.shape[:batch_dims], *(1,) * (len(lead) - batch_dims), *x.shape[batch_dims:]
         )
         return np.broadcast_to(spread, full)
-    return x[(*_grid(lead, batch_dims), *where)]
+    return x[(*_grid(lead, batch_dims), *where, ...)]  # an array, also of one string
 
 
 def _infer_gather_nd(x: Spec, i: Spec, batch_dims: int) -> Spec:

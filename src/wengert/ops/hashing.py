@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.convert import operand
+from wengert.core.convert import operand_or_empty
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import static_int, static_tuple
@@ -201,7 +201,7 @@ STRING_HASH = Op(
 
 
 def _hashed(name: str, input: Any, num_buckets: Any, key: Any) -> Any:
-    x = operand(input)
+    x = operand_or_empty(input, dtypes.string)
     if x.dtype is not dtypes.string:
         raise invalid_dtype(name, "strings are needed", x)
     buckets = static_int(name, num_buckets, "num_buckets")

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
-from wengert.core.convert import operand
+from wengert.core.convert import operand, operand_or_empty
 from wengert.core.dims import Dim, known_unequal, negative, opened
 from wengert.core.dtypes import DType
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
@@ -199,7 +199,7 @@ def one_hot(
 
     An index outside [0, depth) gives a row of `off_value` alone.
     """
-    i = operand(indices)
+    i = operand_or_empty(indices, dtypes.int32)
     if not i.dtype.is_integer:
         raise invalid("one_hot", "`indices` must be whole numbers", i)
     count = static("one_hot", depth)
@@ -355,7 +355,7 @@ INVERT_PERMUTATION = Op(
 
 def invert_permutation(x: Any, name: Any = None) -> Any:
     """The permutation that undoes `x`; anything but a permutation is an error."""
-    x = operand(x)
+    x = operand_or_empty(x, dtypes.int32)
     if not x.dtype.is_integer:
         raise invalid("invert_permutation", "whole numbers were expected", x)
     return apply(INVERT_PERMUTATION, x)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import shapes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
-from wengert.core.convert import operand
+from wengert.core.convert import operand, operand_or_empty
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.symbolic import SymbolicTensor
@@ -78,7 +78,8 @@ def dynamic_partition(
         raise invalid("dynamic_partition", f"`num_partitions` must be at least 1; got {count}")
     if count > _MOST:
         raise invalid("dynamic_partition", f"`num_partitions` must be below 2**31; got {count}")
-    x, groups = operand(data), whole_numbers("dynamic_partition", partitions, "partitions")
+    x, groups = operand(data), operand_or_empty(partitions, dtypes.int32)
+    groups = whole_numbers("dynamic_partition", groups, "partitions")
     if type(x) is SymbolicTensor and type(groups) is Tensor:
         known = groups._array
         if x._array.shape[: known.ndim] == known.shape:
@@ -100,7 +101,7 @@ def _stitch_kernel(*xs: np.ndarray) -> np.ndarray:
     indices, data = xs[:half], xs[half:]
     inner: Any = _inner(indices, data)
     count = _extent(indices)
-    out = np.zeros((count, *inner), data[0].dtype)
+    out = np.full((count, *inner), b"" if data[0].dtype.kind == "O" else 0, data[0].dtype)
     for i, d in zip(indices, data, strict=True):
         check_indices("dynamic_stitch", i, max(count, 1))
         out[i.reshape(-1)] = d.reshape(i.size, *inner)
@@ -187,7 +188,8 @@ def dynamic_stitch(indices: Any, data: Any, name: Any = None) -> Any:
 
     Places that nobody names hold zeros.
     """
-    where = [operand(i) for i in listed("dynamic_stitch", "indices", indices)]
+    places = listed("dynamic_stitch", "indices", indices)
+    where = [operand_or_empty(i, dtypes.int32) for i in places]
     given = listed("dynamic_stitch", "data", data)
     if not where or len(where) != len(given):
         raise invalid("dynamic_stitch", "each piece of data needs one tensor of whole numbers")

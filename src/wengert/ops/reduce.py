@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.core import dtypes, nest, shapes
 from wengert.core.apply import apply
-from wengert.core.convert import operand
+from wengert.core.convert import operand, operand_or_empty
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
@@ -369,7 +369,8 @@ REDUCE_ALL = Op(
 
 def _truth(x: Any) -> Any:
     """An array of numbers as booleans, as TensorFlow converts it; tensors stay as they are."""
-    return operand(x, dtypes.bool_) if isinstance(x, np.ndarray) else x
+    numbers = isinstance(x, np.ndarray)
+    return operand(x, dtypes.bool_) if numbers else operand_or_empty(x, dtypes.bool_)
 
 
 def reduce_all(

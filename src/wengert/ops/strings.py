@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.core import dtypes, nest, shapes
 from wengert.core.apply import apply
-from wengert.core.convert import operand, to_tensor
+from wengert.core.convert import operand, operand_or_empty, to_tensor
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
@@ -131,7 +131,7 @@ _READABLE = (
 def to_number(input: Any, out_type: Any = dtypes.float32, name: Any = None) -> Any:
     """Reads each string as a number."""
     kind = choose_type("to_number", "out_type", out_type, *_READABLE)
-    return apply(TO_NUMBER, operand(input), dtype=kind)
+    return apply(TO_NUMBER, operand_or_empty(input, dtypes.string), dtype=kind)
 
 
 def _join_kernel(*xs: np.ndarray, separator: str) -> np.ndarray:
@@ -158,7 +158,8 @@ def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
     if isinstance(inputs, str | bytes) or not hasattr(inputs, "__iter__"):
         raise invalid_dtype("join", "`inputs` must be a list of tensors", inputs)
     mark = said("join", separator, "separator", "")
-    return apply(JOIN, *[operand(x) for x in inputs], separator=mark)
+    texts = [operand_or_empty(x, dtypes.string) for x in inputs]
+    return apply(JOIN, *texts, separator=mark) if texts else to_tensor("")
 
 
 def _reduce_join_kernel(
@@ -238,7 +239,7 @@ _CHANGES: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
 
 def _text(name: str, x: Any) -> Any:
     """A tensor of strings, or an error under the name that users know."""
-    x = operand(x)
+    x = operand_or_empty(x, dtypes.string)
     if x.dtype is not dtypes.string:
         raise invalid_dtype(name, "strings are needed", x, help="Use tf.strings.as_string.")
     return x
@@ -426,10 +427,9 @@ def string_format(
 
 
 def _shown_as(value: Any) -> Any:
-    """Text and lists of text as the tensors that TensorFlow makes of them, which show quotes."""
-    leaves = nest.flatten(value) if isinstance(value, list) else [value]
-    text = leaves and all(isinstance(x, str | bytes) for x in leaves)
-    return to_tensor(value) if text else value
+    """Text, numbers and lists as the tensors that TensorFlow makes of them."""
+    plain = isinstance(value, str | bytes | bool | int | float | complex | list | tuple)
+    return to_tensor(value) if plain else value
 
 
 class _Form:
