@@ -245,3 +245,66 @@ def test_what_the_device_cannot_compute_is_an_error_where_xla_is_demanded() -> N
     with pytest.raises(tf.errors.UnimplementedError, match=r"for the device at hand.*nowhere") as e:
         f(tf.ones([3]))
     assert "NumPy runs it" in str(e.value)
+
+
+UNTAKEN: dict[str, Any] = {
+    "an index": lambda x: x[0],
+    "a reshape": lambda x: tf.reduce_sum(tf.reshape(x, [2, 2])),
+    "a sum": lambda x: tf.reduce_sum(x + tf.ones([4])),
+    "a gather": lambda x: tf.gather(x, 0),
+}
+
+
+@pytest.mark.parametrize("what", UNTAKEN)
+def test_a_branch_that_does_not_fit_and_is_not_taken(what: str) -> None:
+    branch = UNTAKEN[what]
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None]), tf.TensorSpec([], tf.int32), tf.TensorSpec([300, 300])]
+    )  # fmt: skip
+    def f(x: Any, n: Any, m: Any) -> Any:
+        z = tf.reduce_max(m @ m @ m)
+        if n > 0:
+            return branch(x) + z
+        return z
+
+    m = tf.ones([300, 300])
+    for _ in range(3):
+        assert float(f(tf.zeros([0]), tf.constant(0), m)) == 300.0**2
+    assert float(f(tf.zeros([4]), tf.constant(0), m)) == 300.0**2
+    with pytest.raises((tf.errors.InvalidArgumentError, IndexError)):
+        f(tf.zeros([0]), tf.constant(1), m)
+
+
+@pytest.mark.parametrize("jit", [True, None])
+def test_a_loop_over_no_rows_by_number(jit: bool | None) -> None:
+    @tf.function(jit_compile=jit, input_signature=[tf.TensorSpec([None])])
+    def f(x: Any) -> Any:
+        s = tf.constant(0.0)
+        for i in tf.range(tf.shape(x)[0]):
+            s = s + x[i]
+        return s
+
+    assert float(f(tf.zeros([0]))) == 0.0
+    assert float(f(tf.constant([1.0, 2.0]))) == 3.0
+
+    @tf.function(
+        jit_compile=jit, input_signature=[tf.TensorSpec([None]), tf.TensorSpec([], tf.int32)]
+    )
+    def pick(x: Any, i: Any) -> Any:
+        return x[i]
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="index 0 is out of bounds"):
+        pick(tf.zeros([0]), tf.constant(0))
+
+
+@pytest.mark.parametrize("jit", [True, None])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_scan_of_a_single_row_of_unknown_size(reverse: bool, jit: bool | None) -> None:
+    @tf.function(jit_compile=jit, input_signature=[tf.TensorSpec([None, None])])
+    def f(x: Any) -> Any:
+        return tf.scan(lambda a, e: a * 2 + e, x, reverse=reverse)
+
+    assert f(tf.ones([1, 2])).numpy().tolist() == [[1.0, 1.0]]
+    rows = [[3.0, 3.0], [1.0, 1.0]] if reverse else [[1.0, 1.0], [3.0, 3.0]]
+    assert f(tf.ones([2, 2])).numpy().tolist() == rows

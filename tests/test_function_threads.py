@@ -170,3 +170,25 @@ def test_random_numbers_do_not_repeat() -> None:
     draw = tf.function(lambda: tf.random.uniform([4], dtype=tf.float64))
     found = np.concatenate(at_once(lambda _: np.concatenate([draw().numpy() for _ in range(10)])))
     assert len(set(found.tolist())) == 40 * THREADS
+
+
+def test_a_compiled_loop_that_gets_more_room_while_others_run_it() -> None:
+    def f(x: Any, n: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            while tf.reduce_sum(y) < n:
+                y = y + tf.sin(y) * 0.001 + 0.01
+        return tape.gradient(y, x)
+
+    compiled = tf.function(f, jit_compile=True)
+    x = tf.constant([0.1, 0.2], tf.float64)
+    ends = (3.0, 3.5, 4.0, 5.0, 6.0)
+    wanted = {n: f(x, tf.constant(n, tf.float64)).numpy() for n in ends}
+    compiled(x, tf.constant(0.5, tf.float64))
+
+    def work(k: int) -> list[bool]:
+        found = [compiled(x, tf.constant(n, tf.float64)).numpy() for n in ends[k % 5 :]]
+        return [np.allclose(g, wanted[n]) for g, n in zip(found, ends[k % 5 :], strict=True)]
+
+    assert all(map(all, at_once(work)))

@@ -75,5 +75,5 @@ def test_names_and_order_of_arguments() -> None:
     assert context.get_per_replica_batch_size(8) == 4
     with pytest.raises(ValueError, match="7 does not divide among 2 replicas"):
         context.get_per_replica_batch_size(7)
-    assert [str(d) for d in tf.TensorShape([2, None]).dims] == ["2", "?"]
+    assert [str(d) for d in tf.TensorShape([2, None]).dims or ()] == ["2", "?"]
     assert not tf.constant([])

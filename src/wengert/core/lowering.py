@@ -39,6 +39,10 @@ class NotSupported(NotFixed):
     remedy = "Leave out jit_compile=True, and NumPy runs it."
 
 
+class NotWithThese(NotFixed):
+    """With these shapes a part of the program makes no sense: the host tells if it is reached."""
+
+
 _checks: ContextVar[list[Any] | None] = ContextVar("wengert_lowering_checks", default=None)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.lazy import jax, lax
-from wengert.core.lowering import NotFixed, fail_if
+from wengert.core.lowering import NotFixed, NotWithThese, fail_if
 from wengert.engines import branches, callbacks, choice, host, loops, shorter, undo, xla
 from wengert.engines.inside import Inside, as_arrays
 from wengert.engines.islands import with_islands
@@ -48,7 +48,8 @@ def _chosen(inner: Graph, arrays: list[Any]) -> list[Any]:
         try:
             return [np.asarray(x) for x in _compiled(inner, arrays)]
         except NotFixed as error:
-            inner.cache["not_fixed"] = str(error)
+            if not isinstance(error, NotWithThese):
+                inner.cache["not_fixed"] = str(error)
     return host.run(inner, arrays)
 
 

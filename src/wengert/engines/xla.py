@@ -21,7 +21,14 @@ from wengert.core.compiler import FORKED, begin, options
 from wengert.core.errors import NotCompiledError, at_site, invalid
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax
-from wengert.core.lowering import NotFixed, NotSupported, as_value, gathering, is_symbol
+from wengert.core.lowering import (
+    NotFixed,
+    NotSupported,
+    NotWithThese,
+    as_value,
+    gathering,
+    is_symbol,
+)
 from wengert.core.op import Spec
 from wengert.core.shapes import size
 from wengert.engines import devices, fixing
@@ -244,6 +251,7 @@ class Executable:
         self.flagged = False
         self.errors: list[BaseException] = []
         self.wants: list[tuple[int, int]] = []
+        self.growing = threading.Lock()
         self._compile()
 
     @property
@@ -251,24 +259,41 @@ class Executable:
         """Whether it never asks for more room."""
         return not self.wants
 
-    def call(self, arrays: list[Any]) -> Any:
-        """Runs the executable, in 64-bit mode where 64-bit arrays come in."""
+    def call(self, arrays: list[Any], run: Any) -> Any:
+        """Runs a program of the executable, in 64-bit mode where 64-bit arrays come in."""
         if FORKED[0]:
             begin(_WHAT)
         if self.place is not None:
             arrays = devices.moved(arrays, self.place)
-        return self.passed(*arrays)
+        return self.passed(*arrays, run=run)
 
     def direct(self) -> Callable[..., Any]:
         """The same as `passed` with less around it, of a settled one (others compile again)."""
         return self.passed if self.wide or self.extra else self.run
 
-    def passed(self, *arrays: Any) -> Any:
+    def passed(self, *arrays: Any, run: Any = None) -> Any:
         """Runs on arrays that are in NumPy's memory or where the executable runs."""
+        run = self.run if run is None else run
         if self.wide:
             with jax.enable_x64(True):
-                return self.run(*arrays, *self.extra)
-        return self.run(*arrays, *self.extra)
+                return run(*arrays, *self.extra)
+        return run(*arrays, *self.extra)
+
+    def grown(self, wants: list[tuple[int, int]], wanted: list[int]) -> bool:
+        """Whether a run asked for more room than it had; there is room enough afterwards.
+
+        `wants` are those of the program that ran: another thread may have made another since.
+        """
+        more = [(k, w) for w, (k, room) in zip(wanted, wants, strict=True) if w > room]
+        if not more:
+            return False
+        with self.growing:
+            before = dict(self.room)
+            for key, rows in more:
+                self.room[key] = max(self.room.get(key, 0), 1 << (rows - 1).bit_length())
+            if self.room != before:
+                self._compile()
+        return True
 
     def why_failed(self) -> BaseException | bool:
         """The first error of Python in the run that has just failed; `True` if it was no such."""
@@ -280,6 +305,8 @@ class Executable:
     def _compile(self) -> None:
         graph, hoisted = optimised(self.graph), self.hoisted
         outputs, count = len(graph.outputs), len(graph.all_inputs())
+        flagged: list[bool] = []
+        wants: list[tuple[int, int]] = []
 
         def program(*given: Any) -> Any:
             low = Lowering(self.room, None, self.errors)
@@ -293,8 +320,8 @@ class Executable:
                 low.keeper = keeper = Keeper(graph, inputs, checks, low)
                 found = _with_extra(lifted, inputs, env_extra, low)
             results, news = found[:outputs], found[outputs:]
-            self.flagged = bool(checks)
-            self.wants = [(key, room) for _, key, room in low.wanted]
+            flagged.append(bool(checks))
+            wants[:] = [(key, room) for _, key, room in low.wanted]
             if not checks and not low.wanted:
                 return (*results, *news)
             failed = either([anywhere(c) for c in checks])
@@ -306,7 +333,7 @@ class Executable:
             try:
                 lowered = jitted.lower(*self.given, *extra)
                 self.lowered_text = lowered.as_text
-                self.run = lowered.compile(options(_has_half(graph)))
+                run = lowered.compile(options(_has_half(graph)))
             except Exception as error:
                 notes = getattr(error, "__notes__", [])
                 notes[:] = [n for n in notes if "JAX_TRACEBACK_FILTERING" not in n]
@@ -315,6 +342,9 @@ class Executable:
                     raise
                 raise NotSupported(why) from error
             self.extra = jax.device_put(extra, self.place)  # once, and in 64-bit mode
+        # All at once: other threads may be running the program that was here.
+        self.program = run, flagged[-1], wants
+        self.run, self.flagged, self.wants = self.program
 
 
 def _unsupported(error: Exception) -> str | None:
@@ -415,7 +445,23 @@ def prepare(
     graph: Graph, arrays: list[Any], donate: tuple[int, ...], jit: bool | None
 ) -> Executable:
     """The executable with which `run` begins."""
-    return demanded(graph, arrays, donate) if jit else executable(graph, arrays, donate)
+    if jit:
+        return demanded(graph, arrays, donate)
+    unfit = graph.cache.get("unfit")
+    key = (tuple([a.shape for a in arrays]), devices.target()) if unfit is not None else None
+    if unfit is not None and key in unfit:
+        raise unfit[key]
+    try:
+        return executable(graph, arrays, donate)
+    except NotFixed:
+        raise
+    except Exception as error:
+        if not getattr(error, "_placed", False):
+            raise
+        key = (tuple([a.shape for a in arrays]), devices.target())
+        found = NotWithThese(str(error))
+        graph.cache.setdefault("unfit", {})[key] = found
+        raise found from error
 
 
 def run(
@@ -428,25 +474,22 @@ def run(
     """
     found = prepare(graph, arrays, donate, jit)
     while True:
+        program, flagged, wants = found.program
         try:
-            results = found.call(arrays)
+            results = found.call(arrays, program)
         except BaseException:
             found.errors.clear()  # what Python raised must not be told of a later run
             raise
-        if not found.flagged and not found.wants:
+        if not flagged and not wants:
             return results, False
-        ends = len(results) - 1 - len(found.wants)
+        ends = len(results) - 1 - len(wants)
         wanted = [int(w) for w in results[ends + 1 :]]
         failed = truth(results[ends])
         results = results[:ends]
         if failed:
             return results, found.why_failed()
-        grown = [(k, w) for w, (k, room) in zip(wanted, found.wants, strict=True) if w > room]
-        if not grown:
+        if not found.grown(wants, wanted):
             return results, False
-        for key, rows in grown:
-            found.room[key] = max(found.room.get(key, 0), 1 << (rows - 1).bit_length())
-        found._compile()
         arrays = _again(graph, arrays, results)
 
 

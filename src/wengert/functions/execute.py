@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.interrupts import uninterrupted
+from wengert.core.lowering import NotWithThese
 from wengert.core.tensor import DeviceTensor
 from wengert.core.variable import TAKEN, Variable
 from wengert.engines import callbacks, choice, control, devices, host, undo, xla
@@ -54,7 +55,8 @@ def _near(arrays: list[Any]) -> list[Any]:
 def _not_fixed(graph: Graph, error: xla.NotFixed, jit: bool | None) -> None:
     if jit:
         raise xla.cannot_fix(graph, error) from None
-    graph.cache["not_fixed"] = str(error)
+    if not isinstance(error, NotWithThese):
+        graph.cache["not_fixed"] = str(error)
 
 
 def _failed(graph: Graph, arrays: list[Any], why: BaseException | bool) -> list[Any]:

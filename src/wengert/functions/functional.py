@@ -29,9 +29,10 @@ from wengert.functions.loops import TURN, Loop, emit_loop
 from wengert.functions.states import check_states, ends, held, shown
 from wengert.functions.trace import put_together, take_apart
 from wengert.graph.ir import building
-from wengert.ops.dims import expand_dims, row_count
+from wengert.ops.dims import expand_dims, row_count, shape
 from wengert.ops.joining import concat, stack
 from wengert.ops.rows import STACK_ROWS
+from wengert.ops.shaping import reshape
 
 
 def map_fn(
@@ -218,6 +219,9 @@ def _check_next(name: str, first: Any, state: Any) -> None:
 def _with_first(first: Any, made: Any, reverse: bool) -> Any:
     def one(a: Any, rest: Any) -> Any:
         a = expand_dims(operand(a), 0)
+        if rest.shape.rank is None or None in rest.shape[1:]:
+            # Of no rows, the loop could not tell the sizes.
+            rest = reshape(rest, concat([shape(rest)[:1], shape(a)[1:]], 0))
         return concat([rest, a] if reverse else [a, rest], 0)
 
     return nest.map_structure(one, first, made)

@@ -101,6 +101,8 @@ def _block_kernel(x: np.ndarray, begin: np.ndarray, size: tuple[int, ...]) -> np
 def _lower_block(x: Any, begin: Any, size: tuple[int, ...]) -> Any:
     room = np.asarray([d - n for d, n in zip(x.shape, size, strict=True)], begin.dtype)
     fail_if(lambda: (begin < 0) | (begin > room))
+    if any(type(d) is int and d < n for d, n in zip(x.shape, size, strict=True)):
+        return lax.full(size, 0, x.dtype)  # never reached, or fails
     return lax.dynamic_slice(x, [begin[k] for k in builtins.range(x.ndim)], size)
 
 
@@ -111,6 +113,8 @@ def _block_grad_kernel(g: np.ndarray, begin: np.ndarray, shape: tuple[int, ...])
 
 
 def _lower_block_grad(g: Any, begin: Any, shape: tuple[int, ...]) -> Any:
+    if any(d < n for d, n in zip(shape, g.shape, strict=True)):
+        return lax.full(shape, 0, g.dtype)
     starts = [begin[k] for k in builtins.range(len(shape))]
     return lax.dynamic_update_slice(lax.full(shape, 0, g.dtype), g, starts)
 

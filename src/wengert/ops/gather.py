@@ -153,6 +153,8 @@ def _lower_gather(x: Any, i: Any, axis: int, batch_dims: int) -> Any:
         start_indices_batching_dims=batch,
     )
     sizes = tuple(1 if k == axis or k < batch_dims else d for k, d in enumerate(x.shape))
+    if type(x.shape[axis]) is int and not x.shape[axis]:  # code that is never reached, or fails
+        return lax.full((*x.shape[:axis], *i.shape[batch_dims:], *x.shape[axis + 1 :]), 0, x.dtype)
     return lax.gather(x, lax.expand_dims(i, (i.ndim,)), numbers, sizes, mode="clip")
 
 
@@ -317,6 +319,9 @@ def _lower_gather_nd(x: Any, i: Any, batch_dims: int) -> Any:
         start_indices_batching_dims=batch,
     )
     sizes = tuple(1 if k < batch_dims + len(picked) else d for k, d in enumerate(x.shape))
+    if any(type(x.shape[k]) is int and not x.shape[k] for k in picked):  # never reached, or fails
+        rest = x.shape[batch_dims + len(picked) :]
+        return lax.full((*i.shape[:-1], *rest), 0, x.dtype)
     return lax.gather(x, i, numbers, sizes, mode="clip")
 
 

@@ -149,10 +149,20 @@ def _take_kernel(x: Any, i: np.ndarray, axis: int) -> np.ndarray:
 
 def _lower_take(x: Any, i: Any, axis: int) -> Any:
     size = x.shape[axis]
+    if type(size) is int and not size:  # code that is never reached, or fails
+        fail_if(lambda: np.True_)
+        return lax.full(_without(x.shape, axis), 0, x.dtype)
     if type(size) is int and lies_within(i, 0, size - 1):
         return lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
     fail_if(lambda: (i < -size) | (i >= size))
     i = lax.select(i < 0, i + as_value(size, i.dtype), i)
+    return lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
+
+
+def _lower_take_again(x: Any, i: Any, axis: int) -> Any:
+    if not x.shape[axis]:
+        return lax.full(_without(x.shape, axis), 0, x.dtype)
+    i = lax.select(i < 0, i + np.asarray(x.shape[axis], i.dtype), i)
     return lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
 
 
@@ -167,8 +177,10 @@ def _put_kernel(g: np.ndarray, i: np.ndarray, shape: tuple[int, ...], axis: int)
 
 
 def _lower_put(g: Any, i: Any, shape: tuple[int, ...], axis: int) -> Any:
-    i = lax.select(i < 0, i + as_value(shape[axis], i.dtype), i)
     start = lax.full(shape, 0, g.dtype)
+    if type(shape[axis]) is int and not shape[axis]:
+        return start
+    i = lax.select(i < 0, i + as_value(shape[axis], i.dtype), i)
     return lax.dynamic_update_index_in_dim(start, g, i, axis)
 
 
@@ -193,9 +205,7 @@ AGAIN[TAKE] = Op(
     "x i",
     kernel=_take_kernel,
     infer=TAKE.infer,
-    lower=lambda x, i, axis: lax.dynamic_index_in_dim(
-        x, lax.select(i < 0, i + np.asarray(x.shape[axis], i.dtype), i), axis, keepdims=False
-    ),
+    lower=_lower_take_again,
     grad=(_take_grad, None),
     match=(),
     register=False,
