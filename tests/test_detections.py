@@ -65,6 +65,30 @@ def test_a_table_of_overlaps() -> None:
     assert found.numpy().tolist() == [1, 2, 3]
 
 
+def test_a_table_is_read_by_the_row_of_the_candidate() -> None:
+    table, scores = [[1.0, 0.9, 0.0], [0.1, 1.0, 0.9], [0.0, 0.1, 1.0]], [3.0, 2.0, 1.0]
+    found = I.non_max_suppression_overlaps(table, scores, 3, overlap_threshold=0.5)
+    assert found.numpy().tolist() == [0, 1, 2]
+    found = I.non_max_suppression_overlaps(np.transpose(table), scores, 3, overlap_threshold=0.5)
+    assert found.numpy().tolist() == [0, 2]
+
+
+def test_a_number_of_classes_that_a_trace_does_not_know() -> None:
+    def choose(boxes: Any, scores: Any) -> Any:
+        return I.combined_non_max_suppression(boxes, scores, 3, 5, pad_per_class=True)
+
+    signature = [tf.TensorSpec([None, None, 1, 4]), tf.TensorSpec([None, None, None])]
+    f = tf.function(choose, input_signature=signature)
+    boxes = f.get_concrete_function().structured_outputs.nmsed_boxes
+    assert boxes.shape.as_list() == [None, None, 4]
+    for classes in (1, 2):
+        b, s = BOXES[None, :, None], np.stack([SCORES, SCORES[::-1]], -1)[None, :, :classes]
+        found, wanted = f(b, s), choose(b, s)
+        assert found.nmsed_boxes.shape == (1, min(5, 3 * classes), 4)
+        for x, y in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
 def test_the_best_of_all_classes(way: Any) -> None:
     both = np.stack([SCORES, 1 - SCORES], -1)[None]

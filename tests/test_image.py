@@ -344,3 +344,61 @@ def test_bad_input_is_said_plainly(call: Any, kind: Any, message: str) -> None:
     with pytest.raises(kind) as caught:
         call()
     assert message in str(caught.value)
+
+
+# Dtypes, ranks and sizes that only a few programs have.
+
+BYTES = (np.arange(768).reshape(1, 16, 16, 3) * 7 % 256).astype(np.uint8)
+NEAR = np.clip(BYTES.astype(int) + np.arange(768).reshape(1, 16, 16, 3) % 9 - 4, 0, 255)
+
+
+def test_the_largest_value_is_one_of_the_images_numbers() -> None:
+    a, b = BYTES, NEAR.astype(np.uint8)
+    for top in (255, 255.0, tf.constant(255), tf.constant(255.0)):
+        assert near(I.psnr(a, b, top), [39.924068])
+        assert near(I.ssim(a, b, top), [0.999438])
+    assert near(I.ssim_multiscale(a, b, 255.0, [0.5, 0.5], filter_size=4), [0.999645])
+    assert near(I.psnr(a.astype(np.int32), b.astype(np.int32), 255.0), [39.924072])
+    assert near(I.psnr(a, b.astype(np.float32), 255.0), [-43.333969])
+    for measure in (I.ssim, I.ssim_multiscale):
+        with pytest.raises(InvalidArgumentError, match="the images must have one dtype"):
+            measure(a, b.astype(np.float32), 255.0)
+
+
+def test_edges_of_whole_numbers_are_refused() -> None:
+    for dtype in (np.uint8, np.int32):
+        with pytest.raises(InvalidArgumentError, match="sobel_edges: images must be floating"):
+            I.sobel_edges(BYTES.astype(dtype))
+
+
+def test_stacks_of_batches_of_images() -> None:
+    x = ROOM.reshape(1, 2, 1, 5, 7, 3)
+    changes = {
+        "adjust_hue": lambda x: I.adjust_hue(x, 0.2),
+        "adjust_saturation": lambda x: I.adjust_saturation(x, 0.5),
+        "random_hue": lambda x: I.random_hue(x, 0.0),
+        "stateless_random_hue": lambda x: I.stateless_random_hue(x, 0.2, (1, 2)),
+        "stateless_random_saturation": lambda x: I.stateless_random_saturation(x, 0.5, 1.5, (1, 2)),
+        "per_image_standardization": I.per_image_standardization,
+    }
+    for name, change in changes.items():
+        found = change(x)
+        assert found.shape == x.shape, name
+        np.testing.assert_allclose(found[0, :, 0], change(ROOM), 1e-6, 1e-6, err_msg=name)
+    assert I.random_saturation(x, 0.5, 1.5).shape == x.shape
+    with pytest.raises(ValueError, match="per_image_standardization: images have rank 3 or more"):
+        I.per_image_standardization(ROOM[0, 0])
+
+
+def test_an_image_of_unknown_rank_is_a_single_one() -> None:
+    changes = [
+        lambda x: I.resize_with_crop_or_pad(x, 4, 5),
+        lambda x: I.crop_to_bounding_box(x, 0, 1, 4, 5),
+        lambda x: I.pad_to_bounding_box(x, 1, 0, 6, 8),
+        lambda x: I.resize_with_pad(x, 4, 5),
+    ]
+    for change in changes:
+        f = tf.function(change, input_signature=[tf.TensorSpec(None, tf.float32)])
+        height, width, _ = change(ROOM[0]).shape
+        assert f.get_concrete_function().output_shapes.as_list() == [height, width, None]
+        np.testing.assert_allclose(f(ROOM[0]), change(ROOM[0]), 1e-6)

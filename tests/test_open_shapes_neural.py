@@ -54,6 +54,48 @@ ROWS: list[tuple[str, str, str, Any]] = [
         lambda a: tf.nn.conv2d(a, tf.zeros([3, 3, 3, 8]), 1, "SAME"),
     ),
     (
+        "conv2d_open_filter",
+        "f(2,5,7,3) f(?,?,3,4)",
+        "[2,3,4,4]",
+        lambda a, w: tf.nn.conv2d(a, w, 2, "SAME"),
+    ),
+    (
+        "conv1d_open_filter",
+        "f(2,5,3) f(?,3,4)",
+        "[2,3,4]",
+        lambda a, w: tf.nn.conv1d(a, w, 2, "SAME"),
+    ),
+    (
+        "conv3d_open_filter",
+        "f(2,5,6,7,3) f(?,?,?,3,4)",
+        "[2,3,3,4,4]",
+        lambda a, w: tf.nn.conv3d(a, w, [1, 2, 2, 2, 1], "SAME"),
+    ),
+    (
+        "depthwise_conv2d_open_filter",
+        "f(2,5,7,3) f(?,?,3,4)",
+        "[2,3,4,12]",
+        lambda a, w: tf.nn.depthwise_conv2d(a, w, [1, 2, 2, 1], "SAME"),
+    ),
+    (
+        "separable_conv2d_open_filter",
+        "f(2,5,7,3) f(?,?,3,2) f(1,1,6,4)",
+        "[2,3,4,4]",
+        lambda a, w, p: tf.nn.separable_conv2d(a, w, p, [1, 2, 2, 1], "SAME"),
+    ),
+    (
+        "bias_add_channels_of_the_bias",
+        "f(?,?,?) f(4)",
+        "[?,?,4]",
+        lambda a, b: tf.nn.bias_add(a, b),
+    ),
+    (
+        "bias_add_first_channels_of_the_bias",
+        "f(?,?,?,?) f(4)",
+        "[?,4,?,?]",
+        lambda a, b: tf.nn.bias_add(a, b, "NCHW"),
+    ),
+    (
         "conv2d_open_height",
         "f(?,?,28,3)",
         "[?,?,13,8]",
@@ -433,6 +475,7 @@ ROWS: list[tuple[str, str, str, Any]] = [
 SIZES = {
     "conv2d_open_image": 6, "conv2d_open_height": 6, "resize_open_image": 6, "frame_open": 30,
     "crop_to_bounding_box": 25, "pad_to_bounding_box": 9, "random_crop": 30, "batch_to_space": 8,
+    "bias_add_channels_of_the_bias": 4, "bias_add_first_channels_of_the_bias": 4,
     "sparse_softmax_cross_entropy_closed": 32, "sparse_softmax_cross_entropy_time": 7,
 }  # fmt: skip
 RANDOM = ("random_", "dropout")

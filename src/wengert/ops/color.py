@@ -16,7 +16,7 @@ from wengert.core.errors import InvalidTypeError, at_site, describe, invalid
 from wengert.core.tensor import Value
 from wengert.ops.cast import cast, saturate_cast
 from wengert.ops.declare import static_float
-from wengert.ops.resize import rank_of, wrong
+from wengert.ops.resize import wrong
 from wengert.ops.sizes import factor
 
 
@@ -224,7 +224,6 @@ def _in_hsv(name: str, image: Any, change: Any) -> Any:
     from wengert.ops.joining import stack, unstack
 
     x = operand(image)
-    rank_of(name, x, 1)
     _channels(name, x, 3)
     floats = as_floats(x)
     h, s, v = unstack(rgb_to_hsv(floats), axis=-1)
@@ -274,7 +273,9 @@ def standardized(x: Any) -> Any:
 def per_image_standardization(image: Any) -> Any:
     """Each image as float32 with mean 0 and deviation 1; flat images are not blown up."""
     x = operand(image)
-    rank_of("per_image_standardization", x)
+    if x._array.ndim < 3:
+        rule = f"images have rank 3 or more; got {describe(x)}"
+        raise wrong("per_image_standardization", rule)
     if 0 in x._array.shape[-3:]:
         raise wrong("per_image_standardization", f"the images have no pixels: {describe(x)}")
     return standardized(cast(x, dtypes.float32))

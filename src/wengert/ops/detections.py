@@ -13,6 +13,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import smaller
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
 from wengert.ops.boxes import by_overlap, choosing, chosen
@@ -176,7 +177,7 @@ def non_max_suppression_padded(
 def _table_kernel(
     shares: np.ndarray, scores: np.ndarray, limit: np.ndarray, lowest: np.ndarray, most: int
 ) -> np.ndarray:
-    return chosen(lambda i, others: shares[i, others], scores, most, limit, lowest)
+    return chosen(lambda i, others: shares[others, i], scores, most, limit, lowest)
 
 
 def _infer_table(shares: Spec, scores: Spec, limit: Spec, lowest: Spec, most: int) -> Spec:
@@ -277,7 +278,7 @@ def combined_non_max_suppression(
     most = _count(which, max_output_size_per_class, "max_output_size_per_class", 1)
     size = _count(which, max_total_size, "max_total_size", 1)
     if pad_per_class and s._array.ndim == 3:
-        size = min(size, most * static_int(which, s._array.shape[2], "the number of classes"))
+        size = smaller(size, most * s._array.shape[2])
     found = apply(COMBINED_SUPPRESSION, b, s, *limits, most=most, size=size, clips=bool(clip_boxes))
     return CombinedNonMaxSuppression(*found)
 

@@ -157,11 +157,14 @@ def _infer_bias(value: Spec, bias: Spec, first: bool) -> Spec:
         raise invalid("bias_add", "`value` must have rank 2 or more", value, bias)
     if bias.shape is not None and len(bias.shape) != 1:
         raise invalid("bias_add", "`bias` must have rank 1", value, bias)
-    if value.shape is not None and bias.shape is not None:
-        channels = value.shape[1 if first else -1]
-        if None not in (channels, bias.shape[0]) and channels != bias.shape[0]:
-            raise invalid("bias_add", "there must be one bias for each channel", value, bias)
-    return value
+    if value.shape is None or bias.shape is None:
+        return value
+    at = 1 if first else len(value.shape) - 1
+    channels, count = value.shape[at], bias.shape[0]
+    if None not in (channels, count) and channels != count:
+        raise invalid("bias_add", "there must be one bias for each channel", value, bias)
+    known = count if channels is None else channels
+    return Spec((*value.shape[:at], known, *value.shape[at + 1 :]), value.dtype)
 
 
 def _bias_grad(g: Any, value_shape: Any, first: bool) -> Any:
@@ -250,6 +253,12 @@ def sufficient_statistics(
     x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: Any = None
 ) -> tuple[Any, Any, Any, Any]:
     """What moments are made of: count, sum, sum of squares, and the shift that was taken off."""
+    sums = shifted_sums(x, axes, shift, keepdims)
+    return *sums, None if shift is None else operand(shift)
+
+
+def shifted_sums(x: Any, axes: Any, shift: Any, keepdims: bool) -> tuple[Any, Any, Any]:
+    """Count, sum and sum of squares of `x` less `shift`."""
     x = operand(x)
     name = "sufficient_statistics"
     over = list(shapes.axes(name, static_tuple(name, axes, "axes"), x._array.ndim))
@@ -257,7 +266,7 @@ def sufficient_statistics(
     off = x if shift is None else x - shift
     total = reduce_sum(off, over, keepdims=keepdims)
     squares = reduce_sum(off * off, over, keepdims=keepdims)
-    return cast(count, x.dtype), total, squares, None if shift is None else operand(shift)
+    return cast(count, x.dtype), total, squares
 
 
 def normalize_moments(

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.convert import operand
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, invalid_dtype
 from wengert.ops.cast import cast
 from wengert.ops.color import convert_image_dtype
 from wengert.ops.declare import need_rank, static_int
@@ -26,6 +26,8 @@ def sobel_edges(image: Any) -> Any:
     if rank_of("sobel_edges", x) != 4:
         raise wrong("sobel_edges", "a batch of images of rank 4 is needed")
     kind = x.dtype
+    if not kind.is_floating:
+        raise invalid_dtype("sobel_edges", "images must be floating", x, help="Cast them first.")
     x = cast(x, dtypes.float32) if kind.is_floating and kind.size == 2 else x
     smooth, slope = (1.0, 2.0, 1.0), (-1.0, 0.0, 1.0)
     down = filtered(filtered(x, 2, smooth, "reflect"), 1, slope, "reflect")
@@ -66,14 +68,20 @@ def total_variation(images: Any, name: Any = None) -> Any:
 
 
 def _pair(name: str, a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
-    """Two images as float32 and the largest value on the same scale."""
-    a = operand(a)
-    b = operand(b, None, a.dtype)
-    top = convert_image_dtype(operand(max_val, None, a.dtype), dtypes.float32)
+    """Two images as float32 and the largest value, a number of the first one's, likewise."""
+    a, b = operand(a), operand(b)
+    top = convert_image_dtype(cast(operand(max_val), a.dtype), dtypes.float32)
     if a._array.ndim < 3 or b._array.ndim < 3:
         raise invalid(name, "images have rank 3 or more", a, b)
     a, b = (convert_image_dtype(x, dtypes.float32) for x in (a, b))
     return a, b, top
+
+
+def _of_one_dtype(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+    a, b = operand(a), operand(b)
+    if a.dtype is not b.dtype:
+        raise invalid_dtype(name, "the images must have one dtype", a, b, help="Cast one.")
+    return a, b
 
 
 def psnr(a: Any, b: Any, max_val: Any, name: Any = None) -> Any:
@@ -156,7 +164,7 @@ def ssim_multiscale(
     from wengert.ops.reduce import reduce_mean, reduce_prod
 
     name = "ssim_multiscale"
-    x, y, top = _pair(name, img1, img2, max_val)
+    x, y, top = _pair(name, *_of_one_dtype(name, img1, img2), max_val)
     x = agree(name, _SAME, x, y, 3)
     if not len(power_factors):
         raise invalid(name, "`power_factors` must hold one weight for each scale; got none")
@@ -180,7 +188,7 @@ def ssim(
     """The structural similarity of two images: 1 for equal ones. A map before the mean on demand."""
     from wengert.ops.reduce import reduce_mean
 
-    x, y, top = _pair("ssim", img1, img2, max_val)
+    x, y, top = _pair("ssim", *_of_one_dtype("ssim", img1, img2), max_val)
     size = _check_filter("ssim", x, y, filter_size)
     x = agree("ssim", _SAME, x, y, 3)
     index, _ = similarity(x, y, top, size, filter_sigma, k1, k2)

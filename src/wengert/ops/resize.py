@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, larger, negative, opened, smaller
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.symbolic import is_symbolic
-from wengert.ops.cast import cast
+from wengert.ops.cast import cast, ensure_shape
 from wengert.ops.declare import static, static_float, static_int
 from wengert.ops.resample import KERNELS, resample
 
@@ -38,13 +38,18 @@ def wrong(name: str, rule: str) -> Any:
     return at_site(ValueError(f"{name}: {rule}."))
 
 
-def rank_of(name: str, image: Any, least: int = 3) -> int:
+def rank_of(name: str, image: Any) -> int:
     """The rank of an image or a batch of images."""
     rank = image._array.ndim
-    if not least <= rank <= 4:
-        raise wrong(name, f"images have rank {'3 or 4' if least == 3 else least}; got "
-                          f"{describe(image)}")  # fmt: skip
+    if not 3 <= rank <= 4:
+        raise wrong(name, f"images have rank 3 or 4; got {describe(image)}")
     return rank
+
+
+def _picture(image: Any) -> Any:
+    """An image or a batch of them; where a trace does not know the rank, a single one."""
+    x = operand(image)
+    return ensure_shape(x, (None, None, None)) if x.shape.rank is None else x
 
 
 def height_width(image: Any) -> tuple[int, int]:
@@ -185,7 +190,7 @@ def crop_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Any:
     """The rectangle whose upper left corner lies at the offsets."""
-    x = operand(image)
+    x = _picture(image)
     rank_of("crop_to_bounding_box", x)
     box = _box("crop_to_bounding_box", offset_height, offset_width, target_height, target_width)
     have = height_width(x)
@@ -196,7 +201,7 @@ def pad_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Any:
     """The image at the offsets of a larger one that is zero elsewhere."""
-    x = operand(image)
+    x = _picture(image)
     rank_of("pad_to_bounding_box", x)
     box = _box("pad_to_bounding_box", offset_height, offset_width, target_height, target_width)
     have = height_width(x)
@@ -225,7 +230,7 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
 
 def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Any:
     """Crops or pads both sides evenly to a size."""
-    x = operand(image)
+    x = _picture(image)
     rank_of("resize_with_crop_or_pad", x)
     _, _, height, width = _box("resize_with_crop_or_pad", 0, 0, target_height, target_width)
     have = height_width(x)
@@ -241,7 +246,7 @@ def resize_with_pad(
     antialias: bool = False,
 ) -> Any:  # fmt: skip
     """Resizes without distortion to fit into a size, amid zeros."""
-    x = operand(image)
+    x = _picture(image)
     rank_of("resize_with_pad", x)
     _, _, height, width = _box("resize_with_pad", 0, 0, target_height, target_width)
     sides = (*height_width(x), height, width)

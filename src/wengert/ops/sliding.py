@@ -155,9 +155,9 @@ def outer_sizes(name: str, sizes: Any, reach: Any, strides: Any, padding: Any) -
     """The number of windows along each axis; `None` where a size is unknown."""
     found: list[int | None] = []
     for i, (size, span, stride) in enumerate(zip(sizes, reach, strides, strict=True)):
-        if size is None or span is None:
+        if size is None or (span is None and padding != "SAME"):
             found.append(None)
-        elif padding == "SAME":
+        elif padding == "SAME":  # whatever the window
             found.append(-(-size // stride))
         else:
             full = size if padding == "VALID" else size + sum(padding[i])
