@@ -75,3 +75,104 @@ def test_brightness_of_png_pictures_is_tensorflows() -> None:
     assert found.numpy()[0, :, 0].tolist() == [92, 125, 119, 103]
     clear = np.dstack([pixels, pixels[..., :1]])
     np.testing.assert_array_equal(tf.io.decode_png(tf.io.encode_png(clear), channels=1), found)
+
+
+# Pictures of one row with 16 bits to a number, written by TensorFlow: the bytes, the pixels.
+DEEP = {
+    1: (
+        "89504e470d0a1a0a0000000d494844520000000200000001100000000081d9fc150000000d494441540899"
+        "63e05ab34a1f0003b40190835e03a00000000049454e44ae426082",
+        [[2732], [43567]],
+    ),
+    2: (
+        "89504e470d0a1a0a0000000d49484452000000020000000110040000000ebb6b4200000011494441540899"
+        "6358567ae6c066e7a0df00162804eb750e18990000000049454e44ae426082",
+        [[42613, 52416], [45891, 21243]],
+    ),
+    3: (
+        "89504e470d0a1a0a0000000d49484452000000020000000110020000002bd0349e00000015494441540899"
+        "63283b5c9bbe84f3dee540d16b9f00294a06aa5b69d7bb0000000049454e44ae426082",
+        [[30403, 32103, 41993], [57043, 20757, 55026]],
+    ),
+    4: (
+        "89504e470d0a1a0a0000000d4948445200000002000000011006000000a4b2a3c90000001a494441540899"
+        "63dcae62156ee3b6f7c66393c9a67fbfb4be04003fd308c3c3145c050000000049454e44ae426082",
+        [[46884, 14935, 15430, 48600], [39512, 52620, 14650, 17089]],
+    ),
+}
+
+
+@pytest.mark.parametrize("depth", DEEP)
+def test_16_bits_are_kept(depth: int) -> None:
+    data, pixels = bytes.fromhex(DEEP[depth][0]), DEEP[depth][1]
+    assert tf.io.decode_png(data, dtype=tf.uint16).numpy()[0].tolist() == pixels
+    assert tf.io.decode_image(data, dtype=tf.uint16).numpy()[0].tolist() == pixels
+    small = tf.io.decode_png(data).numpy()
+    assert small.dtype == np.uint8
+    assert small[0].tolist() == [[n >> 8 for n in p] for p in pixels]
+    floats = tf.io.decode_image(data, dtype=tf.float32)
+    np.testing.assert_array_equal(floats[0], np.array(pixels, np.float32) * np.float32(1 / 65535))
+    with_alpha = tf.io.decode_png(data, channels=4, dtype=tf.uint16).numpy()[0]
+    assert with_alpha[:, 3].tolist() == ([65535] * 2 if depth % 2 else [p[-1] for p in pixels])
+    colors = tf.io.decode_png(data, channels=3, dtype=tf.uint16).numpy()[0]
+    assert colors.tolist() == [p[:3] if depth > 2 else p[:1] * 3 for p in pixels]
+
+
+def test_brightness_with_16_bits_is_tensorflows() -> None:
+    wanted = {3: ([32723, 35514], [127, 138]), 4: ([24544, 44371], [95, 173])}
+    for depth, (wide, small) in wanted.items():
+        data = bytes.fromhex(DEEP[depth][0])
+        found = tf.io.decode_png(data, channels=1, dtype=tf.uint16)
+        assert found.numpy().ravel().tolist() == wide
+        assert tf.io.decode_png(data, channels=1).numpy().ravel().tolist() == small
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_16_bits_are_written(depth: int) -> None:
+    pixels = np.random.default_rng(1).integers(0, 65536, (2, 7, 5, depth)).astype(np.uint16)
+    for compression in (-1, 0, 9):
+        files = tf.io.encode_png(pixels, compression)
+        for file, wanted in zip(files, pixels, strict=True):
+            np.testing.assert_array_equal(tf.io.decode_png(file, dtype=tf.uint16), wanted)
+
+
+def test_integers_of_pictures_go_through_16_bits() -> None:
+    data = tf.io.encode_png(np.array([[[230, 39, 87]]], np.uint8))
+    found = tf.io.decode_image(data, dtype=tf.int32)
+    assert found.numpy().ravel().tolist() == [1936916480, 328433664, 732659712]
+    found = tf.io.decode_image(data, dtype=tf.int16)
+    assert found.numpy().ravel().tolist() == [29555, 5011, 11179]
+    white = tf.io.encode_png(np.full((1, 1, 1), 255, np.uint8))
+    assert float(tf.io.decode_image(white, dtype=tf.float16)[0, 0, 0]) == 1.0
+
+
+def test_smaller_jpeg_pictures() -> None:
+    sizes = {
+        (37, 53): [(19, 27), (10, 14), (5, 7)], (1, 1): [(1, 1)] * 3,
+        (3, 5): [(2, 3), (1, 2), (1, 1)], (7, 9): [(4, 5), (2, 3), (1, 2)],
+        (2, 17): [(1, 9), (1, 5), (1, 3)],
+    }  # fmt: skip
+    for size, reduced in sizes.items():
+        data = tf.io.encode_jpeg(np.zeros((*size, 3), np.uint8))
+        for ratio, wanted in zip((2, 4, 8), reduced, strict=True):
+            assert tf.io.decode_jpeg(data, ratio=ratio).shape == (*wanted, 3)
+            assert tf.io.decode_jpeg(data, channels=1, ratio=ratio).shape == (*wanted, 1)
+    noise = np.random.default_rng(0).integers(0, 256, (16, 24, 1)).astype(np.uint8)
+    data = tf.io.encode_jpeg(noise, quality=100)
+    means = noise.reshape(2, 8, 3, 8).mean((1, 3))
+    np.testing.assert_allclose(tf.io.decode_jpeg(data, ratio=8)[..., 0], means, atol=1)
+    assert tf.io.decode_jpeg(tf.io.encode_png(PIXELS), ratio=2).shape == PIXELS.shape
+
+
+def test_jpeg_pictures_of_arrays_are_of_their_bytes() -> None:
+    arrays = [PIXELS.astype(np.float32) + 0.7, PIXELS.astype(np.int64) - 256]
+    for array in arrays:
+        assert tf.io.encode_jpeg(array) == tf.io.encode_jpeg(PIXELS)
+    assert tf.io.encode_jpeg(PIXELS.tolist()) == tf.io.encode_jpeg(PIXELS)
+    for refused in (tf.constant(PIXELS / 255), (PIXELS / 255).tolist()):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="the pixels must be uint8"):
+            tf.io.encode_jpeg(refused)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="has 1 or 3 channels"):
+        tf.io.encode_jpeg(np.zeros((2, 2, 2)))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="has 1 to 4 channels"):
+        tf.io.encode_png(np.zeros((2, 2, 5), np.uint16))

@@ -17,6 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
+from wengert.io import deep_png
 from wengert.ops.declare import of_length
 from wengert.ops.strings import said, whole
 
@@ -50,7 +51,7 @@ def _single(name: str, x: np.ndarray) -> bytes:
 
 def _decode(
     x: np.ndarray, name: str, kinds: tuple[str, ...], channels: int, dtype: dtypes.DType,
-    animated: bool,
+    animated: bool, ratio: int,
 ) -> np.ndarray:  # fmt: skip
     Image, data = _pillow(), _single(name, x)
     try:
@@ -61,7 +62,10 @@ def _decode(
             if picture.format == "GIF" and animated:
                 frames = [_frame(picture, i) for i in range(picture.n_frames)]
                 return np.stack([_typed(f, dtype) for f in frames])
-            return _typed(_pixels(picture, channels), dtype)
+            if deep_png.is_deep(data):
+                return _typed(deep_png.read(data, channels, Image), dtype)
+            pixels = _pixels(_reduced(picture, channels, ratio), channels)
+            return _typed(_widened(pixels, picture.format, dtype), dtype)
     except (OSError, SyntaxError, ValueError) as error:
         if hasattr(error, "node_def"):
             raise
@@ -78,9 +82,14 @@ def _frame(picture: Any, number: int) -> np.ndarray:
     return np.asarray(picture.convert("RGB"))
 
 
+def _reduced(picture: Any, channels: int, ratio: int) -> Any:
+    """The picture, whose bytes if JPEG's will be read as fewer pixels, or as brightness alone."""
+    width, height = picture.size
+    picture.draft("L" if channels == 1 else picture.mode, (width / ratio, height / ratio))
+    return picture
+
+
 def _pixels(picture: Any, channels: int) -> np.ndarray:
-    if picture.mode.startswith("I") and channels in (0, 1):  # 16 bits
-        return np.asarray(picture).astype(np.uint16)[..., None]
     mode = _MODES.get(channels) or _own_mode(picture)
     if mode == "L" and picture.format == "PNG" and picture.mode in ("RGB", "RGBA"):
         return _gray(np.asarray(picture))
@@ -102,17 +111,25 @@ def _own_mode(picture: Any) -> str:
     return "RGBA" if "transparency" in picture.info or picture.mode == "PA" else "RGB"
 
 
+def _widened(pixels: np.ndarray, kind: str, dtype: dtypes.DType) -> np.ndarray:
+    """The pixels with 16 bits, where TensorFlow makes floats of those."""
+    return _typed(pixels, dtypes.uint16) if kind == "PNG" and dtype.is_floating else pixels
+
+
 def _typed(pixels: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
     if pixels.dtype == dtype.np:
         return pixels
+    if dtype.is_floating:
+        return pixels.astype(np.float32) * np.float32(1.0 / np.iinfo(pixels.dtype).max)
     if dtype is dtypes.uint16:
         return pixels.astype(np.uint16) * np.uint16(257)
     return (pixels >> 8).astype(np.uint8)
 
 
 def _infer(
-    x: Spec, name: str, kinds: tuple[str, ...], channels: int, dtype: dtypes.DType, animated: bool
-) -> Spec:
+    x: Spec, name: str, kinds: tuple[str, ...], channels: int, dtype: dtypes.DType,
+    animated: bool, ratio: int,
+) -> Spec:  # fmt: skip
     if animated and len(kinds) > 1:
         return Spec(None, dtype)
     rest = (None, None, 3 if kinds == ("GIF",) else channels or None)
@@ -126,22 +143,24 @@ DECODE_IMAGE = Op(
 
 
 def _decoded(
-    name: str, contents: Any, kinds: tuple[str, ...], channels: Any, dtype: Any, animated: bool
-) -> Any:
+    name: str, contents: Any, kinds: tuple[str, ...], channels: Any, dtype: Any,
+    animated: bool = False, ratio: int = 1, allowed: Any = (dtypes.uint8, dtypes.uint16),
+) -> Any:  # fmt: skip
     count, kind = whole(name, channels, "channels", 0), dtypes.as_dtype(dtype)
     if count not in (0, 1, 3, 4):
         raise invalid(name, f"`channels` must be 0, 1, 3 or 4; got {channels}")
-    if kind not in (dtypes.uint8, dtypes.uint16):
+    if kind not in allowed:
         raise invalid_dtype(name, f"`dtype` must be uint8 or uint16; got {kind.name}")
     x = operand(contents, dtypes.string)
     return apply(
-        DECODE_IMAGE, x, name=name, kinds=kinds, channels=count, dtype=kind, animated=animated
-    )
+        DECODE_IMAGE, x, name=name, kinds=kinds, channels=count, dtype=kind, animated=animated,
+        ratio=ratio,
+    )  # fmt: skip
 
 
 def decode_png(contents: Any, channels: Any = 0, dtype: Any = "uint8", name: Any = None) -> Any:
     """The pixels of a PNG picture, [height, width, channels]; `channels` of 0 as in the file."""
-    return _decoded("decode_png", contents, _ANY, channels, dtype, False)
+    return _decoded("decode_png", contents, _ANY, channels, dtype)
 
 
 def decode_jpeg(
@@ -154,12 +173,14 @@ def decode_jpeg(
     dct_method: str = "",
     name: Any = None,
 ) -> Any:
-    """The pixels of a JPEG picture, [height, width, channels]; `ratio` takes every n-th only."""
+    """The pixels of a JPEG picture, [height, width, channels].
+
+    `ratio` makes both sides that many times smaller. The other arguments change nothing here.
+    """
     step = whole("decode_jpeg", ratio, "ratio", 1)
     if step not in (1, 2, 4, 8):
         raise invalid("decode_jpeg", f"`ratio` must be 1, 2, 4 or 8; got {step}")
-    found = _decoded("decode_jpeg", contents, _ANY, channels, dtypes.uint8, False)
-    return found if step == 1 else found[::step, ::step]
+    return _decoded("decode_jpeg", contents, _ANY, channels, dtypes.uint8, ratio=step)
 
 
 def _crop_kernel(x: np.ndarray, window: np.ndarray) -> np.ndarray:
@@ -200,12 +221,12 @@ def decode_gif(contents: Any, name: Any = None) -> Any:
 
 def decode_bmp(contents: Any, channels: Any = 0, name: Any = None) -> Any:
     """The pixels of a BMP picture, [height, width, channels]."""
-    return _decoded("decode_bmp", contents, ("BMP",), channels, dtypes.uint8, False)
+    return _decoded("decode_bmp", contents, ("BMP",), channels, dtypes.uint8)
 
 
 def decode_webp(contents: Any, channels: Any = 0, dtype: Any = "uint8", name: Any = None) -> Any:
     """The pixels of a WebP picture, [height, width, channels]."""
-    return _decoded("decode_webp", contents, ("WEBP",), channels, dtype, False)
+    return _decoded("decode_webp", contents, ("WEBP",), channels, dtype)
 
 
 def decode_image(
@@ -223,25 +244,36 @@ def decode_image(
     from wengert.ops.color import convert_image_dtype
 
     kind = dtypes.as_dtype(dtype)
-    kept = kind if kind in (dtypes.uint8, dtypes.uint16) else dtypes.uint8
-    found = _decoded("decode_image", contents, _ANY, channels, kept, bool(expand_animations))
+    allowed = (dtypes.uint8, dtypes.uint16, dtypes.float32)
+    # The numbers of 16 bits do not fit into half precision, those up to 1 do.
+    half = kind.is_floating and kind.size == 2
+    kept = kind if kind in allowed else dtypes.float32 if half else dtypes.uint16
+    animated = bool(expand_animations)
+    found = _decoded("decode_image", contents, _ANY, channels, kept, animated, allowed=allowed)
     return found if kept is kind else convert_image_dtype(found, kind)
 
 
 def _encode(
     x: np.ndarray, name: str, kind: str, options: tuple[tuple[str, Any], ...]
 ) -> np.ndarray:
-    Image = _pillow()
+    depths = {"JPEG": (1, 3), "PNG": (1, 2, 3, 4)}[kind]
+    if x.shape[-1] not in depths or 0 in x.shape[-3:]:
+        words = "1 or 3" if kind == "JPEG" else "1 to 4"
+        rule = f"a {kind} picture has {words} channels, and at least one pixel"
+        raise invalid(name, rule, Spec(x.shape, dtypes.of(x)))
     out = np.empty(x.shape[:-3], object)
     for place in np.ndindex(x.shape[:-3]):
-        pixels = np.ascontiguousarray(x[place])
-        picture = Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
-        if kind == "JPEG" and picture.mode not in ("L", "RGB"):
-            raise invalid(name, "a JPEG picture has 1 or 3 channels", Spec(x.shape, dtypes.of(x)))
-        file = io.BytesIO()
-        picture.save(file, kind, **dict(options))
-        out[place] = file.getvalue()
+        out[place] = _bytes(np.ascontiguousarray(x[place]), kind, dict(options))
     return out
+
+
+def _bytes(pixels: np.ndarray, kind: str, options: dict[str, Any]) -> bytes:
+    if pixels.dtype == np.uint16:
+        return deep_png.write(pixels, options.get("compress_level", -1))
+    file = io.BytesIO()
+    picture = _pillow().fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
+    picture.save(file, kind, **options)
+    return file.getvalue()
 
 
 def _infer_encoded(x: Spec, name: str, kind: str, options: Any) -> Spec:
@@ -294,7 +326,9 @@ def encode_jpeg(
     level = whole(name, quality, "quality", 95)
     if not 0 <= level <= 100:
         raise invalid(name, f"`quality` is from 0 to 100; got {level}")
-    x = _of_format(operand(image), said(name, format, "format", ""))
+    # TensorFlow takes whatever NumPy's astype makes of arrays, and tensors of uint8 alone.
+    given = image.astype(np.uint8) if isinstance(image, np.ndarray) else image
+    x = _of_format(operand(given, None, dtypes.uint8), said(name, format, "format", ""))
     more = {} if chroma_downsampling or chroma_downsampling is None else {"subsampling": 0}
     return _encoded(
         name, x, "JPEG", (dtypes.uint8,), quality=level, progressive=bool(progressive),
