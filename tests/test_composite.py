@@ -150,3 +150,15 @@ for f in ({first}, rank, ragged, rank):
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_values_of_unknown_rank_may_be_as_many_as_before() -> None:
+    def f() -> tf.SparseTensor:
+        values = tf.numpy_function(lambda: SP.values.numpy(), [], tf.float32)
+        return tf.sparse.map_values(tf.square, tf.SparseTensor(SP.indices, values, SP.dense_shape))
+
+    assert tf.function(f)().values.numpy().tolist() == [1.0]
+    with pytest.raises(ValueError, match="must keep the number of values"):
+        tf.sparse.map_values(tf.reduce_sum, SP)
+    with pytest.raises(ValueError, match="must keep the number of values"):
+        tf.ragged.map_flat_values(tf.reduce_sum, RT)

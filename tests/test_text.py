@@ -237,3 +237,4 @@ def test_one_string_of_a_tensor() -> None:
     assert tf.gather_nd(x[0], [1]).numpy() == b"b"
     assert tf.gather_nd(x, [[1], [0]], batch_dims=1).numpy().tolist() == [b"b", b"c"]
     assert tf.dynamic_stitch([[0, 2]], [["a", "b"]]).numpy().tolist() == [b"a", b"", b"b"]
+    assert tf.vectorized_map(tf.strings.upper, x[0]).numpy().tolist() == [b"A", b"B"]

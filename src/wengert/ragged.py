@@ -1,5 +1,6 @@
 """The names of `tf.ragged`."""
 
+from wengert.composite.ragged_cross import cross, cross_hashed
 from wengert.composite.ragged_joining import stack
 from wengert.composite.ragged_make import (
     boolean_mask,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,20 @@ from tests.semantics.api import tf
 from tests.semantics.tables import answer_to, gradient, inside, rows, static_shape
 
 C, RT = tf.ragged.constant, tf.RaggedTensor
+
+
+def unranked(f: Any, x: Any) -> Any:
+    """What `f` gives in a function that does not know the rank of a tensor, or of its values."""
+
+    def function() -> Any:
+        if not isinstance(x, RT):
+            given = tf.constant(x)
+            return f(tf.numpy_function(np.array, [given], given.dtype))
+        return f(x.with_flat_values(tf.numpy_function(np.array, [x.flat_values], x.dtype)))
+
+    return tf.function(function, autograph=False)()
+
+
 NAMES = {
     "tf": tf,
     "np": np,
@@ -19,6 +35,7 @@ NAMES = {
     "grad": gradient,
     "static": static_shape,
     "inside": inside,
+    "unranked": unranked,
     "spec": tf.RaggedTensorSpec,
     "dense": tf.TensorSpec,
     "rt": C([[1.0, 2.0], [], [3.0]]),
@@ -38,6 +55,10 @@ NAMES = {
     "right": C([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[1.0], [2.0]]]),
     "three": tf.reshape(tf.range(18.0), [3, 2, 3]),
     "two": tf.reshape(tf.range(8.0), [2, 2, 2]),
+    # Strings: with an empty row, with rows of rows, and with pairs for values.
+    "words": C([["a"], [], ["c", "d", "e"]]),
+    "texts": C([[["a", "b"], ["c"]], [], [["d"], [], ["e", "f"]]]),
+    "pairs": C([[["a", "b"], ["c", "d"]], [["e", "f"]]], ragged_rank=1),
     "deep": C([[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0]]], [[[7.0, 8.0]]]]),
 }
 

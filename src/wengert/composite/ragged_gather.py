@@ -8,7 +8,8 @@ from wengert.composite.ragged_factories import values_of
 from wengert.composite.ragged_rows import pick_rows, within
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
-from wengert.core.convert import operand
+from wengert.core import dtypes
+from wengert.core.convert import operand, operand_or_empty
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.ops import embedding, partition
 from wengert.ops import gather as dense
@@ -181,6 +182,12 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: Any, name: Any
     if not isinstance(data, RaggedTensor):
         where_to = partitions.flat_values if isinstance(partitions, RaggedTensor) else partitions
         return partition.dynamic_partition(data, where_to, num_partitions)
-    where_to = operand(partitions)
+    if isinstance(partitions, RaggedTensor):
+        if same_rows(data._partition, partitions._partition) is False:
+            rule = "the data's shape must start with that of `partitions`"
+            raise invalid("dynamic_partition", rule, data, partitions)
+        return dynamic_partition(data.values, partitions.values, num_partitions)
     count = static_int("dynamic_partition", num_partitions, "num_partitions")
+    where_to = operand_or_empty(partitions, dtypes.int32)
+    where_to = within("dynamic_partition", where_to, operand(count, where_to.dtype))
     return [pick_rows(data, reshape(where_indices(equal(where_to, k)), [-1])) for k in range(count)]

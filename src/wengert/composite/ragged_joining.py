@@ -89,9 +89,7 @@ def stack(values: Any, axis: Any = 0, name: Any = "stack") -> Any:
     """Joins ragged (and dense) tensors along a new axis."""
     xs = [values_of(v) for v in _listed("stack", values)]
     rank = xs[0].shape.rank
-    if rank is None:
-        raise invalid("stack", "a known rank is needed", xs[0])
-    place = check_axis("stack", static_int("stack", axis), rank + 1)
+    place = check_axis("stack", static_int("stack", axis), None if rank is None else rank + 1)
     if any(isinstance(x, RaggedTensor) for x in xs):
         xs = list(alike("stack", xs))
     elif place == rank:
@@ -115,7 +113,7 @@ def _stack_dense(xs: list[Any], place: int) -> Any:
 def tile(input: Any, multiples: Any, name: Any = None) -> Any:
     """Lays copies of a ragged tensor side by side, `multiples[i]` along axis i."""
     counts = static_tuple("tile", multiples, "multiples")
-    if len(counts) != input.shape.rank or min(counts) < 0:
+    if input.shape.rank not in (None, len(counts)) or min(counts) < 0:
         raise invalid("tile", f"`multiples` {list(counts)} must be one number per axis", input)
     result = input
     for axis in reversed(range(len(counts))):
@@ -156,7 +154,7 @@ def split(
     if place > value.ragged_rank:
         parts = joining.split(value.flat_values, num_or_size_splits, place - value.ragged_rank)
         return [value.with_flat_values(part) for part in parts]
-    size = value.shape[place]
+    size = value._partition.static_nrows
     if place or size is None:
         raise invalid("split", "an axis with rows of different lengths is not split", value)
     sizes = _sizes(static("split", num_or_size_splits), size, value)

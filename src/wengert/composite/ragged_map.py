@@ -48,7 +48,7 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     flat_args, flat_kwargs = nest.map_structure(_flat, (args, kwargs))
     result = op(*flat_args, **flat_kwargs)
     own, made = found[0].flat_values.shape, getattr(result, "shape", None)
-    if made is None or not made.rank or not made[:1].is_compatible_with(own[:1]):
+    if made is None or made.rank == 0 or not made[:1].is_compatible_with(own[:1]):
         raise at_site(
             ValueError(
                 "map_flat_values: the function must keep the number of values; it made "

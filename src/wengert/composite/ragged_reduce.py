@@ -40,28 +40,30 @@ def reduce_sum(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The sum over `axis`, or over everything."""
-    return _reduce(reduce.reduce_sum, segment.unsorted_segment_sum, input_tensor, axis, keepdims)
+    return over_axes(reduce.reduce_sum, segment.unsorted_segment_sum, input_tensor, axis, keepdims)
 
 
 def reduce_prod(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The product over `axis`, or over everything."""
-    return _reduce(reduce.reduce_prod, segment.unsorted_segment_prod, input_tensor, axis, keepdims)
+    return over_axes(
+        reduce.reduce_prod, segment.unsorted_segment_prod, input_tensor, axis, keepdims
+    )
 
 
 def reduce_max(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The largest over `axis`, or of everything; an empty row gives the least number there is."""
-    return _reduce(reduce.reduce_max, segment.unsorted_segment_max, input_tensor, axis, keepdims)
+    return over_axes(reduce.reduce_max, segment.unsorted_segment_max, input_tensor, axis, keepdims)
 
 
 def reduce_min(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The smallest over `axis`, or of everything; an empty row gives the largest number."""
-    return _reduce(reduce.reduce_min, segment.unsorted_segment_min, input_tensor, axis, keepdims)
+    return over_axes(reduce.reduce_min, segment.unsorted_segment_min, input_tensor, axis, keepdims)
 
 
 def reduce_mean(
@@ -115,11 +117,14 @@ def _pair(function: Callable[..., Any], x: Any, y: Any) -> Any:
     return function(x, y)
 
 
-def _reduce(whole: Any, by_segment: Any, x: RaggedTensor, axis: Any, keepdims: bool) -> Any:
-    rank, name = len(x.shape), whole.__name__
+def over_axes(
+    whole: Any, by_segment: Any, x: RaggedTensor, axis: Any, keepdims: bool, name: str | None = None
+) -> Any:
+    """Reduces axes away: of dense tensors by `whole(x, axis)`, of ragged ones by `by_segment`."""
+    rank, name = x.shape.rank, name or str(whole.__name__)
     if axis is None:
         found = whole(x.flat_values)
-        axes = list(range(rank))
+        axes = list(range(len(x.shape))) if keepdims else []
     else:
         wanted = static(name, axis)
         given = [wanted] if isinstance(wanted, int) else list(wanted)

@@ -64,7 +64,7 @@ def alike(name: str, values: list[Any]) -> list[RaggedTensor]:
     some = [v for v in values if isinstance(v, RaggedTensor)]
     depth = max((v.ragged_rank for v in some), default=1)
     kind = some[0]._partition.dtype if some else dtypes.int32
-    ranks = {v.shape.rank for v in values}
+    ranks = {v.shape.rank for v in values} - {None}
     if len(ranks) > 1 or any(v._partition.dtype is not kind for v in some):
         raise invalid(name, "the tensors must have one rank and one type of row splits", *values)
     made = []

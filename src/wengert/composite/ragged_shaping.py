@@ -20,7 +20,8 @@ from wengert.ops.joining import concat
 def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
     """Inserts an axis of size 1."""
     rank = input.shape.rank
-    place = check_axis("expand_dims", static_int("expand_dims", axis), rank + 1)
+    whole = None if rank is None else rank + 1
+    place = check_axis("expand_dims", static_int("expand_dims", axis), whole)
     return _expanded(input, place)
 
 
@@ -115,7 +116,10 @@ def size(input: Any, out_type: Any = None, name: Any = None) -> Any:
 
 def rank(input: Any, name: Any = None) -> Any:
     """The number of axes."""
-    return to_tensor(input.shape.rank, dtypes.int32)
+    known = input.shape.rank
+    if known is None:
+        return dims.rank(input.flat_values) + input.ragged_rank
+    return to_tensor(known, dtypes.int32)
 
 
 def shape(input: Any, out_type: Any = None, name: Any = None) -> DynamicRaggedShape:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from wengert.composite.ngrams import unsorted_segment_join
 from wengert.composite.ragged_convert import from_tensor
-from wengert.composite.ragged_factories import values_of
 from wengert.composite.ragged_map import binary, left, map_flat_values, right
-from wengert.composite.ragged_shaping import expand_dims
-from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
+from wengert.composite.ragged_reduce import over_axes
+from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
+from wengert.composite.values import of_rank
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid_dtype
 from wengert.core.op import Op, Spec
-from wengert.ops import dims, strings
-from wengert.ops.declare import static
+from wengert.ops import strings
 from wengert.ops.shaping import reshape
 
 Cut = Callable[..., list[Any]]
@@ -83,8 +83,7 @@ def parts_of(name: str, value: Any, cut: Cut, *options: Any) -> Any:
         raise invalid_dtype(name, "strings are needed", x)
     if isinstance(x, RaggedTensor):
         return x.with_flat_values(parts_of(name, x.flat_values, cut, *options))
-    if x.shape.rank is None:
-        raise invalid(name, "the rank of the strings must be known", x)
+    x = of_rank(x, 1)  # strings of unknown rank are taken for a vector
     if x.shape.rank > 1:
         rows = from_tensor(x, ragged_rank=x.shape.rank - 1)
         return rows.with_flat_values(parts_of(name, rows.flat_values, cut, *options))
@@ -117,53 +116,14 @@ def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
         return strings.join(values, separator)
     for value in values:
         whole = binary(left, whole, value)
-    along = [binary(right, whole, v) if v.shape.rank else v for v in values]
+    along = [v if v.shape.rank == 0 else binary(right, whole, v) for v in values]
     return map_flat_values(lambda flat: strings.join(flat, separator), along)
-
-
-def _join_rows(x: np.ndarray, splits: np.ndarray, mark: bytes) -> np.ndarray:
-    ends = splits.tolist()
-    return _strings([mark.join(x[a:b]) for a, b in pairwise(ends)])
-
-
-def _infer_joined(x: Spec, splits: Spec, mark: bytes) -> Spec:
-    rows = None if splits.shape is None else splits.shape[0]
-    return Spec((None if rows is None else rows - 1,), dtypes.string)
-
-
-# The strings of each row of a ragged tensor, put together.
-JOIN_ROWS = Op(
-    "join_string_rows", "x splits", kernel=_join_rows, infer=_infer_joined, lower=None, grad=None,
-    match=(), register=False,
-)  # fmt: skip
 
 
 def reduce_join(
     inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
 ) -> Any:
     """The strings of each row put together; of everything without `axis`."""
-    x = values_of(inputs)
-    wanted = static("reduce_join", axis)
-    if wanted is None:
-        return strings.reduce_join(x.flat_values, None, keepdims, separator)
-    given = [wanted] if isinstance(wanted, int) else list(wanted)
-    axes = sorted(check_axis("reduce_join", a, x.shape.rank) for a in given)
-    for place in reversed(axes):
-        x = _joined(x, place, separator)
-    for place in axes if keepdims else ():
-        x = expand_dims(x, place) if isinstance(x, RaggedTensor) else dims.expand_dims(x, place)
-    return x
-
-
-def _joined(x: Any, axis: int, separator: str) -> Any:
-    if not isinstance(x, RaggedTensor):
-        return strings.reduce_join(x, axis, False, separator)
-    if axis > 1:
-        return x.with_values(_joined(x.values, axis - 1, separator))
-    if x.shape.rank != 2:
-        raise invalid("reduce_join", f"axis {axis} of rows that hold rows themselves", x)
-    mark = separator.encode()
-    if axis:
-        return apply(JOIN_ROWS, x.values, x.row_splits, mark=mark)
-    columns = x.to_tensor().numpy().T.tolist()
-    return to_tensor(_strings([mark.join(column) for column in columns]))
+    whole = partial(strings.reduce_join, separator=separator)
+    by_segment = partial(unsorted_segment_join, separator=separator)
+    return over_axes(whole, by_segment, inputs, axis, keepdims, "reduce_join")

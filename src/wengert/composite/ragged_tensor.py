@@ -272,7 +272,9 @@ def _show(value: Any) -> str:
 def check_axis(name: str, axis: Any, rank: int | None, what: str = "axis") -> int:
     """An axis as a non-negative number; a negative one needs to know the rank."""
     if rank is None:
-        raise invalid(name, f"`{what}` needs a known rank")
+        if axis >= 0:
+            return axis
+        raise invalid(name, f"a negative `{what}` needs a known rank")
     return shapes.check_axis(name, axis, rank)
 
 

@@ -58,14 +58,12 @@ def _rows(parts: tuple[np.ndarray, ...], sparse: tuple[bool, ...]) -> list[list[
 
 
 def _kernel(
-    *parts: np.ndarray, sparse: Any, hashed: bool, key: int, buckets: int, mark: bytes
+    *parts: np.ndarray, name: str, sparse: Any, hashed: bool, key: int, buckets: int, mark: bytes
 ) -> Any:
     rows = _rows(parts, sparse)
     if len({len(r) for r in rows}) > 1:
         counts = " and ".join(sorted({str(len(r)) for r in rows}))
-        raise invalid(
-            "sparse.cross", f"the features must have the same number of rows; got {counts}"
-        )
+        raise invalid(name, f"the features must have the same number of rows; got {counts}")
     places: list[tuple[int, int]] = []
     found: list[Any] = []
     widest = 0
@@ -108,20 +106,29 @@ def _crossed(name: str, inputs: Any, **attrs: Any) -> SparseTensor:
             raise invalid(name, "a feature has rows of values", x, help="Use tf.expand_dims.")
         parts += [one.indices, one.values, one.dense_shape] if is_sparse else [x]
         sparse.append(is_sparse)
-    return SparseTensor(*apply(CROSS, *parts, sparse=tuple(sparse), **attrs))
+    return SparseTensor(*apply(CROSS, *parts, name=name, sparse=tuple(sparse), **attrs))
 
 
 def cross(inputs: Any, name: Any = None, separator: str | None = None) -> SparseTensor:
     """Every combination of the features' values in a row, as text."""
-    mark = said("sparse.cross", separator, "separator", "_X_").encode()
-    return _crossed("sparse.cross", inputs, hashed=False, key=0, buckets=0, mark=mark)
+    return crossed("sparse.cross", inputs, separator)
+
+
+def crossed(name: str, inputs: Any, separator: str | None = None) -> SparseTensor:
+    """`cross` under the name that a program called."""
+    mark = said(name, separator, "separator", "_X_").encode()
+    return _crossed(name, inputs, hashed=False, key=0, buckets=0, mark=mark)
 
 
 def cross_hashed(
     inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: Any = None
 ) -> SparseTensor:
     """Every combination of the features' values in a row, as a number below `num_buckets`."""
-    name = "sparse.cross_hashed"
+    return crossed_hashed("sparse.cross_hashed", inputs, num_buckets, hash_key)
+
+
+def crossed_hashed(name: str, inputs: Any, num_buckets: Any, hash_key: Any) -> SparseTensor:
+    """`cross_hashed` under the name that a program called."""
     key = whole(name, hash_key, "hash_key", _KEY)
     buckets = whole(name, num_buckets, "num_buckets", 0)
     if buckets < 0:

@@ -72,7 +72,7 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     for other in sparse[1:]:
         _check_same_places("map_values", sparse[0], other)
     found = op(*map(_values, args), **{k: _values(v) for k, v in kwargs.items()})
-    if found.shape.rank is None or not found.shape[:1].is_compatible_with(sparse[0].values.shape):
+    if found.shape.rank == 0 or not found.shape[:1].is_compatible_with(sparse[0].values.shape):
         raise at_site(
             ValueError(
                 f"map_values: the function must keep the number of values; it made "

@@ -71,7 +71,7 @@ def _run_batched(graph: Graph, node: Node) -> Any:
             specs = [inner.specs[v] for v in inner.outputs]
             return [np.zeros((0, *[d or 0 for d in s.shape or ()]), s.dtype.np) for s in specs]
         rows = [
-            run(*[x[i] if a == 0 else x for x, a in zip(arrays, axes, strict=True)])
+            run(*[x[i, ...] if a == 0 else x for x, a in zip(arrays, axes, strict=True)])
             for i in range(count)
         ]
         return [np.stack(column) for column in zip(*rows, strict=True)]
