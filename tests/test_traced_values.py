@@ -121,7 +121,7 @@ CASES: dict[str, Case] = {
     ),
     "unravel_index": (lambda x, i: tf.unravel_index(i, tf.shape(x)), (X, PICK)),
     "stack of rows": (lambda x: tf.stack(x), (X,)),
-    "format": (lambda x: tf.strings.format("{} and {}", [x, [x, 1]]), (V,)),
+    "format": (lambda x: tf.strings.format("{} and {}", [x, [x, x]]), (V,)),
     "substr": (lambda i: tf.strings.substr("abcdef", i, 2), (N,)),
     "a size as a factor": (lambda x: x * tf.cast(tf.shape(x)[0], x.dtype), (X,)),
     "squeeze": (lambda x: tf.squeeze(x[:1]), (X,)),
