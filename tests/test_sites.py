@@ -149,3 +149,16 @@ def test_what_is_remembered_is_bounded(library: Any) -> None:
     assert len(distant._known) <= distant._MOST + 50
     library.through(15, library.compute)
     assert len(distant._known) < distant._MOST
+
+
+@pytest.mark.parametrize(
+    ("path", "library"),
+    [
+        ("/env/lib/python3.12/site-packages/jax/_src/core.py", True),
+        ("/env/lib/python3.12/site-packages/jax_plugins/xla_cuda13/__init__.py", True),
+        ("/env/lib/python3.12/site-packages/somebody/model.py", False),
+        ("/home/me/jax_model.py", False),
+    ],
+)
+def test_which_files_are_not_the_users(path: str, library: bool) -> None:
+    assert sites._is_library(path) is library

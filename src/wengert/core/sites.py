@@ -29,8 +29,8 @@ def _is_library(filename: str) -> bool:
         return True
     parts = path.replace("\\", "/").split("/")
     if "site-packages" in parts:
-        package = parts[parts.index("site-packages") + 1]
-        return package.removesuffix(".py") in _LIBRARIES
+        package = parts[parts.index("site-packages") + 1].removesuffix(".py")
+        return package in _LIBRARIES or package.startswith("jax_")  # its plugins
     return path.startswith(_STDLIB + os.sep) or filename.startswith(("<frozen", "<wengert"))
 
 
