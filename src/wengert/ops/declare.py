@@ -205,8 +205,7 @@ def static(name: str, value: Any) -> Any:
         value = Hooks.read(value)
     if isinstance(value, SymbolicTensor):
         return _symbolic(name, value)
-    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f":
-        value = _whole_floats(value)
+    value = _without_fractions(value)
     if isinstance(value, Value):
         value = value._array
     if isinstance(value, shapes.TensorShape):
@@ -223,8 +222,10 @@ def static(name: str, value: Any) -> Any:
         raise invalid_dtype(name, "whole numbers were expected", value) from None
 
 
-def _whole_floats(value: Any) -> Any:
-    """NumPy's floats that are whole numbers, as they come from its arithmetic on sizes."""
+def _without_fractions(value: Any) -> Any:
+    """NumPy's floats as integers, if they are whole, as they come from its arithmetic on sizes."""
+    if not isinstance(value, np.ndarray | np.generic) or value.dtype.kind != "f":
+        return value
     whole = np.isfinite(value) & (np.abs(value) < 2**53) & (value == np.floor(value))
     return np.asarray(value, np.int64) if whole.all() else value
 
