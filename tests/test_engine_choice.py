@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import multiprocessing
 import os
 import pickle
+import weakref
 from typing import Any
 
 import numpy as np
@@ -308,3 +310,23 @@ def test_a_scan_of_a_single_row_of_unknown_size(reverse: bool, jit: bool | None)
     assert f(tf.ones([1, 2])).numpy().tolist() == [[1.0, 1.0]]
     rows = [[3.0, 3.0], [1.0, 1.0]] if reverse else [[1.0, 1.0], [3.0, 3.0]]
     assert f(tf.ones([2, 2])).numpy().tolist() == rows
+
+
+def test_calls_that_do_not_fit_keep_nothing_alive() -> None:
+    @tf.function(
+        input_signature=[tf.TensorSpec([None]), tf.TensorSpec([], tf.int32), tf.TensorSpec([300, 300])]
+    )  # fmt: skip
+    def f(x: Any, n: Any, m: Any) -> Any:
+        z = tf.reduce_max(m @ m @ m)
+        if n > 0:
+            return x[0] + z
+        return z
+
+    seen = []
+    for _ in range(5):
+        m = tf.constant(np.ones((300, 300), np.float32))
+        f(tf.zeros([0]), tf.constant(0), m)
+        seen.append(weakref.ref(m))
+    del m
+    gc.collect()
+    assert [r() for r in seen] == [None] * 5

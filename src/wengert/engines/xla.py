@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +34,7 @@ from wengert.core.shapes import size
 from wengert.engines import devices, fixing
 from wengert.engines.host import known
 from wengert.engines.keeping import Keeper, anywhere, either
+from wengert.engines.repeated import named_once, read_often
 from wengert.graph.fingerprint import fingerprint
 from wengert.graph.ir import SMALL, Graph, inner_graphs
 from wengert.graph.passes import optimised
@@ -76,11 +77,11 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
     env: dict[int, Any] = dict(graph.constants)
     env.update(zip(graph.all_inputs(), arrays, strict=True))
     keeper, low.keeper = low.keeper, None  # for the outermost graph
-    often = _often(graph)
+    often = read_often(graph)
     for node in graph.nodes:
         given = [env[v] for v in node.inputs]
         if often and node.op.broadcasts:
-            given = _named_once(node, given, often)
+            given = named_once(node, given, often)
         try:
             results = _lower_node(graph, node, given, env, low)
         except Exception as error:
@@ -93,37 +94,6 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
         if low.follow is not None:
             low.follow(node)
     return [env[v] for v in graph.all_outputs()]
-
-
-# How many operations read a number before it gets a name of its own.
-_OFTEN = 8
-
-
-def _often(graph: Graph) -> dict[int, Any]:
-    """The numbers that many elementwise operations read, as unrolled loops have them."""
-    uses = Counter([v for n in graph.nodes if n.op.broadcasts for v in n.inputs])
-    return {
-        v: None
-        for v, c in graph.constants.items()
-        if uses[v] > _OFTEN and not c.ndim and c.dtype.num in dtypes.INEXACT
-    }
-
-
-def _named_once(node: Node, given: list[Any], often: dict[int, Any]) -> list[Any]:
-    """The same arguments, where a number that is read often is one value of the program.
-
-    JAX writes a scalar down anew wherever it is used, which takes as long as the operation. Of a
-    vector of one it makes a constant; XLA sees the number through the reshape.
-    """
-    if all(isinstance(x, np.ndarray) for x in given):
-        return given  # worked out at once
-    found = [*given]
-    for k, v in enumerate(node.inputs):
-        if v in often:
-            if often[v] is None:
-                often[v] = jax.lax.reshape(given[k].reshape(1), ())
-            found[k] = often[v]
-    return found
 
 
 def _explained(error: Exception, node: Node, given: list[Any], env: dict[int, Any]) -> Exception:
@@ -447,10 +417,11 @@ def prepare(
     """The executable with which `run` begins."""
     if jit:
         return demanded(graph, arrays, donate)
-    unfit = graph.cache.get("unfit")
-    key = (tuple([a.shape for a in arrays]), devices.target()) if unfit is not None else None
-    if unfit is not None and key in unfit:
-        raise unfit[key]
+    unfit: dict[Any, str] | None = graph.cache.get("unfit")
+    if unfit is not None:
+        why = unfit.get(_shapes(arrays))
+        if why is not None:
+            raise NotWithThese(why)
     try:
         return executable(graph, arrays, donate)
     except NotFixed:
@@ -458,10 +429,13 @@ def prepare(
     except Exception as error:
         if not getattr(error, "_placed", False):
             raise
-        key = (tuple([a.shape for a in arrays]), devices.target())
-        found = NotWithThese(str(error))
-        graph.cache.setdefault("unfit", {})[key] = found
-        raise found from error
+        # The words alone: the error itself would keep the arrays of this call.
+        graph.cache.setdefault("unfit", {})[_shapes(arrays)] = str(error)
+        raise NotWithThese(str(error)) from error
+
+
+def _shapes(arrays: list[Any]) -> Any:
+    return tuple([a.shape for a in arrays]), devices.target()
 
 
 def run(
