@@ -27,21 +27,24 @@ def needs_host(node: Node) -> bool:
     return not lowers or node.op.name in CALLS_BACK
 
 
-def _stays(node: Node) -> bool:
+def _stays(graph: Graph, node: Node) -> bool:
     if needs_host(node) or node.op.name in _ROWS or node.op.name == "call":
         return True
-    return any(_stays(n) for g in inner_graphs(node) for n in g.nodes)
+    if node.op.name == "fit_rows":  # of a loop's rows, which are a list where their sizes differ
+        shape = graph.specs[node.inputs[1]].shape
+        return shape is None or None in shape[1:]
+    return any(_stays(g, n) for g in inner_graphs(node) for n in g.nodes)
 
 
 def with_islands(graph: Graph) -> Graph:
     """The graph with its compilable stretches as calls; itself, if nothing keeps it on the host."""
-    if len(graph.nodes) < _LEAST or not any(map(_stays, graph.nodes)):
+    if len(graph.nodes) < _LEAST or not any(_stays(graph, n) for n in graph.nodes):
         return graph
     new = graph.copy()
     new.nodes = []
     stretch: list[Node] = []
     for k, node in enumerate([*graph.nodes, None]):
-        if node is not None and not _stays(node):
+        if node is not None and not _stays(graph, node):
             stretch.append(node)
             continue
         new.nodes.extend(_island(graph, stretch, graph.nodes[k:]))
