@@ -322,11 +322,11 @@ def test_calls_that_do_not_fit_keep_nothing_alive() -> None:
             return x[0] + z
         return z
 
-    seen = []
-    for _ in range(5):
+    def call() -> weakref.ref[Any]:
         m = tf.constant(np.ones((300, 300), np.float32))
         f(tf.zeros([0]), tf.constant(0), m)
-        seen.append(weakref.ref(m))
-    del m
+        return weakref.ref(m)
+
+    seen = [call() for _ in range(5)]
     gc.collect()
     assert [r() for r in seen] == [None] * 5
