@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert.engines import xla
+from wengert.engines import executables
 from wengert.functions.function import MOST_TRACES
 
 
@@ -111,17 +111,17 @@ def test_executables_are_bounded() -> None:
     with tf.engine("xla"):
         for k in range(3):
             tf.function(lambda x, k=k: x * float(k), autograph=False)(tf.ones([2]))
-    assert 0 < len(xla._cache) <= xla.MOST
+    assert 0 < len(executables._cache) <= executables.MOST
 
 
 def test_equal_functions_share_an_executable() -> None:
     x = tf.ones([3])
     make = lambda: tf.function(lambda x: tf.sin(x) * 12345.0, autograph=False, jit_compile=True)
     make()(x)
-    before = len(xla._cache)
+    before = len(executables._cache)
     for _ in range(5):
         make()(x)
-    assert len(xla._cache) == before
+    assert len(executables._cache) == before
 
 
 def dropped(make: Callable[[], list[Any]]) -> None:

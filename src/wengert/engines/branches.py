@@ -9,8 +9,9 @@ import numpy as np
 from wengert.core.errors import describe
 from wengert.core.lazy import lax
 from wengert.core.lowering import NotFixed
-from wengert.engines import host, xla
+from wengert.engines import host
 from wengert.engines.inside import Inside, report
+from wengert.engines.lower import LOWERINGS, lower_graph
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
@@ -43,7 +44,7 @@ def _lower_switch(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) ->
     common = len(node.outputs) - sum(attrs["own"])
     if isinstance(index, np.ndarray) and common == len(node.outputs):  # known by the shapes
         taken = int(index) if 0 <= int(index) <= last else last
-        return xla.lower_graph(attrs["branches"][taken], arrays, low)
+        return lower_graph(attrs["branches"][taken], arrays, low)
     index = lax.convert_element_type(index, np.int32)
     index = lax.select((index < 0) | (index > last), np.int32(last), index)
     parts = [Inside(low, b, dict(enumerate(arrays))) for b in attrs["branches"]]
@@ -83,4 +84,4 @@ def _check_shapes(found: list[Any]) -> None:
 
 
 host.RUNNERS.update(switch=_run_switch)
-xla.LOWERINGS.update(switch=_lower_switch)
+LOWERINGS.update(switch=_lower_switch)

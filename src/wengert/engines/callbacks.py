@@ -16,7 +16,7 @@ from wengert.core.errors import at_site
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import NotFixed, fail_if
 from wengert.core.variable import CALLED_BACK
-from wengert.engines import xla
+from wengert.engines.lower import LOWERINGS, cannot
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
@@ -27,7 +27,7 @@ def _lower_host_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any)
     specs = [graph.specs[v] for v in node.outputs]
     for spec in specs:
         if spec.dtype is dtypes.string:
-            raise xla.cannot(node, "its result is a string")
+            raise cannot(node, "its result is a string")
         if spec.shape is None or None in spec.shape:
             raise NotFixed(
                 f"the results of {attrs['name']} have no fixed shape; give `Tout` as tf.TensorSpec "
@@ -94,4 +94,4 @@ class _Passed:
         return lax.bitcast_convert_type(x, self.dtype) if self.wide else x
 
 
-xla.LOWERINGS.update(host_call=_lower_host_call)
+LOWERINGS.update(host_call=_lower_host_call)

@@ -11,6 +11,7 @@ from wengert.core.lowering import NotFixed, NotWithThese, fail_if
 from wengert.engines import branches, callbacks, choice, host, loops, shorter, undo, xla
 from wengert.engines.inside import Inside, as_arrays
 from wengert.engines.islands import with_islands
+from wengert.engines.lower import LOWERINGS, lower_graph
 from wengert.graph.ir import Graph
 from wengert.graph.pairs import with_pairs
 from wengert.graph.records import Node
@@ -54,7 +55,7 @@ def _chosen(inner: Graph, arrays: list[Any]) -> list[Any]:
 
 
 def _lower_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
-    return xla.lower_graph(attrs["graph"], given, low)
+    return lower_graph(attrs["graph"], given, low)
 
 
 # Batches.
@@ -119,7 +120,7 @@ def _run_reload(graph: Graph, node: Node) -> Any:
 host.RUNNERS.update(
     batched=_run_batched, flush=_run_flush, host_call=_run_host_call, reload=_run_reload
 )
-xla.LOWERINGS.update(batched=_lower_batched)
+LOWERINGS.update(batched=_lower_batched)
 host.RUNNERS.update(call=_run_call)
-xla.LOWERINGS.update(call=_lower_call)
+LOWERINGS.update(call=_lower_call)
 host.PREPARE[0] = lambda graph: with_pairs(with_islands(graph))

@@ -12,7 +12,8 @@ import numpy as np
 
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import fail_if, gathering, ranging
-from wengert.engines import xla
+from wengert.engines.keeping import anywhere, either
+from wengert.engines.lower import lower_graph
 from wengert.graph.ir import Graph
 from wengert.ops.rows import Blank
 
@@ -45,7 +46,7 @@ class Inside:
             with gathering() as checks, ExitStack() as known:
                 for place, ends in self.ranges.items():
                     known.enter_context(ranging(arrays[place], *ends))
-                results = xla.lower_graph(self.graph, arrays, self.low)
+                results = lower_graph(self.graph, arrays, self.low)
             wanted = self.low.wanted
         finally:
             self.low.wanted = outer
@@ -53,7 +54,7 @@ class Inside:
         self.checks = bool(checks)
         self.left = [k for k, x in enumerate(results) if isinstance(x, Blank)]
         results = [lax.full((), 0, x.dtype) if isinstance(x, Blank) else x for x in results]
-        bad = xla.either([xla.anywhere(c) for c in checks])
+        bad = either([anywhere(c) for c in checks])
         return as_arrays(results), bad, [w for w, _, _ in wanted]
 
     def shapes(self, *given: Any) -> Found:

@@ -7,7 +7,7 @@ suits its work.
 
 from __future__ import annotations
 
-from wengert.engines import xla
+from wengert.engines.lower import LOWERINGS
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
 from wengert.ops.nodes import CALL
@@ -23,7 +23,7 @@ _ROWS = ("new_rows", "write_row", "read_row", "put_row", "add_row", "stack_rows"
 
 def needs_host(node: Node) -> bool:
     """Whether only the host can run a node."""
-    lowers = node.op.lower is not None or node.op.name in xla.LOWERINGS
+    lowers = node.op.lower is not None or node.op.name in LOWERINGS
     return not lowers or node.op.name in CALLS_BACK
 
 

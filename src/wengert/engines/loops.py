@@ -15,8 +15,9 @@ import numpy as np
 from wengert.core.errors import describe
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import NotFixed
-from wengert.engines import host, xla
+from wengert.engines import host
 from wengert.engines.inside import Inside, as_arrays, report
+from wengert.engines.lower import LEAST, LOWERINGS
 from wengert.engines.trips import counters, most_turns
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
@@ -86,7 +87,7 @@ def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> A
     if length is not None and not stacks and attrs["test"] is not None:
         length = length if length * sum(map(_bytes, shapes[states:])) <= _MOST_BYTES else None
     key = node.outputs[0]
-    room = low.room.get(key, xla.LEAST) if length is None else length
+    room = low.room.get(key, LEAST) if length is None else length
     buffers = [lax.full((room, *s.shape), 0, s.dtype) for s in shapes[states:]]
     if not room and (buffers or stacks):
         return [turn, *state, *buffers]  # it has no turns, and JAX no row to write
@@ -205,4 +206,4 @@ def _check_state(state: list[Any], found: Any) -> None:
 
 
 host.RUNNERS.update(loop=_run_loop)
-xla.LOWERINGS.update(loop=_lower_loop)
+LOWERINGS.update(loop=_lower_loop)

@@ -16,6 +16,7 @@ import numpy as np
 from wengert.core.errors import describe
 from wengert.core.sites import Site, locate
 from wengert.engines import choice, xla
+from wengert.engines.executables import executable
 from wengert.engines.islands import needs_host
 from wengert.functions import tracing_state
 from wengert.graph.ir import Graph
@@ -118,7 +119,7 @@ def compiler_text(concrete: Any, stage: str) -> str:
     graph: Graph = concrete.graph
     xla.check_lowers(graph)
     arrays = [_zeros(graph, v) for v in graph.all_inputs()]
-    found = xla.executable(graph, arrays, ())
+    found = executable(graph, arrays, ())
     if stage in ("hlo", "stablehlo", "hlo_serialized"):
         return found.lowered_text()
     return found.run.as_text()

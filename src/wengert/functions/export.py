@@ -21,7 +21,9 @@ from wengert.core.lazy import jax, lax
 from wengert.core.lowering import gathering
 from wengert.core.sites import locate
 from wengert.core.variable import Variable
-from wengert.engines import choice, control, xla
+from wengert.engines import choice, control
+from wengert.engines.keeping import anywhere
+from wengert.engines.lower import Lowering, lower_graph
 from wengert.functions.trace import Trace
 from wengert.graph.ir import SMALL, Graph
 from wengert.graph.passes import optimised
@@ -196,11 +198,11 @@ class _Body:
         lifted.constants = {v: c for v, c in lifted.constants.items() if v not in self.hoisted}
         self.checks, places = [], {}
         with gathering() as flags:
-            low = xla.Lowering(self.room, self._follower(flags, places))
-            results = xla.lower_graph(lifted, arrays, low)
+            low = Lowering(self.room, self._follower(flags, places))
+            results = lower_graph(lifted, arrays, low)
         self.rooms = [Room(room, places.get(key, "")) for _, key, room in low.wanted]
         given = [jax.numpy.asarray(r) for r in results]
-        ended = [lax.reshape(jax.numpy.asarray(xla.anywhere(f)), (1,)) for f in flags]
+        ended = [lax.reshape(jax.numpy.asarray(anywhere(f)), (1,)) for f in flags]
         checks = [lax.concatenate(ended, 0)] if ended else []
         return (*given, *checks, *[w for w, _, _ in low.wanted])
 

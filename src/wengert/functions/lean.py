@@ -14,6 +14,7 @@ from wengert.core.compiler import FORKED
 from wengert.core.interrupts import uninterrupted
 from wengert.core.variable import TAKEN
 from wengert.engines import choice, devices, host, xla
+from wengert.engines.executables import WATCHED
 from wengert.functions.execute import is_small, put_back
 from wengert.graph.ir import Graph
 from wengert.graph.records import Draw
@@ -134,7 +135,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
     count, flagged = len(graph.outputs), compiled.flagged
     ends = count + len(writes)
     forced = choice._forced
-    direct, watched = compiled.direct(), xla.WATCHED
+    direct, watched = compiled.direct(), WATCHED
     # A variable that is written without being read is not given back by a step that fails.
     kept = [h.initial is not None for h in graph.written()]
     places = {v._id: k for k, v in enumerate(reads)}
@@ -204,7 +205,7 @@ _FETCHED = 1 << 12
 
 def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
     """The lean way on an accelerator: everything is there, and nobody else holds what is taken."""
-    place, direct, watched = compiled.place, compiled.direct(), xla.WATCHED
+    place, direct, watched = compiled.place, compiled.direct(), WATCHED
     reads, writes, locks = trace.reads, trace.writes, _locks(trace)
     count = len(graph.outputs)
     forced = choice._forced

@@ -31,7 +31,7 @@ from wengert.core.symbolic import SymbolicTensor, Unranked, as_number
 from wengert.core.tables import IMPORTED
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
-from wengert.engines import xla
+from wengert.engines.lower import LOWERINGS, lower_graph
 from wengert.functions.host_calls import called_back
 from wengert.functions.inner import make_graph, snapshot
 from wengert.functions.replay import REPLAYS
@@ -340,8 +340,8 @@ def _lower(graph: Graph, node: Any, given: list[Any], attrs: dict[str, Any], low
         found = dict(zip(open_, xs, strict=True)) | fixed
         return _flat(call.call([found[k] for k in range(len(given))]))
 
-    return xla.lower_graph(make_graph("later", specs, run), [given[k] for k in open_], low)
+    return lower_graph(make_graph("later", specs, run), [given[k] for k in open_], low)
 
 
 REPLAYS["later"] = _replay
-xla.LOWERINGS["later"] = _lower
+LOWERINGS["later"] = _lower

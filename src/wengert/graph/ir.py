@@ -548,6 +548,11 @@ def inner_graphs(node: Node) -> list[Graph]:
     ]
 
 
+def all_graphs(graph: Graph) -> list[Graph]:
+    """A graph and those within it."""
+    return [graph, *[g for node in graph.walk() for g in inner_graphs(node)]]
+
+
 def _carried(graph: Graph, node: Node, shape: tuple[Any, ...]) -> tuple[Any, ...]:
     """Sizes of an elementwise result: where one input decides, its unknown size is carried on."""
     given = [graph.sizes(v) or () for v in node.inputs]

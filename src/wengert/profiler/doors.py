@@ -17,7 +17,7 @@ from wengert.core import apply as core
 from wengert.core.context import get_state
 from wengert.core.op import Op
 from wengert.core.tensor import Tensor, Value
-from wengert.engines.xla import WATCHED, Executable
+from wengert.engines.executables import WATCHED, Executable
 from wengert.explain.standing import replaced
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.function import Function

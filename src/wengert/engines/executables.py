@@ -1,0 +1,224 @@
+"""Executables: graphs compiled for one set of closed shapes, kept by content.
+
+Equal graphs share them. What can fail ends in one flag; new values of variables are chosen by it, so
+a failed step changes nothing. What is done about the flag is for the engine that runs them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from wengert.core.compiler import FORKED, begin, options
+from wengert.core.interrupts import uninterrupted
+from wengert.core.lazy import jax
+from wengert.core.lowering import NotSupported, gathering
+from wengert.engines import devices, fixing
+from wengert.engines.keeping import Keeper, anywhere, either
+from wengert.engines.lower import Lowering, lower_graph
+from wengert.graph.fingerprint import fingerprint
+from wengert.graph.ir import SMALL, Graph, all_graphs, inner_graphs
+from wengert.graph.passes import optimised
+from wengert.graph.records import Node
+
+MOST = 256
+
+_cache: OrderedDict[Any, Executable] = OrderedDict()
+_lock = threading.Lock()
+_WHAT = "compiled functions"
+# Whether all calls go through `Executable.passed`, for a profile to see them.
+WATCHED = [False]
+
+
+class Executable:
+    """A compiled graph for one set of shapes, and of values of those inputs that make shapes."""
+
+    def __init__(
+        self, graph: Graph, arrays: list[Any], donate: tuple[int, ...], place: Any = None
+    ) -> None:
+        self.room: dict[int, int] = {}
+        self.place = place
+        self.graph = _bare(graph)
+        self.donate = donate
+        self.fixed = fixing.values(graph, arrays)
+        self.given = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
+        self.wide = any(a.dtype.itemsize >= 8 and a.dtype.kind in "iufc" for a in arrays)
+        self.hoisted = [v for v, c in optimised(graph).constants.items() if c.size > SMALL]
+        self.flagged = False
+        self.errors: list[BaseException] = []
+        self.wants: list[tuple[int, int]] = []
+        self.growing = threading.Lock()
+        self._compile()
+
+    @property
+    def settled(self) -> bool:
+        """Whether it never asks for more room."""
+        return not self.wants
+
+    def call(self, arrays: list[Any], run: Any) -> Any:
+        """Runs a program of the executable, in 64-bit mode where 64-bit arrays come in."""
+        if FORKED[0]:
+            begin(_WHAT)
+        if self.place is not None:
+            arrays = devices.moved(arrays, self.place)
+        return self.passed(*arrays, run=run)
+
+    def direct(self) -> Callable[..., Any]:
+        """The same as `passed` with less around it, of a settled one (others compile again)."""
+        return self.passed if self.wide or self.extra else self.run
+
+    def passed(self, *arrays: Any, run: Any = None) -> Any:
+        """Runs on arrays that are in NumPy's memory or where the executable runs."""
+        run = self.run if run is None else run
+        if self.wide:
+            with jax.enable_x64(True):
+                return run(*arrays, *self.extra)
+        return run(*arrays, *self.extra)
+
+    def grown(self, wants: list[tuple[int, int]], wanted: list[int]) -> bool:
+        """Whether a run asked for more room than it had; there is room enough afterwards.
+
+        `wants` are those of the program that ran: another thread may have made another since.
+        """
+        more = [(k, w) for w, (k, room) in zip(wanted, wants, strict=True) if w > room]
+        if not more:
+            return False
+        with self.growing:
+            before = dict(self.room)
+            for key, rows in more:
+                self.room[key] = max(self.room.get(key, 0), 1 << (rows - 1).bit_length())
+            if self.room != before:
+                self._compile()
+        return True
+
+    def why_failed(self) -> BaseException | bool:
+        """The first error of Python in the run that has just failed; `True` if it was no such."""
+        found = self.errors[0] if self.errors else True
+        self.errors.clear()
+        return found
+
+    @uninterrupted  # JAX imports some of its modules here, and is lost with one half imported
+    def _compile(self) -> None:
+        graph, hoisted = optimised(self.graph), self.hoisted
+        outputs, count = len(graph.outputs), len(graph.all_inputs())
+        flagged: list[bool] = []
+        wants: list[tuple[int, int]] = []
+
+        def program(*given: Any) -> Any:
+            low = Lowering(self.room, None, self.errors)
+            lifted = graph.copy()
+            lifted.cache["optimised"] = lifted
+            lifted.constants = {v: c for v, c in graph.constants.items() if v not in hoisted}
+            lifted.inputs = [*lifted.inputs]
+            env_extra = dict(zip(hoisted, given[count:], strict=True))
+            inputs = [self.fixed.get(k, x) for k, x in enumerate(given[:count])]
+            with gathering() as checks:
+                low.keeper = keeper = Keeper(graph, inputs, checks, low)
+                found = _with_extra(lifted, inputs, env_extra, low)
+            results, news = found[:outputs], found[outputs:]
+            flagged.append(bool(checks))
+            wants[:] = [(key, room) for _, key, room in low.wanted]
+            if not checks and not low.wanted:
+                return (*results, *news)
+            failed = either([anywhere(c) for c in checks])
+            return (*results, *keeper.kept(news), failed, *[w for w, _, _ in low.wanted])
+
+        with jax.enable_x64(True), devices.scope(self.place):
+            jitted = jax.jit(program, donate_argnums=self.donate)
+            extra = [graph.constants[v] for v in hoisted]
+            try:
+                lowered = jitted.lower(*self.given, *extra)
+                self.lowered_text = lowered.as_text
+                run = lowered.compile(options(_has_half(graph)))
+            except Exception as error:
+                notes = getattr(error, "__notes__", [])
+                notes[:] = [n for n in notes if "JAX_TRACEBACK_FILTERING" not in n]
+                why = _unsupported(error)
+                if why is None:
+                    raise
+                raise NotSupported(why) from error
+            self.extra = jax.device_put(extra, self.place)  # once, and in 64-bit mode
+        # All at once: other threads may be running the program that was here.
+        self.program = run, flagged[-1], wants
+        self.run, self.flagged, self.wants = self.program
+
+
+def _unsupported(error: Exception) -> str | None:
+    """What JAX or XLA does not know how to compute on this device, if an error is about that."""
+    missing = isinstance(error, NotImplementedError) and not hasattr(error, "_placed")
+    if missing or (isinstance(error, jax.errors.JaxRuntimeError) and "UNIMPLEMENTED" in str(error)):
+        lines = str(error).replace("UNIMPLEMENTED:", "").strip().splitlines()
+        return lines[0].rstrip(".") if lines else type(error).__name__
+    return None
+
+
+def _has_half(graph: Graph) -> bool:
+    """Whether numbers of half precision take part."""
+    found = (s.dtype for g in all_graphs(graph) for s in g.specs.values())
+    return any(kind.size == 2 and kind.is_floating for kind in found)
+
+
+def _bare(graph: Graph) -> Graph:
+    """The graph without its variables and captures, which a kept executable must not keep alive."""
+    new = optimised(graph).copy()
+    new.parent = None
+    new.origin, new.origins, new.variables = new, [], {}
+    new.captures = {k: (None, v) for k, (_, v) in new.captures.items()}
+    for held in new.held.values():
+        held.variable = None  # type: ignore[assignment]  # only the values matter here
+    new.nodes = [_bare_node(node) for node in new.nodes]
+    new.cache["optimised"] = new
+    return new
+
+
+def _bare_node(node: Node) -> Node:
+    if not inner_graphs(node):
+        return node
+
+    def bare(attr: Any) -> Any:
+        if isinstance(attr, Graph):
+            return _bare(attr)
+        return tuple(map(bare, attr)) if type(attr) is tuple else attr
+
+    attrs = {k: bare(a) for k, a in node.attrs.items()}
+    return Node(node.op, node.inputs, node.outputs, attrs, node.site)
+
+
+def _with_extra(graph: Graph, given: Any, extra: dict[int, Any], low: Lowering) -> list[Any]:
+    if not extra:
+        return lower_graph(graph, given, low)
+    graph.captures = {**graph.captures, **{("hoisted", v): (None, v) for v in extra}}
+    order = dict(zip(_plain_inputs(graph, extra), given, strict=True)) | extra
+    return lower_graph(graph, [order[v] for v in graph.all_inputs()], low)
+
+
+def _plain_inputs(graph: Graph, extra: dict[int, Any]) -> list[int]:
+    return [v for v in graph.all_inputs() if v not in extra]
+
+
+def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Executable:
+    """The executable for a graph and the shapes of these arrays, compiled at first need."""
+    place = devices.target()
+    key: Any = (tuple([(a.shape, a.dtype.num) for a in arrays]), donate, place)
+    if "fixed" in graph.cache:
+        key = (*key, *[(k, v.tobytes()) for k, v in fixing.values(graph, arrays).items()])
+    mine = graph.cache.setdefault("xla", {})
+    found = mine.get(key)
+    if found is not None and not FORKED[0]:
+        return found
+    content = (fingerprint(graph), key)
+    with _lock:
+        found = _cache.get(content)
+    if found is None or FORKED[0]:
+        begin(_WHAT)
+        found = Executable(graph, arrays, donate, place)
+        with _lock:
+            _cache[content] = found
+            while len(_cache) > MOST:
+                _cache.popitem(last=False)
+    if len(mine) >= MOST:
+        mine.clear()
+    mine[key] = found
+    return found

@@ -1,0 +1,185 @@
+"""The lowering of a graph: its nodes, one by one, as operations of JAX.
+
+Shape arithmetic is worked out on the way, so what is left is free of unknown sizes. What is made of
+the result, a compiled program or a file, is not its business.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dims, dtypes
+from wengert.core.apply import explain_failure
+from wengert.core.errors import NotCompiledError, at_site, invalid
+from wengert.core.lowering import NotFixed, as_value, is_symbol
+from wengert.core.op import Spec
+from wengert.core.shapes import size
+from wengert.engines import fixing
+from wengert.engines.host import known
+from wengert.engines.keeping import Keeper
+from wengert.engines.repeated import named_once, read_often
+from wengert.graph.ir import SMALL, Graph
+from wengert.graph.passes import optimised
+from wengert.graph.records import Node
+
+# How a node that holds graphs is lowered; the file of each kind fills in its own.
+LOWERINGS: dict[str, Callable[..., Any]] = {}
+# Rows that a stack of unknown length has room for at first.
+LEAST = 64
+
+
+class Lowering:
+    """One lowering under way: the room for stacks of unknown length, by loop.
+
+    `wanted` gathers (number of rows wanted, loop, room that there is); `follow` hears of each
+    node when it is lowered; `errors` is where Python that the program calls puts its own.
+    """
+
+    def __init__(
+        self,
+        room: dict[int, int],
+        follow: Callable[[Node], None] | None = None,
+        errors: list[BaseException] | None = None,
+    ) -> None:
+        self.room = room
+        self.follow = follow
+        self.errors: list[BaseException] = [] if errors is None else errors
+        self.wanted: list[tuple[Any, int, int]] = []
+        self.keeper: Keeper | None = None
+
+
+def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
+    """The outputs of a graph for JAX arrays (or known NumPy arrays) as inputs."""
+    graph = optimised(graph)
+    env: dict[int, Any] = dict(graph.constants)
+    env.update(zip(graph.all_inputs(), arrays, strict=True))
+    keeper, low.keeper = low.keeper, None  # for the outermost graph
+    often = read_often(graph)
+    for node in graph.nodes:
+        given = [env[v] for v in node.inputs]
+        if often and node.op.broadcasts:
+            given = named_once(node, given, often)
+        try:
+            results = _lower_node(graph, node, given, env, low)
+        except Exception as error:
+            if isinstance(error, NotFixed):
+                fixing.note_sources(error, graph, node, env)
+            raise _explained(error, node, given, env) from error.__cause__
+        env.update(zip(node.outputs, results, strict=True))
+        if keeper is not None:
+            keeper.choose(node, env)
+        if low.follow is not None:
+            low.follow(node)
+    return [env[v] for v in graph.all_outputs()]
+
+
+def _explained(error: Exception, node: Node, given: list[Any], env: dict[int, Any]) -> Exception:
+    """The error of a node that does not lower, in the words and at the line of its operation."""
+    if getattr(error, "_placed", False):
+        return error
+    found: Any = error
+    if hasattr(error, "site"):
+        found.__notes__ = [n for n in found.__notes__ if not n.startswith("  --> ")]
+        at_site(found, node.site)
+    elif isinstance(error, NotFixed) or node.op.name in LOWERINGS:
+        found.add_note(f"  in {node.op.name}, while compiling")
+        at_site(found, node.site)
+    else:
+        specs = [Spec(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]
+        attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in node.attrs.items()}
+        found = explain_failure(node.op, specs, attrs, error, node.site)
+    found._placed = True  # outer nodes leave it
+    return found
+
+
+def _lower_node(
+    graph: Graph, node: Node, given: list[Any], env: dict[int, Any], low: Lowering
+) -> Any:
+    attrs, symbolic = node.attrs, False
+    if node.open:
+        attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in attrs.items()}
+        found = [leaf for a in node.attrs.values() for leaf in dims.leaves(a)]
+        symbolic = any(is_symbol(_number(leaf, env)) for leaf in found)
+    special = LOWERINGS.get(node.op.name)
+    if special is not None:
+        return special(graph, node, given, attrs, low)
+    if node.op.name in ("shape", "size"):
+        if any(map(is_symbol, given[0].shape)):
+            sizes = given[0].shape if node.op.name == "shape" else math.prod(given[0].shape)
+            return (as_value(sizes, attrs["dtype"].np),)
+        like = given[0] if isinstance(given[0], np.ndarray) else _Sized(given[0].shape)
+        return (np.asarray(node.op.kernel(like, **attrs)),)
+    if node.open and not symbolic:
+        _check_numbers(node, given, attrs)
+    if node.op.name == "new_rows":
+        given = [_counted(graph, node.inputs[0], env)]
+    known_now = all(isinstance(x, np.ndarray) for x in given) and node.op.name not in _AS_ROWS
+    if known_now and not symbolic and _is_small(graph, node):
+        with np.errstate(all="ignore"):
+            found = node.op.kernel(*given, **attrs)
+        return tuple(np.asarray(x) for x in ((found,) if node.op.outputs == 1 else found))
+    if node.op.lower is None:
+        raise cannot(node, "it has no form in XLA (data-dependent shapes, strings)")
+    found = node.op.lower(*given, **attrs)
+    return (found,) if node.op.outputs == 1 else found
+
+
+def _check_numbers(node: Node, given: list[Any], attrs: dict[str, Any]) -> None:
+    """Refuses sizes and positions that were open while tracing, in the words of the shape rule."""
+    if any(is_symbol(d) for x in given for d in x.shape):
+        return
+    specs = [Spec(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]
+    found = node.op.infer(*specs, **attrs)
+    for out in (found,) if isinstance(found, Spec) else found:
+        sizes = list(out.shape or ())
+        if any(isinstance(d, int) and d < 0 for d in sizes):
+            raise invalid(node.op.name, f"a size must not be negative; got {sizes}")
+
+
+# On the host these make lists of rows, which XLA does not know.
+_AS_ROWS = ("new_rows", "write_row", "put_row", "add_row", "cut_rows", "as_rows", "drop_row",
+            "insert_row")  # fmt: skip
+
+
+class _Sized:
+    """Answers for the shape of a JAX array."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+        self.size = int(np.prod(shape, dtype=np.int64))
+
+
+def _is_small(graph: Graph, node: Node) -> bool:
+    if not node.inputs or node.op.effect:
+        return False
+    return all((size(graph.specs[v].shape) or 0) <= SMALL for v in node.outputs)
+
+
+def _number(leaf: Any, env: dict[int, Any]) -> int:
+    _, value, place = leaf.args
+    if leaf.kind == "size":
+        return env[value].shape[place]
+    if not isinstance(env[value], np.ndarray):
+        raise NotFixed("a shape or index depends on the values of tensors")
+    return known(leaf, env)
+
+
+def _counted(graph: Graph, value: int, env: dict[int, Any]) -> Any:
+    """A number of rows as a symbol, where it was worked out from sizes that are symbols."""
+    content = None if isinstance(env[value], np.ndarray) else graph.content(value)
+    count: Any = None if content is None else content[()]
+    if type(count) is dims.Dim and all(
+        leaf.kind == "size" and leaf.args[1] in env for leaf in count.leaves()
+    ):
+        return count.moved(lambda leaf: _number(leaf, env))
+    return env[value]
+
+
+def cannot(node: Node, why: str) -> Exception:
+    """The error for a node that XLA cannot run."""
+    text = f"{node.op.name}: XLA cannot run this operation: {why}. Leave out jit_compile=True, or "
+    return at_site(NotCompiledError(None, None, text + "move it out of the function."), node.site)
