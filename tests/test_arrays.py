@@ -249,6 +249,8 @@ TYPE_ERRORS: dict[str, Callable[[], Any]] = {
     "zeros of a fraction": lambda: tf.zeros([2.5]),
     "one_hot of mixed values": lambda: tf.one_hot([0], 2, on_value=1.0, off_value=0),
     "one_hot of booleans without values": lambda: tf.one_hot([0], 2, dtype=tf.bool),
+    "one_hot of fractions": lambda: tf.one_hot(np.array([0.5]), 2),
+    "one_hot of a Python float": lambda: tf.one_hot(1.0, 2),
     "pad with a fraction": lambda: tf.pad([1, 2], [[1, 1]], constant_values=2.5),
     "reverse_sequence without an axis": lambda: tf.reverse_sequence(x23(), [1, 2]),
     "update of another dtype": lambda: tf.tensor_scatter_nd_update([1, 2], [[0]], [5.0]),
@@ -314,6 +316,58 @@ GOLDEN: dict[str, tuple[Callable[[], Any], tuple[str, Any]]] = {
     "one_hot takes the dtype of its value": (
         lambda: tf.one_hot([0], 2, on_value=5, off_value=-1),
         ("int32", [[5, -1]]),
+    ),
+    "one_hot of NumPy's whole floats": (
+        lambda: tf.one_hot(np.array([0.0, 2.0]), 3),
+        ("float32", [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+    ),
+    "one_hot of one NumPy float": (
+        lambda: tf.one_hot(np.float32(1), 2),
+        ("float32", [0.0, 1.0]),
+    ),
+    "one_hot of NumPy's booleans": (
+        lambda: tf.one_hot(np.array([True, False]), 2),
+        ("float32", [[0.0, 1.0], [1.0, 0.0]]),
+    ),
+    "invert_permutation of NumPy's whole floats": (
+        lambda: tf.math.invert_permutation(np.array([1.0, 2.0, 0.0])),
+        ("int32", [2, 0, 1]),
+    ),
+    "unravel_index of NumPy's whole floats": (
+        lambda: tf.unravel_index(np.array([1.0, 2.0]), [2, 2]),
+        ("int32", [[0, 1], [1, 0]]),
+    ),
+    "reverse_sequence by NumPy's whole floats": (
+        lambda: tf.reverse_sequence([[1, 2, 3]], np.array([2.0]), 1),
+        ("int32", [[2, 1, 3]]),
+    ),
+    "dynamic_partition by NumPy's whole floats": (
+        lambda: tf.dynamic_partition([1, 2], np.array([1.0, 0.0]), 2)[0],
+        ("int32", [2]),
+    ),
+    "dynamic_stitch by NumPy's whole floats": (
+        lambda: tf.dynamic_stitch([np.array([1.0, 0.0])], [[1, 2]]),
+        ("int32", [2, 1]),
+    ),
+    "in_top_k of NumPy's whole floats": (
+        lambda: tf.math.in_top_k(np.array([1.0]), [[1.0, 2.0]], 1),
+        ("bool", [True]),
+    ),
+    "in_top_k of NumPy's short numbers": (
+        lambda: tf.math.in_top_k(np.array([1], np.int8), [[1.0, 2.0]], 1),
+        ("bool", [True]),
+    ),
+    "sequence_mask to a float": (
+        lambda: tf.sequence_mask([1, 2], 3.0),
+        ("bool", [[True, False, False], [True, True, False]]),
+    ),
+    "sequence_mask to a fraction": (
+        lambda: tf.sequence_mask([1.5, 2], tf.constant(2.5)),
+        ("bool", [[True, True, False], [True, True, False]]),
+    ),
+    "sequence_mask of booleans": (
+        lambda: tf.sequence_mask([True, False], 2),
+        ("bool", [[True, False], [False, False]]),
     ),
     "sequence_mask of fractions": (
         lambda: tf.sequence_mask([1.5, 2.0]),

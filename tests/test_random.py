@@ -553,3 +553,8 @@ def test_with_determinism_a_seed_of_its_own_is_enough(determinism):
     assert tf.random.Generator.from_seed(1).normal([2]).shape == (2,)
     with pytest.raises(RuntimeError, match=r"Use Generator\.from_seed"):
         tf.random.Generator.from_non_deterministic_state()
+
+
+def test_a_seed_may_be_numpys_whole_floats() -> None:
+    want = tf.random.stateless_uniform([3], [1, 2])
+    assert (tf.random.stateless_uniform([3], np.array([1.0, 2.0])) == want).numpy().all()

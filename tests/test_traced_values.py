@@ -41,6 +41,10 @@ CASES: dict[str, Case] = {
     "split into halves": (lambda x: tf.split(x, 2), (X,)),
     "sequence_mask": (lambda n: tf.sequence_mask(n), (ints(1, 3, 0),)),
     "sequence_mask of nothing": (lambda n: tf.sequence_mask(n), (np.zeros((0,), np.int32),)),
+    "sequence_mask to a fraction": (
+        lambda n, m: tf.sequence_mask(n, m),
+        (ints(1, 3, 0), np.float32(2.5)),
+    ),
     "sequence_mask to a length": (lambda n, m: tf.sequence_mask(n, m), (ints(1, 3, 0), N)),
     "dynamic_partition": (lambda x, p: tf.dynamic_partition(x, p, 2), (X, ints(0, 1, 1, 0))),
     "dynamic_stitch": (lambda i, x: tf.dynamic_stitch([i], [x]), (ints(3, 0, 1, 2), X)),

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.context import executing_eagerly, get_state
-from wengert.core.convert import Hooks
+from wengert.core.convert import Hooks, operand_or_empty
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
 from wengert.core.lowering import broadcast_shapes
@@ -205,7 +205,7 @@ def static(name: str, value: Any) -> Any:
         value = Hooks.read(value)
     if isinstance(value, SymbolicTensor):
         return _symbolic(name, value)
-    value = _without_fractions(value)
+    value = without_fractions(value)
     if isinstance(value, Value):
         value = value._array
     if isinstance(value, shapes.TensorShape):
@@ -222,7 +222,21 @@ def static(name: str, value: Any) -> Any:
         raise invalid_dtype(name, "whole numbers were expected", value) from None
 
 
-def _without_fractions(value: Any) -> Any:
+def whole_operand(value: Any) -> Any:
+    """A tensor for labels, lengths or places, which NumPy's arrays may hold as floats or booleans."""
+    if isinstance(value, np.ndarray | np.generic) and value.dtype not in (np.int32, np.int64):
+        value = _narrowed(without_fractions(value))
+    return operand_or_empty(value, dtypes.int32)
+
+
+def _narrowed(value: Any) -> Any:
+    if value.dtype.kind not in "biu":
+        return value
+    narrow = value.astype(np.int32)
+    return narrow if np.array_equal(narrow, value) else value
+
+
+def without_fractions(value: Any) -> Any:
     """NumPy's floats as integers, if they are whole, as they come from its arithmetic on sizes."""
     if not isinstance(value, np.ndarray | np.generic) or value.dtype.kind != "f":
         return value

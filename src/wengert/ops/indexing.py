@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
-from wengert.core.convert import operand, operand_or_empty
+from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal, negative, opened
 from wengert.core.dtypes import DType
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
@@ -23,7 +23,14 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
-from wengert.ops.declare import is_dynamic, number_type, static, static_int, static_tuple
+from wengert.ops.declare import (
+    is_dynamic,
+    number_type,
+    static,
+    static_int,
+    static_tuple,
+    whole_operand,
+)
 from wengert.ops.gather import fail_outside, gather, whole_numbers
 from wengert.ops.shaping import reshape, stop_gradient
 from wengert.ops.sizes import at_least
@@ -199,9 +206,9 @@ def one_hot(
 
     An index outside [0, depth) gives a row of `off_value` alone.
     """
-    i = operand_or_empty(indices, dtypes.int32)
+    i = whole_operand(indices)
     if not i.dtype.is_integer:
-        raise invalid("one_hot", "`indices` must be whole numbers", i)
+        raise invalid_dtype("one_hot", "`indices` must be whole numbers", i)
     count = static("one_hot", depth)
     if not isinstance(count, int | Dim) or negative(count):
         raise invalid("one_hot", f"`depth` must be a number from 0 on; got {depth!r}")
@@ -296,25 +303,36 @@ def _longest(x: Any) -> Any:
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: Any = None
 ) -> Any:
-    """Rows of `maxlen` (the greatest length) that are true for the first `lengths` places."""
+    """Rows of `maxlen` (the greatest length) that are true for the first `lengths` places.
+
+    A `maxlen` that is a float may have a fraction, which counts as a place.
+    """
     from wengert.ops.cast import cast
 
     x = operand(lengths)
-    if not x.dtype.is_numeric:
+    if not x.dtype.is_numeric and (x.dtype.kind != "b" or maxlen is None):
         raise invalid_dtype("sequence_mask", "`lengths` must be numbers", x)
-    if x.dtype.is_floating and maxlen is not None:
+    most = None if maxlen is None else operand(maxlen)
+    if x.dtype.kind == "b" or (x.dtype.is_floating and most is not None and most.dtype.is_integer):
         x = cast(x, dtypes.int64)  # compared as whole numbers, like the `maxlen` that was given
-    if maxlen is None:
-        limit = _longest(x)
-    else:
-        limit = static("sequence_mask", maxlen)
-        if not isinstance(limit, int | Dim):
-            raise invalid("sequence_mask", f"`maxlen` must be one number; got {maxlen!r}")
-        if negative(limit):
-            raise invalid("sequence_mask", f"`maxlen` must be 0 or more; got {limit}")
-        limit = at_least("sequence_mask", "`maxlen`", limit, 0)
+    limit = _longest(x) if most is None else _places(most)
     kind = number_type("sequence_mask", dtype)
     return apply(SEQUENCE_MASK, x, maxlen=limit, dtype=kind)
+
+
+def _places(most: Any) -> Any:
+    """The length of rows that a number asks for."""
+    from wengert.ops.cast import cast
+    from wengert.ops.unary import ceil
+
+    if most.dtype.is_floating:
+        most = cast(ceil(most), dtypes.int64)
+    limit = static("sequence_mask", most)
+    if not isinstance(limit, int | Dim):
+        raise invalid("sequence_mask", "`maxlen` must be one number", most)
+    if negative(limit):
+        raise invalid("sequence_mask", f"`maxlen` must be 0 or more; got {limit}")
+    return at_least("sequence_mask", "`maxlen`", limit, 0)
 
 
 def _invert_kernel(x: np.ndarray) -> np.ndarray:
@@ -355,9 +373,9 @@ INVERT_PERMUTATION = Op(
 
 def invert_permutation(x: Any, name: Any = None) -> Any:
     """The permutation that undoes `x`; anything but a permutation is an error."""
-    x = operand_or_empty(x, dtypes.int32)
+    x = whole_operand(x)
     if not x.dtype.is_integer:
-        raise invalid("invert_permutation", "whole numbers were expected", x)
+        raise invalid_dtype("invert_permutation", "whole numbers were expected", x)
     return apply(INVERT_PERMUTATION, x)
 
 
@@ -394,7 +412,7 @@ UNRAVEL_INDEX = Op(
 
 def unravel_index(indices: Any, dims: Any, name: Any = None) -> Any:
     """Flat indices as index tuples of an array of shape `dims`, one row per axis."""
-    i = whole_numbers("unravel_index", indices)
+    i = whole_numbers("unravel_index", whole_operand(indices))
     sizes = static_tuple("unravel_index", dims, "dims")
     if i._array.ndim > 1:
         raise invalid("unravel_index", "`indices` must be a scalar or a vector", i)

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
+from wengert.core import shapes
 from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
-from wengert.core.convert import operand, operand_or_empty
+from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
-from wengert.ops.declare import static_int
+from wengert.ops.declare import static_int, whole_operand
 from wengert.ops.gather import check_indices, gather, whole_numbers
 from wengert.ops.sizes import listed
 
@@ -78,7 +78,7 @@ def dynamic_partition(
         raise invalid("dynamic_partition", f"`num_partitions` must be at least 1; got {count}")
     if count > _MOST:
         raise invalid("dynamic_partition", f"`num_partitions` must be below 2**31; got {count}")
-    x, groups = operand(data), operand_or_empty(partitions, dtypes.int32)
+    x, groups = operand(data), whole_operand(partitions)
     groups = whole_numbers("dynamic_partition", groups, "partitions")
     if type(x) is SymbolicTensor and type(groups) is Tensor:
         known = groups._array
@@ -189,7 +189,7 @@ def dynamic_stitch(indices: Any, data: Any, name: Any = None) -> Any:
     Places that nobody names hold zeros.
     """
     places = listed("dynamic_stitch", "indices", indices)
-    where = [operand_or_empty(i, dtypes.int32) for i in places]
+    where = [whole_operand(i) for i in places]
     given = listed("dynamic_stitch", "data", data)
     if not where or len(where) != len(given):
         raise invalid("dynamic_stitch", "each piece of data needs one tensor of whole numbers")

@@ -16,7 +16,7 @@ from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
 from wengert.core.tensor import Value
-from wengert.ops.declare import in_float32, static_int
+from wengert.ops.declare import in_float32, static_int, whole_operand
 from wengert.ops.sorting import SIGNED, choose_type
 
 
@@ -193,7 +193,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: Any = None) -> Any:
 
     False for a target out of range and for a row with a NaN or infinity.
     """
-    x, i = operand(predictions, dtypes.float32), operand(targets)
+    x, i = operand(predictions, dtypes.float32), whole_operand(targets)
     if i.dtype not in (dtypes.int32, dtypes.int64):
         raise invalid_dtype("in_top_k", "`targets` must be int32 or int64", i)
     return apply(IN_TOP_K, x, i, k=static_int("in_top_k", k, "k"))

@@ -10,11 +10,11 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import is_open
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import static, static_int, static_tuple
+from wengert.ops.declare import static, static_int, static_tuple, whole_operand
 
 
 def _reverse_kernel(x: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:
@@ -116,11 +116,11 @@ def reverse_sequence(
     input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None, name: Any = None
 ) -> Any:
     """Reverses the first `seq_lengths[i]` elements of row i along `seq_axis`; the rest stays."""
-    x, lengths = operand(input), operand(seq_lengths)
+    x, lengths = operand(input), whole_operand(seq_lengths)
     if seq_axis is None:
         raise at_site(TypeError("reverse_sequence: give `seq_axis`, the axis to reverse."))
     if not lengths.dtype.is_integer:
-        raise invalid("reverse_sequence", "`seq_lengths` must be whole numbers", lengths)
+        raise invalid_dtype("reverse_sequence", "`seq_lengths` must be whole numbers", lengths)
     rank = x._array.ndim
     seq = shapes.check_axis(
         "reverse_sequence", static_int("reverse_sequence", seq_axis, "seq_axis"), rank

@@ -18,13 +18,14 @@ import numpy as np
 from wengert.core import replay
 from wengert.core.apply import apply, wrap
 from wengert.core.context import get_state
-from wengert.core.convert import Hooks, operand
+from wengert.core.convert import Hooks
 from wengert.core.dtypes import nums, uint64
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 from wengert.ops import philox
+from wengert.ops.declare import whole_operand
 from wengert.ops.sizes import checked
 
 # Whether random numbers that differ from run to run are refused.
@@ -248,5 +249,4 @@ SEED_STATE = Op(
 
 def seed_state(seed: Any) -> Any:
     """The state that a user's pair of whole numbers stands for."""
-    seed = operand(seed)
-    return apply(SEED_STATE, seed)
+    return apply(SEED_STATE, whole_operand(seed))
