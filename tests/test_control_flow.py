@@ -296,6 +296,52 @@ def test_no_rows(engine: str) -> None:
     close(found[2], [1.0, 1.0])
 
 
+PER_ROW: dict[str, tuple[Callable[[Any], Any], list[int]]] = {
+    "row": (lambda r: r * 2.0, [5]),
+    "twice": (lambda r: tf.concat([r, r], 0), [10]),
+    "outer": (lambda r: r[:, None] * r, [5, 5]),
+    "by size": (lambda r: tf.zeros([tf.shape(r)[0] + 1, 3]) + r[0], [6, 3]),
+    "branch": (lambda r: tf.cond(r[0] > 0.0, lambda: tf.tile(r, [3]), lambda: -tf.tile(r, [3])), [15]),
+    "loop": (lambda r: tf.map_fn(lambda e: e * r, r), [5, 5]),
+}  # fmt: skip
+
+
+@engines
+@pytest.mark.parametrize("rank", ["open", "unknown"])
+@pytest.mark.parametrize("name", PER_ROW)
+def test_no_rows_have_the_sizes_of_rows(name: str, rank: str, engine: str) -> None:
+    """Sizes that the trace did not know are known when it runs (TensorFlow's `vectorized_map`)."""
+    fn, row = PER_ROW[name]
+    spec = tf.TensorSpec(None if rank == "unknown" else [None, None])
+    for over in (tf.map_fn, tf.vectorized_map):
+        run = traced(lambda x, over=over: over(fn, x), engine, input_signature=[spec])
+        assert run(tf.zeros([0, 5])).shape.as_list() == [0, *row]
+        assert run(tf.ones([2, 5])).shape.as_list() == [2, *row]
+        assert slope(run, tf.zeros([0, 5]))[0].shape.as_list() == [0, 5]
+
+
+@engines
+def test_no_rows_by_numbers_from_outside(engine: str) -> None:
+    def run(x: Any) -> Any:
+        n = tf.shape(x)[1] * 2
+        partial = tf.scan(lambda a, r: a + r, x, initializer=tf.ones([tf.shape(x)[1]]))
+        return tf.map_fn(lambda r: tf.zeros([n]) + r[0], x), partial
+
+    found = traced(run, engine, input_signature=[tf.TensorSpec([None, None])])(tf.zeros([0, 3]))
+    assert [x.shape.as_list() for x in found] == [[0, 6], [0, 3]]
+
+
+def test_no_rows_of_sizes_that_nobody_knows() -> None:
+    """What depends on the numbers in a row has no size without one."""
+    run = traced(
+        lambda x: tf.map_fn(lambda r: tf.boolean_mask(r, r > 0.0), x),
+        "host",
+        input_signature=[tf.TensorSpec([None, None])],
+    )
+    assert run(tf.zeros([0, 5])).shape.as_list() == [0, 0]
+    assert slope(run, tf.zeros([0, 5]))[0].shape.as_list() == [0, 5]
+
+
 @engines
 def test_what_is_known_stays_known_inside(engine: str) -> None:
     """A size that was worked out outside a branch or loop makes shapes inside it."""

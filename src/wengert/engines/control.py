@@ -11,6 +11,7 @@ from wengert.core.lowering import NotFixed, NotWithThese, fail_if
 from wengert.engines import branches, callbacks, choice, host, loops, shorter, undo, xla
 from wengert.engines.inside import Inside, as_arrays
 from wengert.engines.islands import with_islands
+from wengert.engines.no_rows import empty_stacks
 from wengert.engines.lower import LOWERINGS, lower_graph
 from wengert.graph.ir import Graph
 from wengert.graph.pairs import with_pairs
@@ -64,18 +65,18 @@ def _lower_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> A
 def _run_batched(graph: Graph, node: Node) -> Any:
     inner: Graph = node.attrs["graph"]
     axes = node.attrs["axes"]
+    rows, fixed = ([k for k, a in enumerate(axes) if a == axis] for axis in (0, None))
     run = host.prepared(inner)
 
     def batched(*arrays: Any) -> Any:
         count = next(len(x) for x, a in zip(arrays, axes, strict=True) if a == 0)
         if not count:
-            specs = [inner.specs[v] for v in inner.outputs]
-            return [np.zeros((0, *[d or 0 for d in s.shape or ()]), s.dtype.np) for s in specs]
-        rows = [
+            return [np.zeros(*like) for like in empty_stacks(inner, arrays, rows, fixed)]
+        found = [
             run(*[x[i, ...] if a == 0 else x for x, a in zip(arrays, axes, strict=True)])
             for i in range(count)
         ]
-        return [np.stack(column) for column in zip(*rows, strict=True)]
+        return [np.stack(column) for column in zip(*found, strict=True)]
 
     return batched
 

@@ -18,6 +18,7 @@ from wengert.core.lowering import NotFixed
 from wengert.engines import host
 from wengert.engines.inside import Inside, as_arrays, report
 from wengert.engines.lower import LEAST, LOWERINGS
+from wengert.engines.no_rows import empty_stacks
 from wengert.engines.trips import counters, most_turns
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
@@ -32,6 +33,14 @@ def _parts(node: Node, given: Any) -> tuple[Any, Any, list[Any], list[Any], list
     count, turn, *rest = given
     n, m = node.attrs["states"], node.attrs["invariants"]
     return count, turn, rest[:n], rest[n : n + m], rest[n + m :]
+
+
+def _no_rows(node: Node, given: Any) -> list[Any]:
+    """Shapes and dtypes of the stacks that a loop without turns leaves."""
+    attrs = node.attrs
+    fixed = range(1 + attrs["states"], 1 + attrs["states"] + attrs["invariants"])
+    rows = range(fixed.stop, len(given) - 1)
+    return empty_stacks(attrs["body"], given[1:], rows, fixed, attrs["states"])
 
 
 def _run_loop(graph: Graph, node: Node) -> Any:
@@ -60,7 +69,10 @@ def _run_loop(graph: Graph, node: Node) -> Any:
         if reverse:
             for rows_made in made:
                 rows_made.reverse()
-        stacked = [joined(m, s) for m, s in zip(made, specs, strict=True)]
+        if t == first:
+            stacked: list[Any] = [np.zeros(*like) for like in _no_rows(node, given)]
+        else:
+            stacked = [joined(m, s) for m, s in zip(made, specs, strict=True)]
         return [np.asarray(t, np.int32), *state, *stacked]
 
     return run
@@ -70,11 +82,8 @@ def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> A
     count, turn, state, fixed, stacks = _parts(node, given)
     states = attrs["states"]
     if stacks and not stacks[0].shape[0]:
-        # No turn. Of rows that are not there, the host may have made up the sizes.
-        made = [graph.specs[v] for v in node.outputs[1 + states :]]
-        empty = [
-            lax.full([0, *[d or 0 for d in (s.shape or (0,))[1:]]], 0, s.dtype.np) for s in made
-        ]
+        # No turn, and a row of these sizes may not make sense.
+        empty = [lax.full(shape, 0, dtype) for shape, dtype in _no_rows(node, given)]
         return [jax.numpy.asarray(turn), *as_arrays(state), *empty]
     kept = {1 + states + k: x for k, x in enumerate(fixed)}
     inside = Inside(low, attrs["body"], kept)

@@ -15,7 +15,7 @@ from wengert.core.context import State, get_state, using
 from wengert.core.errors import at_site, describe
 from wengert.core.op import Spec
 from wengert.core.sites import caller
-from wengert.functions import execute
+from wengert.functions import execute, following
 from wengert.functions.calls import call, followed, followers, gradient_op, wanted_inputs
 from wengert.functions.inner import close, trace_inner
 from wengert.functions.replay import REPLAYS
@@ -173,6 +173,7 @@ def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
 
 
 REPLAYS["batched"] = _replay
+assert following, "it tells engines the sizes of what has no rows"
 
 
 # Rows of Jacobians.

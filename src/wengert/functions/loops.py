@@ -16,6 +16,7 @@ from wengert.core.dtypes import INEXACT, int32
 from wengert.core.op import Spec
 from wengert.core.shapes import join
 from wengert.core.symbolic import symbolic
+from wengert.functions import following
 from wengert.functions.calls import all_seeds, followed, followers, gradient_op, inline
 from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
@@ -311,3 +312,4 @@ def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
 
 
 REPLAYS["loop"] = _replay
+assert following, "it tells engines the sizes of what has no rows"

@@ -350,7 +350,8 @@ def _fit_kernel(x: Any, like: Any) -> Any:
         rows = [row(x, i) if i < have else np.zeros_like(row(like, i)) for i in range(want)]
         return joined(rows, Spec((want,), dtypes.as_dtype(x.dtype)))
     out = np.zeros((want, *like.shape[1:]), x.dtype)
-    out[:have] = x[:want]
+    if have:
+        out[:have] = x[:want]
     return out
 
 
