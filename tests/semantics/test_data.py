@@ -549,6 +549,45 @@ def test_groups():
         D.range(10).group_by_window(lambda x: x, batches)
 
 
+SPANS = [[1, 2], [1], [1, 2, 3], [1, 2, 3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("step", "wanted"),
+    [
+        (lambda d, n: d.bucket_by_sequence_length(n, [3], [2, 4]), (None, None)),
+        (
+            lambda d, n: d.bucket_by_sequence_length(n, [3], [2, 4], drop_remainder=True),
+            (None, None),
+        ),
+        (
+            lambda d, n: d.bucket_by_sequence_length(
+                n, [3, 5], [2, 4, 1], pad_to_bucket_boundary=True
+            ),
+            (None, None),
+        ),
+        (lambda d, n: d.bucket_by_sequence_length(n, [3], [2, 4], padded_shapes=[7]), (None, 7)),
+        (
+            lambda d, n: d.group_by_window(n, lambda k, w: w.padded_batch(2, [k]), 2),
+            (None, None),
+        ),
+        (
+            lambda d, n: d.group_by_window(
+                n, lambda k, w: w.padded_batch(2, [None], None, True), 2
+            ),
+            (2, None),
+        ),
+    ],
+)
+def test_groups_announce_what_holds_for_all_of_them(step, wanted):
+    spans = tf.data.Dataset.from_generator(
+        lambda: iter(SPANS), output_signature=tf.TensorSpec([None], tf.int32)
+    )
+    found = step(spans, lambda x: tf.size(x, tf.int64))
+    assert found.element_spec.shape == tf.TensorShape(wanted)
+    assert all(found.element_spec.is_compatible_with(x) for x in found)
+
+
 def test_buckets():
     items = [[0], [1, 2, 3, 4], [5, 6, 7], [7, 8, 9, 10, 11], [13, 14, 15, 16, 19, 20], [21, 22]]
     dataset = D.from_generator(lambda: items, tf.int64, [None])

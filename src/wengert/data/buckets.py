@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.errors import at_site, describe, invalid
+from wengert.core.symbolic import is_symbolic
 from wengert.data.calls import UserFunction
 from wengert.data.grouping import GroupByWindow
 from wengert.data.plan import Plan, positive
@@ -66,6 +67,8 @@ class Buckets:
             return np.int64(self._sizes[int(key)])
 
         def batches(key: Any, window: Any) -> Any:
+            if is_symbolic(key):
+                return self._any_bucket(source, window)
             number = int(key)
             if self._no_padding:
                 return window.batch(self._sizes[number], self._drop)
@@ -74,10 +77,19 @@ class Buckets:
 
         return windows(source, bucket, batches, None, size, dataset)
 
+    def _any_bucket(self, source: Plan, window: Any) -> Any:
+        """Batches of which only that is known which holds for every bucket."""
+        if self._no_padding:
+            return window.batch(1)
+        return window.padded_batch(1, self._given_shapes(source), self._values)
+
+    def _given_shapes(self, source: Plan) -> Any:
+        if self._shapes is None:
+            return map_spec(lambda s: s.shape, source.spec)
+        return self._shapes
+
     def _padded_shapes(self, source: Plan, bucket: int) -> Any:
-        shapes = self._shapes
-        if shapes is None:
-            shapes = map_spec(lambda s: s.shape, source.spec)
+        shapes = self._given_shapes(source)
         if not self._to_boundary:
             return shapes
         if bucket == len(self._boundaries):

@@ -77,7 +77,7 @@ class UserFunction:
         try:
             return join(spec, spec_of(call(longer))), result
         except Exception:
-            return map_spec(_loosened, spec), result
+            return map_spec(loosened, spec), result
 
     def try_out(self, plan: Plan, *before: Any) -> None:
         """Calls the function on a sample of a plan's elements, for its errors."""
@@ -171,7 +171,7 @@ def _lengthened(sample: Any, spec: Any) -> Any:
     return result if changed else None
 
 
-def _loosened(spec: Any) -> Any:
+def loosened(spec: Any) -> Any:
     """A spec of which only the rank is sure."""
     if not isinstance(spec, TensorSpec):
         return spec

@@ -7,10 +7,12 @@ their values, so a function that needs these (`int(x)`, `if x > 0`) is not found
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from wengert.core import context, nest
 from wengert.core.composite import CompositeSpec
+from wengert.core.dtypes import int64
 from wengert.core.spec import TensorSpec
 from wengert.core.symbolic import needs_value
 from wengert.data.calls import UserFunction, as_element
@@ -30,7 +32,7 @@ def foreseen(function: UserFunction, plan: Plan, *before: Any) -> Any:
     if not all(map(_can_be_traced, nest.flatten(spec))):
         return None
     try:
-        return _traced(function, spec)
+        return _traced(function, spec, function.function)
     except Exception as error:
         if _asks_for_values(error):
             return None
@@ -46,8 +48,17 @@ def announced(function: UserFunction, plan: Plan) -> Any:
     """
     if not plan.settled or not all(map(_can_be_traced, nest.flatten(plan.spec))):
         return None
+    return _announced(function, plan.spec, function.function)
+
+
+def announced_of_groups(function: UserFunction, window: Any) -> Any:
+    """The same for a function of a key and a dataset, of which `window` is an empty one."""
+    return _announced(function, TensorSpec((), int64), lambda key: function.function(key, window))
+
+
+def _announced(function: UserFunction, spec: Any, call: Callable[..., Any]) -> Any:
     try:
-        found = _traced(function, plan.spec)
+        found = _traced(function, spec, call)
     except Exception:
         return None
     return getattr(found, "element_spec", None)
@@ -57,14 +68,14 @@ def _can_be_traced(spec: Any) -> bool:
     return isinstance(spec, TensorSpec | CompositeSpec | NoneTensorSpec)
 
 
-def _traced(function: UserFunction, spec: Any) -> Any:
+def _traced(function: UserFunction, spec: Any, call: Callable[..., Any]) -> Any:
     given = nest.map_structure(lambda s: None if isinstance(s, NoneTensorSpec) else s, spec)
     arguments = given if type(given) is tuple else (given,)
     found: Any = None
 
     def watched(*args: Any) -> None:
         nonlocal found
-        found = spec_of(as_element(function.step, function.function(*args)))
+        found = spec_of(as_element(function.step, call(*args)))
 
     with context.using(context.State()):
         pairs = [(f"args[{k}]", x) for k, x in enumerate(arguments)]

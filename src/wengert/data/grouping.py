@@ -14,7 +14,8 @@ from wengert.core.dtypes import DType, int32, int64, string
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
-from wengert.data.calls import UserFunction
+from wengert.data.calls import UserFunction, loosened
+from wengert.data.foresight import announced_of_groups
 from wengert.data.mixing import plan_of
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.sources import Elements
@@ -132,7 +133,10 @@ class GroupByWindow(Plan):
         return self.made(scalar_key(self.key, self.key(sample)), [sample])
 
     def find_spec(self) -> Any:
-        return self._probed.spec
+        window = self._dataset(Elements([], self.input.spec))
+        found = announced_of_groups(self.reduce, window)
+        # One group tells of itself only: where the key is asked for its value, sizes may differ.
+        return map_spec(loosened, self._probed.spec) if found is None else found
 
     def sample(self) -> Any:
         return self._probed.sample()
