@@ -28,17 +28,17 @@ from wengert.ops.decompose import (
 )
 from wengert.ops.diagonal import band_part, diag, diag_part, set_diag
 from wengert.ops.matmul import matmul
-from wengert.ops.solve import check_square, solve
+from wengert.ops.solve import as_square, solve
 from wengert.ops.tensordot import adjoint
 
 
 def _infer_eigh(x: Spec) -> tuple[Spec, Spec]:
-    check_square("eigh", x)
+    x = as_square("eigh", x)
     return _values("eigh", x), x
 
 
 def _values(name: str, x: Spec, dtype: Any = None) -> Spec:
-    check_square(name, x)
+    x = as_square(name, x)
     return Spec(None if x.shape is None else x.shape[:-1], dtype or x.dtype)
 
 
@@ -144,7 +144,7 @@ def _eig_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _infer_eig(x: Spec) -> tuple[Spec, Spec]:
     e = _values("eig", x, _complex(x.dtype))
-    return e, Spec(x.shape, e.dtype)
+    return e, Spec(as_square("eig", x).shape, e.dtype)
 
 
 def _eig_grad(g: Any, outs: Any, x_dtype: Any) -> Any:

@@ -22,7 +22,7 @@ from wengert.ops.gather import whole_numbers
 from wengert.ops.matmul import matmul
 from wengert.ops.solve import (
     TRIANGULAR_SOLVE,
-    check_square,
+    as_square,
     fail_if_singular,
     inv,
     refusing,
@@ -87,7 +87,7 @@ PERMUTE_ROWS = Op(
 
 
 def _infer_lu(x: Spec, dtype: dtypes.DType) -> tuple[Spec, Spec]:
-    check_square("lu", x)
+    x = as_square("lu", x)
     return x, Spec(None if x.shape is None else x.shape[:-1], dtype)
 
 

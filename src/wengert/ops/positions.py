@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
-from wengert.core.shapes import check_axis
 from wengert.core.tensor import Value
 from wengert.ops.declare import in_float32, static_int, whole_operand
 from wengert.ops.sorting import SIGNED, choose_type
@@ -62,7 +61,7 @@ ARGMIN = _declare_arg("argmin", np.inf)
 def _position(op: Op, input: Any, axis: Any, dtype: DType) -> Any:
     x = operand(input)
     place = 0 if axis is None else static_int(op.name, axis)
-    place = check_axis(op.name, place, x._array.ndim)
+    place = shapes.check_axis(op.name, place, x._array.ndim)
     return apply(op, x, axis=place, dtype=dtype)
 
 
@@ -168,13 +167,13 @@ def _lower_in_top_k(x: Any, i: Any, k: int) -> Any:
 
 
 def _infer_in_top_k(x: Spec, i: Spec, k: int) -> Spec:
-    if x.shape is not None and i.shape is not None:
-        rows = x.shape[0] if len(x.shape) == 2 else -1
-        if len(i.shape) != 1 or (rows != i.shape[0] and None not in (rows, i.shape[0])):
-            raise invalid(
-                "in_top_k", "`predictions` must be a matrix with a row for each of `targets`", x, i
-            )
-    return Spec(i.shape, dtypes.bool_)
+    rows = (None,) if x.shape is None else x.shape[:1]
+    matrix = x.shape is None or len(x.shape) == 2
+    if not matrix or not shapes.compatible(rows, i.shape):
+        raise invalid(
+            "in_top_k", "`predictions` must be a matrix with a row for each of `targets`", x, i
+        )
+    return Spec(shapes.merge(rows, i.shape), dtypes.bool_)
 
 
 IN_TOP_K = Op(

@@ -68,9 +68,12 @@ def _reverse_sequence_kernel(
 
 
 def _infer_reverse_sequence(x: Spec, lengths: Spec, seq_axis: int, batch_axis: int) -> Spec:
-    if x.shape is not None and not shapes.compatible(lengths.shape, (x.shape[batch_axis],)):
+    if x.shape is None:
+        return x
+    if not shapes.compatible(lengths.shape, (x.shape[batch_axis],)):
         raise invalid("reverse_sequence", "one length per batch is needed", x, lengths)
-    return x
+    rows: Any = shapes.merge((x.shape[batch_axis],), lengths.shape)
+    return Spec((*x.shape[:batch_axis], *rows, *x.shape[batch_axis + 1 :]), x.dtype)
 
 
 def _lower_reverse_sequence(x: Any, lengths: Any, seq_axis: int, batch_axis: int) -> Any:

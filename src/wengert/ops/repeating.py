@@ -25,13 +25,14 @@ from wengert.ops.shaping import reshape
 def _infer_tile(x: Spec, multiples: tuple[int, ...]) -> Spec:
     if x.shape is None:
         return Spec((None,) * len(multiples), x.dtype)
-    return Spec(
-        tuple(
-            None if d is None or m is None else d * m
-            for d, m in zip(x.shape, multiples, strict=True)
-        ),
-        x.dtype,
-    )
+    return Spec(tuple(map(_times, x.shape, multiples)), x.dtype)
+
+
+def _times(size: int | None, count: int | None) -> int | None:
+    """The size of so many copies; none of a size that is unknown have none."""
+    if 0 in (size, count):
+        return 0
+    return None if size is None or count is None else size * count
 
 
 def _interleaved(shape: Any, multiples: tuple[int, ...]) -> tuple[int, ...]:
@@ -95,7 +96,7 @@ def _infer_repeat(x: Spec, counts: Any, axis: int) -> Spec:
             )
         total: int | None = sum(counts)
     else:
-        total = None if size is None or counts is None else size * counts
+        total = _times(size, counts)
     return Spec((*x.shape[:axis], total, *x.shape[axis + 1 :]), x.dtype)
 
 

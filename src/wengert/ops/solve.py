@@ -29,25 +29,22 @@ from wengert.ops.matmul import matmul
 from wengert.ops.tensordot import matrix_transpose
 
 
-def check_square(name: str, x: Spec) -> None:
-    """Refuses what is not a square matrix or a stack of them."""
+def as_square(name: str, x: Spec) -> Spec:
+    """A square matrix or a stack of them, whose sides tell of each other; others are refused."""
     if x.shape is None:
-        return
+        return x
     if len(x.shape) < 2:
         raise invalid(name, "rank 2 or more was expected", x)
     rows, cols = x.shape[-2:]
     if rows is not None and cols is not None and rows != cols:
         raise invalid(name, "input matrix must be square", x)
+    side = cols if rows is None else rows
+    return Spec((*x.shape[:-2], side, side), x.dtype)
 
 
 def square(name: str) -> Callable[[Spec], Spec]:
     """The shape rule of a function from square matrices to matrices of their size."""
-
-    def infer(x: Spec) -> Spec:
-        check_square(name, x)
-        return x
-
-    return infer
+    return functools.partial(as_square, name)
 
 
 def refusing(message: str) -> Callable[..., Any]:
@@ -109,7 +106,7 @@ def inv(input: Any, adjoint: bool = False, name: Any = None) -> Any:
 
 
 def _infer_det(x: Spec) -> Spec:
-    check_square("det", x)
+    as_square("det", x)
     return Spec(None if x.shape is None else x.shape[:-2], x.dtype)
 
 
@@ -137,7 +134,7 @@ def det(input: Any, name: Any = None) -> Any:
 
 
 def _infer_slogdet(x: Spec) -> tuple[Spec, Spec]:
-    check_square("slogdet", x)
+    as_square("slogdet", x)
     out = Spec(None if x.shape is None else x.shape[:-2], x.dtype)
     return out, out
 
@@ -184,25 +181,32 @@ def logdet(matrix: Any, name: Any = None) -> Any:
     return 2.0 * reduce_sum(log(real(diag_part(cholesky(matrix)))), -1)
 
 
-def _fit(name: str, a: Spec, b: Spec, lead: bool) -> None:
-    """Refuses equations whose sizes do not fit; with `lead`, whose leading axes differ."""
-    check_square(name, a)
+def _fit(name: str, a: Spec, b: Spec, lead: bool) -> Spec:
+    """The right-hand side, with what the matrix tells of its rows and, with `lead`, leading axes.
+
+    Equations whose sizes do not fit are refused.
+    """
+    a = as_square(name, a)
     if b.shape is not None and len(b.shape) < 2:
         raise invalid(
             name, "the right-hand side must have rank 2 or more", a, b,
             help="Add an axis with tf.expand_dims(rhs, -1).",
         )  # fmt: skip
     if a.shape is None or b.shape is None:
-        return
+        return b
     if not shapes.compatible(a.shape[-2:-1], b.shape[-2:-1]):
         raise invalid(name, "matrix and right-hand side must have the same number of rows", a, b)
-    if lead and not shapes.compatible(a.shape[:-2], b.shape[:-2]):
-        raise invalid(name, "the leading axes of both arguments must agree", a, b)
+    rows: Any = shapes.merge(a.shape[-2:-1], b.shape[-2:-1])
+    first: Any = b.shape[:-2]
+    if lead:
+        if not shapes.compatible(a.shape[:-2], first):
+            raise invalid(name, "the leading axes of both arguments must agree", a, b)
+        first = shapes.merge(a.shape[:-2], first)
+    return Spec((*first, *rows, b.shape[-1]), b.dtype)
 
 
 def _infer_solve(a: Spec, b: Spec, transpose: bool) -> Spec:
-    _fit("solve", a, b, lead=True)
-    return b
+    return _fit("solve", a, b, lead=True)
 
 
 @refusing("input matrix is not invertible")
@@ -245,7 +249,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: Any = None) -> Any
 
 
 def _infer_triangular(a: Spec, b: Spec, lower: bool, transpose: bool) -> Spec:
-    _fit("triangular_solve", a, b, lead=False)
+    b = _fit("triangular_solve", a, b, lead=False)
     if a.shape is None or b.shape is None:
         return Spec(None, b.dtype)
     lead: Any = shapes.broadcast("triangular_solve", a.shape[:-2], b.shape[:-2])
