@@ -245,3 +245,10 @@ def test_whole_numbers_that_numpy_makes_of_tensors_are_pythons() -> None:
 def test_whole_numbers_stay_tensors_in_functions() -> None:
     f = tf.function(lambda x: np.sum(x) + np.argmax(x))
     assert int(f(tf.constant([1, 5, 2]))) == 9
+
+
+def test_attributes_of_tensors_are_found_on_the_class() -> None:
+    # With a `__getattr__` Python would read every attribute, also `_array`, far more slowly.
+    assert not any(hasattr(kind, "__getattr__") for kind in (tf.Tensor, tf.Variable))
+    with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'mena'"):
+        tf.constant([1.0]).mena()  # type: ignore[attr-defined]  # not there

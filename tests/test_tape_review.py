@@ -304,3 +304,46 @@ def test_recomputed_code_answers_zeros_for_what_it_does_not_use() -> None:
     dx, dunused = tape.gradient(y, [x, unused])
     assert dx.numpy() == 4.0
     np.testing.assert_array_equal(dunused.numpy(), [0.0, 0.0])
+
+
+def _chain(x: Any, factors: list[Any]) -> list[Any]:
+    """The results of multiplying by one factor after the other, with sums in between."""
+    made = [x]
+    for f in factors:
+        made.append(made[-1] * f + f)
+    return made
+
+
+def test_gradients_down_a_chain_leave_alone_what_others_hold() -> None:
+    rng = np.random.default_rng(0)
+    x, *factors = [tf.constant(rng.uniform(0.5, 2, (3, 4)).astype(np.float32)) for _ in range(6)]
+    seed = tf.constant(rng.uniform(0.5, 2, (3, 4)).astype(np.float32))
+    before = [f.numpy() for f in [*factors, seed]]
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        made = _chain(x, factors)
+        y = made[-1] + made[2] / factors[0]  # the third is used twice
+    first = tape.gradient(y, [x, *made[1:]], seed)
+    again = tape.gradient(y, [x, *made[1:]], seed)
+    left = [np.prod([f.numpy() for f in factors[i:]], 0) for i in range(6)]
+    beside = [np.prod([f.numpy() for f in factors[i:2]], 0) / before[0] for i in range(3)]
+    for i, (a, b) in enumerate(zip(first, again, strict=True)):
+        want = before[-1] * (left[i] + (beside[i] if i < 3 else 0))
+        np.testing.assert_allclose(a.numpy(), want, rtol=1e-5)
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+    only_x = tape.gradient(y, x, seed)
+    np.testing.assert_array_equal(only_x.numpy(), first[0].numpy())
+    for array, value in zip(before, [*factors, seed], strict=True):
+        np.testing.assert_array_equal(array, value.numpy())
+
+
+@pytest.mark.parametrize("how", ["raise", "warn"])
+def test_overflow_down_a_chain_is_infinity_where_numpy_is_strict(how: Any) -> None:
+    x = tf.constant([1.0, 2.0])
+    large = tf.constant([1e20, 1.0])
+    with np.errstate(all=how), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * large / tf.constant([1e20, 1.0]) * large * large * tf.constant([2.0, 3.0])
+        np.testing.assert_array_equal(tape.gradient(y, x).numpy(), [np.inf, 3.0])

@@ -26,6 +26,7 @@ from wengert.core.tensor import Tensor, new_id
 _new = object.__new__
 _ndarray = np.ndarray
 _frame = sys._getframe
+_seen: Any = None  # the user's code that was the last to come here
 
 # Infinities and NaN are values here, not accidents. Setting NumPy's error state around each
 # kernel would cost as much as the kernel; its warnings are silenced instead, and where a program
@@ -40,15 +41,15 @@ np.empty(31 << 20, np.uint8)
 
 def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     """Runs one operation on tensors (positional) with static attributes (by keyword)."""
+    global _seen
     state = get_state()
     if state is not None and state.graph is not None:
         return state.graph.add(op, inputs, attrs)
-    accepts = op.accepts
+    usual = op.usual
     for x in inputs:
-        if x._array.dtype.num not in accepts:
-            raise bad_dtype(op, inputs)
-    if len(inputs) > 1:
-        _check_match(op, inputs)
+        if x._array.dtype is not usual:
+            check_dtypes(op, inputs)
+            break
     try:
         result = op.kernel(*[x._array for x in inputs], **attrs)
     except Exception as error:
@@ -56,10 +57,15 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        try:
-            site = (code, frame.f_lasti) if USER[code.co_filename] else above(frame)
-        except KeyError:  # the first operation in this file
-            site = find(frame)
+        if code is _seen:
+            site = code, frame.f_lasti
+        else:
+            user = USER.get(code.co_filename)
+            if user:
+                _seen = code
+                site = code, frame.f_lasti
+            else:  # of a library, or seen for the first time
+                site = find(frame) if user is None else above(frame)
     else:
         site = state.site
     if op.outputs == 1:
@@ -82,11 +88,12 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
 
 def apply1(op: Op, x: Any) -> Any:
     """`apply` for one tensor and no attributes."""
+    global _seen
     state = get_state()
     if state is not None and state.graph is not None:
         return state.graph.add(op, (x,), {})
     a = x._array
-    if a.dtype.num not in op.accepts:
+    if a.dtype is not op.usual and a.dtype.num not in op.accepts:
         raise bad_dtype(op, (x,))
     try:
         result = op.kernel(a)
@@ -97,10 +104,15 @@ def apply1(op: Op, x: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        try:
-            site = (code, frame.f_lasti) if USER[code.co_filename] else above(frame)
-        except KeyError:  # the first operation in this file
-            site = find(frame)
+        if code is _seen:
+            site = code, frame.f_lasti
+        else:
+            user = USER.get(code.co_filename)
+            if user:
+                _seen = code
+                site = code, frame.f_lasti
+            else:  # of a library, or seen for the first time
+                site = find(frame) if user is None else above(frame)
     else:
         site = state.site
     out = _new(Tensor)
@@ -115,13 +127,14 @@ def apply1(op: Op, x: Any) -> Any:
 
 def apply2(op: Op, x: Any, y: Any) -> Any:
     """`apply` for two tensors of one dtype and no attributes."""
+    global _seen
     state = get_state()
     if state is not None and state.graph is not None:
         return state.graph.add(op, (x, y), {})
     a = x._array
     b = y._array
-    dtype = a.dtype
-    if (dtype is not b.dtype and dtype.num != b.dtype.num) or dtype.num not in op.accepts:
+    usual = op.usual
+    if (a.dtype is not usual or b.dtype is not usual) and not fits(op, a, b):
         raise bad_dtype(op, (x, y))
     try:
         result = op.kernel(a, b)
@@ -132,10 +145,15 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        try:
-            site = (code, frame.f_lasti) if USER[code.co_filename] else above(frame)
-        except KeyError:  # the first operation in this file
-            site = find(frame)
+        if code is _seen:
+            site = code, frame.f_lasti
+        else:
+            user = USER.get(code.co_filename)
+            if user:
+                _seen = code
+                site = code, frame.f_lasti
+            else:  # of a library, or seen for the first time
+                site = find(frame) if user is None else above(frame)
     else:
         site = state.site
     out = _new(Tensor)
@@ -163,6 +181,11 @@ def wrap(array: np.ndarray, site: Any = None) -> Tensor:
 def spec(x: Any) -> Spec:
     """Shape and dtype of an eager tensor, for a shape rule."""
     return Spec(x._array.shape, dtypes.of(x._array))
+
+
+def fits(op: Op, a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether the operation takes two arrays of these dtypes, of which it wants one."""
+    return a.dtype.num == b.dtype.num and a.dtype.num in op.accepts
 
 
 def check_dtypes(op: Op, inputs: tuple[Any, ...]) -> None:

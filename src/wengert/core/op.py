@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
 from wengert.core.shapes import Shape
@@ -40,6 +42,7 @@ class Joint:
         self.function = function
 
 
+_FLOAT = dtypes.float32.np  # the dtype of most tensors
 _UNCHANGED = (lambda g: g).__code__.co_code  # of a rule that hands the gradient on as it is
 
 
@@ -105,7 +108,8 @@ class Rule:
     """A gradient rule bound to an operation: what it reads, and how it is called."""
 
     __slots__ = (
-        "_index", "arrays", "direct", "function", "inputs", "outs", "passes", "run", "settled", "shapes",
+        "_index", "arrays", "direct", "function", "inputs", "outs", "passes", "run", "scale", "settled",
+        "shapes",
     )  # fmt: skip
 
     def __init__(self, op: Op, function: Callable[..., Any]) -> None:
@@ -129,13 +133,16 @@ class Rule:
         self.settled = False
         self.direct: Callable[..., Any] | None = None
         self.arrays: Callable[..., Any] | None = None
+        self.scale: tuple[int, np.ufunc] | None = None
 
     def settle(self) -> None:
         """Finds the kernel that the rule comes down to, if it is a single operation.
 
         `direct` runs it on the arrays of (g, x, y, out), for an operation on `g` and one tensor;
-        `arrays` on (g, inputs, outs, shapes, attrs), for any other. Not done when the rule is
-        declared, since it may name operations that are declared later.
+        `arrays` on (g, inputs, outs, shapes, attrs), for any other. `scale` is the number of that
+        tensor and the kernel, if it is a NumPy function of `g` and an input, which can write its
+        result over `g`. Not done when the rule is declared, since it may name operations that are
+        declared later.
         """
         if self.settled:
             return
@@ -149,6 +156,8 @@ class Rule:
         codes = tuple(places[x.name] for x in call.inputs)
         if codes in _FORMS and not call.attrs:
             self.direct = _FORMS[codes](call.op.kernel)
+            if codes[0] == -1 and codes[1] >= 0 and isinstance(call.op.kernel, np.ufunc):
+                self.scale = codes[1], call.op.kernel
             return
         shapes = {f"{name}_shape": i for name, i in self._index.items()}
         sizes = {k: shapes[v.name] for k, v in call.attrs.items() if v.name in shapes}
@@ -211,7 +220,8 @@ class Plan:
 
     `cut` says that no rule does: no gradient flows through the operation. `one` is the number of
     the only input with a rule and what that does to an array, if it is one kernel; `None` in the
-    latter's place hands the array on.
+    latter's place hands the array on. The third of `one` is the NumPy function of the array and
+    the other input that it is, if any.
     """
 
     __slots__ = ("cut", "inputs", "keep2", "needs", "one", "outs", "rules", "shapes")
@@ -232,11 +242,12 @@ class Plan:
         self.needs = needs
         self.rules = rules
         self.keep2 = (*(inputs or (False, False))[:2], outs)
-        self.one: tuple[int, Callable[..., Any] | None] | None = None
+        self.one: tuple[int, Callable[..., Any] | None, np.ufunc | None] | None = None
         if len(rules) == 1:
             i, rule = rules[0]
+            scale = rule.scale[1] if rule.scale and rule.scale[0] == 1 - i else None
             if rule.passes or rule.direct is not None:
-                self.one = i, None if rule.passes else rule.direct
+                self.one = i, None if rule.passes else rule.direct, scale
 
 
 class Op:
@@ -252,13 +263,13 @@ class Op:
     merge or move it. What does not fold is never worked out while tracing. A `partial` joint rule
     takes `None` for a result that no gradient reached. One that `scatters` is its first input,
     changed at the index tuples of the second by the third; its lowering leaves out what lies
-    outside.
+    outside. `usual` is the dtype that needs no look at `accepts`: float32, where it takes that.
     """
 
     __slots__ = (
         "accepts", "broadcasts", "effect", "folds", "gradient", "holomorphic", "infer", "inputs", "joint",
         "kernel", "lower", "match", "name", "outputs", "partial", "plans", "pointwise", "rows",
-        "rules", "scatters", "variadic",
+        "rules", "scatters", "usual", "variadic",
     )  # fmt: skip
 
     def __init__(
@@ -291,6 +302,7 @@ class Op:
         self.lower = lower
         self.gradient = grad
         self.accepts = accepts
+        self.usual = _FLOAT if _FLOAT.num in accepts else None
         self.match = match
         self.broadcasts = broadcasts
         self.outputs = outputs

@@ -160,7 +160,6 @@ class SymbolicTensor(Tensor):
         """Said when the method is looked up: programs tell values by `hasattr(x, "numpy")`."""
         raise self._no_value("numpy", NoValueError)
 
-    # The error is an AttributeError, for which Python asks `__getattr__`; that says it again.
     numpy: Any = property(_no_numpy)
     item = tolist = _no_numpy
 

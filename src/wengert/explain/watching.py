@@ -25,7 +25,6 @@ from wengert.core.variable import Variable
 from wengert.explain import source
 from wengert.explain.numerics import Numerics
 from wengert.explain.places import written
-from wengert.ops import array_methods
 from wengert.tape import history
 from wengert.tape.history import Step
 
@@ -276,9 +275,7 @@ def _stand_in(seen: History, undo: list[Callable[[], None]]) -> None:
             if name in vars(owner):
                 _replace(owner, name, _leaving(vars(owner)[name], seen), undo)
     for name in ("item", "tolist"):
-        old = array_methods._METHODS[name]
-        array_methods._METHODS[name] = _leaving(old, seen)
-        undo.append(lambda name=name, old=old: array_methods._METHODS.update({name: old}))
+        _replace(Tensor, name, _leaving(vars(Tensor)[name], seen), undo)
     for name, place in _ASSIGNING.items():
         owner = next((k for k in Variable.__mro__ if name in vars(k)), None)
         if owner is not None:

@@ -54,7 +54,8 @@ def walk(
     """Carries `grads` (by tensor id) from the targets back to the sources.
 
     Where nobody listens, a rule that is one operation on two tensors runs its kernel directly,
-    and gradients are plain arrays on their way; `tensor` makes them whole again.
+    and gradients are plain arrays on their way; `tensor` makes them whole again. Down a chain of
+    such rules the array that one of them made is overwritten by the next.
     """
     outer = get_state() or State()
     state = State(outer.listeners, outer.graph, outer.site)
@@ -62,33 +63,58 @@ def walk(
     entry: Any = None
     plain = not complex_numbers
     alone = plain and not outer.listeners and outer.graph is None
+    held = 0  # the tensor whose gradient is in hand: an array that nobody else has; 0 for none
+    hand: Any = None
     try:
         for k in range(count - 1, -1, -1):
             entry = entries.pop() if release else entries[k]
             pair = len(entry) == PAIR
+            if held and not (pair and entry[4] == held):
+                grads[held] = hand
+                held = 0
             if pair and plain:
                 op, plan, x_id, y_id, out_id, x, y, out, shapes, site = entry
-                g = grads.pop(out_id, None)
-                if g is None:
-                    continue
-                if out_id in sources:
-                    grads[out_id] = g
+                mine = held != 0
+                if mine:
+                    g = hand
+                    held = 0
+                else:
+                    g = grads.pop(out_id, None)
+                    if g is None:
+                        continue
+                    if out_id in sources:
+                        grads[out_id] = g
                 one = plan.one
                 if one is not None and shapes is None and alone and type(g) is ndarray:
                     # One rule and no chores, on a plain array.
-                    i, direct = one
+                    i, direct, scale = one
                     key = y_id if i else x_id
                     if needed is None or key in needed:
                         if direct is not None:
                             try:
-                                g = direct(g, x, y, out)
+                                if scale is None:
+                                    g = direct(g, x, y, out)
+                                    mine = False
+                                elif mine:
+                                    scale(g, (x if i else y)._array, g)
+                                else:
+                                    g = scale(g, (x if i else y)._array)
+                                    mine = True
                             except (RuntimeWarning, FloatingPointError):
-                                g = _calmly(direct, g, x, y, out)
+                                if not mine:  # else the result was written before NumPy complained
+                                    g = _calmly(direct, g, x, y, out)
                             if type(g) is not ndarray:
                                 g = np.asarray(g)
                         if key in grads:
                             g = accumulate(grads[key], g)
-                        grads[key] = tensor(g, site) if key in sources else g
+                            mine = False
+                        if key in sources:
+                            grads[key] = tensor(g, site)
+                        elif mine:
+                            held = key
+                            hand = g
+                        else:
+                            grads[key] = g
                     continue
                 if type(g) is not IndexedSlices:
                     for i, rule in plan.rules:
@@ -163,6 +189,8 @@ def walk(
             for i, gi in pulled:
                 old = grads.get(in_ids[i])
                 grads[in_ids[i]] = gi if old is None else accumulate(old, gi)
+        if held:
+            grads[held] = hand
     except Exception as error:
         _explain(error, entry)
         raise
