@@ -88,7 +88,15 @@ def forward_in_rule(x: Any) -> Any:
     return tf.sin(x) * x, rule
 
 
-RULES = [tape_before, tape_in_rule, jacobian_in_rule, with_a_variable, fixed_point, forward_in_rule]
+@tf.custom_gradient
+def variable_in_rule(x: Any) -> Any:
+    return x * x, lambda g: g * 2.0 * x * W * W
+
+
+RULES = [
+    tape_before, tape_in_rule, jacobian_in_rule, with_a_variable, fixed_point, forward_in_rule,
+    variable_in_rule,
+]  # fmt: skip
 
 
 def gradient(f: Callable[..., Any], x: Any = X) -> Any:
@@ -127,6 +135,8 @@ PROGRAMS = {
     "loop": looped,
     "branch": branched,
     "rows": mapped,
+    "at once": lambda c: lambda x: tf.vectorized_map(lambda r: c(r * x), tf.stack([x, 2.0 * x])),
+    "branch in a loop": lambda c: looped(branched(c)),
 }
 WAYS: dict[str, Callable[[Any], Any]] = {
     "around": lambda f: gradient(tf.function(f)),
@@ -310,3 +320,63 @@ def test_a_rule_of_a_function_that_is_called_in_a_branch(program: Any, way: str)
 
     found = derivatives(tf.function(program, jit_compile=way == "compiled" or None))
     np.testing.assert_allclose(found, derivatives(program), rtol=1e-5)
+
+
+# A variable that only the rule reads.
+
+
+def second(f: Callable[..., Any], x: Any = X) -> Any:
+    """First and second derivatives by the argument and the variable."""
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x)
+        g = inner.gradient(y, x)
+    return g, *outer.gradient(g, [x, W], unconnected_gradients="zero")
+
+
+@pytest.mark.parametrize("way", ["around", "around, compiled", "inside", "inside, compiled"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_second_derivatives_by_a_variable_that_only_the_rule_reads(program: str, way: str) -> None:
+    f = PROGRAMS[program](variable_in_rule)
+    jit = "compiled" in way or None
+    if "around" in way:
+        found = second(tf.function(f, jit_compile=jit))
+    else:
+        found = tf.function(lambda x: second(f, x), jit_compile=jit)(X)
+    for got, wanted in zip(found, second(f), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_variable_of_the_rule_is_read_when_the_gradient_is_asked_for(program: str) -> None:
+    def changed(f: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(X)
+            y = f(X)
+        W.assign(5.0)
+        return tape.gradient(y, X)
+
+    f = PROGRAMS[program](variable_in_rule)
+    try:
+        found, wanted = changed(tf.function(f)), changed(f)
+    finally:
+        W.assign(3.0)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
+
+
+def test_a_rule_reads_a_variable_that_is_an_argument() -> None:
+    @tf.function
+    def f(x: Any, w: Any) -> Any:
+        square = tf.custom_gradient(lambda x: (x * x, lambda g: g * 2.0 * x * w))
+        return square(x) if tf.reduce_sum(x) > 0.0 else x
+
+    for variable in (tf.Variable(2.0), tf.Variable(7.0)):
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                inner.watch(X)
+                y = f(X, variable)
+            g = inner.gradient(y, X)
+        np.testing.assert_allclose(g, 2.0 * X.numpy() * variable.numpy())
+        np.testing.assert_allclose(outer.gradient(g, variable), 2.0 * X.numpy().sum())

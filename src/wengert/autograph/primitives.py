@@ -23,7 +23,8 @@ from wengert.core.shapes import as_shape
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
-from wengert.functions.inner import close, snapshot, written
+from wengert.functions.calls import snapshot
+from wengert.functions.inner import close, written
 from wengert.functions.loops import OPEN, TURN, Loop, emit_loop
 from wengert.functions.switch import emit_switch
 from wengert.functions.trace import put_together, take_apart

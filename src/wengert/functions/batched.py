@@ -16,7 +16,14 @@ from wengert.core.errors import at_site, describe
 from wengert.core.op import Spec
 from wengert.core.sites import caller
 from wengert.functions import execute, following
-from wengert.functions.calls import call, followed, followers, gradient_op, wanted_inputs
+from wengert.functions.calls import (
+    call,
+    followed,
+    followers,
+    gradient_op,
+    read_now,
+    wanted_inputs,
+)
 from wengert.functions.inner import close, trace_inner
 from wengert.functions.replay import REPLAYS
 from wengert.functions.trace import put_together, take_apart
@@ -135,13 +142,14 @@ def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Any]) -> list
 
     def gradients(g: Any) -> list[Any]:
         seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
-        zeros = (0,) * len(seeds)
-        if followed([*inputs, *seeds]):
-            grads = emit_batched(rule.joint, (*axes, *zeros), [*inputs, *seeds])
+        now = read_now(rule.variables)
+        ends = (None,) * len(now) + (0,) * len(seeds)
+        if followed([*inputs, *now, *seeds]):
+            grads = emit_batched(rule.joint, (*axes, *ends), [*inputs, *now, *seeds])
         else:
             kept = [inputs[k] if is_input else extra[k] for is_input, k in rule.kept]
             places = tuple([axes[k] if is_input else 0 for is_input, k in rule.kept])
-            grads = emit_batched(rule.backward, (*places, *zeros), [*kept, *seeds])
+            grads = emit_batched(rule.backward, (*places, *ends), [*kept, *now, *seeds])
         answer: list[Any] = [None] * len(inputs)
         for k, gk in zip(rule.found, grads, strict=True):
             answer[k] = gk if axes[k] == 0 else reduce_sum(gk, 0)

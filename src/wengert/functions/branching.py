@@ -22,7 +22,8 @@ from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
-from wengert.functions.inner import Inner, close, snapshot, trace_inner, written
+from wengert.functions.calls import snapshot
+from wengert.functions.inner import Inner, close, trace_inner, written
 from wengert.functions.states import Text, ends, same_structure
 from wengert.functions.switch import emit_switch
 from wengert.functions.trace import put_together

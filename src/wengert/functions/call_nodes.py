@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.core.context import State, get_state, using
-from wengert.functions.calls import call, followers, gradient_op, inline, wanted_inputs
+from wengert.functions.calls import call, followers, gradient_op, inline, read_now, wanted_inputs
 from wengert.functions.replay import REPLAYS
 from wengert.functions.vjp import vjp
 from wengert.graph.ir import Graph, building
@@ -48,7 +48,7 @@ def _emit_recomputed(graph: Graph, inputs: list[Any], site: Any) -> list[Any]:
         seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         # In compiled code the second computation must wait for the gradient.
         fresh = [barrier(x, seeds) for x in inputs]
-        grads = inline(rule.joint, [*fresh, *seeds])
+        grads = inline(rule.joint, [*fresh, *read_now(rule.variables), *seeds])
         answer: list[Any] = [None] * len(inputs)
         for k, gk in zip(rule.found, grads, strict=True):
             answer[k] = gk

@@ -84,11 +84,12 @@ def record(
     shown = tuple([outs[k] for k in rule.active])
 
     def gradients(g: Any) -> list[Any]:
-        seeds = all_seeds(g)
-        if followed([*plain, *seeds]):
-            found = call(rule.joint, [*plain, *seeds], _here(run), site)
+        seeds, now = all_seeds(g), read_now(rule.variables)
+        if followed([*plain, *now, *seeds]):
+            found = call(rule.joint, [*plain, *now, *seeds], _here(run), site)
         else:
-            found = _here(run)(rule.backward, [*kept, *seeds])
+            now = [x._snapshot() if isinstance(x, Variable) else x for x in now]
+            found = _here(run)(rule.backward, [*kept, *now, *seeds])
         result: list[Any] = [None] * len(inputs)
         for k, gk in zip(rule.found, found, strict=True):
             result[k] = gk
@@ -97,6 +98,20 @@ def record(
     op = gradient_op(graph.name, gradients, len(shown))
     for one in listeners:
         one.record(op, tuple(inputs), shown, {}, site)
+
+
+def read_now(variables: tuple[Any, ...]) -> list[Any]:
+    """What the rules of users read besides, as it is when the gradient is asked for."""
+    here = building()
+    return list(variables) if here is None else [snapshot(here, v) for v in variables]
+
+
+def snapshot(here: Graph, variable: Any) -> Any:
+    """The present value of a variable, under its id, seen by the tapes that watch variables."""
+    state = get_state()
+    for one in state.listeners if state is not None else ():
+        one.follows((variable,))
+    return here.snapshot(variable)
 
 
 def _here(run: Run) -> Run:

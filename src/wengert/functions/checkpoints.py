@@ -15,7 +15,8 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.functions.call_nodes import emit_call
-from wengert.functions.inner import close, snapshot, trace_inner, written
+from wengert.functions.calls import snapshot
+from wengert.functions.inner import close, trace_inner, written
 from wengert.graph.ir import building
 from wengert.ops.compare import less
 from wengert.ops.logical import logical_and

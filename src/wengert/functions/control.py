@@ -18,7 +18,8 @@ from wengert.core.sites import caller
 from wengert.core.spec import TypeSpec
 from wengert.core.tensor import Tensor, Value
 from wengert.functions.branching import as_scalar
-from wengert.functions.inner import close, snapshot, trace_inner, written
+from wengert.functions.calls import snapshot
+from wengert.functions.inner import close, trace_inner, written
 from wengert.functions.loops import OPEN, TURN, Loop, emit_loop
 from wengert.functions.states import check_states, ends, held, same_structure, shown
 from wengert.functions.trace import put_together, take_apart

@@ -24,7 +24,8 @@ from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
-from wengert.functions.inner import Inner, close, snapshot, trace_inner, written
+from wengert.functions.calls import snapshot
+from wengert.functions.inner import Inner, close, trace_inner, written
 from wengert.functions.loops import TURN, Loop, emit_loop
 from wengert.functions.states import check_states, ends, held, shown
 from wengert.functions.trace import put_together, take_apart

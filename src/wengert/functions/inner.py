@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from wengert.core.context import State, get_state, using
+from wengert.core.context import State, using
 from wengert.core.op import Spec
+from wengert.functions.calls import snapshot
 from wengert.functions.trace import take_apart
 from wengert.graph.ir import Graph, building
 from wengert.graph.records import Outer
@@ -84,14 +85,6 @@ def close(graphs: list[Graph], carried: list[Any]) -> Closed:
 
 def _outside(source: Any) -> Any:
     return source.tensor() if isinstance(source, Outer) else source
-
-
-def snapshot(here: Graph, variable: Any) -> Any:
-    """The present value of a variable, under its id, seen by the tapes that watch variables."""
-    state = get_state()
-    for one in state.listeners if state is not None else ():
-        one.follows((variable,))
-    return here.snapshot(variable)
 
 
 def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Any]) -> Graph:

@@ -17,7 +17,14 @@ from wengert.core.op import Spec
 from wengert.core.shapes import join
 from wengert.core.symbolic import symbolic
 from wengert.functions import following
-from wengert.functions.calls import all_seeds, followed, followers, gradient_op, inline
+from wengert.functions.calls import (
+    all_seeds,
+    followed,
+    followers,
+    gradient_op,
+    inline,
+    read_now,
+)
 from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
 from wengert.functions.row_sums import added, put_axis
@@ -179,7 +186,8 @@ class _Pullback:
         """The gradients of the inputs of the loop, by a loop the other way."""
         loop, inputs = self.loop, self.inputs
         given = [s for s in seeds if s is not None]
-        if followed([*inputs, *given]):
+        now = read_now(self.rule.variables)
+        if followed([*inputs, *now, *given]):
             # Once more, this time as a loop whose saved rows are results that somebody follows.
             again = self.saving._replace(
                 test=None if loop.test is None else quiet(loop.test), body=quiet(self.saving.body)
@@ -197,6 +205,7 @@ class _Pullback:
         over = [found.stacks[k - loop.states] if known[k] is None else known[k] for k in ends]
         reading = [*found.stacks[loop.rows :], *[stacks[k] for k in used], *over]
         missing = [k for k in ends if known[k] is None]
+        fixed = [*fixed, *now]
         graph = self._body(starts, fixed, reading, used, ends, missing)
         back = Loop(None, graph, len(starts), len(fixed), len(self.rows), not loop.reverse)
         zero = wrap(np.zeros((), np.int32))
@@ -241,8 +250,9 @@ class _Pullback:
             mine = [
                 carry[self.moving.index(k)] if k < loop.states else over[k] for k in rule.active
             ]
-            grads = dict(zip(rule.found, inline(rule.backward, [*kept, *mine]), strict=True))
-            return self._ends(carry, grads)
+            now = consts[len(fixed) - len(rule.variables) :]
+            found = inline(rule.backward, [*kept, *now, *mine])
+            return self._ends(carry, dict(zip(rule.found, found, strict=True)))
 
         return make_graph(f"{loop.body.name}_backward", specs, body)
 

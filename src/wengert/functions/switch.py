@@ -14,6 +14,7 @@ from wengert.functions.calls import (
     followers,
     gradient_op,
     inline,
+    read_now,
     wanted_inputs,
 )
 from wengert.functions.inner import make_graph
@@ -111,19 +112,23 @@ def _pull(
     found = sorted({k for r in rules for k in r.found})
     if not found:
         return [None] * len(inputs)
-    again = followed([*inputs, *seeds])
-    given = [*inputs, *seeds] + ([] if again else [x for part in saved for x in part])
+    variables = tuple({v._id: v for r in rules for v in r.variables}.values())
+    now = read_now(variables)
+    again = followed([*inputs, *now, *seeds])
+    given = [*inputs, *now, *seeds] + ([] if again else [x for part in saved for x in part])
     here: Any = building()
     specs = [here.specs[here.value_of(x)] for x in given]
-    n, m = len(inputs), len(seeds)
+    n = len(inputs) + len(now)
+    m = len(seeds)
 
     def branch(b: int) -> Graph:
         rule = rules[b]
 
         def run(*xs: Any) -> list[Any]:
             mine = [xs[n + active.index(places[b][k])] for k in rule.active]
+            mine[:0] = [xs[len(inputs) + variables.index(v)] for v in rule.variables]
             if again:
-                grads = inline(rule.joint, [*xs[:n], *mine])
+                grads = inline(rule.joint, [*xs[: len(inputs)], *mine])
             else:
                 start = n + m + sum(map(len, saved[:b]))
                 extra = xs[start : start + len(saved[b])]

@@ -32,8 +32,9 @@ from wengert.core.tables import IMPORTED
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.engines.lower import LOWERINGS, lower_graph
+from wengert.functions.calls import snapshot
 from wengert.functions.host_calls import called_back
-from wengert.functions.inner import make_graph, snapshot
+from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
 from wengert.graph.ir import Graph, building
 from wengert.ops.shaping import identity

@@ -31,7 +31,8 @@ class Vjp(NamedTuple):
 
     `active` numbers the outputs that get a gradient, `found` the inputs that have one; `kept` says
     where each extra input of `backward` comes from: (True, k) is input k, (False, k) is extra
-    output k of `forward`.
+    output k of `forward`. `variables` are those that only the rules of users read, when gradients
+    are asked for: `joint` and `backward` take their values before the gradients of the outputs.
     """
 
     joint: Graph
@@ -40,6 +41,7 @@ class Vjp(NamedTuple):
     active: tuple[int, ...]
     found: tuple[int, ...]
     kept: tuple[tuple[bool, int], ...]
+    variables: tuple[Any, ...] = ()
 
 
 def vjp(graph: Graph, wanted: tuple[bool, ...], again: bool = False) -> Vjp:
@@ -105,9 +107,24 @@ def _build(graph: Graph, wanted: tuple[bool, ...], again: bool) -> Vjp:
     ends = [joint.value_of(o) for o in outs]
     joint.settle_captures()
     joint.variables = {i: (v, starts[i]._value) for i, v in variables.items()}
+    more = _lifted(joint, len(params))
     assert not joint.captures, f"{joint.name} must not use anything from outside"
-    assert not joint.held, f"{joint.name} must not use variables"
-    return _cut(graph, joint, len(params), ends, values, active, found, again)
+    assert not joint.held, f"{joint.name} must not assign variables"
+    return _cut(graph, joint, len(params), more, ends, values, active, found, again)
+
+
+def _lifted(joint: Graph, count: int) -> tuple[Any, ...]:
+    """Turns the variables that only rules of users read into inputs, after the first `count`."""
+    read = {
+        i: (h.variable, h.initial)
+        for i, h in joint.held.items()
+        if h.initial is not None and not h.written
+    }
+    for i in read:
+        del joint.held[i]
+    joint.variables |= read
+    joint.inputs[count:count] = [value for _, value in read.values()]
+    return tuple([variable for variable, _ in read.values()])
 
 
 def joint_spec(joint: Graph, x: Any) -> Spec:
@@ -119,17 +136,20 @@ def _cut(
     graph: Graph,
     joint: Graph,
     count: int,
+    variables: tuple[Any, ...],
     ends: list[int],
     values: list[int],
     active: tuple[int, ...],
     found: tuple[int, ...],
     again: bool,
 ) -> Vjp:
-    params, seeds = joint.inputs[:count], joint.inputs[count:]
+    first = count + len(variables)
+    params, lifted, seeds = joint.inputs[:count], joint.inputs[count:first], joint.inputs[first:]
     joint.seal(values)
     nodes = joint.nodes
-    ahead = _needed(nodes, ends, effects=True, avoid=set(seeds))
-    late = _late(nodes, set(seeds))
+    # What rules read is read when they run, as seeds are given then.
+    ahead = _needed(nodes, ends, effects=True, avoid={*lifted, *seeds})
+    late = _late(nodes, {*lifted, *seeds})
     behind = [
         n
         for n in _needed_nodes(nodes, values)
@@ -139,7 +159,7 @@ def _cut(
     front = [n for n in nodes if id(n) in ahead or late.isdisjoint(n.outputs)]
     if again:
         behind = _repeated(front, behind, values, set(params) | set(joint.constants)) + behind
-    made = {v for n in behind for v in n.outputs} | set(seeds) | set(joint.constants)
+    made = {v for n in behind for v in n.outputs} | {*lifted, *seeds} | set(joint.constants)
     sizes = _sizes(joint, behind, made)
     behind = sizes + behind
     made.update(v for n in sizes for v in n.outputs)
@@ -152,9 +172,9 @@ def _cut(
     extra = [v for v in residuals if v not in places]
     kept = tuple((True, places[v]) if v in places else (False, extra.index(v)) for v in residuals)
     forward = _part(joint, graph.name, front, params, [*ends, *extra])
-    backward = _part(joint, f"{graph.name}_backward", behind, [*residuals, *seeds], values)
+    backward = _part(joint, f"{graph.name}_backward", behind, [*residuals, *lifted, *seeds], values)
     joint.nodes, joint.outputs = _quieted(_needed_nodes(nodes, values), values)
-    return Vjp(checked(joint), forward, backward, active, found, kept)
+    return Vjp(checked(joint), forward, backward, active, found, kept, variables)
 
 
 def _repeated(
