@@ -15,7 +15,7 @@ import pytest
 
 import wengert as tf
 from wengert.engines import executables
-from wengert.functions.function import MOST_TRACES
+from wengert.functions.store import MOST_TRACES
 
 
 def growth(call: Callable[[], Any], calls: int) -> int:

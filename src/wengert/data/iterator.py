@@ -50,7 +50,7 @@ class OwnedIterator(Iterator, Trackable):
     A checkpoint keeps how many elements it has given, and the keys of random steps.
     """
 
-    drives_in_python = True  # see `functions.function.Options.drives`
+    drives_in_python = True  # see `functions.options.Options.drives`
 
     def __init__(self, plan: Plan, handed: dict[Any, Any] | None = None) -> None:
         self._plan = plan

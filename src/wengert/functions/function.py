@@ -1,119 +1,36 @@
 """`tf.function`: traces a Python function once for each signature and runs the graphs.
 
-Traces live in a bounded store. Those of a method live with its instance and die with it; making a
-`Function` is cheap, and everything is worked out at the first call.
+The traces of a method live with its instance and die with it; making a `Function` is cheap, and
+everything is worked out at the first call. How traces are kept, arguments bound to parameters and
+made to fit an `input_signature` is said in `store`, `options` and `input_signature`.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
-import operator
 import sys
-import threading
 import time
 import types
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from wengert.core import nest
 from wengert.core.context import building_graph, get_state
-from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
 from wengert.core.sites import caller, find, locate
-from wengert.core.spec import TensorSpec
-from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.functions import general, ledger, packing, tracing_state
 from wengert.functions.concrete import ConcreteFunction, described
-from wengert.functions.shared import Given, Shared
-from wengert.functions.signature import Same, encode, objects_in, rebuild
+from wengert.functions.input_signature import (
+    call_by_signature,
+    checked_signature,
+    find_by_signature,
+)
+from wengert.functions.options import Options
+from wengert.functions.shared import Given
+from wengert.functions.signature import Same, encode
+from wengert.functions.store import Store
 from wengert.functions.trace import Trace, trace
-
-MOST_TRACES = 512
-
-
-class Store:
-    """The traces of one function, or of one method of one instance."""
-
-    def __init__(self) -> None:
-        self.traces: OrderedDict[Any, Trace] = OrderedDict()
-        self.lock = threading.RLock()
-        self.count = 0
-        self.made_variables = False
-        self.started = False
-        self.shared = Shared()
-        self.objects: dict[Any, list[Same]] = {}  # by key, where it names any
-        self.fits: dict[Any, Trace] = {}  # by dtypes and shapes that are known to fit a signature
-        self.wide = general.Wide()
-        self.notes: list[ledger.Note] = []
-
-    def keep(self, key: Any, found: Trace) -> None:
-        """Adds a trace; those of dead objects go, and the oldest gives way."""
-        objects = objects_in(key)
-        self.fits.clear()
-        with self.lock:
-            for old in [k for k, known in self.objects.items() if any(o.is_dead() for o in known)]:
-                del self.objects[old]
-                self.traces.pop(old, None)
-            if objects:
-                self.objects[key] = objects
-            self.traces[key] = found
-            gone = self.shared.oldest(key, found)
-            if gone is not None:
-                self.objects.pop(gone, None)
-                self.traces.pop(gone, None)
-            while len(self.traces) > MOST_TRACES:
-                self.objects.pop(self.traces.popitem(last=False)[0], None)
-
-
-class Options:
-    """What was said when the function was made."""
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        name: str,
-        input_signature: Any,
-        autograph: bool,
-        jit_compile: bool | None,
-        reduce_retracing: bool,
-        max_traces: int | None,
-    ) -> None:
-        self.function = function
-        self.name = name
-        self.input_signature = input_signature
-        self.autograph = autograph
-        self.jit = jit_compile
-        self.reduce_retracing = reduce_retracing
-        self.max_traces = max_traces
-        self.counter = ledger.counter(function)
-        # In Keras's `fit` a function that takes the iterator of a dataset only drives others. They
-        # are compiled, each step a transaction with its variables donated; it runs as it is.
-        self.drives = (
-            getattr(function, "__module__", None) == "keras.src.backend.tensorflow.trainer"
-        )
-        self.positional: list[str] | None = None
-        self.signature: Any = None
-        self.simple = False
-        self.count = -1  # of the positional parameters, where there are no others
-
-    def learn(self) -> None:
-        """Reads the Python signature, once."""
-        try:
-            self.signature = inspect.signature(self.function)
-        except (TypeError, ValueError):
-            self.signature = inspect.Signature(
-                [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)]
-            )
-        parameters = list(self.signature.parameters.values())
-        self.positional = [
-            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
-        self.simple = len(self.positional) == len(parameters)
-        self.count = len(parameters) if self.simple else -1
 
 
 class Function:
@@ -146,12 +63,12 @@ class Function:
             finally:
                 general.DRIVEN.reset(token)
         if options.input_signature is not None:
-            return self._call_by_signature(args, kwargs)
+            return call_by_signature(self, args, kwargs)
         leaves: list[Any] = []
         if not kwargs and len(args) + (self._instance is not None) == options.count:
             key: Any = tuple([encode(a, leaves) for a in args]) if args else ()
         else:
-            pairs, named = self._bound(args, kwargs)
+            pairs, named = options.bound(self._instance, args, kwargs)
             key = (
                 *[encode(v, leaves) for _, v in pairs],
                 *[(k, encode(v, leaves)) for k, v in named.items()],
@@ -164,45 +81,9 @@ class Function:
             return found.call(leaves, find(sys._getframe(1)))
         return found.call(leaves, state.site)
 
-    def _names(self) -> list[str]:
-        """The positional parameters that a caller gives."""
-        options = self._options
-        if options.positional is None:
-            options.learn()
-        names: Any = options.positional
-        return names[1:] if self._instance is not None else names
-
-    def _bound(self, args: Any, kwargs: Any) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
-        """Arguments by the parameters of the Python function, with defaults filled in."""
-        options = self._options
-        if options.signature is None:
-            options.learn()
-        signature: Any = options.signature
-        given = args if self._instance is None else (self._instance, *args)
-        try:
-            bound = signature.bind(*given, **kwargs)
-        except TypeError as error:
-            plain = [str(p.replace(annotation=p.empty)) for p in signature.parameters.values()]
-            words = f"{options.name}: {error}. Its parameters are ({', '.join(plain)})."
-            raise at_site(TypeError(words)) from None
-        bound.apply_defaults()
-        pairs: list[tuple[str, Any]] = []
-        named: dict[str, Any] = {}
-        for name, parameter in signature.parameters.items():
-            value = bound.arguments[name]
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                pairs.extend((f"{name}[{i}]", v) for i, v in enumerate(value))
-            elif parameter.kind is parameter.VAR_KEYWORD:
-                named.update(sorted(value.items()))
-            elif parameter.kind is parameter.KEYWORD_ONLY:
-                named[name] = value
-            else:
-                pairs.append((name, value))
-        return (pairs if self._instance is None else pairs[1:]), named
-
     def _find(self, key: Any, args: Any, kwargs: Any, site: Any) -> Trace:
         """The trace for a signature met for the first time."""
-        pairs, named = self._bound(args, kwargs)
+        pairs, named = self._options.bound(self._instance, args, kwargs)
         return general.find(self, key, pairs, named, site)
 
     def _trace(self, key: Any, pairs: Any, named: Any, specs: Any, site: Any) -> Trace:
@@ -260,89 +141,6 @@ class Function:
         if most is not None and self._store.count - self._store.made_variables >= most:
             given = ledger.spelled(pairs, named)
             raise ledger.too_many(self._options.name, most, self._store.notes, given, site)
-
-    # By a fixed signature.
-
-    def _call_by_signature(self, args: Any, kwargs: Any) -> Any:
-        site = caller(1)
-        form = self._form(args, kwargs)
-        found = self._store.fits.get(form)
-        if found is not None and found.belongs_here():
-            return found.call(list(args), site)
-        pairs, named = self._bound(args, kwargs)
-        new_pairs, new_named = self._fit(pairs, named)
-        leaves: list[Any] = []
-        key = (
-            "signature",
-            *[encode(v, leaves) for _, v in new_pairs if not _is_tensor_nest(v)],
-        )
-        leaves.clear()
-        for _, v in new_pairs:
-            encode(v, leaves)
-        for v in new_named.values():
-            encode(v, leaves)
-        found = self._store.traces.get(key)
-        if found is None or not found.belongs_here():
-            flat = iter(self._flat_signature())
-            found = self._trace(key, new_pairs, new_named, lambda x: next(flat), site)
-        if form is not None and all(map(operator.is_, leaves, args)):
-            fits = self._store.fits
-            if len(fits) >= MOST_TRACES:
-                fits.clear()
-            fits[form] = found
-        return found.call(leaves, site)
-
-    def _form(self, args: Any, kwargs: Any) -> Any:
-        """What decides whether plain tensors fit; `None` for arguments of any other kind."""
-        given = len(args)
-        if kwargs or given != len(self._options.input_signature) or given != len(self._names()):
-            return None
-        form = []
-        for x in args:
-            if type(x) is not Tensor:
-                return None
-            array = x._array
-            form.append((array.dtype.num, array.shape))
-        return tuple(form) if self._options.simple else None
-
-    def _flat_signature(self) -> list[Any]:
-        flat: list[Any] = []
-        rebuild(self._options.input_signature, lambda spec, _: flat.append(spec))
-        return flat
-
-    def _fit(self, pairs: Any, named: Any) -> tuple[Any, Any]:
-        """The arguments as tensors that fit the signature, or an error that says which does not."""
-        signature = self._options.input_signature
-        given = [*pairs, *named.items()]
-        if len(given) != len(signature):
-            given = [p for p in given if not self._is_default(p)][: len(given)]
-        if len(given) < len(signature):
-            raise at_site(
-                TypeError(
-                    f"{self._options.name}: `input_signature` has {len(signature)} entries; got "
-                    f"{len(given)} arguments."
-                )
-            )
-        extra = given[len(signature) :]
-        if extra and not all(self._is_default(p) for p in extra):
-            raise at_site(
-                TypeError(
-                    f"{self._options.name}: `input_signature` has {len(signature)} entries; got "
-                    f"{len(given)} arguments."
-                )
-            )
-        fitted = {
-            name: _fitted(self._options.name, name, value, spec)
-            for (name, value), spec in zip(given, signature, strict=False)
-        } | dict(extra)
-        return (
-            [(n, fitted.get(n, v)) for n, v in pairs],
-            {n: fitted.get(n, v) for n, v in named.items()},
-        )
-
-    def _is_default(self, pair: Any) -> bool:
-        parameter = self._options.signature.parameters.get(pair[0])
-        return parameter is not None and parameter.default is pair[1]
 
     # As a method.
 
@@ -429,15 +227,10 @@ class Function:
         site = caller(1)
         leaves: list[Any] = []
         if self._options.input_signature is not None:
-            pairs, named = self._signature_arguments(args, kwargs)
-            flat = iter(self._flat_signature())
             return ConcreteFunction(
-                self._options.name,
-                self._trace(("signature",), pairs, named, lambda x: next(flat), site),
-                pairs,
-                named,
+                self._options.name, *find_by_signature(self, args, kwargs, site)
             )
-        pairs, named = self._bound(args, kwargs)
+        pairs, named = self._options.bound(self._instance, args, kwargs)
         key = (
             *[encode(v, leaves) for _, v in pairs],
             *[(k, encode(v, leaves)) for k, v in named.items()],
@@ -446,18 +239,6 @@ class Function:
         if found is None or not found.belongs_here():
             found = general.find(self, key, pairs, named, site)
         return ConcreteFunction(self._options.name, found, pairs, named)
-
-    def _signature_arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        if args or kwargs:
-            return self._fit(*self._bound(args, kwargs))
-        self._names()
-        names = [*self._names()]
-        specs = list(self._options.input_signature)
-        while len(names) < len(specs):
-            names.append(f"args[{len(names)}]")
-        rest = self._options.signature.parameters
-        defaults = [(name, rest[name].default) for name in names[len(specs) :]]
-        return [*zip(names, specs, strict=False), *defaults], {}
 
     def _get_concrete_function_garbage_collected(self, *args: Any, **kwargs: Any) -> Any:
         return self.get_concrete_function(*args, **kwargs)
@@ -502,59 +283,6 @@ def caller_of(function: Any) -> Any:
     return None if code is None else (code, 0)
 
 
-def _is_tensor_nest(value: Any) -> bool:
-    leaves: list[Any] = []
-    encode(value, leaves)
-    return bool(leaves)
-
-
-def _fitted(name: str, path: str, value: Any, spec: Any) -> Any:
-    """An argument converted to what the signature says of it."""
-    if isinstance(spec, TensorSpec):
-        return _fit_tensor(name, path, value, spec)
-    if isinstance(spec, list | tuple) and isinstance(value, list | tuple):
-        if len(spec) == len(value):
-            items = [
-                _fitted(name, f"{path}[{i}]", v, s)
-                for i, (v, s) in enumerate(zip(value, spec, strict=True))
-            ]
-            kind: Any = type(spec)
-            return kind(*items) if hasattr(spec, "_fields") else kind(items)
-    elif isinstance(spec, dict) and isinstance(value, dict) and set(spec) == set(value):
-        return {k: _fitted(name, f"{path}[{k!r}]", value[k], spec[k]) for k in spec}
-    elif spec is None or _takes(spec, value):
-        return value
-    raise at_site(
-        TypeError(
-            f"{name}: argument `{path}` does not have the structure of `input_signature`; got "
-            f"{describe(value)} for {describe(spec)}."
-        )
-    )
-
-
-def _takes(spec: Any, value: Any) -> bool:
-    compatible = getattr(spec, "is_compatible_with", None)
-    return compatible(value) if compatible is not None else bool(spec == value)
-
-
-def _fit_tensor(name: str, path: str, value: Any, spec: TensorSpec) -> Any:
-    if isinstance(value, TensorSpec):
-        found: Any = value
-    else:
-        try:
-            found = value if type(value) is Tensor else operand(value, None, spec.dtype)
-        except (TypeError, ValueError):
-            found = None
-    if found is None or not spec.is_compatible_with(found):
-        raise at_site(
-            TypeError(
-                f"{name}: argument `{path}` does not fit its `input_signature`; got "
-                f"{describe(value)} for {describe(spec)}. Convert it, or widen the signature."
-            )
-        )
-    return found.read_value() if isinstance(found, Variable) else found
-
-
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Any = None,
@@ -586,7 +314,7 @@ def function(
         reduce_retracing = True
     if experimental_compile is not None and jit_compile is None:
         jit_compile = experimental_compile
-    checked = _checked_signature(input_signature)
+    checked = checked_signature(input_signature)
 
     def decorate(inner: Callable[..., Any]) -> Function:
         inner = inner.python_function if isinstance(inner, Function) else inner
@@ -603,23 +331,3 @@ def _name(inner: Any) -> str:
     if isinstance(inner, functools.partial):
         return getattr(inner.func, "__name__", type(inner.func).__name__)
     return type(inner).__name__
-
-
-def _checked_signature(signature: Any) -> Any:
-    if signature is None:
-        return None
-    if not isinstance(signature, list | tuple):
-        raise at_site(
-            TypeError(
-                f"function: `input_signature` must be a list or tuple; got {describe(signature)}."
-            )
-        )
-    for spec in nest.flatten(list(signature)):
-        if isinstance(spec, bool | int | float | complex | str | bytes):
-            raise at_site(
-                TypeError(
-                    f"function: `input_signature` holds TensorSpecs, one for each argument; got "
-                    f"{describe(spec)}. Write tf.TensorSpec(shape, dtype)."
-                )
-            )
-    return tuple(signature)
