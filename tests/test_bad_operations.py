@@ -295,3 +295,27 @@ def test_a_shape_of_text() -> None:
 
 def test_set_shape_in_a_function_names_the_line() -> None:
     refused(tf.function(lambda x: x.set_shape([7])), ValueError, "(3,) and (7,) are not", V)
+
+
+@pytest.mark.parametrize("kind", [ValueError, TypeError, tf.errors.InvalidArgumentError])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tf.math.in_top_k([0], tf.constant([[1.0, 2.0]], tf.float64), 1),
+        lambda: tf.strings.unicode_transcode(tf.constant(1), "UTF-8", "UTF-8"),
+        lambda: tf.io.encode_base64(tf.constant(1)),
+        lambda: tf.io.decode_base64(tf.constant(1)),
+        lambda: tf.image.combined_non_max_suppression(
+            tf.zeros([1, 2, 1, 4], tf.float64), tf.zeros([1, 2, 1]), 1, 1
+        ),
+        lambda: tf.image.combined_non_max_suppression(
+            tf.zeros([1, 2, 1, 4]), tf.zeros([1, 2, 1]), 1, 1, tf.constant(0.5, tf.float64)
+        ),
+    ],
+)
+def test_a_tensor_of_another_dtype_is_the_error_that_tensorflow_raises(
+    call: Any, kind: Any
+) -> None:
+    """TensorFlow raises one kind eagerly, another in functions."""
+    with pytest.raises(kind, match="was asked for"):
+        call()

@@ -56,6 +56,12 @@ def test_bad_text_is_refused() -> None:
         S.unicode_decode("a", "FOO")
     with pytest.raises(ValueError, match="`errors` is 'strict', 'replace' or 'ignore'"):
         S.unicode_split("a", "UTF-8", errors="none")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="`errors` is 'strict'"):
+        S.unicode_transcode("a", "UTF-8", "UTF-8", errors="none")
+    with pytest.raises(TypeError, match="an encoding is a string"):
+        S.unicode_decode("a", 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="`replacement_char` must be one whole number"):
+        S.unicode_decode("a", "UTF-8", replacement_char="a")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="-5 is no character"):
         S.unicode_encode([-5], "UTF-8", errors="strict")
 

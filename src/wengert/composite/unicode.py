@@ -14,7 +14,7 @@ from wengert.composite.values import int64_tensor, length
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 
 _STRING = dtypes.nums("s")
@@ -24,8 +24,10 @@ _CODECS = {
 }  # fmt: skip
 
 
-def _codec(name: str, encoding: str) -> str:
-    found = _CODECS.get(str(encoding).upper())
+def _codec(name: str, encoding: str | bytes) -> str:
+    if not isinstance(encoding, str | bytes):
+        raise invalid_dtype(name, "an encoding is a string", encoding)
+    found = _CODECS.get((encoding if isinstance(encoding, str) else encoding.decode()).upper())
     if found is None:
         known = ", ".join(k for k in _CODECS if k != "LATIN1")
         raise invalid(name, f"the encodings are {known}; got {encoding!r}")
@@ -95,10 +97,13 @@ _offsets.dtype = dtypes.int64  # type: ignore[attr-defined]  # functions take at
 
 def _how(name: str, encoding: str, errors: str, replacement: Any, no_controls: bool = False) -> How:
     if errors not in ("strict", "replace", "ignore"):
-        raise at_site(
-            ValueError(f"{name}: `errors` is 'strict', 'replace' or 'ignore'; got {errors!r}.")
-        )
-    return How(name, _codec(name, encoding), errors, int(replacement), bool(no_controls))
+        raise invalid(name, f"`errors` is 'strict', 'replace' or 'ignore'; got {errors!r}")
+    try:
+        instead = int(replacement)
+    except (TypeError, ValueError):
+        rule = "`replacement_char` must be one whole number"
+        raise invalid_dtype(name, rule, replacement) from None
+    return How(name, _codec(name, encoding), errors, instead, bool(no_controls))
 
 
 def unicode_split(

@@ -48,13 +48,13 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
     kind = type(value)
     if kind is Tensor or kind is Variable:
         if dtype is not None and value.dtype is not dtype:
-            raise at_site(ValueError(_mismatch(value, dtype)))
+            raise _mismatch(value, dtype)
         return value
     if hint is not None and dtype is None and (kind is float or kind is int):
         return scalar(value, hint)
     if isinstance(value, Value):
         if dtype is not None and value.dtype is not dtype:
-            raise at_site(ValueError(_mismatch(value, dtype)))
+            raise _mismatch(value, dtype)
         return value
     if type(value) is Dim:
         return Hooks.number(value, dtype or hint)
@@ -187,14 +187,24 @@ def _from_numpy(array: np.ndarray, dtype: DType | None, hint: DType | None) -> n
         if target is None:
             continue
         if (target.kind == "s") == (own.kind == "s"):
-            with np.errstate(all="ignore"):
-                result = _copied(array, target.np)
-            loses = own.kind in "fc" and target.kind in "iub" and not np.array_equal(result, array)
-            if not loses:
+            result = _cast(array, own, target)
+            if result is not None:
                 return result
         if target is dtype:
             break
     raise _cannot(array, own.name, dtype or own)
+
+
+def _cast(array: np.ndarray, own: DType, target: DType) -> np.ndarray | None:
+    """The numbers in another type; `None` where more than digits would be lost."""
+    if own.kind == "c" and target.kind != "c":
+        if np.imag(array).any():
+            return None
+        array = np.real(array)
+    with np.errstate(all="ignore"):
+        result = _copied(array, target.np)
+    loses = own.kind in "fc" and target.kind in "iub" and not np.array_equal(result, array)
+    return None if loses else result
 
 
 def _copied(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -357,11 +367,10 @@ def _stacked(value: Any, dtype: DType | None) -> Any:
     return Hooks.stack([operand(v, None, dtype) for v in value])
 
 
-def _mismatch(value: Any, dtype: DType) -> str:
-    return (
-        f"convert_to_tensor: dtype {dtype.name} was asked for; got {describe(value)}. "
-        f"Use tf.cast(x, tf.{dtype.name})."
-    )
+def _mismatch(value: Any, dtype: DType) -> Exception:
+    # TensorFlow raises a ValueError here, an InvalidArgumentError or, in a function, a TypeError.
+    rule = f"dtype {dtype.name} was asked for"
+    return invalid_dtype("convert_to_tensor", rule, value, help=f"Use tf.cast(x, tf.{dtype.name}).")
 
 
 def _cannot(value: Any, kind: str, target: DType) -> Exception:

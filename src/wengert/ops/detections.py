@@ -274,7 +274,7 @@ def combined_non_max_suppression(
     """
     which = "combined_non_max_suppression"
     b, s = operand(boxes, dtypes.float32), operand(scores, dtypes.float32)
-    limits = [operand(v, None, dtypes.float32) for v in (iou_threshold, score_threshold)]
+    limits = [operand(v, dtypes.float32) for v in (iou_threshold, score_threshold)]
     most = _count(which, max_output_size_per_class, "max_output_size_per_class", 1)
     size = _count(which, max_total_size, "max_total_size", 1)
     if pad_per_class and s._array.ndim == 3:
