@@ -242,6 +242,16 @@ def test_l2_normalize_leaves_zero_vectors():
     same(tf.nn.l2_normalize(tf.constant([[3.0, 4.0], [0.0, 0.0]]), 1), [[0.6, 0.8], [0, 0]])
 
 
+@pytest.mark.parametrize("kind", ["float64", "int32", "uint8", "bool"])
+def test_local_response_normalization_of_numpy_arrays_is_of_float32(kind: str) -> None:
+    x = np.ones((1, 1, 1, 2), kind)
+    for call in (tf.nn.lrn, tf.function(lambda _: tf.nn.lrn(x))):
+        got = call(x)
+        assert got.dtype == tf.float32
+        np.testing.assert_allclose(got[0, 0, 0], [3**-0.5] * 2, rtol=1e-6)
+    assert tf.nn.lrn(x.astype("float16")).dtype == tf.float16
+
+
 def test_local_response_normalization_gives_the_values_of_tensorflow():
     x = tf.reshape(tf.range(1.0, 6.0), (1, 1, 1, 5))
     got = tf.nn.lrn(x, depth_radius=1, bias=1.0, alpha=0.5, beta=0.75)

@@ -214,12 +214,20 @@ def _band(channels: int, radius: int) -> np.ndarray:
     return np.abs(near[:, None] - near) <= radius
 
 
+def _as_single(value: Any) -> Any:
+    """A tensor; NumPy's arrays of other than 16 and 32 bits become float32."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        kept = value.dtype in (np.float16, np.float32)
+        return operand(value, None if kept else dtypes.float32)
+    return operand(value)
+
+
 def local_response_normalization(
     input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,
     name: Any = None,
 ) -> Any:  # fmt: skip
     """x / (bias + alpha * (sum of x² over the channels within `depth_radius`)) ** beta."""
-    x = operand(input)
+    x = _as_single(input)
     name = "local_response_normalization"
     radius = 5 if depth_radius is None else _whole_radius(depth_radius)
     bias = 1.0 if bias is None else static_float(name, bias, "bias")
