@@ -251,6 +251,10 @@ TYPE_ERRORS: dict[str, Callable[[], Any]] = {
     "one_hot of booleans without values": lambda: tf.one_hot([0], 2, dtype=tf.bool),
     "one_hot of fractions": lambda: tf.one_hot(np.array([0.5]), 2),
     "one_hot of a Python float": lambda: tf.one_hot(1.0, 2),
+    "linspace from a complex number to a float": (
+        lambda: tf.linspace(np.complex128(3 + 1j), tf.constant(1.0), 3)
+    ),
+    "a float array of complex numbers": lambda: tf.constant(np.array([3 + 1j]), tf.float32),
     "pad with a fraction": lambda: tf.pad([1, 2], [[1, 1]], constant_values=2.5),
     "reverse_sequence without an axis": lambda: tf.reverse_sequence(x23(), [1, 2]),
     "update of another dtype": lambda: tf.tensor_scatter_nd_update([1, 2], [[0]], [5.0]),
@@ -290,6 +294,14 @@ GOLDEN: dict[str, tuple[Callable[[], Any], tuple[str, Any]]] = {
     "linspace of whole numbers": (
         lambda: tf.linspace(0, 1, 5),
         ("float64", [0.0, 0.25, 0.5, 0.75, 1.0]),
+    ),
+    "linspace of complex numbers": (
+        lambda: tf.linspace(np.complex64(1 + 1j), 3.0, 3),
+        ("complex64", [1 + 1j, 2 + 0.5j, 3]),
+    ),
+    "linspace has the type of its start": (
+        lambda: tf.linspace(np.float64(0), np.float32(1), 3),
+        ("float64", [0.0, 0.5, 1.0]),
     ),
     "eye": (lambda: tf.eye(2, 3, dtype=tf.int32), ("int32", [[1, 0, 0], [0, 1, 0]])),
     "eye in batches": (lambda: tf.eye(1, batch_shape=[2]), ("float32", [[[1.0]], [[1.0]]])),
@@ -380,6 +392,14 @@ GOLDEN: dict[str, tuple[Callable[[], Any], tuple[str, Any]]] = {
     "scatter_nd adds": (
         lambda: tf.scatter_nd([[0], [2], [0]], [1.0, 2.0, 3.0], [4]),
         ("float32", [4.0, 0.0, 2.0, 0.0]),
+    ),
+    "scatter_nd of strings": (
+        lambda: tf.scatter_nd([[0], [2], [0]], ["a", "b", "c"], [3]),
+        ("string", [b"ac", b"", b"b"]),
+    ),
+    "scatter_nd of rows of strings": (
+        lambda: tf.scatter_nd([[1]], [["a", "b"]], [2, 2]),
+        ("string", [[b"", b""], [b"a", b"b"]]),
     ),
     "the last update stays": (
         lambda: tf.tensor_scatter_nd_update([1, 2, 3], [[0], [0]], [5, 6]),

@@ -339,14 +339,14 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
 
     Whole numbers give float64.
     """
-    from wengert.core.convert import operands
     from wengert.core.shapes import check_axis
     from wengert.ops.cast import cast
     from wengert.ops.dims import expand_dims
     from wengert.ops.joining import concat
     from wengert.ops.shaping import broadcast_to
 
-    x, y = operands("linspace", start, stop)
+    x = operand(start)
+    y = operand(stop, x.dtype)
     if x.dtype.is_integer:
         x, y = cast(x, dtypes.float64), cast(y, dtypes.float64)
     counts = static_tuple("linspace", num, "num")

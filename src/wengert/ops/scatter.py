@@ -29,7 +29,7 @@ from wengert.ops.gather import (
     whole_numbers,
 )
 
-_SUMMABLE = dtypes.nums("biufc")
+_SUMMABLE = dtypes.nums("biufcs")
 
 
 def _flat(
@@ -79,7 +79,17 @@ def _numbers(i: Any, shape: tuple[int, ...]) -> Any:
 
 @in_float32
 def _scatter_nd_kernel(i: np.ndarray, updates: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    return add_rows(*_flat("scatter_nd", i, updates, shape)).reshape(shape)
+    places, rows, count = _flat("scatter_nd", i, updates, shape)
+    add = _join_rows if rows.dtype.kind == "O" else add_rows
+    return add(places, rows, count).reshape(shape)
+
+
+def _join_rows(places: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """The same for texts, whose sum is one after the other."""
+    out = np.full((count, rows.shape[1]), b"", object)
+    for place, row in zip(places, rows, strict=True):
+        out[place] += row
+    return out
 
 
 def _infer_scatter_nd(i: Spec, updates: Spec, shape: tuple[int, ...]) -> Spec:
@@ -109,7 +119,10 @@ SCATTER_ND = Op(
 def scatter_nd(
     indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: Any = None
 ) -> Any:
-    """Zeros of `shape` with `updates` added at the index tuples; an index outside is an error."""
+    """Zeros of `shape` with `updates` added at the index tuples; an index outside is an error.
+
+    Texts are added to empty ones, one after the other.
+    """
     check_policy("scatter_nd", bad_indices_policy)
     i = whole_numbers("scatter_nd", indices)
     return apply(SCATTER_ND, i, operand(updates), shape=static_tuple("scatter_nd", shape))
