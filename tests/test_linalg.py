@@ -465,3 +465,61 @@ def test_spectra_of_infinities_warn_nobody() -> None:
     x = np.full((2, 5), np.inf, np.float32)
     assert not heard(lambda: tf.signal.rfft(x))
     assert not heard(lambda: tf.signal.fft(tf.cast(x, tf.complex64)))
+
+
+ALPHA, BETA = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.5, 0.25, 0.125])
+EIGENVALUES = [0.7886730529426835, 2.1446197180276356, 3.050820947123834, 4.015886281905846]
+
+
+@pytest.mark.parametrize(
+    ("select", "bounds", "places"),
+    [("a", None, slice(None)), ("i", (1, 2), slice(1, 3)), ("v", (1.5, 3.5), slice(1, 3))],
+)
+def test_eigenvalues_of_three_diagonals(select: str, bounds: Any, places: slice) -> None:
+    found = tf.linalg.eigh_tridiagonal(ALPHA, BETA, select=select, select_range=bounds)
+    np.testing.assert_allclose(found, EIGENVALUES[places], rtol=1e-12)
+    values, vectors = tf.linalg.eigh_tridiagonal(
+        ALPHA + 0j, BETA * 1j, eigvals_only=False, select=select, select_range=bounds
+    )
+    assert values.dtype == tf.float64
+    np.testing.assert_allclose(values, EIGENVALUES[places], rtol=1e-12)
+    matrix = np.diag(ALPHA) + np.diag(BETA * 1j, 1) + np.diag(BETA * -1j, -1)
+    np.testing.assert_allclose(
+        matrix @ vectors, vectors * tf.cast(values, vectors.dtype), atol=1e-12
+    )
+
+
+def test_eigenvalues_of_three_diagonals_have_a_gradient() -> None:
+    specs = [tf.TensorSpec([None], tf.float64)] * 2
+
+    @tf.function(input_signature=specs)
+    def slopes(a: Any, b: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([a, b])
+            total = tf.reduce_sum(tf.linalg.eigh_tridiagonal(a, b) ** 2)
+        return tape.gradient(total, [a, b])
+
+    found = slopes(ALPHA, BETA)
+    np.testing.assert_allclose(found[0], 2 * ALPHA, rtol=1e-12)
+    np.testing.assert_allclose(found[1], 4 * BETA, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: tf.linalg.eigh_tridiagonal([1, 2], [1]), "one type with fractions"),
+        (lambda: tf.linalg.eigh_tridiagonal([1.0, 2.0], [1.0, 2.0]), "one number fewer"),
+        (lambda: tf.linalg.eigh_tridiagonal(ALPHA, BETA, select="x"), "'a', 'i' or 'v'"),
+        (
+            lambda: tf.linalg.eigh_tridiagonal(ALPHA, BETA, select="i", select_range=(2, 1)),
+            "the first first",
+        ),
+        (
+            lambda: tf.linalg.eigh_tridiagonal(ALPHA, BETA, select="v", select_range=(2, 1)),
+            "is empty",
+        ),
+    ],
+)
+def test_bad_diagonals_are_refused(call: Any, text: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        call()

@@ -376,3 +376,47 @@ def test_ctc_loss_takes_sparse_labels() -> None:
     np.testing.assert_allclose(traced, expected, rtol=1e-6)
     with pytest.raises(ValueError, match="`blank_index` must be given"):
         tf.nn.ctc_loss(labels, logits, None, [5, 4])
+
+
+LABELS = np.array([[1, 1, 2, 2, 1], [1, 2, 3, 4, 5], [1, 1, 1, 1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("lengths", "rows", "counts"),
+    [
+        ([5, 5, 9], [[1, 2, 1, 0, 0], [1, 2, 3, 4, 5], [1, 0, 0, 0, 0]], [3, 5, 1]),
+        ([4, 0, 1], [[1, 2], [0, 0], [1, 0]], [2, 0, 1]),
+        ([0, 0, 0], [[], [], []], [0, 0, 0]),
+    ],
+)
+def test_labels_that_follow_their_like_are_left_out(lengths: Any, rows: Any, counts: Any) -> None:
+    specs = [tf.TensorSpec([None, None], tf.int64), tf.TensorSpec([None], tf.int32)]
+    traced = tf.function(tf.nn.collapse_repeated, input_signature=specs)
+    for call in (tf.nn.collapse_repeated, traced):
+        found, sizes = call(LABELS, np.array(lengths, np.int32))
+        assert found.numpy().tolist() == rows
+        assert (found.dtype, sizes.dtype) == (tf.int64, tf.int32)
+        assert sizes.numpy().tolist() == counts
+    words, _ = tf.nn.collapse_repeated([["a", "a", "b"]], [3])
+    assert words.numpy().tolist() == [[b"a", b"b"]]
+
+
+def test_isotonic_regression_gives_the_runs_of_tensorflow() -> None:
+    x = np.array([[3, 1, 2, 4, 5], [1, 1, 1, 0, 2], [5, 4, 3, 2, 1]], np.float32)
+    found, runs = tf.nn.isotonic_regression(x)
+    assert found.numpy().tolist() == [[3] * 5, [1] * 5, [5, 4, 3, 2, 1]]
+    assert runs.numpy().tolist() == [[0, 1, 1, 1, 1], [0, 1, 2, 3, 3], [0, 1, 2, 3, 4]]
+    found, runs = tf.nn.isotonic_regression(x.astype("int32"), decreasing=False, axis=-2)
+    assert found.dtype == tf.float64
+    assert found.numpy()[:, 0].tolist() == [2, 2, 5]
+    assert runs.numpy()[:, 0].tolist() == [0, 0, 1]
+    assert [y.shape for y in tf.nn.isotonic_regression(x[:0])] == [(0, 5), (0, 5)]
+    assert [y.numpy() for y in tf.nn.isotonic_regression(3.0)] == [3.0, 0]
+    weights = tf.reshape(tf.range(15.0), [3, 5])
+    t = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(t)
+        y = tf.nn.isotonic_regression(t)[0] * weights
+    assert tape.gradient(y, t).numpy().tolist() == [
+        [0, 2.5, 2.5, 2.5, 2.5], [5, 6, 7, 8.5, 8.5], [10, 11, 12, 13, 14],
+    ]  # fmt: skip

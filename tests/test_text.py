@@ -127,6 +127,14 @@ def test_ngrams() -> None:
     assert joined.numpy().tolist() == [b"a:c", b"b"]
 
 
+def test_hashes_of_old() -> None:
+    words = ["a", "hello", "", "tensorflow is big text", "12345678", "1234567890123456"]
+    assert S.to_hash_bucket(words, 1000).numpy().tolist() == [868, 938, 899, 471, 287, 771]
+    assert S.to_hash_bucket([["a"], ["b"]], 3).numpy().tolist() == [[1], [1]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="`num_buckets` must be positive"):
+        S.to_hash_bucket(words, 0)
+
+
 def test_crosses_of_features() -> None:
     found = tf.sparse.cross([tf.constant([["a", "b"]]), tf.constant([["c", "d"]])])
     assert found.values.numpy().tolist() == [b"a_X_c", b"a_X_d", b"b_X_c", b"b_X_d"]
@@ -138,7 +146,11 @@ def test_crosses_of_features() -> None:
 
 @pytest.mark.parametrize(
     "hashed",
-    [S.to_hash_bucket_fast, lambda x, n: S.to_hash_bucket_strong(x, n, [3, 2**40 + 7])],
+    [
+        S.to_hash_bucket,
+        S.to_hash_bucket_fast,
+        lambda x, n: S.to_hash_bucket_strong(x, n, [3, 2**40 + 7]),
+    ],
 )
 def test_many_strings_of_one_length_hash_as_each_alone(hashed: Any) -> None:
     random = np.random.default_rng(5)

@@ -31,6 +31,6 @@ from wengert.ops.solve import (
 )  # fmt: skip
 from wengert.ops.svd import matrix_rank, normalize, pinv, svd
 from wengert.ops.tensordot import adjoint, cross, matrix_transpose, tensordot
-from wengert.ops.tridiagonal import tridiagonal_matmul, tridiagonal_solve
+from wengert.ops.tridiagonal import eigh_tridiagonal, tridiagonal_matmul, tridiagonal_solve
 
 __getattr__ = _missing("tf.linalg", globals())

@@ -31,6 +31,8 @@ from wengert.ops.dropout import dropout
 from wengert.ops.dropout import stateless_dropout as _stateless_dropout
 from wengert.ops.embedding import embedding_lookup
 from wengert.ops.fractional import fractional_avg_pool, fractional_max_pool
+from wengert.ops.isotonic import isotonic_regression
+from wengert.ops.labels import collapse_repeated
 from wengert.ops.losses import (
     compute_average_loss,
     l2_loss,

@@ -11,7 +11,7 @@ from wengert.composite.unicode import (
     unicode_transcode,
 )
 from wengert.core.missing import missing as _missing
-from wengert.ops.hashing import to_hash_bucket_fast, to_hash_bucket_strong
+from wengert.ops.hashing import to_hash_bucket, to_hash_bucket_fast, to_hash_bucket_strong
 from wengert.ops.strings import (
     as_string,
     join,
@@ -41,6 +41,7 @@ __all__ = [
     "split",
     "strip",
     "substr",
+    "to_hash_bucket",
     "to_hash_bucket_fast",
     "to_hash_bucket_strong",
     "to_number",

@@ -25,7 +25,22 @@ def _counts(x: np.ndarray, n: int, w: np.ndarray | None = None) -> np.ndarray:
     return np.stack([np.bincount(r, v, n)[:n] for r, v in zip(x, weights, strict=True)])
 
 
+def _isotonic(x: np.ndarray) -> np.ndarray:
+    """For each place the least, over starts up to it, of the greatest mean that ends after it."""
+    n = x.shape[-1]
+    means = np.full((*x.shape, n), np.nan)
+    for j in range(n):
+        for k in range(j, n):
+            means[..., j, k] = x[..., j : k + 1].mean(-1)
+    out = [np.nanmin(np.nanmax(means[..., : i + 1, i:], -1), -1) for i in range(n)]
+    return np.stack(out, -1)
+
+
 CASES = [
+    Case("isotonic_regression", lambda x: tf.nn.isotonic_regression(x)[0], (normal(3, 5),),
+         _isotonic, lowered=False),
+    Case("isotonic_regression rising", lambda x: tf.nn.isotonic_regression(x, False, 0)[0],
+         (normal(4, 3, seed=2),), lambda x: -_isotonic(-x.T).T, lowered=False),
     Case("sort", tf.sort, (unique_values(3, 4),), lambda x: np.sort(x, -1), dtypes=HALF),
     Case("sort_axis", lambda x: tf.sort(x, 1, "DESCENDING"), (unique_values(2, 4, 3),),
          lambda x: -np.sort(-x, 1), dtypes=HALF),

@@ -1,4 +1,7 @@
-"""Fingerprints of strings, the same numbers as TensorFlow's: FarmHash's, and SipHash with a key."""
+"""Fingerprints of strings, the same numbers as TensorFlow's.
+
+They are FarmHash's, those of SipHash with a key, and those of MurmurHash, which came before.
+"""
 
 from __future__ import annotations
 
@@ -165,13 +168,31 @@ def _sip(s: Any, key: tuple[int, int]) -> Any:
     return a ^ b ^ c ^ d
 
 
+_BY, _SEED = 0xC6A4A7935BD1E995, 0xDECAFCAFFE
+
+
+def _murmur(s: Any) -> Any:
+    """MurmurHash64A of a string."""
+    h = _SEED ^ (s.n * _BY & _M)
+    whole = s.n // 8 * 8
+    for at in range(0, whole, 8):
+        word = _mix(s.read(at, 8) * _BY & _M) * _BY & _M
+        h = (h ^ word) * _BY & _M
+    if s.n > whole:
+        h = (h ^ s.read(whole, s.n - whole)) * _BY & _M
+    return _mix(_mix(h) * _BY & _M)
+
+
 # As many strings of one length as are worth arrays.
 _MANY = 16
 
 
+_NAMED = {"farm": _farm, "murmur": _murmur}
+
+
 def _kernel(x: np.ndarray, buckets: int, key: Any) -> np.ndarray:
     strings: Any = x.ravel()
-    number = _farm if key is None else lambda s: _sip(s, key)
+    number = _NAMED.get(key) or (lambda s: _sip(s, key))
     found = np.empty(strings.shape, np.uint64)
     for n, places in _by_length(strings):
         if len(places) < _MANY:
@@ -212,7 +233,12 @@ def _hashed(name: str, input: Any, num_buckets: Any, key: Any) -> Any:
 
 def to_hash_bucket_fast(input: Any, num_buckets: Any, name: Any = None) -> Any:
     """A number below `num_buckets` for each string, by its fingerprint; fixed for all time."""
-    return _hashed("to_hash_bucket_fast", input, num_buckets, None)
+    return _hashed("to_hash_bucket_fast", input, num_buckets, "farm")
+
+
+def to_hash_bucket(input: Any, num_buckets: Any, name: Any = None) -> Any:
+    """A number below `num_buckets` for each string, as old programs stored it."""
+    return _hashed("to_hash_bucket", input, num_buckets, "murmur")
 
 
 def to_hash_bucket_strong(input: Any, num_buckets: Any, key: Any, name: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""Matrices of three diagonals: products with them, and linear equations in linear time.
+"""Matrices of three diagonals: products with them, linear equations in linear time, eigenvalues.
 
 Inside, the diagonals are rows of one tensor [..., 3, n], the one above first; the corners that lie
 outside of the matrix, the last of the first row and the first of the last, are not read.
@@ -14,15 +14,15 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.errors import UnimplementedError, at_site, invalid
+from wengert.core.errors import UnimplementedError, at_site, invalid, invalid_dtype
 from wengert.core.lazy import jnp, linalg
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
 from wengert.ops.complex import conj
 from wengert.ops.create import zeros_like
-from wengert.ops.declare import in_float32, need_rank
-from wengert.ops.diagonal import diag_part
+from wengert.ops.declare import in_float32, need_rank, static_float, static_int
+from wengert.ops.diagonal import diag, diag_part
 from wengert.ops.dims import expand_dims, squeeze
 from wengert.ops.joining import concat, stack, unstack
 from wengert.ops.padding import pad
@@ -195,3 +195,61 @@ def tridiagonal_matmul(
         for diagonal, x in ((above, _later(columns)), (middle, columns), (below, _earlier(columns)))
     ]
     return matrix_transpose(parts[0] + parts[1] + parts[2])
+
+
+def _chosen(select: str, select_range: Any, values: Any) -> Any:
+    """Which eigenvalues are wanted: a slice of their places, or a truth value for each."""
+    name = "eigh_tridiagonal"
+    if select == "a":
+        return slice(None)
+    if select not in ("i", "v"):
+        raise invalid(name, f"`select` must be 'a', 'i' or 'v'; got {select!r}")
+    if select_range is None or len(select_range) != 2:
+        raise at_site(TypeError(f"{name}: `select_range` must be two numbers."))
+    if select == "v":
+        low, high = (static_float(name, v, "select_range") for v in select_range)
+        if not low < high:
+            raise invalid(name, f"`select_range` is empty; got ({low}, {high}]")
+        return (values > low) & (values <= high)
+    first, last = (static_int(name, v, "select_range") for v in select_range)
+    count = values._array.shape[-1]
+    if first < 0 or first > last or (type(count) is int and last >= count):
+        rule = f"`select_range` must be places from 0 on, the first first; got ({first}, {last})"
+        raise invalid(name, rule, values)
+    return slice(first, last + 1)
+
+
+def eigh_tridiagonal(
+    alpha: Any, beta: Any, eigvals_only: bool = True, select: str = "a", select_range: Any = None,
+    tol: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """Eigenvalues, ascending, of the self-adjoint matrices with `beta` above their diagonal `alpha`.
+
+    Without `eigvals_only` the eigenvectors (columns) come second. `select` "i" picks eigenvalues by
+    their places, both ends included, "v" those in (low, high]. They are exact whatever `tol` says.
+
+    >>> tf.linalg.eigh_tridiagonal([2.0, 2.0], [1.0]).numpy().tolist()
+    [1.0, 3.0]
+    """
+    from wengert.ops.complex import real
+    from wengert.ops.eigen import eigh, eigvalsh
+    from wengert.ops.indexing import boolean_mask
+
+    a, b = operand(alpha), operand(beta)
+    if a.dtype is not b.dtype or a.dtype.kind not in "fc":
+        raise invalid_dtype("eigh_tridiagonal", "both must be of one type with fractions", a, b)
+    need_rank("eigh_tridiagonal", a, 1)
+    need_rank("eigh_tridiagonal", b, 1)
+    if type(size := a._array.shape[-1]) is int and known_unequal(
+        b._array.shape[-1], max(size - 1, 0)
+    ):
+        raise invalid("eigh_tridiagonal", "`beta` has one number fewer than `alpha`", a, b)
+    x = diag(a) if a._array.shape[-1] in (0, 1) else diag(a) + diag(conj(b), k=-1)
+    values, vectors = (eigvalsh(x), None) if eigvals_only else eigh(x)
+    values = real(values)
+    which = _chosen(select, select_range, values)
+    if isinstance(which, slice):
+        values = values[..., which]
+        return values if vectors is None else (values, vectors[..., which])
+    values = boolean_mask(values, which)
+    return values if vectors is None else (values, boolean_mask(vectors, which, axis=1))

@@ -1,0 +1,104 @@
+"""The nearest numbers that never rise, by pooling neighbours that do.
+
+Where a run of numbers is pooled depends on all of them, so XLA has no counterpart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid_dtype
+from wengert.core.op import Op, Spec
+from wengert.core.shapes import check_axis
+from wengert.ops.cast import cast
+from wengert.ops.create import range as numbers
+from wengert.ops.declare import in_float32, static_int
+from wengert.ops.gather import gather
+from wengert.ops.segment import unsorted_segment_mean
+from wengert.ops.shaping import reshape
+
+
+def _pools(row: np.ndarray) -> list[tuple[float, int]]:
+    """The sum and the length of each run; a run never has a greater mean than the one before."""
+    found: list[tuple[float, int]] = []
+    for value in row.tolist():
+        total, count = value, 1
+        while found and total / count > found[-1][0] / found[-1][1]:
+            before = found.pop()
+            total, count = before[0] + total, before[1] + count
+        found.append((total, count))
+    return found
+
+
+@in_float32
+def _kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    out, runs = np.empty_like(x), np.empty(x.shape, np.int32)
+    for i in np.ndindex(x.shape[:-1]):
+        pools = _pools(x[i])
+        counts = [count for _, count in pools]
+        out[i] = np.repeat([total / count for total, count in pools], counts)
+        runs[i] = np.repeat(np.arange(len(pools)), counts)
+    return out, runs
+
+
+def _grad(g: Any, outs: Any) -> Any:
+    """Each number of a run moves its mean alike."""
+    runs = outs[1]
+    *lead, n = runs._array.shape
+    rows = 1
+    for d in lead:
+        rows = rows * d
+    flat = reshape(reshape(runs, (rows, n)) + reshape(numbers(rows) * n, (rows, 1)), (-1,))
+    means = unsorted_segment_mean(reshape(g[0], (-1,)), flat, rows * n)
+    return reshape(gather(means, flat), runs._array.shape)
+
+
+ISOTONIC_REGRESSION = Op(
+    "isotonic_regression",
+    "x",
+    kernel=_kernel,
+    infer=lambda x: (x, Spec(x.shape, dtypes.int32)),
+    lower=None,
+    grad=_grad,
+    accepts=dtypes.FLOAT,
+    outputs=2,
+)
+
+
+def isotonic_regression(
+    inputs: Any, decreasing: bool = True, axis: Any = -1, name: Any = None
+) -> tuple[Any, Any]:
+    """The nearest numbers, by squares, that never rise along an axis (or never fall).
+
+    The second result says which run of equal numbers each one belongs to. Whole numbers of 32 bits
+    or more give float64.
+
+    >>> tf.nn.isotonic_regression([3.0, 1.0, 2.0])[0].numpy().tolist()
+    [3.0, 1.5, 1.5]
+    """
+    from wengert.ops.create import zeros
+    from wengert.ops.dims import shape
+    from wengert.ops.shaping import transpose
+
+    x = operand(inputs)
+    if x.dtype.is_integer:
+        x = cast(x, dtypes.float64 if x.dtype.size > 2 else dtypes.float32)
+    if not x.dtype.is_floating:
+        raise invalid_dtype("isotonic_regression", "real numbers are needed", x)
+    rank = x._array.ndim
+    if not rank:
+        return x, zeros(shape(x), dtypes.int32)
+    place = check_axis("isotonic_regression", static_int("isotonic_regression", axis), rank)
+    order = [k for k in range(rank) if k != place] + [place]
+    rows = transpose(x, order) if place != rank - 1 else x
+    out, runs = apply(ISOTONIC_REGRESSION, rows if decreasing else -rows)
+    out = out if decreasing else -out
+    if place == rank - 1:
+        return out, runs
+    back = [*range(place), rank - 1, *range(place, rank - 1)]
+    return transpose(out, back), transpose(runs, back)
