@@ -271,3 +271,125 @@ def test_a_tape_used_twice_in_a_function_is_still_an_error() -> None:
 
     with pytest.raises(RuntimeError, match="can be used once"):
         f(tf.constant(0.5))
+
+
+# What functions called in a branch or loop do to lists and dicts that they close over or are given.
+
+
+class Holder:
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+        self.by_name: dict[str, Any] = {"sum": 0}
+
+    def add(self, x: Any) -> None:
+        self.items.append(x)
+        self.by_name["sum"] = self.by_name["sum"] + x
+
+
+def closing(n: Any) -> Any:
+    items: list[Any] = []
+    total = {"sum": 0, "last": [n]}
+
+    def add(x: Any) -> None:
+        items.append(x * 2)
+        total["sum"] = total["sum"] + x
+        total["last"][0] = x
+
+    for i in tf.range(n):
+        add(i)
+    return tf.stack(items), total["sum"], total["last"][0]
+
+
+def given(n: Any) -> Any:
+    def add(to: Any, x: Any) -> None:
+        to.append(x)
+
+    items: list[Any] = []
+    while n > 0:
+        add(items, n)
+        n = n - 1
+    return tf.stack(items)
+
+
+def in_an_object(n: Any) -> Any:
+    holder = Holder()
+    for i in tf.range(n):
+        holder.add(i)
+    return tf.stack(holder.items), holder.by_name["sum"]
+
+
+def in_loops_in_loops(n: Any) -> Any:
+    items: list[Any] = []
+    add = lambda x: items.append(x)
+    for i in tf.range(n):
+        for j in tf.range(i + 1):
+            if j < 2:
+                add(i * j)
+    return tf.stack(items)
+
+
+def by_two_names(n: Any) -> Any:
+    items: list[Any] = [n]
+    same = items
+    count = 0
+    for i in tf.range(n):
+        items.append(i)
+        count += len(same)
+    return tf.stack(same), count
+
+
+def in_a_branch(n: Any) -> Any:
+    found = {"is": "few", "n": n}
+
+    def note(x: Any) -> None:
+        found["n"] = x
+
+    if n > 2:
+        note(n * 10)
+    else:
+        note(-n)
+    return found["n"]
+
+
+@pytest.mark.parametrize(
+    "program", [closing, given, in_an_object, in_loops_in_loops, by_two_names, in_a_branch]
+)
+def test_what_functions_do_to_lists_and_dicts_is_state(program: Any) -> None:
+    traced = tf.function(program)
+    for n in (1, 3, 4):
+        found, wanted = traced(tf.constant(n)), program(tf.constant(n))
+        for x, y in zip(tf.nest.flatten(found), tf.nest.flatten(wanted), strict=True):
+            assert (
+                tf.convert_to_tensor(x).numpy().tolist() == tf.convert_to_tensor(y).numpy().tolist()
+            )
+
+
+def test_derivatives_by_what_a_function_adds_to_a_list() -> None:
+    def f(x: Any) -> Any:
+        rows: list[Any] = []
+
+        def add(y: Any) -> None:
+            rows.append(y * x)
+
+        for i in tf.range(3):
+            add(tf.cast(i, tf.float32))
+        return tf.reduce_sum(tf.stack(rows) ** 2)
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.function(f)(x)
+    assert tape.gradient(y, x) == 20.0
+
+
+def test_a_list_changed_behind_its_name_is_refused() -> None:
+    @tf.function
+    def f(n: Any) -> Any:
+        items: list[Any] = []
+        add = items.append
+        for i in tf.range(n):
+            add(i)
+        return tf.stack(items)
+
+    with pytest.raises(TypeError, match=r"`items` is changed in the `for` at line \d+ behind its"):
+        f(tf.constant(3))

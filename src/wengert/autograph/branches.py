@@ -105,7 +105,7 @@ def _both(state: State, condition: Any, sides: Any, hints: Any, joint: Joint) ->
         def traced() -> Any:
             state.write([trees.copied(v) for v in started])
             found = _run(run, state)
-            learn_of(watched, hints.get(OBJECTS, ()), joint.owner)
+            learn_of(watched, state, hints.get(OBJECTS, ()), joint.owner)
             if isinstance(found, Dead):
                 return found
             return [

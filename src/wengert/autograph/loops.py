@@ -205,7 +205,7 @@ class _GraphLoop:
                 mine = self.turn(i, flat[:n], rows)
             states, made = slots.outcome(state.read())
             state.restore()
-            learn_of(watched, slots.hints.get(OBJECTS, ()), slots.owner)
+            learn_of(watched, state, slots.hints.get(OBJECTS, ()), slots.owner)
             return [*mine, *states], made
 
         self._check_turn(slots.standing_in, "has no value")

@@ -10,6 +10,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from wengert.autograph import trees
+from wengert.autograph.lists import TracedList
 from wengert.autograph.names import Symbol
 from wengert.autograph.undefined import EMPTY
 from wengert.autograph.unit import Construct
@@ -36,6 +37,10 @@ class Cells:
     def names(self) -> list[str]:
         """The names of the variables, and of the globals that the function reads."""
         return [*self._cells, *self._read]
+
+    def own(self) -> list[str]:
+        """The names of the variables alone."""
+        return list(self._cells)
 
     def get(self, name: str) -> Any:
         cell = self._cells.get(name)
@@ -115,6 +120,14 @@ class State:
         self.cells = cells
         self.symbols = site.symbols
         self.before = self.read()
+        self.others = [self._others(v) for v in self.before]
+
+    def _others(self, value: Any) -> list[str]:
+        """Other names of a list or dict, which see what becomes of it."""
+        if not isinstance(value, list | dict | TracedList):
+            return []
+        named = {s.base for s in self.symbols if not s.steps}
+        return [n for n in self.cells.own() if n not in named and self.cells.get(n) is value]
 
     def is_effect(self, k: int, added: list[Any]) -> bool:
         """Whether elements added to a list are an effect of Python's, as a log or a count of traces.
@@ -129,8 +142,10 @@ class State:
         return [read(self.cells, s) for s in self.symbols]
 
     def write(self, values: list[Any]) -> None:
-        for symbol, value in zip(self.symbols, values, strict=True):
+        for symbol, value, others in zip(self.symbols, values, self.others, strict=True):
             write(self.cells, symbol, value)
+            for name in others:
+                write(self.cells, Symbol(name), value)
 
     def restore(self) -> None:
         self.write(self.before)
