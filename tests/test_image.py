@@ -402,3 +402,111 @@ def test_an_image_of_unknown_rank_is_a_single_one() -> None:
         height, width, _ = change(ROOM[0]).shape
         assert f.get_concrete_function().output_shapes.as_list() == [height, width, None]
         np.testing.assert_allclose(f(ROOM[0]), change(ROOM[0]), 1e-6)
+
+
+GRID = np.arange(50, dtype=np.float32).reshape(1, 5, 5, 2)
+# Size, offsets, centered, normalized, and which pixels TensorFlow shows; -1 lies outside.
+GLIMPSES = [
+    ([2, 3], [0.0, 0.0], True, True, [[6, 7, 8], [11, 12, 13]]),
+    ([3, 3], [0.3, -0.4], True, True, [[5, 6, 7], [10, 11, 12], [15, 16, 17]]),
+    ([3, 3], [-1.0, -1.0], True, True, [[-1] * 3, [-1, 0, 1], [-1, 5, 6]]),
+    ([3, 3], [1.0, 1.0], True, True, [[18, 19, -1], [23, 24, -1], [-1] * 3]),
+    ([2, 2], [0.5, 0.5], False, True, [[12, 13], [17, 18]]),
+    ([2, 2], [1.5, 2.5], False, False, [[7, 8], [12, 13]]),
+    ([2, 2], [2.0, 2.0], True, False, [[24, -1], [-1, -1]]),
+    ([2, 2], [-7.0, 0.0], False, False, [[-1, -1], [-1, -1]]),
+]
+
+
+@pytest.mark.parametrize(("size", "offsets", "centered", "normalized", "pixels"), GLIMPSES)
+def test_glimpses(size: Any, offsets: Any, centered: bool, normalized: bool, pixels: Any) -> None:
+    wanted = np.where(np.array(pixels) < 0, 0, GRID[0, ..., 0].ravel()[pixels])
+    specs = [tf.TensorSpec([None, None, None, 2]), tf.TensorSpec([None, 2])]
+
+    def look(x: Any, o: Any) -> Any:
+        return I.extract_glimpse(x, size, o, centered, normalized, "zero")
+
+    for call in (
+        look,
+        tf.function(look, input_signature=specs),
+        tf.function(look, jit_compile=True),
+    ):
+        found = call(tf.constant(GRID), tf.constant([offsets]))
+        assert found.numpy()[0, ..., 0].tolist() == wanted.tolist()
+
+
+def test_glimpses_beyond_the_image_show_noise() -> None:
+    tf.random.set_seed(3)
+    for noise in ("uniform", "gaussian"):
+        found = I.extract_glimpse(GRID, [40, 40], [[0.0, 0.0]], noise=noise)
+        np.testing.assert_array_equal(found[:, 17:22, 17:22], GRID)
+        assert abs(float(tf.reduce_mean(found)) - 24.5) < 2
+        assert 12 < np.std(found) < 17
+    with pytest.raises(InvalidArgumentError, match="`noise` must be"):
+        I.extract_glimpse(GRID, [2, 2], [[0.0, 0.0]], noise="none")
+    with pytest.raises(InvalidArgumentError, match="a pair of numbers for each image"):
+        I.extract_glimpse(GRID, [2, 2], [[0.0, 0.0], [0.0, 0.0]])
+
+
+MARKED = np.array([[[0.1, 0.2, 0.5, 0.9]]], np.float32)
+
+
+def test_sampled_windows_are_as_they_should_be() -> None:
+    sample = tf.function(
+        lambda seed: I.stateless_sample_distorted_bounding_box(
+            [40, 60, 3], MARKED, seed, 0.4, [0.8, 1.25], [0.1, 0.9]
+        )
+    )
+    seen = set()
+    for k in range(200):
+        begin, size, box = (x.numpy() for x in sample(tf.constant([k, 1])))
+        (top, left, _), (height, width, rest) = begin.tolist(), size.tolist()
+        seen.add((top, left, height, width))
+        assert rest == -1
+        assert 0 <= top <= 40 - height
+        assert 0 <= left <= 60 - width
+        assert 0.1 <= height * width / 2400 <= 0.9
+        assert round(height * 0.8) <= width <= round(height * 1.25)
+        down = min(top + height, 20) - max(top, 4)
+        across = min(left + width, 54) - max(left, 12)
+        assert max(down, 0) * max(across, 0) >= 0.4 * 16 * 42
+        want = [top / 40, left / 60, (top + height) / 40, (left + width) / 60]
+        np.testing.assert_allclose(box, [[want]], rtol=1e-6)
+    assert len(seen) > 150
+
+
+def test_sampled_windows_where_there_is_no_choice() -> None:
+    whole = {"aspect_ratio_range": [1.0, 1.0], "area_range": [1.0, 1.0]}
+    begin, size, box = I.sample_distorted_bounding_box(
+        tf.constant([10, 10, 3], tf.int64), MARKED, seed=1, **whole
+    )
+    assert (begin.dtype, size.dtype, box.dtype) == (tf.int64, tf.int64, tf.float32)
+    assert (flat(begin), flat(size), flat(box)) == ([0, 0, 0], [10, 10, -1], [0, 0, 1, 1])
+    none = np.zeros((1, 0, 4), np.float32)
+    with pytest.raises(InvalidArgumentError, match="there are no boxes"):
+        I.sample_distorted_bounding_box([10, 10, 3], none)
+    found = I.sample_distorted_bounding_box(
+        [10, 10, 3], none, use_image_if_no_bounding_boxes=True, **whole
+    )
+    assert flat(found.size) == [10, 10, -1]
+    # Golden: an area and a ratio that leave one size; one that no window has.
+    for ratio, area, size in ((2.0, 0.25, [5, 10, -1]), (0.5, 0.125, [10, 20, -1])):
+        found = I.sample_distorted_bounding_box(
+            [10, 20, 3], MARKED, 1, 0.0, [ratio, ratio], [area, area]
+        )
+        assert flat(found.size) == size
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"image_size": [10, 10]}, {"bounding_boxes": MARKED[0]}, {"bounding_boxes": MARKED * 3},
+        {"min_object_covered": -1.0}, {"area_range": [0.5, 2.0]}, {"area_range": [0.0, 1.0]},
+        {"aspect_ratio_range": [0.5]}, {"max_attempts": 0}, {"image_size": [10.0, 10.0, 3.0]},
+    ],
+)  # fmt: skip
+def test_windows_that_cannot_be_sampled(given: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="sample_distorted_bounding_box"):
+        I.sample_distorted_bounding_box(
+            **{"image_size": [10, 10, 3], "bounding_boxes": MARKED} | given
+        )

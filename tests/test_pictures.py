@@ -176,3 +176,38 @@ def test_jpeg_pictures_of_arrays_are_of_their_bytes() -> None:
         tf.io.encode_jpeg(np.zeros((2, 2, 2)))
     with pytest.raises(tf.errors.InvalidArgumentError, match="has 1 to 4 channels"):
         tf.io.encode_png(np.zeros((2, 2, 5), np.uint16))
+
+
+SHADES = np.arange(8 * 8 * 3, dtype=np.uint8).reshape(8, 8, 3)
+# What TensorFlow makes of the first row of them, with the accurate transform.
+SHADES_50 = [3, 4, 7, 11, 14, 18, 21, 22]
+
+
+def test_pictures_lose_quality_as_in_tensorflow() -> None:
+    found = tf.image.adjust_jpeg_quality(SHADES, 50)
+    assert found.numpy()[0].tolist() == [[v] * 3 for v in SHADES_50]
+    part = tf.image.adjust_jpeg_quality(tf.constant(SHADES / 255, tf.float32), 50)
+    np.testing.assert_allclose(part * 255, found, atol=1e-3)
+    specs = [tf.TensorSpec([None, None, 3], tf.uint8), tf.TensorSpec([], tf.int32)]
+    traced = tf.function(tf.image.adjust_jpeg_quality, input_signature=specs)
+    assert (traced(SHADES, 50) == found).numpy().all()
+    once = tf.image.stateless_random_jpeg_quality(SHADES, 50, 51, [1, 2])
+    assert (once == found).numpy().all()
+    assert (tf.image.random_jpeg_quality(SHADES, 50, 51) == found).numpy().all()
+    assert tf.image.adjust_jpeg_quality(SHADES[..., :1], 20).shape == (8, 8, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: tf.image.adjust_jpeg_quality(SHADES, 101), "from 0 to 100"),
+        (lambda: tf.image.adjust_jpeg_quality(SHADES[None], 50), "height, width, channels"),
+        (lambda: tf.image.adjust_jpeg_quality(SHADES[..., :2], 50), "1 or 3 channels"),
+        (lambda: tf.image.adjust_jpeg_quality(SHADES, 50, "FOO"), "`dct_method`"),
+        (lambda: tf.image.random_jpeg_quality(SHADES, 50, 50), "must be less than"),
+        (lambda: tf.image.stateless_random_jpeg_quality(SHADES, -1, 50, [1, 2]), "from 0 to 100"),
+    ],
+)
+def test_qualities_that_no_picture_has(call: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        call()

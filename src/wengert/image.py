@@ -14,6 +14,11 @@ from wengert.io.images import (
     extract_jpeg_shape,
     is_jpeg,
 )
+from wengert.io.jpeg_quality import (
+    adjust_jpeg_quality,
+    random_jpeg_quality,
+    stateless_random_jpeg_quality,
+)
 from wengert.ops.boxes import crop_and_resize, non_max_suppression
 from wengert.ops.color import (
     adjust_brightness,
@@ -39,6 +44,7 @@ from wengert.ops.detections import (
     non_max_suppression_padded,
     non_max_suppression_with_scores,
 )
+from wengert.ops.glimpse import extract_glimpse
 from wengert.ops.image import (
     flip_left_right,
     flip_up_down,
@@ -76,6 +82,10 @@ from wengert.ops.resize import (
     resize,
     resize_with_crop_or_pad,
     resize_with_pad,
+)
+from wengert.ops.sampled_box import (
+    sample_distorted_bounding_box,
+    stateless_sample_distorted_bounding_box,
 )
 
 __getattr__ = _missing("tf.image", globals())

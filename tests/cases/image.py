@@ -222,6 +222,14 @@ CASES = [
     Case("draw_bounding_boxes",
          lambda x: I.draw_bounding_boxes(x, np.full((2, 1, 4), [0.0, 0.0, 1.0, 1.0])), (IMAGE,),
          order=0, lowered=False),
+    Case("sample_distorted_bounding_box",
+         lambda b: I.stateless_sample_distorted_bounding_box(
+             [40, 60, 3], tf.cast(b, tf.float32), [3, 4], 0.5),
+         (np.array([[[0.1, 0.2, 0.5, 0.9]]]),), order=0),
+    Case("extract_glimpse",
+         lambda x, o: tf.cast(I.extract_glimpse(
+             tf.cast(x, tf.float32), [2, 3], tf.cast(o, tf.float32), noise="zero"), x.dtype),
+         (IMAGE, np.array([[0.0, 0.0], [-0.9, 0.8]])), order=0),
     Case("random_flip", lambda x: I.stateless_random_flip_left_right(x, [3, 4]), (IMAGE,)),
     Case("random_crop", lambda x: I.stateless_random_crop(x, [2, 3, 2, 3], [3, 4]), (IMAGE,)),
     Case("random_brightness",

@@ -1,0 +1,77 @@
+"""Windows of images around places of their own, as networks that look around take them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core import dtypes
+from wengert.core.convert import operand
+from wengert.core.dims import known_unequal
+from wengert.core.errors import invalid
+from wengert.ops import random
+from wengert.ops.cast import cast
+from wengert.ops.create import range as numbers
+from wengert.ops.create import zeros_like
+from wengert.ops.declare import need_rank, of_length, static_tuple
+from wengert.ops.dims import expand_dims, shape
+from wengert.ops.gather import gather
+from wengert.ops.reduce import reduce_max, reduce_mean, reduce_min
+from wengert.ops.select import clip_by_value, where
+from wengert.ops.sizes import factor
+
+_IMAGE = [1, 2, 3]
+
+
+def _noise(kind: str, x: Any, like: Any) -> Any:
+    """What stands where a glimpse leaves its image; the numbers are like those of the image."""
+    if kind == "zero":
+        return zeros_like(like)
+    if kind == "uniform":
+        low, high = (f(x, _IMAGE, keepdims=True) for f in (reduce_min, reduce_max))
+        return low + random.uniform(shape(like)) * (high - low)
+    mean = reduce_mean(x, _IMAGE, keepdims=True)
+    spread = reduce_mean((x - mean) ** 2, _IMAGE, keepdims=True) ** 0.5
+    return mean + random.normal(shape(like)) * spread
+
+
+def _places(x: Any, axis: int, at: Any, count: Any, centered: bool, normalized: bool) -> Any:
+    """Which rows (or columns) of its image each glimpse shows, and which of them there are."""
+    size = x._array.shape[axis]
+    n, half = factor(size, dtypes.float32), factor(count, dtypes.float32) / 2
+    if normalized:
+        at = at * n / 2 + (n / 2 - half) if centered else at * n
+    elif centered:
+        at = at + n / 2
+    found = expand_dims(cast(at, dtypes.int32), 1) + numbers(count)
+    last = operand(size, dtypes.int32) - 1
+    return clip_by_value(found, 0, last), (found >= 0) & (found <= last)
+
+
+def extract_glimpse(
+    input: Any, size: Any, offsets: Any, centered: bool = True, normalized: bool = True,
+    noise: str = "uniform", name: Any = None,
+) -> Any:  # fmt: skip
+    """A window of `size` from each image, at the place [y, x] that `offsets` gives it.
+
+    Offsets are parts of the image's size (pixels without `normalized`): `centered`, from -1 to 1
+    with the middle of the window at 0 in the middle of the image; else of its upper left corner.
+    Outside of the image there is noise: "uniform" or "gaussian", like its numbers, or "zero".
+    """
+    which = "extract_glimpse"
+    x, at = operand(input, dtypes.float32), operand(offsets, dtypes.float32)
+    need_rank(which, x, 4, 4)
+    need_rank(which, at, 2, 2)
+    counts = static_tuple(which, of_length(size, 2), "size")
+    if len(counts) != 2:
+        raise invalid(which, f"`size` must be height and width; got {list(counts)}")
+    if known_unequal(at._array.shape, (x._array.shape[0], 2)):
+        raise invalid(which, "`offsets` must be a pair of numbers for each image", x, at)
+    if noise not in ("uniform", "gaussian", "zero"):
+        raise invalid(which, f"`noise` must be 'uniform', 'gaussian' or 'zero'; got {noise!r}")
+    how = bool(centered), bool(normalized)
+    (rows, above), (columns, across) = (
+        _places(x, k + 1, at[:, k], counts[k], *how) for k in range(2)
+    )
+    found = gather(gather(x, rows, axis=1, batch_dims=1), columns, axis=2, batch_dims=1)
+    inside = above[:, :, None, None] & across[:, None, :, None]
+    return where(inside, found, _noise(noise, x, found))

@@ -1,0 +1,209 @@
+"""Random windows of images that show enough of what boxes mark.
+
+All attempts are made at once, in whole numbers and double precision, and the first that fits is
+taken; so both engines find the same window.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.apply import apply
+from wengert.core.convert import operand, operand_or_empty
+from wengert.core.dtypes import nums
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.lazy import jnp
+from wengert.core.lowering import fail_if
+from wengert.core.op import Op, Spec
+from wengert.ops import philox
+from wengert.ops.declare import static_float, static_int
+from wengert.ops.seeds import next_state, seed_state
+
+_TYPES = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+_DRAWS = 4  # random numbers per attempt: ratio, height, top, left
+
+
+class Window(NamedTuple):
+    """What the windows must be like; `ratio` is width by height, `area` a part of the image's.
+
+    Without boxes the image is one, if it may be (`whole`).
+    """
+
+    whole: bool
+    covered: float
+    ratio: tuple[float, float]
+    area: tuple[float, float]
+    attempts: int
+
+
+def _sizes(xp: Any, u: Any, image: Any, how: Window) -> tuple[Any, Any, Any]:
+    """Heights and widths, and whether they are of the area that is wanted."""
+    rows, columns = image
+    least, most = (part * rows * columns for part in how.area)
+    ratio = how.ratio[0] + u[:, 0] * (how.ratio[1] - how.ratio[0])
+    fits = xp.minimum(rows, xp.floor((columns + 0.5 - 1e-7) / ratio))
+    high = xp.minimum(xp.rint(xp.sqrt(most / ratio)), fits)
+    low = xp.minimum(xp.rint(xp.sqrt(least / ratio)), high)
+    height = low + xp.floor(u[:, 1] * (high - low + 1))
+    # Rounding may have made the area too small or too large by a row.
+    height = xp.where(height * xp.rint(height * ratio) < least, height + 1, height)
+    height = xp.where(height * xp.rint(height * ratio) > most, height - 1, height)
+    width = xp.rint(height * ratio)
+    area = height * width
+    inside = (height >= 1) & (width >= 1) & (height <= rows) & (width <= columns)
+    return height, width, inside & (area >= least) & (area <= most)
+
+
+def _shows(xp: Any, windows: Any, boxes: Any, covered: float) -> Any:
+    """Whether windows [k, 4] show so much of some box [n, 4], in pixels."""
+    ends = xp.minimum(windows[:, None, 2:], boxes[:, 2:])
+    shared = xp.maximum(ends - xp.maximum(windows[:, None, :2], boxes[:, :2]), 0)
+    sides = boxes[:, 2:] - boxes[:, :2]
+    area = xp.where((sides > 0).all(-1), sides[:, 0] * sides[:, 1], 0)
+    enough = shared[..., 0] * shared[..., 1] >= covered * area
+    return (enough & (area > 0)).any(-1)
+
+
+def _all(xp: Any, boxes: Any, whole: bool) -> Any:
+    """The boxes [n, 4] of all images of the batch."""
+    if boxes.size:
+        return boxes.reshape(-1, 4)
+    if not whole:
+        help = "Set `use_image_if_no_bounding_boxes` to take the image for the box."
+        raise invalid("sample_distorted_bounding_box", "there are no boxes", help=help)
+    return xp.array([[0.0, 0.0, 1.0, 1.0]])
+
+
+def _sample(xp: Any, words: Any, size: Any, boxes: Any, how: Window) -> tuple[Any, Any, Any]:
+    boxes = _all(xp, boxes, how.whole)
+    image = size[0].astype(np.float64), size[1].astype(np.float64)
+    rows, columns = image
+    u = words.reshape(how.attempts, _DRAWS).astype(np.float64) / 2.0**32
+    height, width, fine = _sizes(xp, u, image, how)
+    top = xp.floor(u[:, 2] * (rows - height + 1))
+    left = xp.floor(u[:, 3] * (columns - width + 1))
+    windows = xp.stack([top, left, top + height, left + width], 1)
+    scale = xp.stack([rows, columns, rows, columns])
+    fine = fine & _shows(xp, windows, xp.trunc(boxes * scale), how.covered)
+    whole = xp.stack([rows * 0, columns * 0, rows, columns])
+    found = xp.where(fine.any(), windows[xp.argmax(fine)], whole)
+    begin = xp.concatenate([found[:2], xp.zeros(1)])
+    extent = xp.concatenate([found[2:] - found[:2], -xp.ones(1)])
+    part = (found / scale).astype(np.float32).reshape(1, 1, 4)
+    return begin.astype(size.dtype), extent.astype(size.dtype), part
+
+
+def _kernel(state: np.ndarray, size: np.ndarray, boxes: np.ndarray, how: Window) -> Any:
+    if size.shape != (3,) or boxes.ndim != 3 or boxes.shape[-1] != 4:
+        raise ValueError("the shapes do not fit")
+    if not ((boxes >= 0) & (boxes <= 1)).all():
+        rule = "the sides of boxes are parts of the image, from 0 to 1"
+        raise invalid("sample_distorted_bounding_box", rule)
+    return _sample(np, philox.words(state, how.attempts * _DRAWS), size, boxes, how)
+
+
+def _lower(state: Any, size: Any, boxes: Any, how: Window) -> Any:
+    fail_if(lambda: ~((boxes >= 0) & (boxes <= 1)))
+    # `jnp` has NumPy's functions, so that one text serves both engines.
+    return _sample(jnp, philox.lower_words(state, how.attempts * _DRAWS), size, boxes, how)
+
+
+def _infer(state: Spec, size: Spec, boxes: Spec, how: Window) -> tuple[Spec, Spec, Spec]:
+    if size.shape is not None and (len(size.shape) != 1 or size.shape[0] not in (None, 3)):
+        rule = "`image_size` must be height, width and channels"
+        raise invalid("sample_distorted_bounding_box", rule, size)
+    if boxes.shape is not None and (len(boxes.shape) != 3 or boxes.shape[2] not in (None, 4)):
+        rule = "`bounding_boxes` must be [batch, n, 4]"
+        raise invalid("sample_distorted_bounding_box", rule, boxes)
+    place = Spec((3,), size.dtype)
+    return place, place, Spec((1, 1, 4), dtypes.float32)
+
+
+SAMPLE_BOX = Op(
+    "sample_distorted_bounding_box",
+    "state size boxes",
+    kernel=_kernel,
+    infer=_infer,
+    lower=_lower,
+    grad=None,
+    accepts=nums("i", "u", "f"),
+    match=(),
+    outputs=3,
+)
+
+
+class SampledBox(NamedTuple):
+    """Where a window begins, its size, and its box [[[top, left, bottom, right]]]."""
+
+    begin: Any
+    size: Any
+    bboxes: Any
+
+
+def _pair(name: str, what: str, given: Any, usual: tuple[float, float]) -> tuple[float, float]:
+    if given is None:
+        return usual
+    found = tuple(static_float(name, v, what) for v in given)
+    if len(found) != 2 or not all(v > 0 for v in found):
+        raise invalid(name, f"`{what}` must be two positive numbers; got {list(found)}")
+    return found[0], found[1]
+
+
+def _drawn(
+    name: str, state: Any, image_size: Any, bounding_boxes: Any, covered: Any, ratio: Any,
+    area: Any, attempts: Any, whole: Any,
+) -> SampledBox:  # fmt: skip
+    size, boxes = (
+        operand_or_empty(image_size, dtypes.int32),
+        operand(bounding_boxes, dtypes.float32),
+    )
+    if size.dtype not in _TYPES:
+        raise invalid_dtype(name, "`image_size` must be whole numbers", size)
+    how = Window(
+        bool(whole),
+        static_float(name, covered, "min_object_covered"),
+        _pair(name, "aspect_ratio_range", ratio, (0.75, 1.33)),
+        _pair(name, "area_range", area, (0.05, 1.0)),
+        100 if attempts is None else static_int(name, attempts, "max_attempts"),
+    )
+    if how.covered < 0 or max(how.area) > 1 or how.attempts < 1:
+        rule = (
+            "`min_object_covered` must not be negative, `area_range` not above 1, `max_attempts` "
+            "positive"
+        )
+        raise invalid(name, f"{rule}; got {how.covered}, {how.area} and {how.attempts}")
+    return SampledBox(*apply(SAMPLE_BOX, state, size, boxes, how=how))
+
+
+def sample_distorted_bounding_box(
+    image_size: Any, bounding_boxes: Any, seed: Any = 0, min_object_covered: Any = 0.1,
+    aspect_ratio_range: Any = None, area_range: Any = None, max_attempts: Any = None,
+    use_image_if_no_bounding_boxes: Any = None, name: Any = None,
+) -> SampledBox:  # fmt: skip
+    """A random window of an image that shows at least `min_object_covered` of one of its boxes.
+
+    Boxes are [batch, n, 4] as parts of the image: top, left, bottom, right. Where no attempt fits,
+    the window is the whole image. `begin` and `size` are what `tf.slice` takes.
+    """
+    name = "sample_distorted_bounding_box"
+    state = next_state(name, seed or None)
+    return _drawn(
+        name, state, image_size, bounding_boxes, min_object_covered, aspect_ratio_range,
+        area_range, max_attempts, use_image_if_no_bounding_boxes,
+    )  # fmt: skip
+
+
+def stateless_sample_distorted_bounding_box(
+    image_size: Any, bounding_boxes: Any, seed: Any, min_object_covered: Any = 0.1,
+    aspect_ratio_range: Any = None, area_range: Any = None, max_attempts: Any = None,
+    use_image_if_no_bounding_boxes: Any = None, name: Any = None,
+) -> SampledBox:  # fmt: skip
+    """`sample_distorted_bounding_box` that depends on `seed` alone."""
+    return _drawn(
+        "stateless_sample_distorted_bounding_box", seed_state(seed), image_size, bounding_boxes,
+        min_object_covered, aspect_ratio_range, area_range, max_attempts,
+        use_image_if_no_bounding_boxes,
+    )  # fmt: skip
