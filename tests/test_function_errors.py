@@ -218,6 +218,90 @@ def test_escaped_tensors(use: Any, line: str, where: str) -> None:
     assert error.code == "WG405"  # type: ignore[attr-defined]  # set by `coded`
 
 
+# Arguments that are changed.
+
+
+def new_key(d: Any) -> Any:
+    d["b"] = d["a"] * 2.0
+    return d["b"]
+
+
+def another_value(d: Any) -> Any:
+    d["a"] += 1.0
+    return d["a"]
+
+
+def taken_out(d: Any) -> Any:
+    return d.pop("a")
+
+
+def longer(d: Any) -> Any:
+    d["list"].append(d["a"])
+    return d["a"]
+
+
+def elsewhere_changed(d: Any) -> Any:
+    inner = d["list"]
+    inner[0] = d["a"]
+    return d["a"]
+
+
+@pytest.mark.parametrize(
+    ("change", "what", "line"),
+    [
+        (new_key, "`d['b']` is new", 'd["b"] = d["a"] * 2.0'),
+        (another_value, "`d['a']` is another", 'd["a"] += 1.0'),
+        (taken_out, "`d['a']` is gone", 'return d.pop("a")'),
+        (longer, "`d['list'][1]` is new", 'd["list"].append(d["a"])'),
+        (elsewhere_changed, "`d['list'][0]` is another", "def elsewhere_changed(d: Any) -> Any:"),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+@pytest.mark.parametrize("autograph", [True, False])
+def test_an_argument_that_is_changed(change: Any, what: str, line: str, autograph: bool) -> None:
+    f = tf.function(change, autograph=autograph)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="must not change its argument `d`") as caught:
+            f({"a": ONE, "list": [ONE]})
+        error: Any = caught.value
+        remedy = "Change a copy, as in `d = dict(d)`, and return it."
+        assert f"; {what}. " in str(error)
+        assert str(error).endswith(
+            remedy if "list" not in what else "Change a copy, and return it."
+        )
+        assert error.site.text.strip() == line
+        assert error.code == "WG407"
+
+
+def test_an_argument_that_grows_in_a_loop() -> None:
+    @tf.function
+    def f(items: Any) -> Any:
+        for v in tf.range(3.0):
+            items.append(v)
+        return tf.stack(items)
+
+    text = (
+        "function 'f': it must not change its argument `items`, for the caller would not see it; "
+        "`items` grows in a loop. Change a copy, as in `items = list(items)`, and return it."
+    )
+    refused(ValueError, text, "items.append(v)", lambda: f([ONE]))
+
+
+def test_arguments_that_are_the_same_afterwards() -> None:
+    @tf.function
+    def f(d: Any, *rest: Any, **named: Any) -> Any:
+        d["a"] = d["a"]
+        d["more"] = rest[0]
+        named["new"] = d.pop("more")
+        own = [*d["list"], ONE]
+        own.append(ONE)
+        return d["a"] + named["new"] + own[-1]
+
+    assert f({"a": ONE, "list": [ONE]}, ONE, other=ONE) == 3.0
+    data = tf.data.Dataset.from_tensors({"a": ONE}).map(lambda d: (d.update(b=d["a"]), d)[1])
+    assert sorted(next(iter(data))) == ["a", "b"]
+
+
 # Variables made too late.
 
 

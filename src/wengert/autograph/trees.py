@@ -23,6 +23,7 @@ from wengert.core.spec import TensorSpec
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
+from wengert.functions.mutated import replaced
 from wengert.graph.ir import building
 
 _NUMBERS = (bool, int, float, complex)
@@ -98,6 +99,8 @@ def copied(value: Any) -> Any:
 def put_back(old: Any, new: Any) -> Any:
     """Writes a changed container into the object it was copied from, so that others see it."""
     if type(old) is not type(new):
+        if isinstance(old, list):
+            replaced(old)
         return new
     if isinstance(old, list):
         old[:] = [put_back(old[i], v) if i < len(old) else v for i, v in enumerate(new)]

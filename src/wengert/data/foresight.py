@@ -75,7 +75,8 @@ def _traced(function: UserFunction, spec: Any, call: Callable[..., Any]) -> Any:
 
     def watched(*args: Any) -> None:
         nonlocal found
-        found = spec_of(as_element(function.step, call(*args)))
+        # A function of a dataset may change the dict that it is given.
+        found = spec_of(as_element(function.step, call(*nest.map_structure(lambda x: x, args))))
 
     with context.using(context.State()):
         pairs = [(f"args[{k}]", x) for k, x in enumerate(arguments)]

@@ -45,6 +45,7 @@ CODES = {
     "WG404": "a tape was opened while it was recording",
     "WG405": "a tensor left its trace",
     "WG406": "a function makes a variable on a later call",
+    "WG407": "a function changes its argument",
     "WG411": "a persistent tape keeps memory alive",
     "WG501": "logarithm of zero or of a negative number",
     "WG502": "division by zero",

@@ -165,7 +165,7 @@ def _slice(value: Any, leaves: list[Any]) -> Any:
 
 
 def _fields(value: Any, leaves: list[Any]) -> Any:
-    return (type(value), *[encode(v, leaves) for v in _members(value).values()])
+    return (type(value), *[encode(v, leaves) for v in members(value).values()])
 
 
 def _slices(value: Any, leaves: list[Any]) -> Any:
@@ -209,13 +209,15 @@ def _object(value: Any, leaves: list[Any]) -> Any:
     return Same(value)
 
 
-def _members(value: Any) -> dict[str, Any]:
+def members(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass or attrs object, by name."""
     if dataclasses.is_dataclass(value):
         return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
     return {a.name: getattr(value, a.name) for a in type(value).__attrs_attrs__}
 
 
-def _is_fields(value: Any, kind: type) -> bool:
+def is_fields(value: Any, kind: type) -> bool:
+    """Whether an object of this kind is a dataclass or one of attrs."""
     if isinstance(value, type):
         return False
     return dataclasses.is_dataclass(kind) or hasattr(kind, "__attrs_attrs__")
@@ -240,7 +242,7 @@ _KINDS: list[tuple[Callable[[Any, type], bool], Callable[[Any, list[Any]], Any]]
     (lambda v, k: k is MethodType, _method),
     (lambda v, k: hasattr(k, "__tf_tracing_type__"), _with_type),
     (lambda v, k: hasattr(k, "__trace_key__"), _keyed),
-    (_is_fields, _fields),
+    (is_fields, _fields),
     (lambda v, k: isinstance(v, TypeSpec), lambda v, leaves: (type(v), v)),
     (lambda v, k: True, _object),
 ]
@@ -306,8 +308,8 @@ def rebuild(
             tracing: Any = getattr(value, "__tf_tracing_type__")(None)  # noqa: B009  # asked above
             parts = [walk(x, path) for x in tracing.to_tensors(value)]
             return tracing.from_tensors(iter(parts)) if parts else tracing.placeholder_value(None)
-        if _is_fields(value, type(value)):
-            found = {k: walk(v, f"{path}.{k}") for k, v in _members(value).items()}
+        if is_fields(value, type(value)):
+            found = {k: walk(v, f"{path}.{k}") for k, v in members(value).items()}
             return _with_fields(value, found)
         return value if other is None else other(value)
 

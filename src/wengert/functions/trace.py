@@ -22,6 +22,7 @@ from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.engines import devices, host
 from wengert.functions import calls, execute, lean
+from wengert.functions.mutated import unchanged
 from wengert.functions.replay import replay
 from wengert.functions.signature import rebuild, spec_of
 from wengert.graph.ir import Graph, building
@@ -231,7 +232,8 @@ def trace(
 
     with using(State((), graph)), drawing.apart():
         new_args, new_kwargs = rebuild_arguments(args, kwargs, leaf)
-        result = function(*new_args, **new_kwargs)
+        with unchanged(name, function, [n for n, _ in args], new_args, new_kwargs):
+            result = function(*new_args, **new_kwargs)
         skeleton, values = _results(name, graph, result)
     graph.seal(values)
     graph.end_replays()
