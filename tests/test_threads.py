@@ -7,6 +7,7 @@ import contextvars
 import multiprocessing
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -158,3 +159,45 @@ def test_a_forked_child_computes_gradients() -> None:
         child.join(60)
     assert child.exitcode == 0
     assert tape.gradient(y, x).numpy() == 4.0
+
+
+def test_one_thread_at_a_time_is_in_a_critical_section() -> None:
+    section, total = tf.CriticalSection(), tf.Variable(0)
+
+    def add() -> Any:
+        value = int(total)
+        time.sleep(1e-4)  # room for another thread
+        return total.assign(value + 1)
+
+    threads = [
+        threading.Thread(target=lambda: [section.execute(add) for _ in range(20)]) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert int(total) == 80
+
+
+def test_what_a_critical_section_returns() -> None:
+    section, v = tf.CriticalSection(name="steps"), tf.Variable(1.0)
+    found = section.execute(lambda: {"a": v + 1, "b": [v, 2]})
+    assert found["a"].numpy() == 2.0
+    assert [x.dtype for x in found["b"]] == [tf.float32, tf.int32]
+    assert section.execute(lambda: None) is None
+    assert tf.function(lambda: section.execute(lambda: v.assign_add(1.0)))().numpy() == 2.0
+    with tf.GradientTape() as tape:
+        y = section.execute(lambda: v * v)
+    assert tape.gradient(y, v).numpy() == 4.0
+    with pytest.raises(ValueError, match="is in the section already"):
+        section.execute(lambda: section.execute(lambda: 1))
+    assert section.execute(lambda: 1).numpy() == 1
+
+
+def test_names_that_only_tensorflow_needs() -> None:
+    kinds = tf.AggregationMethod
+    found = [kinds.ADD_N, kinds.DEFAULT, kinds.EXPERIMENTAL_TREE, kinds.EXPERIMENTAL_ACCUMULATE_N]
+    assert found == [0, 0, 1, 2]
+    tf.no_gradient("MyOperation")
+    with pytest.raises(TypeError, match="a name was expected; got 3"):
+        tf.no_gradient(3)  # type: ignore[arg-type]

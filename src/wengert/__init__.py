@@ -125,6 +125,7 @@ _PLACES = _read(
             "control_dependencies device get_logger group init_scope inside_function "
             "is_symbolic_tensor no_op tuple_=tuple"
         ),
+        "serial": "AggregationMethod CriticalSection no_gradient",
         "tape.custom": "custom_gradient grad_pass_through recompute_grad",
         "tape.gradient_tape": "GradientTape UnconnectedGradients",
     }
@@ -187,6 +188,7 @@ __getattr__ = _lazily(
         "moving_average",
         "ops",
         "placement",
+        "serial",
         "settings",
         "strategies",
         "tape",

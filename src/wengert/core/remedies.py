@@ -10,8 +10,6 @@ from fnmatch import fnmatchcase
 _FIRST = "It belongs to TensorFlow 1."
 
 REMEDIES = {
-    "tf.AggregationMethod": "Gradients are added as they come; leave the argument out.",
-    "tf.CriticalSection": "Use a threading.Lock around eager code.",
     "tf.Operation": "Look at a traced function with print(f.get_concrete_function(...).graph).",
     "tf.RegisterGradient": "State the gradient with tf.custom_gradient.",
     "tf.Session": f"{_FIRST} Call functions on tensors directly.",
