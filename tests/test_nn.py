@@ -420,3 +420,25 @@ def test_isotonic_regression_gives_the_runs_of_tensorflow() -> None:
     assert tape.gradient(y, t).numpy().tolist() == [
         [0, 2.5, 2.5, 2.5, 2.5], [5, 6, 7, 8.5, 8.5], [10, 11, 12, 13, 14],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "shape", [(5, 10), (2, 3, 4), (7, 1), (0, 6), (3, 33), (4,), (2, 0, 5)], ids=str
+)
+def test_sparse_cross_entropy_of_narrow_and_wide_logits(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    logits = rng.uniform(-300, 300, shape).astype(np.float32)
+    labels = rng.integers(0, shape[-1], shape[:-1])
+    weights = rng.uniform(-2, 2, shape[:-1]).astype(np.float32)
+    x = tf.constant(logits)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x)
+    gradient = tape.gradient(loss, x, weights)
+    z = logits.astype(np.float64) - logits.max(-1, keepdims=True, initial=-np.inf)
+    log_p = z - np.log(np.exp(z).sum(-1, keepdims=True))
+    hot = np.eye(shape[-1])[labels]
+    np.testing.assert_allclose(loss.numpy(), -(hot * log_p).sum(-1), rtol=1e-6, atol=1e-6)
+    want = weights[..., None] * (np.exp(log_p) - hot)
+    np.testing.assert_allclose(gradient.numpy(), want, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(tf.nn.softmax(x).numpy(), np.exp(log_p), rtol=1e-5, atol=1e-7)

@@ -36,23 +36,22 @@ _state: ContextVar[State | None] = ContextVar("wengert_state", default=None)
 get_state = _state.get
 
 
-def _settle(state: State) -> None:
-    plain = not state.listeners and state.graph is None and state.site is None
-    _state.set(None if plain else state)
-
-
 def add_listener(listener: Any) -> None:
     """Puts a listener innermost."""
-    old = get_state() or State()
-    _settle(State((*old.listeners, listener), old.graph, old.site))
+    old = get_state()
+    if old is None:
+        _state.set(State((listener,)))
+    else:
+        _state.set(State((*old.listeners, listener), old.graph, old.site))
 
 
 def remove_listener(listener: Any) -> None:
     """Takes this very listener out, wherever it stands."""
     old = get_state()
     if old is not None:
-        kept = tuple(x for x in old.listeners if x is not listener)
-        _settle(State(kept, old.graph, old.site))
+        kept = tuple([x for x in old.listeners if x is not listener])
+        plain = not kept and old.graph is None and old.site is None
+        _state.set(None if plain else State(kept, old.graph, old.site))
 
 
 @contextmanager

@@ -169,12 +169,15 @@ class Rule:
 def _on_arrays(
     kernel: Callable[..., Any], codes: tuple[int, ...], sizes: dict[str, int], same: dict[str, str]
 ) -> Callable[..., Any]:
+    plain = all(k == v for k, v in same.items())
+
     def run(g: Any, inputs: Any, outs: Any, shapes: Any, attrs: Any) -> Any:
         given = [g if c == -1 else (outs[0] if c == -2 else inputs[c])._array for c in codes]
-        named = {k: attrs[v] for k, v in same.items()}
-        for k, i in sizes.items():
-            named[k] = shapes[i]
-        return kernel(*given, **named)
+        if not plain or len(attrs) != len(same):
+            attrs = {k: attrs[v] for k, v in same.items()}
+        if sizes:
+            attrs = attrs | {k: shapes[i] for k, i in sizes.items()}
+        return kernel(*given, **attrs)
 
     return run
 
@@ -241,7 +244,7 @@ class Plan:
         self.shapes = shapes
         self.needs = needs
         self.rules = rules
-        self.keep2 = (*(inputs or (False, False))[:2], outs)
+        self.keep2 = (*(*(inputs or ()), False, False)[:2], outs)
         self.one: tuple[int, Callable[..., Any] | None, np.ufunc | None] | None = None
         if len(rules) == 1:
             i, rule = rules[0]

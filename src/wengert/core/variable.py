@@ -32,6 +32,8 @@ from wengert.core.tensor import (
     show_array,
 )
 
+_new = object.__new__
+
 
 class VariableSynchronization(enum.Enum):
     """When copies of a variable are brought together; one copy needs none."""
@@ -264,7 +266,7 @@ class Variable(Scattered):
             tensor: Tensor = DeviceTensor.make(here, None)
             tensor._host = self._host
         else:
-            tensor = object.__new__(Tensor)
+            tensor = _new(Tensor)
             tensor._array = self._array
             tensor._site = None
         tensor._id = self._id
@@ -383,12 +385,10 @@ class Variable(Scattered):
         if array is None and isinstance(delta, IndexedSlices):  # costs its rows, not the whole
             (self.scatter_add if ufunc is np.add else self.scatter_sub)(delta)
             return
-        if (
-            array is None
-            or array.dtype is not self._array.dtype
-            or array.shape != self._array.shape
-        ):
-            array = self._incoming(method, delta, self._array.shape)
+        old = self._array
+        if array is None or array.dtype is not old.dtype or array.shape != old.shape:
+            array = self._incoming(method, delta, old.shape)
+        del old  # the array may be written over if nobody holds it
         with self._lock:
             old = new = self._array
             if (
@@ -398,7 +398,7 @@ class Variable(Scattered):
             ):
                 new = np.empty_like(old)
             try:  # noqa: SIM105  # `suppress` would cost as much as a small sum
-                ufunc(old, array, out=new)
+                ufunc(old, array, new)
             except (RuntimeWarning, FloatingPointError):
                 pass  # where a program wants exceptions, NumPy raises when all is computed
             self._array = new  # type: ignore[override]  # a slot of `Value`, computed here

@@ -34,6 +34,8 @@ from wengert.ops.shaping import broadcast_to, reshape, transpose
 from wengert.ops.sizes import agree, checked
 from wengert.ops.softmax import (
     SOFTMAX_GRAD,
+    by_columns,
+    is_narrow,
     log_softmax,
     lower_shifted,
     lower_softmax,
@@ -159,9 +161,13 @@ def softmax_cross_entropy_with_logits(
     return apply2(CROSS_ENTROPY, labels, logits)
 
 
+_UNSIGNED = {n: np.dtype(f"u{n}") for n in (4, 8)}
+
+
 def _check_labels(labels: np.ndarray, classes: int) -> None:
     # Seen without a sign, negative labels are larger than any class: one pass finds both kinds.
-    if labels.size and np.maximum.reduce(labels.view(f"u{labels.itemsize}"), None) >= classes:
+    found = labels.view(_UNSIGNED[labels.itemsize])
+    if labels.size and found.item(found.argmax()) >= classes:
         bad = labels[(labels < 0) | (labels >= classes)].flat[0]
         raise invalid(
             "sparse_softmax_cross_entropy_with_logits",
@@ -173,10 +179,24 @@ def _check_labels(labels: np.ndarray, classes: int) -> None:
 def _sparse_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
     if labels.shape != logits.shape[:-1]:
         raise ValueError("labels")
-    _check_labels(labels, logits.shape[-1])
+    classes = logits.shape[-1]
+    _check_labels(labels, classes)
+    if is_narrow(logits):
+        _, top, total = by_columns(logits)
+        return _less_picked(np.log(total, total), labels, logits, top)
     z = shifted(logits, -1)
     out = np.log(row_sums(np.exp(z)).reshape(-1))
-    out -= z.take(_places(labels, logits.shape[-1]))
+    out -= z.take(_places(labels, classes))
+    return out.reshape(labels.shape)
+
+
+def _less_picked(
+    out: np.ndarray, labels: np.ndarray, logits: np.ndarray, top: np.ndarray
+) -> np.ndarray:
+    """The logarithms of the sums less those of the exponentials that the labels name."""
+    picked = logits.take(_places(labels, logits.shape[-1]))
+    picked -= top
+    out -= picked
     return out.reshape(labels.shape)
 
 
@@ -200,7 +220,14 @@ def _lower_sparse(labels: Any, logits: Any) -> Any:
 
 # A function may want the gradient alone, so it looks at the labels, too.
 def _sparse_grad_kernel(g: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
-    _check_labels(labels, logits.shape[-1])
+    classes = logits.shape[-1]
+    _check_labels(labels, classes)
+    if is_narrow(logits):
+        e, _, total = by_columns(logits)
+        e /= total
+        e -= _table(classes, e.dtype.char).take(labels.reshape(-1), 1)
+        e *= g.reshape(-1)
+        return e.T.copy().reshape(logits.shape)
     p = np.ascontiguousarray(softmax_array(logits, -1))
     p.reshape(-1)[_places(labels, logits.shape[-1])] -= 1
     p *= g[..., None]
@@ -265,6 +292,11 @@ def _sparse_both_kernel(labels: np.ndarray, logits: np.ndarray) -> tuple[np.ndar
     if labels.shape != logits.shape[:-1]:
         raise ValueError("labels")
     _check_labels(labels, logits.shape[-1])
+    if is_narrow(logits):
+        e, top, total = by_columns(logits)
+        e /= total
+        loss = _less_picked(np.log(total, total), labels, logits, top)
+        return loss, e.T.copy().reshape(logits.shape)
     z = shifted(logits, -1)
     p = np.exp(z)
     total = row_sums(p)
@@ -284,6 +316,12 @@ def _places(labels: np.ndarray, classes: int) -> np.ndarray:
 @functools.lru_cache(16)
 def _starts(rows: int, classes: int) -> np.ndarray:
     return np.arange(rows) * classes
+
+
+@functools.lru_cache(64)
+def _table(classes: int, dtype: str) -> np.ndarray:
+    """The columns of a one for each class, not to be written to."""
+    return np.eye(classes, dtype=dtype)
 
 
 def _sparse_from_kernel(g: np.ndarray, labels: np.ndarray, p: np.ndarray) -> np.ndarray:

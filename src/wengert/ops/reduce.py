@@ -147,8 +147,11 @@ def reduce_sum(
 
 
 def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
-    n = count(x.shape, axis)
-    kind = x.dtype.kind
+    n = x.size if len(axis) == x.ndim else count(x.shape, axis)
+    dtype = x.dtype
+    if dtype.char in "fd":
+        return combine(np.add, x, axis, keepdims) / dtype.type(n)
+    kind = dtype.kind
     if kind in "iu":
         large = np.uint64 if kind == "u" else np.int64
         total = np.add.reduce(x, axis, dtype=large, keepdims=keepdims)
@@ -158,7 +161,7 @@ def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
         return np.true_divide(total, np.float32(n)).astype(x.dtype)
     if kind == "c":
         n = max(n, 1)
-    return combine(np.add, x, axis, keepdims) / x.dtype.type(n)
+    return combine(np.add, x, axis, keepdims) / dtype.type(n)
 
 
 def _lower_mean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -176,10 +179,14 @@ def _lower_mean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 def _spread_kernel(
     g: np.ndarray, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool
 ) -> np.ndarray:
-    share = g / g.dtype.type(count(shape, axis))
+    n = g.dtype.type(count(shape, axis))
+    out = np.empty(shape, g.dtype)
+    if not g.ndim:
+        out.fill(g[()] / n)
+        return out
+    share = g / n
     if not keepdims and len(axis) < len(shape):
         share = share.reshape([1 if i in axis else d for i, d in enumerate(shape)])
-    out = np.empty(shape, g.dtype)
     out[...] = share
     return out
 

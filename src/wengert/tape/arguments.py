@@ -22,6 +22,10 @@ class UnconnectedGradients(enum.Enum):
     ERROR = "error"
 
 
+# Python looks the members of an enumeration up slowly.
+NONE, ZERO, ERROR = UnconnectedGradients
+
+
 def leaves(structure: Any) -> list[Any]:
     """The leaves of a nest; a list of tensors, the usual case, is its own."""
     if isinstance(structure, Value):
@@ -99,7 +103,7 @@ def regrouped(sources: list[Any], gradients: list[Any]) -> list[Any]:
 
 def mode(value: Any) -> UnconnectedGradients:
     """What to answer for unconnected sources, said as the enumeration or as a word."""
-    if value is UnconnectedGradients.NONE:
+    if value is NONE:
         return value
     try:
         return UnconnectedGradients(getattr(value, "value", value))

@@ -1,9 +1,9 @@
 """The backward loop: one walk serves eager tapes, graphs, branches and loops.
 
 An entry is a tuple (op, plan, in_ids, out_ids, inputs, outs, shapes, attrs, site, specs, None),
-where `inputs` and `outs` hold only what the rules read; an operation on two tensors without
-attributes has the short form (op, plan, x_id, y_id, out_id, x, y, out, shapes, site). The loop
-owns the chores: un-broadcasting, conjugation for complex numbers, arity checks, accumulation,
+where `inputs` and `outs` hold only what the rules read; an operation on one or two tensors without
+attributes has the short form (op, plan, x_id, y_id, out_id, x, y, out, shapes, site), with `NO_ID`
+for the second of one. The loop owns the chores: un-broadcasting, conjugation for complex numbers, arity checks, accumulation,
 and skipping what no source needs.
 """
 
@@ -30,16 +30,18 @@ from wengert.ops.joining import concat
 from wengert.ops.shaping import SUM_LIKE, SUM_TO, sum_to
 
 Entry = tuple[Any, ...]
-PAIR = 10  # the length of the short form
+SHORT = 10  # the length of the short form
+NO_ID = -1
 _NONE: dict[str, Any] = {}
 
 
 def full_form(entry: Entry) -> Entry:
     """An entry in the long form, whichever it has."""
-    if len(entry) != PAIR:
+    if len(entry) != SHORT:
         return entry
     op, plan, i, j, out_id, x, y, out, shapes, site = entry
-    return op, plan, (i, j), out_id, (x, y), (out,), shapes, _NONE, site, None, None
+    ids, inputs = ((i,), (x,)) if j == NO_ID else ((i, j), (x, y))
+    return op, plan, ids, out_id, inputs, (out,), shapes, _NONE, site, None, None
 
 
 def walk(
@@ -53,26 +55,26 @@ def walk(
 ) -> None:
     """Carries `grads` (by tensor id) from the targets back to the sources.
 
-    Where nobody listens, a rule that is one operation on two tensors runs its kernel directly,
+    Where nobody listens, a rule that is one operation on such tensors runs its kernel directly,
     and gradients are plain arrays on their way; `tensor` makes them whole again. Down a chain of
     such rules the array that one of them made is overwritten by the next.
     """
-    outer = get_state() or State()
-    state = State(outer.listeners, outer.graph, outer.site)
+    outer = get_state()
+    state = State() if outer is None else State(outer.listeners, outer.graph, outer.site)
     token = _state.set(state)
     entry: Any = None
     plain = not complex_numbers
-    alone = plain and not outer.listeners and outer.graph is None
+    alone = plain and not state.listeners and state.graph is None
     held = 0  # the tensor whose gradient is in hand: an array that nobody else has; 0 for none
     hand: Any = None
     try:
         for k in range(count - 1, -1, -1):
             entry = entries.pop() if release else entries[k]
-            pair = len(entry) == PAIR
-            if held and not (pair and entry[4] == held):
+            short = len(entry) == SHORT
+            if held and not (short and entry[4] == held):
                 grads[held] = hand
                 held = 0
-            if pair and plain:
+            if short and plain:
                 op, plan, x_id, y_id, out_id, x, y, out, shapes, site = entry
                 mine = held != 0
                 if mine:
@@ -144,7 +146,7 @@ def walk(
                         grads[key] = tensor(gi, site) if key in sources else gi
                     continue
                 grads[out_id] = g
-            if pair:
+            if short:
                 entry = full_form(entry)
             out_ids = entry[3]
             if entry[9] is None:

@@ -144,4 +144,4 @@ def _entry(
         recorder.watch(moving)
         recorder.record(op, inputs, outputs, attrs, site)
     entries = recorder._entries
-    return (entries[0] if entries else None), recorder._complex
+    return (backward.full_form(entries[0]) if entries else None), recorder._complex

@@ -106,6 +106,9 @@ class GradientTape:
         """Notes an operation if it used something watched (called by `apply`)."""
         if get_ident() != self._live:
             return
+        if len(inputs) == 1 == op.outputs and not attrs and op.rules and op.holomorphic:
+            self._record1(op, inputs[0], outputs[0], site)
+            return
         tracked = self._tracked
         key = 0
         bit = 1
@@ -166,6 +169,33 @@ class GradientTape:
                 site,
                 specs,
                 None,
+            )
+        )
+
+    def _record1(self, op: Op, x: Any, out: Any, site: Any) -> None:
+        """`record` for one tensor without attributes, where the result has its dtype."""
+        number = x._id
+        if number not in self._tracked and (type(x) is Tensor or not self._accessed(x)):
+            return
+        plan = op.plans.get(3) or op.plan(3)
+        if plan.cut:
+            self._begin(op, (x,), (out,), site)
+            return
+        out_id = out._id
+        self._tracked.add(out_id)
+        keep, _, keep_out = plan.keep2
+        self._entries.append(
+            (
+                op,
+                plan,
+                number,
+                backward.NO_ID,
+                out_id,
+                (x if type(x) is Tensor else _present(x)) if keep else None,
+                None,
+                out if keep_out else None,
+                None if plan.shapes is None else (shape_to_keep(x),),
+                site,
             )
         )
 
@@ -316,7 +346,8 @@ class GradientTape:
         self._close()
         _, targets = arguments.all_asked("gradient", target, "target")
         flat, values = arguments.all_asked("gradient", sources)
-        if building_graph() is not None:
+        graph = building_graph()
+        if graph is not None:
             targets = arguments.met(self._tracked, targets)
             values = arguments.met(self._tracked, values)
         seeds = self._seeds(targets, output_gradients)
@@ -324,7 +355,7 @@ class GradientTape:
         evidence = history.before(self, site, mode)
         started = new_id()
         try:
-            release = not self._persistent and building_graph() is None
+            release = not self._persistent and graph is None
             found = self._differentiate(targets, seeds, values, release)
         finally:
             self._finish(site, started)
@@ -427,7 +458,7 @@ class GradientTape:
         """The ids that lie on a path from some source."""
         needed = set(wanted)
         for entry in self._entries:
-            if len(entry) == backward.PAIR:
+            if len(entry) == backward.SHORT:
                 if entry[2] in needed or entry[3] in needed:
                     needed.add(entry[4])
             elif not needed.isdisjoint(entry[2]):

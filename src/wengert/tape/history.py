@@ -17,7 +17,8 @@ from wengert.core import dtypes
 from wengert.core.context import executing_eagerly
 from wengert.core.sites import RawSite
 from wengert.core.tensor import Tensor
-from wengert.tape.arguments import UnconnectedGradients
+from wengert.tape.arguments import ERROR, ZERO, UnconnectedGradients
+from wengert.tape.backward import full_form
 
 OPENED, CLOSED, STOPPED, RESUMED, RESET, WATCHED = range(6)
 MOST = 10_000  # call sites remembered, and steps kept of what a tape forgot
@@ -118,7 +119,7 @@ def take(tape: Any) -> Evidence:
     entries = tape._entries
     if Hooks.written_down and executing_eagerly():
         # Calls and rules of the user's are told to tapes alone.
-        entries = [e for e in entries if len(e) != 10 and e[0].lower is None]
+        entries = [e for e in entries if e[0].lower is None]
     steps = [_step(entry, found) for entry in entries]
     return Evidence(
         tuple([Event(*e) for e in tape._events]),
@@ -132,12 +133,8 @@ def take(tape: Any) -> Evidence:
 
 
 def _step(entry: Any, found: dict[int, RawSite]) -> Step:
-    if len(entry) == 10:
-        op, _, i, j, out_id, x, y, _, _, site = entry
-        ids, outs, kept = (i, j), (out_id,), (x, y)
-    else:
-        op, _, ids, outs, kept, _, _, _, site, *_ = entry
-        outs = outs if isinstance(outs, tuple) else (outs,)
+    op, _, ids, outs, kept, _, _, _, site, *_ = full_form(entry)
+    outs = outs if isinstance(outs, tuple) else (outs,)
     for x in kept or ():
         if isinstance(x, Tensor) and x._site is not None:
             found[x._id] = x._site
@@ -151,9 +148,9 @@ def forget(tape: Any) -> None:
 
 def before(tape: Any, site: RawSite | None, mode: UnconnectedGradients) -> Evidence | None:
     """Evidence for a call that may have to be explained; taken while there still is some."""
-    if mode is UnconnectedGradients.ZERO:
+    if mode is ZERO:
         return None
-    if site is None or (id(site[0]), site[1]) not in SEEN or mode is UnconnectedGradients.ERROR:
+    if site is None or (id(site[0]), site[1]) not in SEEN or mode is ERROR:
         return take(tape)
     return take(tape) if Hooks.always else None
 
