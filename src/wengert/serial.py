@@ -46,7 +46,9 @@ class CriticalSection:
         new = _Section()
         self._section = _shared.setdefault(shared_name, new) if shared_name else new
 
-    def execute(self, fn: Callable[[], Any], name: Any = None) -> Any:
+    def execute(
+        self, fn: Callable[[], Any], exclusive_resource_access: bool = True, name: Any = None
+    ) -> Any:
         """What `fn()` returns, as tensors; nobody else is in this section meanwhile."""
         here = self._section
         with here.lock:
