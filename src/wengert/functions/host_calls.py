@@ -13,13 +13,13 @@ import threading
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, nest
+from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
@@ -193,12 +193,24 @@ def timestamp(name: Any = None) -> Any:
 def _call(call: PyCall, inp: Any) -> Any:
     if not callable(call.function):
         raise at_site(TypeError(f"{call.name}: a function was expected; got {call.function!r}."))
-    inputs = [operand(x) for x in nest.flatten(inp if inp is not None else [])]
+    inputs = [operand(x) for x in _arguments(call.name, inp)]
     if building() is None:
         outs = _eagerly(call, inputs)
     else:
         outs = emit_call(call, inputs)
     return outs[0] if call.single else outs
+
+
+def _arguments(name: str, inp: Any) -> list[Any]:
+    """One value for each argument of the Python function; a list among them is one tensor."""
+    if isinstance(inp, Mapping | str | bytes) or not hasattr(inp, "__iter__"):
+        raise at_site(
+            TypeError(
+                f"{name}: `inp` must be a list with a value for each argument; got "
+                f"{describe(inp)}. Write [x] for a single one."
+            )
+        )
+    return list(inp)
 
 
 def _eagerly(call: PyCall, inputs: list[Any]) -> list[Any]:
