@@ -347,3 +347,8 @@ def test_overflow_down_a_chain_is_infinity_where_numpy_is_strict(how: Any) -> No
             tape.watch(x)
             y = x * large / tf.constant([1e20, 1.0]) * large * large * tf.constant([2.0, 3.0])
         np.testing.assert_array_equal(tape.gradient(y, x).numpy(), [np.inf, 3.0])
+        x = tf.constant([60.0, 0.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.exp(x) * large * tf.constant([1.0, 2.0])  # a rule that makes a new array
+        np.testing.assert_array_equal(tape.gradient(y, x).numpy(), [np.inf, 2.0])

@@ -71,16 +71,16 @@ def walk(
         for k in range(count - 1, -1, -1):
             entry = entries.pop() if release else entries[k]
             short = len(entry) == SHORT
-            if held and not (short and entry[4] == held):
-                grads[held] = hand
-                held = 0
             if short and plain:
                 op, plan, x_id, y_id, out_id, x, y, out, shapes, site = entry
-                mine = held != 0
+                mine = out_id == held
                 if mine:
                     g = hand
                     held = 0
                 else:
+                    if held:
+                        grads[held] = hand
+                        held = 0
                     g = grads.pop(out_id, None)
                     if g is None:
                         continue
@@ -95,8 +95,8 @@ def walk(
                         if direct is not None:
                             try:
                                 if scale is None:
-                                    g = direct(g, x, y, out)
                                     mine = False
+                                    g = direct(g, x, y, out)
                                 elif mine:
                                     scale(g, (x if i else y)._array, g)
                                 else:
@@ -146,6 +146,9 @@ def walk(
                         grads[key] = tensor(gi, site) if key in sources else gi
                     continue
                 grads[out_id] = g
+            if held:
+                grads[held] = hand
+                held = 0
             if short:
                 entry = full_form(entry)
             out_ids = entry[3]
