@@ -40,7 +40,6 @@ from wengert.ops.losses import (
     scale_regularization_loss,
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
-    sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
 )  # fmt: skip
 from wengert.ops.morphology import dilation2d, erosion2d
@@ -72,6 +71,7 @@ from wengert.ops.reduce import zero_fraction
 from wengert.ops.smooth import gelu, silu, softsign, swish
 from wengert.ops.softmax import log_softmax, softmax
 from wengert.ops.sorting import top_k
+from wengert.ops.sparse_losses import sparse_softmax_cross_entropy_with_logits
 from wengert.ops.unary import sigmoid, softplus, tanh
 
 experimental = _Namespace(stateless_dropout=_stateless_dropout)

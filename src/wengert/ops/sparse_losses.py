@@ -1,0 +1,251 @@
+"""The cross-entropy of class numbers and logits: one operation, its gradient, and both at once.
+
+The logits are kept and the softmax is worked out again in the gradient, for the reason that `losses`
+gives. Logits of few classes are worked on by columns, which NumPy does in a third of the time.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from wengert.core import dtypes, shapes
+from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.lazy import lax
+from wengert.core.lowering import fail_if
+from wengert.core.op import PAIRS, Op, Spec
+from wengert.ops.compiled import wide
+from wengert.ops.declare import in_float32
+from wengert.ops.folding import fold
+from wengert.ops.gather import gather
+from wengert.ops.losses import last
+from wengert.ops.reduce import reduce_sum
+from wengert.ops.sizes import checked
+from wengert.ops.softmax import (
+    SOFTMAX_GRAD,
+    by_columns,
+    is_narrow,
+    lower_shifted,
+    lower_softmax,
+    row_sums,
+    shifted,
+    softmax,
+    softmax_array,
+    spread,
+)
+
+_UNSIGNED = {n: np.dtype(f"u{n}") for n in (4, 8)}
+
+
+def _check_labels(labels: np.ndarray, classes: int) -> None:
+    # Seen without a sign, negative labels are larger than any class: one pass finds both kinds.
+    found = labels.view(_UNSIGNED[labels.itemsize])
+    if labels.size and found.item(found.argmax()) >= classes:
+        bad = labels[(labels < 0) | (labels >= classes)].flat[0]
+        raise invalid(
+            "sparse_softmax_cross_entropy_with_logits",
+            f"label {bad} is outside [0, {classes})",
+            help="Labels count the classes from 0; check them against the width of the logits.",
+        )
+
+
+def _sparse_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    if labels.shape != logits.shape[:-1]:
+        raise ValueError("labels")
+    classes = logits.shape[-1]
+    _check_labels(labels, classes)
+    if is_narrow(logits):
+        _, top, total = by_columns(logits)
+        return _less_picked(np.log(total, total), labels, logits, top)
+    z = shifted(logits, -1)
+    out = np.log(row_sums(np.exp(z)).reshape(-1))
+    out -= z.take(_places(labels, classes))
+    return out.reshape(labels.shape)
+
+
+def _less_picked(
+    out: np.ndarray, labels: np.ndarray, logits: np.ndarray, top: np.ndarray
+) -> np.ndarray:
+    """The logarithms of the sums less those of the exponentials that the labels name."""
+    picked = logits.take(_places(labels, logits.shape[-1]))
+    picked -= top
+    out -= picked
+    return out.reshape(labels.shape)
+
+
+def _one_hot(labels: Any, shape: tuple[int, ...]) -> Any:
+    last = len(shape) - 1
+    return lax.eq(lax.broadcasted_iota(labels.dtype, shape, last), spread(labels, shape, last))
+
+
+def _fail_on_labels(labels: Any, logits: Any) -> None:
+    fail_if(lambda: (labels < 0) | (labels >= logits.shape[-1]))
+
+
+def _lower_sparse(labels: Any, logits: Any) -> Any:
+    last = logits.ndim - 1
+    _fail_on_labels(labels, logits)
+    z = lower_shifted(logits, last)
+    total = lax.log(fold(lax.exp(z), 0, lax.add, (last,)))
+    picked = lax.select(_one_hot(labels, z.shape), z, lax.full_like(z, 0))
+    return lax.sub(total, fold(picked, 0, lax.add, (last,)))
+
+
+# A function may want the gradient alone, so it looks at the labels, too.
+def _sparse_grad_kernel(g: np.ndarray, labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    classes = logits.shape[-1]
+    _check_labels(labels, classes)
+    if is_narrow(logits):
+        e, _, total = by_columns(logits)
+        e /= total
+        e -= _table(classes, e.dtype.char).take(labels.reshape(-1), 1)
+        e *= g.reshape(-1)
+        return e.T.copy().reshape(logits.shape)
+    p = np.ascontiguousarray(softmax_array(logits, -1))
+    p.reshape(-1)[_places(labels, logits.shape[-1])] -= 1
+    p *= g[..., None]
+    return p
+
+
+def _lower_sparse_grad(g: Any, labels: Any, logits: Any) -> Any:
+    _fail_on_labels(labels, logits)
+    last = logits.ndim - 1
+    hot = lax.convert_element_type(_one_hot(labels, logits.shape), logits.dtype)
+    return lax.mul(spread(g, logits.shape, last), lax.sub(lower_softmax(logits, last), hot))
+
+
+def _sparse_grad_grad_g(h: Any, labels: Any, logits: Any) -> Any:
+    return reduce_sum(h * softmax(logits), -1) - gather(
+        h, labels, batch_dims=labels.ndim, axis=labels.ndim
+    )
+
+
+def _infer_sparse(labels: Spec, logits: Spec) -> Spec:
+    if logits.shape is None:
+        return Spec(labels.shape, logits.dtype)
+    if not logits.shape or not shapes.compatible(labels.shape, logits.shape[:-1]):
+        raise invalid(
+            "sparse_softmax_cross_entropy_with_logits",
+            "`labels` must have the shape of `logits` without its last axis", labels, logits,
+            help="Labels are class numbers; squeeze a last axis of size 1.",
+        )  # fmt: skip
+    return Spec(shapes.merge(labels.shape, logits.shape[:-1]), logits.dtype)
+
+
+SPARSE_CROSS_ENTROPY_GRAD = Op(
+    "sparse_softmax_cross_entropy_grad",
+    "g labels logits",
+    kernel=in_float32(_sparse_grad_kernel),
+    infer=lambda g, labels, logits: logits,
+    lower=wide(_lower_sparse_grad),
+    grad=(
+        _sparse_grad_grad_g,
+        None,
+        lambda h, g, logits: (
+            last(g) * apply(SOFTMAX_GRAD, h, softmax(logits), axis=logits.ndim - 1)
+        ),
+    ),
+    match=(0, 2),
+)
+SPARSE_CROSS_ENTROPY = Op(
+    "sparse_softmax_cross_entropy",
+    "labels logits",
+    kernel=in_float32(_sparse_kernel),
+    infer=_infer_sparse,
+    lower=checked(wide(_lower_sparse), _infer_sparse),
+    grad=(
+        None,
+        lambda g, labels, logits: apply(SPARSE_CROSS_ENTROPY_GRAD, g, labels, logits),
+    ),
+    match=(),
+)
+
+
+def _sparse_both_kernel(labels: np.ndarray, logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if labels.shape != logits.shape[:-1]:
+        raise ValueError("labels")
+    _check_labels(labels, logits.shape[-1])
+    if is_narrow(logits):
+        e, top, total = by_columns(logits)
+        e /= total
+        loss = _less_picked(np.log(total, total), labels, logits, top)
+        return loss, e.T.copy().reshape(logits.shape)
+    z = shifted(logits, -1)
+    p = np.exp(z)
+    total = row_sums(p)
+    p /= total[..., None]
+    out = np.log(total.reshape(-1))
+    out -= z.take(_places(labels, logits.shape[-1]))
+    return out.reshape(labels.shape), p
+
+
+def _places(labels: np.ndarray, classes: int) -> np.ndarray:
+    """Where the entries of the labels stand in the flat scores."""
+    rows = labels.size
+    starts = _starts(rows, classes) if rows <= 1 << 12 else np.arange(rows) * classes
+    return starts + labels.reshape(-1)
+
+
+@functools.lru_cache(16)
+def _starts(rows: int, classes: int) -> np.ndarray:
+    return np.arange(rows) * classes
+
+
+@functools.lru_cache(64)
+def _table(classes: int, dtype: str) -> np.ndarray:
+    """The columns of a one for each class, not to be written to."""
+    return np.eye(classes, dtype=dtype)
+
+
+def _sparse_from_kernel(g: np.ndarray, labels: np.ndarray, p: np.ndarray) -> np.ndarray:
+    out = p.copy()
+    out.reshape(-1)[_places(labels, p.shape[-1])] -= 1
+    out *= g[..., None]
+    return out
+
+
+# The loss and its gradient where a host graph has both: the softmax is worked out once.
+SPARSE_CROSS_ENTROPY_BOTH = Op(
+    "sparse_softmax_cross_entropy_both",
+    "labels logits",
+    kernel=in_float32(_sparse_both_kernel),
+    infer=lambda labels, logits: (_infer_sparse(labels, logits), logits),
+    lower=None,
+    grad=None,
+    match=(),
+    outputs=2,
+    register=False,
+)
+SPARSE_CROSS_ENTROPY_FROM = Op(
+    "sparse_softmax_cross_entropy_from",
+    "g labels p",
+    kernel=in_float32(_sparse_from_kernel),
+    infer=lambda g, labels, p: p,
+    lower=None,
+    grad=None,
+    match=(),
+    register=False,
+)
+PAIRS[SPARSE_CROSS_ENTROPY] = (
+    SPARSE_CROSS_ENTROPY_GRAD, SPARSE_CROSS_ENTROPY_BOTH, SPARSE_CROSS_ENTROPY_FROM,
+)  # fmt: skip
+_LABELS = dtypes.nums("int32", "int64")
+
+
+def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: Any = None) -> Any:
+    """-log_softmax(logits)[label] per row; a label outside the classes is an error."""
+    name = "sparse_softmax_cross_entropy_with_logits"
+    if labels is None or logits is None:
+        raise invalid(name, "both `labels` and `logits` must be given")
+    logits = operand(logits)
+    labels = operand(labels, None, dtypes.int64)
+    if labels._array.dtype.num not in _LABELS or not logits.dtype.is_floating:
+        raise invalid_dtype(
+            name, "`labels` must be int32 or int64, `logits` floating", labels, logits,
+            help="Cast with tf.cast, or use softmax_cross_entropy_with_logits for one-hot labels.",
+        )  # fmt: skip
+    return apply(SPARSE_CROSS_ENTROPY, labels, logits)
