@@ -1,16 +1,12 @@
-"""`GradientTape`: records operations on watched tensors and differentiates them.
+"""`GradientTape`: what may be asked of a tape once it has recorded.
 
-A tape names tensors by id and keeps only what the gradient rules read. It belongs to the thread
-that opened it; asynchronous tasks started inside its `with` record on it, a closed tape ignores
-them. Nothing here refers back to the tape, so dropping it frees everything at once.
+Gradients, Jacobians and reports on them. Recording is the business of `recording`, the walk back
+through the entries that of `backward`.
 """
 
 from __future__ import annotations
 
 import logging
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import get_ident
 from typing import Any
 
@@ -18,24 +14,23 @@ import numpy as np
 
 from wengert.core import dtypes, nest, sites
 from wengert.core.apply import wrap
-from wengert.core.context import add_listener, building_graph, remove_listener
+from wengert.core.context import building_graph
 from wengert.core.convert import Hooks, operand
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.op import Op, Spec
-from wengert.core.symbolic import is_symbolic, shape_to_keep
-from wengert.core.tensor import Tensor, Value, new_id
-from wengert.core.variable import Variable
+from wengert.core.symbolic import is_symbolic
+from wengert.core.tensor import Value, new_id
 from wengert.ops.create import ones_like, zeros_like
-from wengert.ops.shaping import STOP_GRADIENT, broadcast_to, identity
+from wengert.ops.shaping import broadcast_to, identity
 from wengert.tape import arguments, attempts, backward, history, jacobian
 from wengert.tape.arguments import UnconnectedGradients
+from wengert.tape.recording import Recorder
 
 _ONE: dict[int, np.ndarray] = {}
 _log = logging.getLogger("wengert")
 
 
-class GradientTape:
+class GradientTape(Recorder):
     """Records what happens inside its `with` block, for differentiation afterwards.
 
     >>> x = tf.constant(3.0)
@@ -45,288 +40,6 @@ class GradientTape:
     >>> tape.gradient(y, x).numpy()
     6.0
     """
-
-    differentiates = True  # other listeners only look on
-
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        self._persistent = persistent
-        self._watch_accessed = watch_accessed_variables
-        self._live = 0  # the thread that records, 0 while none does
-        self._thread = 0
-        self._used: Any = None
-        self._events: list[tuple[int, int, Any, int]] = []
-        self._past: tuple[history.Step, ...] = ()
-        self._evidence: history.Evidence | None = None
-        self._clear()
-
-    def _clear(self) -> None:
-        self._entries: list[Any] = []
-        self._tracked: set[int] = set()
-        self._roots: set[int] = set()
-        self._variables: dict[int, Any] = {}
-        self._cuts: list[history.Step] = []
-        self._complex = False
-
-    # Recording.
-
-    def __enter__(self) -> GradientTape:
-        if self._live:
-            raise coded(
-                ValueError(
-                    "GradientTape: the tape is already recording. Leave the inner `with` out, or "
-                    "make a second tape."
-                ),
-                "WG404",
-            )
-        frame = sys._getframe(1)
-        code = frame.f_code
-        user = sites.USER.get(code.co_filename)
-        self._start(history.OPENED, (code, frame.f_lasti) if user else sites.find(frame))
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        if self._live:
-            self._stop(history.CLOSED)
-
-    def _start(self, event: int, site: Any = None) -> None:
-        if self._used is not None:
-            self._clear()
-            self._events.clear()
-            self._used = self._evidence = None
-        self._live = self._thread = get_ident()
-        self._events.append((new_id(), event, site, 0))
-        add_listener(self)
-
-    def _stop(self, event: int, site: Any = None) -> None:
-        self._live = 0
-        self._events.append((new_id(), event, site, 0))
-        remove_listener(self)
-
-    def record(self, op: Op, inputs: Any, outputs: Any, attrs: dict[str, Any], site: Any) -> None:
-        """Notes an operation if it used something watched (called by `apply`)."""
-        if get_ident() != self._live:
-            return
-        if len(inputs) == 1 == op.outputs and not attrs and op.rules and op.holomorphic:
-            self._record1(op, inputs[0], outputs[0], site)
-            return
-        tracked = self._tracked
-        key = 0
-        bit = 1
-        for x in inputs:
-            if x._id in tracked or (type(x) is not Tensor and self._accessed(x)):
-                key |= bit
-            bit <<= 1
-        if not key:
-            return
-        key |= bit
-        plan = op.plans.get(key) or op.plan(key)
-        if plan.cut:
-            self._begin(op, inputs, outputs, site)
-            return
-        kept = plan.inputs
-        if kept is not None:
-            kept = tuple(
-                [
-                    (x if type(x) is Tensor else _present(x)) if keep else None
-                    for x, keep in zip(inputs, kept, strict=True)
-                ]
-            )
-        shapes = plan.shapes
-        if shapes is not None:
-            found = [shape_to_keep(x) for x in inputs]
-            if op.broadcasts and bit == 4 and found[0] == found[1]:
-                shapes = None
-            else:
-                shapes = tuple(found)
-        specs = None
-        if op.outputs == 1:
-            out = outputs[0]
-            ids: Any = out._id
-            if attrs or not op.holomorphic:  # others keep the dtype of their tracked inputs
-                dtype = out._array.dtype
-                if dtype.num not in dtypes.INEXACT:
-                    self._cuts.append(history.cut(op, inputs, outputs, site))
-                    return
-                self._complex = self._complex or dtype.kind == "c"
-            tracked.add(ids)
-        else:
-            ids = tuple([o._id for o in outputs])
-            specs = tuple([Spec(shape_to_keep(o), dtypes.of(o._array)) for o in outputs])
-            for o, s in zip(outputs, specs, strict=True):
-                if s.dtype.is_differentiable:
-                    tracked.add(o._id)
-                    self._complex = self._complex or s.dtype.is_complex
-        self._entries.append(
-            (
-                op,
-                plan,
-                tuple([x._id for x in inputs]),
-                ids,
-                kept,
-                outputs if plan.outs else None,
-                shapes,
-                attrs,
-                site,
-                specs,
-                None,
-            )
-        )
-
-    def _record1(self, op: Op, x: Any, out: Any, site: Any) -> None:
-        """`record` for one tensor without attributes, where the result has its dtype."""
-        number = x._id
-        if number not in self._tracked and (type(x) is Tensor or not self._accessed(x)):
-            return
-        plan = op.plans.get(3) or op.plan(3)
-        if plan.cut:
-            self._begin(op, (x,), (out,), site)
-            return
-        out_id = out._id
-        self._tracked.add(out_id)
-        keep, _, keep_out = plan.keep2
-        self._entries.append(
-            (
-                op,
-                plan,
-                number,
-                backward.NO_ID,
-                out_id,
-                (x if type(x) is Tensor else _present(x)) if keep else None,
-                None,
-                out if keep_out else None,
-                None if plan.shapes is None else (shape_to_keep(x),),
-                site,
-            )
-        )
-
-    def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
-        """`record` for two tensors without attributes, the commonest case by far."""
-        if get_ident() != self._live:
-            return
-        tracked = self._tracked
-        i = x._id
-        j = y._id
-        key = 4
-        if i in tracked or (type(x) is not Tensor and self._accessed(x)):
-            key = 5
-        if j in tracked or (type(y) is not Tensor and self._accessed(y)):
-            key += 2
-        if key == 4:
-            return
-        try:
-            plan = op.plans[key]
-        except KeyError:
-            plan = op.plan(key)
-        if plan.cut:
-            self._begin(op, (x, y), (out,), site)
-            return
-        shapes: Any = plan.shapes
-        if shapes is not None:
-            shapes = x._array.shape
-            other = y._array.shape
-            shapes = None if shapes == other else (shapes, other)
-        out_id = out._id
-        tracked.add(out_id)
-        keep_x, keep_y, keep_out = plan.keep2
-        self._entries.append(
-            (
-                op,
-                plan,
-                i,
-                j,
-                out_id,
-                (x if type(x) is Tensor else _present(x)) if keep_x else None,
-                (y if type(y) is Tensor else _present(y)) if keep_y else None,
-                out if keep_out else None,
-                shapes,
-                site,
-            )
-        )
-
-    def _begin(self, op: Op, inputs: Any, outputs: Any, site: Any) -> None:
-        """Follows what an operation without gradient made of watched tensors.
-
-        Nothing flows through it, but its results are beginnings that a user may ask about. Only
-        what `stop_gradient` gives is a plain constant.
-        """
-        self._cuts.append(history.cut(op, inputs, outputs, site))
-        for out in outputs:
-            if op is not STOP_GRADIENT and out._array.dtype.num in dtypes.INEXACT:
-                self._root(out)
-
-    def follows(self, values: Any) -> bool:
-        """Whether an operation on these values would be recorded."""
-        if get_ident() != self._live:
-            return False
-        found = [
-            x._id in self._tracked or (type(x) is not Tensor and self._accessed(x)) for x in values
-        ]
-        return any(found)
-
-    # Watching.
-
-    def watch(self, tensor: Any) -> None:
-        """Follows tensors (any nest of them) from here on."""
-        for one in nest.flatten(tensor):
-            self._watch(arguments.present(arguments.asked("watch", one, ValueError)))
-
-    def _watch(self, value: Any) -> None:
-        self._events.append((new_id(), history.WATCHED, sites.caller(1), value._id))
-        if isinstance(value, Variable):
-            self._variables[value._id] = value
-        if value.dtype.is_differentiable:
-            self._root(value)
-        else:
-            sites.warn(
-                f"watch: dtype {value.dtype.name} has no gradient, so this tensor is not "
-                f"followed. Cast it to a float type."
-            )
-
-    def _root(self, value: Any) -> None:
-        """Follows a floating or complex value from here on."""
-        self._tracked.add(value._id)
-        self._roots.add(value._id)
-        self._complex = self._complex or value._array.dtype.kind == "c"
-
-    def _accessed(self, variable: Any) -> bool:
-        """Follows a trainable variable from its first read on; tells whether it is one."""
-        if not (isinstance(variable, Variable) and self._watch_accessed and variable._trainable):
-            return False
-        number = variable._id
-        self._variables[number] = variable
-        kind = variable._dtype.kind
-        if kind not in "fc":
-            return False
-        self._tracked.add(number)
-        self._roots.add(number)
-        self._complex = self._complex or kind == "c"
-        return True
-
-    def watched_variables(self) -> tuple[Any, ...]:
-        """The variables followed so far, in the order of their creation."""
-        return tuple(v for _, v in sorted(self._variables.items()))
-
-    @contextmanager
-    def stop_recording(self) -> Iterator[None]:
-        """Pauses the tape for a block."""
-        if not self._live:
-            kind = ValueError if self._thread else RuntimeError
-            raise at_site(kind("stop_recording: the tape is not recording."))
-        self._stop(history.STOPPED, sites.caller(0))
-        try:
-            yield
-        finally:
-            self._start(history.RESUMED)
-
-    def reset(self) -> None:
-        """Forgets everything recorded so far, as if the tape were opened anew."""
-        if not self._live:
-            raise at_site(ValueError("reset: the tape is not recording."))
-        history.forget(self)
-        self._clear()
-        self._events.append((new_id(), history.RESET, sites.caller(0), 0))
-
-    # Differentiating.
 
     def gradient(
         self,
@@ -554,11 +267,6 @@ class GradientTape:
             return jacobian.batch_zeros(target, value)
         self._answer([result], [value], [target], mode, evidence, site)
         return result
-
-
-def _present(value: Any) -> Any:
-    """What to keep of an input: for a variable its present value."""
-    return value._snapshot() if isinstance(value, Variable) else value
 
 
 def _first(target: Any) -> Any:
