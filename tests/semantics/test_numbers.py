@@ -801,3 +801,50 @@ def test_text_of_indexed_slices_and_references():
     assert repr(tf.constant(1).ref()) == (
         "<Reference wrapping <tf.Tensor: shape=(), dtype=int32, numpy=1>>"
     )
+
+
+BYTES = np.array([1, 2], np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([1.0, np.float64(2)], "float32"),
+        ([np.float64(2), 1.0], "float64"),
+        ([1, np.float64(2.5)], "float32"),
+        ([[1.0, 2.0], np.array([3.0, 4.0])], "float32"),
+        ([np.array([3.0, 4.0]), [1.0, 2.0]], "float64"),
+        ([0.1, np.mean([1, 2])], "float32"),
+        ([1.0, np.float16(2)], "float32"),
+        ([np.float16(2), 1.0], "float16"),
+        ([np.float32(1), np.float64(2)], "float32"),
+        ([np.complex64(1j), 1j], "complex128"),
+        ([BYTES, BYTES], "int32"),
+        ([np.uint8(3), 1.5], "float32"),
+        ([np.uint32(2**32 - 1)], "int64"),
+        ([np.uint64(7)], "int32"),
+        ([np.array([], np.float64)], "float32"),
+    ],
+)
+def test_the_first_number_of_a_list_gives_its_type(values, dtype):
+    found = tf.constant(values)
+    assert found.dtype.name == dtype
+    assert tf.stack(values).dtype.name == dtype
+    np.testing.assert_allclose(found, np.array(values), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype"),
+    [
+        (lambda x: tf.multiply(2.0, x), "float32"),
+        (lambda x: tf.maximum(0.0, x), "float32"),
+        (lambda x: tf.divide(1.0, x), "float32"),
+        (lambda x: tf.subtract([1.0], x), "float32"),
+        (lambda x: tf.add(3, x.astype(np.int64)), "int32"),
+        (lambda x: tf.multiply(x, 2.0), "float64"),
+    ],
+)
+def test_an_array_beside_a_number_of_python_takes_its_type(call, dtype):
+    x = np.array([1.0, 2.0])
+    assert call(x).dtype.name == dtype
+    assert tf.function(lambda: call(x))().dtype.name == dtype

@@ -23,8 +23,7 @@ from wengert.core.sites import caller
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 
-_INT32 = np.iinfo(np.int32)
-_NUMBERS = (bool, int, float, complex)
+_INT32, _INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
 _MOST_SCALARS = 1024
 _LARGE, _ALIGNMENT = 2**16, 64  # bytes
 
@@ -115,15 +114,8 @@ def operands(name: str, x: Any, y: Any) -> tuple[Any, Any]:
         return x, operand(y, None, x.dtype)
     if isinstance(y, Value):
         return operand(x, None, y.dtype), y
-    x = operand(x, None, _scalar_hint(x, y))
+    x = operand(x)
     return x, operand(y, None, x.dtype)
-
-
-def _scalar_hint(x: Any, y: Any) -> DType | None:
-    """A Python number takes the type of an array beside it."""
-    if isinstance(x, _NUMBERS) and hasattr(y, "dtype"):
-        return dtypes.as_dtype(y.dtype)
-    return None
 
 
 def to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any = None) -> Any:
@@ -237,7 +229,10 @@ _KIND_OF = {bool: "b", int: "i", float: "f", complex: "c", str: "s", bytes: "s"}
 
 
 def _leaf_kinds(value: Any, kinds: list[str], numpy_floats: list[DType]) -> None:
-    """Collects the kinds of the numbers in nested lists, first met first."""
+    """Collects the kinds of the numbers in nested lists, first met first.
+
+    A float of NumPy's counts with its width only if it is the first number of all.
+    """
     if isinstance(value, list | tuple):
         flat = set(map(type, value))
         if flat <= _KIND_OF.keys():
@@ -253,9 +248,10 @@ def _leaf_kinds(value: Any, kinds: list[str], numpy_floats: list[DType]) -> None
         return
     if isinstance(value, np.ndarray | np.generic):
         own = dtypes.as_dtype(value.dtype)
-        kinds.append(own.kind.replace("u", "i"))
-        if own.kind in "fc":
+        if own.kind == "f" and not kinds and value.size:
             numpy_floats.append(own)
+        if value.size:
+            kinds.append(own.kind.replace("u", "i"))
         return
     raise at_site(
         ValueError(
@@ -315,12 +311,13 @@ def _quietly(make: Callable[[], np.ndarray]) -> np.ndarray:
 
 
 def _narrow(array: np.ndarray, value: Any) -> np.ndarray:
-    """Python's numbers become float32 and, where they fit, int32."""
-    if array.dtype.kind == "f":
-        return _quietly(lambda: array.astype(np.float32))
-    if array.dtype.kind in "Ou":
+    """Numbers in lists become float32, complex128 and, where they fit, int32."""
+    kind = array.dtype.kind
+    if kind in "fc":
+        return _quietly(lambda: array.astype(np.float32 if kind == "f" else np.complex128))
+    if kind == "O" or (kind == "u" and array.size and array.max() > _INT64.max):
         raise _too_large(value, dtypes.int64)
-    if array.dtype.kind == "i":
+    if kind in "iu":
         if array.size and (array.max() > _INT32.max or array.min() < _INT32.min):
             return array.astype(np.int64)
         return array.astype(np.int32)
