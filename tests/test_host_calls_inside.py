@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wengert as tf
@@ -184,3 +185,165 @@ def test_assertions_about_watched_tensors() -> None:
     assert float(inside(s)) == 2.0
     with pytest.raises(tf.errors.InvalidArgumentError):
         f(tf.constant(20.0))
+
+
+# Gradients of gradients compute a graph once more, but do not ask Python again.
+
+
+class Counter:
+    """Gives 1, 2, 3 and so on, as a tensor of the graph."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def next(self) -> Any:
+        return tf.numpy_function(self._next, [], tf.TensorSpec([], tf.float32))
+
+    def _next(self) -> Any:
+        self.count += 1
+        return np.float32(self.count)
+
+    def below(self, most: int) -> Any:
+        return tf.numpy_function(lambda: self._next() < most, [], tf.TensorSpec([], tf.bool))
+
+
+def plainly(c: Counter, x: Any) -> Any:
+    return x * x * x * c.next()
+
+
+def in_loop(c: Counter, x: Any) -> Any:
+    s = x
+    for _ in tf.range(2):
+        s = s * x * c.next()
+    return s
+
+
+def in_branches(c: Counter, x: Any) -> Any:
+    s = x
+    for i in tf.range(4):
+        if i % 2 == 0:
+            s = s * x * c.next()
+        else:
+            s = s + c.next() * c.next()
+    return s
+
+
+def either_way(c: Counter, x: Any) -> Any:
+    if x > 0.0:
+        k = c.next()
+    else:
+        k, _ = c.next(), c.next()
+    return x * x * x * k
+
+
+def deep_inside(c: Counter, x: Any) -> Any:
+    s = x * x
+    for i in tf.range(2):
+        for _ in tf.range(i + 1):
+            s = s * x * c.next()
+    return s
+
+
+def in_a_condition(c: Counter, x: Any) -> Any:
+    s = x
+    while c.below(4):
+        s = s * x
+    return s
+
+
+def for_each_row(c: Counter, x: Any) -> Any:
+    return tf.reduce_sum(tf.map_fn(lambda r: r * r * x * c.next(), tf.stack([x, 2.0 * x])))
+
+
+def until(c: Counter, x: Any) -> Any:
+    s, k = x, 0.0
+    while k < 3.0:
+        k = c.next()
+        s = s * x * k
+    return s
+
+
+def thrice(f: Any, x: Any) -> list[Any]:
+    """A value with its derivatives up to the third."""
+    with tf.GradientTape() as t3:
+        t3.watch(x)
+        with tf.GradientTape() as t2:
+            t2.watch(x)
+            with tf.GradientTape() as t1:
+                t1.watch(x)
+                y = f(x)
+            a = t1.gradient(y, x)
+        b = t2.gradient(a, x)
+    return [y, a, b, t3.gradient(b, x)]
+
+
+ASKING = [
+    plainly, in_loop, in_branches, either_way, deep_inside, in_a_condition, for_each_row, until,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("jit", [None, True], ids=["host", "xla"])
+@pytest.mark.parametrize("where", ["inside", "outside"])
+@pytest.mark.parametrize("program", ASKING)
+def test_python_is_asked_once_for_all_derivatives(program: Any, where: str, jit: Any) -> None:
+    x = tf.constant(1.5)
+    eager = Counter()
+    wanted = thrice(lambda x: program(eager, x), x)
+    c = Counter()
+    if where == "inside":
+        found = tf.function(lambda x: thrice(lambda x: program(c, x), x), jit_compile=jit)(x)
+    else:
+        found = thrice(tf.function(lambda x: program(c, x), jit_compile=jit), x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    assert c.count == eager.count
+
+
+def test_python_is_asked_once_for_each_row_of_a_batch() -> None:
+    c = Counter()
+
+    def f(x: Any) -> Any:
+        return tf.reduce_sum(tf.vectorized_map(lambda r: r * r * x * c.next(), tf.stack([x, x])))
+
+    found = thrice(tf.function(f), tf.constant(2.0))
+    assert [float(v) for v in found] == [24.0, 36.0, 36.0, 18.0]
+    assert c.count == 2
+
+
+def over_data(data: Any, x: Any) -> Any:
+    s = x
+    for e in data:
+        if e > 1.0:
+            s = s * e * x
+        else:
+            s = s + e * x * x
+    return s
+
+
+@pytest.mark.parametrize("where", ["inside", "outside"])
+def test_derivatives_through_a_loop_over_data(where: str) -> None:
+    x = tf.constant(1.5)
+    data = tf.data.Dataset.from_tensor_slices(tf.constant([1.0, 2.0, 3.0]))
+    wanted = thrice(lambda x: over_data(data, x), x)
+    if where == "inside":
+        found = tf.function(lambda d, x: thrice(lambda x: over_data(d, x), x))(data, x)
+    else:
+        f = tf.function(over_data)
+        found = thrice(lambda x: f(data, x), x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_derivatives_are_those_of_the_order_that_was_drawn() -> None:
+    data = tf.data.Dataset.range(1, 6).shuffle(5)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        s = tf.zeros_like(x)
+        for e in data:
+            s = s * x + tf.cast(e, tf.float64)
+        return s
+
+    x = tf.constant(10.0, tf.float64)  # the digits of the value are the order
+    y, a, b, _ = thrice(f, x)
+    digits = [int(d) for d in str(int(y))]
+    wanted = np.polyder(digits).tolist(), np.polyder(digits, 2).tolist()
+    assert [float(a), float(b)] == [np.polyval(w, 10.0) for w in wanted]

@@ -145,7 +145,9 @@ def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Any]) -> list
         now = read_now(rule.variables)
         ends = (None,) * len(now) + (0,) * len(seeds)
         if followed([*inputs, *now, *seeds]):
-            grads = emit_batched(rule.joint, (*axes, *ends), [*inputs, *now, *seeds])
+            told = [extra[k] for k in rule.told]
+            places = (*axes, *(0,) * len(told), *ends)
+            grads = emit_batched(rule.joint, places, [*inputs, *told, *now, *seeds])
         else:
             kept = [inputs[k] if is_input else extra[k] for is_input, k in rule.kept]
             places = tuple([axes[k] if is_input else 0 for is_input, k in rule.kept])

@@ -38,7 +38,7 @@ def _node(graph: Graph, inputs: list[Any], jit: bool, recompute: bool) -> list[A
 def _emit_recomputed(graph: Graph, inputs: list[Any], site: Any) -> list[Any]:
     listeners = followers(inputs)
     wanted = wanted_inputs(listeners, inputs) if listeners else ()
-    rule = vjp(graph, wanted) if any(wanted) else None
+    rule = vjp(graph, wanted, tells=False) if any(wanted) else None
     outs = _node(graph, inputs, False, True)
     if rule is None or not rule.active:
         return outs

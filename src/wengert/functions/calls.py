@@ -82,11 +82,12 @@ def record(
     """Tells the tapes of a call: its active outputs, and how to pull gradients through it."""
     kept = [plain[k] if is_input else extra[k] for is_input, k in rule.kept]
     shown = tuple([outs[k] for k in rule.active])
+    told = [extra[k] for k in rule.told]
 
     def gradients(g: Any) -> list[Any]:
         seeds, now = all_seeds(g), read_now(rule.variables)
         if followed([*plain, *now, *seeds]):
-            found = call(rule.joint, [*plain, *now, *seeds], _here(run), site)
+            found = call(rule.joint, [*plain, *told, *now, *seeds], _here(run), site)
         else:
             now = [x._snapshot() if isinstance(x, Variable) else x for x in now]
             found = _here(run)(rule.backward, [*kept, *now, *seeds])

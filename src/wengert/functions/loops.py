@@ -25,6 +25,7 @@ from wengert.functions.calls import (
     inline,
     read_now,
 )
+from wengert.functions.hearing import asks, heard
 from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
 from wengert.functions.row_sums import added, put_axis
@@ -77,7 +78,7 @@ def emit_loop(loop: Loop, count: Any, turn: Any, inputs: list[Any]) -> Result:
     if not any(wanted):
         return _node(loop, count, turn, inputs)
     pullback = _Pullback(loop, vjp(loop.body, (False, *wanted), True), wanted, count, turn, inputs)
-    found = _node(pullback.saving, count, turn, inputs)
+    found = _node(pullback.telling, count, turn, inputs)
     result = Result(found.turns, found.states, found.stacks[: loop.rows])
     outs = [*result.states, *result.stacks]
     shown = tuple([outs[k] for k in pullback.active])
@@ -171,6 +172,9 @@ class _Pullback:
         self.turn = turn
         self.inputs = inputs
         self.saving, self.pieces = _saving(loop, rule)
+        self.heard = heard(self.saving.body, loop.states)
+        more = len(self.heard.telling.outputs) - len(self.saving.body.outputs)
+        self.telling = self.saving._replace(body=self.heard.telling, rows=self.saving.rows + more)
         self.moving = [k for k in range(loop.states) if wanted[k]]
         self.active = sorted({*rule.active, *self.moving})
         first = 1 + loop.states
@@ -188,11 +192,7 @@ class _Pullback:
         given = [s for s in seeds if s is not None]
         now = read_now(self.rule.variables)
         if followed([*inputs, *now, *given]):
-            # Once more, this time as a loop whose saved rows are results that somebody follows.
-            again = self.saving._replace(
-                test=None if loop.test is None else quiet(loop.test), body=quiet(self.saving.body)
-            )
-            found = emit_loop(again, self.count, self.turn, inputs)
+            found = self._again(found)
         _, fixed, stacks = loop.parts(inputs)
         known = dict(zip(self.active, seeds, strict=True))
         starts = [
@@ -203,7 +203,7 @@ class _Pullback:
         ends = [k for k in self.rule.active if k >= loop.states]
         # Rows that no gradient reached are read for their shape.
         over = [found.stacks[k - loop.states] if known[k] is None else known[k] for k in ends]
-        reading = [*found.stacks[loop.rows :], *[stacks[k] for k in used], *over]
+        reading = [*found.stacks[loop.rows : self.saving.rows], *[stacks[k] for k in used], *over]
         missing = [k for k in ends if known[k] is None]
         fixed = [*fixed, *now]
         graph = self._body(starts, fixed, reading, used, ends, missing)
@@ -213,6 +213,20 @@ class _Pullback:
         turns = self.count if loop.test is None else found.turns - self.turn
         result = emit_loop(back, turns, zero, [*starts, *fixed, *reading])
         return self._answer(result)
+
+    def _again(self, found: Result) -> Result:
+        """The loop once more, this time with saved rows that somebody follows.
+
+        Python is not asked again: what it said are rows of the first run, and so is whether there
+        was another turn.
+        """
+        test, count = self.loop.test, self.count
+        if test is not None and asks(test):
+            test, count = None, found.turns - self.turn
+        body = quiet(self.heard.hearing)
+        again = self.saving._replace(test=None if test is None else quiet(test), body=body)
+        told = [found.stacks[k - self.loop.states] for k in self.heard.told]
+        return emit_loop(again, count, self.turn, [*self.inputs, *told])
 
     @staticmethod
     def _nothing(x: Any, axis: int | None) -> Any:

@@ -115,7 +115,9 @@ def _pull(
     variables = tuple({v._id: v for r in rules for v in r.variables}.values())
     now = read_now(variables)
     again = followed([*inputs, *now, *seeds])
-    given = [*inputs, *now, *seeds] + ([] if again else [x for part in saved for x in part])
+    if again:  # of what was saved, it needs only what Python said
+        saved = [[mine[k] for k in r.told] for r, mine in zip(rules, saved, strict=True)]
+    given = [*inputs, *now, *seeds, *[x for part in saved for x in part]]
     here: Any = building()
     specs = [here.specs[here.value_of(x)] for x in given]
     n = len(inputs) + len(now)
@@ -127,11 +129,11 @@ def _pull(
         def run(*xs: Any) -> list[Any]:
             mine = [xs[n + active.index(places[b][k])] for k in rule.active]
             mine[:0] = [xs[len(inputs) + variables.index(v)] for v in rule.variables]
+            start = n + m + sum(map(len, saved[:b]))
+            extra = xs[start : start + len(saved[b])]
             if again:
-                grads = inline(rule.joint, [*xs[: len(inputs)], *mine])
+                grads = inline(rule.joint, [*xs[: len(inputs)], *extra, *mine])
             else:
-                start = n + m + sum(map(len, saved[:b]))
-                extra = xs[start : start + len(saved[b])]
                 kept = [xs[k] if is_input else extra[k] for is_input, k in rule.kept]
                 grads = inline(rule.backward, [*kept, *mine])
             known = dict(zip(rule.found, grads, strict=True))

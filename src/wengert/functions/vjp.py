@@ -14,6 +14,7 @@ from wengert.core.dims import Dim
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, Spec
 from wengert.core.tensor import new_id
+from wengert.functions.hearing import split
 from wengert.functions.replay import marked, replay
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.passes import has_effects, rewritten
@@ -33,6 +34,8 @@ class Vjp(NamedTuple):
     where each extra input of `backward` comes from: (True, k) is input k, (False, k) is extra
     output k of `forward`. `variables` are those that only the rules of users read, when gradients
     are asked for: `joint` and `backward` take their values before the gradients of the outputs.
+    `told` are the extra outputs of `forward` that say what Python gave; `joint` takes them after
+    the inputs, since it must not ask Python again.
     """
 
     joint: Graph
@@ -42,22 +45,24 @@ class Vjp(NamedTuple):
     found: tuple[int, ...]
     kept: tuple[tuple[bool, int], ...]
     variables: tuple[Any, ...] = ()
+    told: tuple[int, ...] = ()
 
 
-def vjp(graph: Graph, wanted: tuple[bool, ...], again: bool = False) -> Vjp:
+def vjp(graph: Graph, wanted: tuple[bool, ...], again: bool = False, tells: bool = True) -> Vjp:
     """The gradient of a graph with respect to the wanted inputs, made once.
 
     With `again`, what is cheap to work out from the inputs is worked out a second time and not
-    kept: a loop has its inputs at hand, and would keep the value of every turn.
+    kept: a loop has its inputs at hand, and would keep the value of every turn. Without `tells`,
+    `joint` asks Python again.
     """
-    key = ("vjp", wanted, again)
+    key = ("vjp", wanted, again, tells)
     found = graph.cache.get(key)
     if found is None:
-        found = graph.cache[key] = _build(graph, wanted, again)
+        found = graph.cache[key] = _build(graph, wanted, again, tells)
     return found
 
 
-def _build(graph: Graph, wanted: tuple[bool, ...], again: bool) -> Vjp:
+def _build(graph: Graph, wanted: tuple[bool, ...], again: bool, tells: bool) -> Vjp:
     joint = Graph(f"{graph.name}_gradient")
     joint.site = graph.site
     with using(State((), joint)):
@@ -110,7 +115,7 @@ def _build(graph: Graph, wanted: tuple[bool, ...], again: bool) -> Vjp:
     more = _lifted(joint, len(params))
     assert not joint.captures, f"{joint.name} must not use anything from outside"
     assert not joint.held, f"{joint.name} must not assign variables"
-    return _cut(graph, joint, len(params), more, ends, values, active, found, again)
+    return _cut(graph, joint, len(params), more, ends, values, active, found, again, tells)
 
 
 def _lifted(joint: Graph, count: int) -> tuple[Any, ...]:
@@ -142,6 +147,7 @@ def _cut(
     active: tuple[int, ...],
     found: tuple[int, ...],
     again: bool,
+    tells: bool,
 ) -> Vjp:
     first = count + len(variables)
     params, lifted, seeds = joint.inputs[:count], joint.inputs[count:first], joint.inputs[first:]
@@ -157,6 +163,8 @@ def _cut(
     ]
     # All that does not wait for gradients: what a user's rule closes over may be needed again.
     front = [n for n in nodes if id(n) in ahead or late.isdisjoint(n.outputs)]
+    wanted = _needed_nodes(nodes, values)
+    front, wanted, told = _told(joint, front, wanted) if tells else (front, wanted, [])
     if again:
         behind = _repeated(front, behind, values, set(params) | set(joint.constants)) + behind
     made = {v for n in behind for v in n.outputs} | {*lifted, *seeds} | set(joint.constants)
@@ -170,11 +178,25 @@ def _cut(
     residuals = [v for v in needed if v not in made]
     places = {v: k for k, v in enumerate(params)}
     extra = [v for v in residuals if v not in places]
+    extra += [v for v in told if v not in extra]
     kept = tuple((True, places[v]) if v in places else (False, extra.index(v)) for v in residuals)
     forward = _part(joint, graph.name, front, params, [*ends, *extra])
     backward = _part(joint, f"{graph.name}_backward", behind, [*residuals, *lifted, *seeds], values)
-    joint.nodes, joint.outputs = _quieted(_needed_nodes(nodes, values), values)
-    return Vjp(checked(joint), forward, backward, active, found, kept, variables)
+    joint.inputs[count:count] = told
+    joint.nodes, joint.outputs = _quieted(_needed_nodes(wanted, values), values)
+    places = tuple([extra.index(v) for v in told])
+    return Vjp(checked(joint), forward, backward, active, found, kept, variables, places)
+
+
+def _told(
+    joint: Graph, front: list[Node], wanted: list[Node]
+) -> tuple[list[Node], list[Node], list[int]]:
+    """The first part so that it tells what Python says, the whole so that it hears it."""
+    needed = {id(n) for n in wanted}
+    pairs = {id(n): split(n, joint.specs) for n in front if id(n) in needed}
+    front = [m for n in front for m in (pairs[id(n)].telling if id(n) in pairs else [n])]
+    wanted = [m for n in wanted for m in (pairs[id(n)].hearing if id(n) in pairs else [n])]
+    return front, wanted, list(dict.fromkeys(v for n in pairs.values() for v in n.told))
 
 
 def _repeated(
