@@ -70,21 +70,23 @@ def blocks(key: int, low: np.ndarray, high: Any) -> np.ndarray:
 def _rounds(keys: np.ndarray, low: np.ndarray, high: Any, out: np.ndarray) -> None:
     """Ten rounds: words (0, 2) of the counter in `x`, 64 bits wide, (1, 3) in `y`.
 
-    The upper and lower halves of products are views, reversed to cross over: no element moves.
+    The upper and lower halves of products are views, reversed to cross over: no element moves, and
+    none is cast, since `w` is the lower halves of `x`, whose upper ones are zero.
     """
-    x = np.empty((2, len(low)), np.uint64)
+    x = np.zeros((2, len(low)), np.uint64)
+    w = x.view(np.uint32)[:, 1 - _UPPER :: 2]
     y = np.empty((2, len(low)), np.uint32)
-    x[0], y[0] = low & _MASK, low >> _HALF
-    x[1], y[1] = high & _MASK, high >> _HALF
+    w[0], y[0] = low & _MASK, low >> _HALF
+    w[1], y[1] = high & _MASK, high >> _HALF
     products = np.empty_like(x), np.empty_like(x)
     halves = [p.view(np.uint32)[::-1] for p in products]
     for i, k in enumerate(keys):
         p, h = products[i % 2], halves[i % 2]
         np.multiply(x, _MULTIPLIERS, p)
-        np.bitwise_xor(h[:, _UPPER::2], y, x)
+        np.bitwise_xor(h[:, _UPPER::2], y, w)
         np.bitwise_xor(x, k, x)
         y = h[:, 1 - _UPPER :: 2]
-    out[:, 0], out[:, 1], out[:, 2], out[:, 3] = x[0], y[0], x[1], y[1]
+    out[:, 0], out[:, 1], out[:, 2], out[:, 3] = w[0], y[0], w[1], y[1]
 
 
 def words(state: np.ndarray, count: int) -> np.ndarray:
