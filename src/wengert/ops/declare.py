@@ -269,6 +269,8 @@ def _static_or_none(name: str, value: Any) -> Any:
 
 def static_tuple(name: str, value: Any, what: str = "shape") -> tuple[int, ...]:
     """Like `static`, for the argument `what`: a flat list, or a single number as a tuple of one."""
+    if type(value) is int:
+        return (value,)
     found = _static_or_none(name, value)
     if isinstance(found, int | Dim):
         return (found,)  # type: ignore[return-value]  # an unknown size acts as a number

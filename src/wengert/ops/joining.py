@@ -15,7 +15,7 @@ from wengert.core.dims import Dim, is_open, known_unequal, negative
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops.declare import of_length, place_of, rank_of, static, static_int, static_tuple
 from wengert.ops.shaping import identity
 
@@ -90,6 +90,8 @@ def _tensors(name: str, values: Any) -> list[Any]:
     found = list(values)
     if not found:
         raise invalid(name, "the list of tensors is empty", help="Give at least one tensor.")
+    if {Tensor}.issuperset(map(type, found)):
+        return found
     hint = next((v.dtype for v in found if isinstance(v, Value)), None)
     first = operand(found[0], None, hint)
     return [first, *(operand(v, None, hint or first.dtype) for v in found[1:])]
@@ -199,9 +201,10 @@ CONCAT = Op(
 
 def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     """Joins tensors along an axis they have."""
-    if isinstance(values, Value | np.ndarray) or not isinstance(values, Iterable):
-        return identity(values)
-    _refuse_names("concat", values)
+    if type(values) is not list and type(values) is not tuple:
+        if isinstance(values, Value | np.ndarray) or not isinstance(values, Iterable):
+            return identity(values)
+        _refuse_names("concat", values)
     xs = _tensors("concat", values)
     if len(xs) == 1:
         return identity(xs[0])
