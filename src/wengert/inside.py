@@ -30,14 +30,14 @@ from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, TensorLike, is_tensor
 from wengert.core.variable import Variable
 from wengert.functions.branching import cond
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import Builder, building
 
 
 class FuncGraph:
     """A graph to run a layer's code in, for the shapes of what it returns."""
 
     def __init__(self, name: str) -> None:
-        self._graph = Graph(name, building())
+        self._graph = Builder(name, building())
 
     @contextmanager
     def as_default(self) -> Iterator[FuncGraph]:

@@ -21,7 +21,7 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import FailedPreconditionError, at_site, describe, invalid
 from wengert.core.spec import TensorSpec
 from wengert.functions.host_calls import PyCall, emit_call
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 from wengert.ops.cast import cast
 from wengert.ops.hashing import to_hash_bucket_fast
 from wengert.ops.select import where

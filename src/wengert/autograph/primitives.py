@@ -28,7 +28,8 @@ from wengert.functions.inner import close, written
 from wengert.functions.loops import OPEN, TURN, Loop, emit_loop
 from wengert.functions.switch import emit_switch
 from wengert.functions.trace import put_together, take_apart
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import Builder, building
+from wengert.graph.ir import Graph
 from wengert.graph.records import Outer
 from wengert.ops.cast import cast
 from wengert.ops.checks import CHECK
@@ -58,7 +59,7 @@ def truth(x: Any) -> Any:
 
 
 @contextmanager
-def _here() -> Iterator[Graph]:
+def _here() -> Iterator[Builder]:
     """The graph being built, with what is added to it at the user's line."""
     state = get_state()
     assert state is not None, "tensors of a trace have a graph"
@@ -69,13 +70,13 @@ def _here() -> Iterator[Graph]:
 class Side(NamedTuple):
     """One side of a branch: its graph, and what its code gave."""
 
-    graph: Graph
+    graph: Builder
     value: Any
 
 
 def traced_side(name: str, run: Callable[[], Any]) -> Side:
     """Traces one side of a branch."""
-    graph = Graph(name, building())
+    graph = Builder(name, building())
     with using(State((), graph)):
         return Side(graph, run())
 
@@ -185,7 +186,7 @@ def loop(plan: Plan) -> tuple[list[Any], list[Any]]:
             return plan.body(i, put_together(skeleton, list(xs[:count])), list(xs[count:]))
 
         step, (states, made) = _traced("body", body, [*specs, *rows])
-        graphs = [step]
+        graphs: list[Graph] = [step]
         if plan.test is not None:
             ask = plan.test
             test, _ = _traced(
@@ -196,8 +197,8 @@ def loop(plan: Plan) -> tuple[list[Any], list[Any]]:
         return put_together(states, everything), put_together(made, everything)
 
 
-def _traced(name: str, function: Callable[..., Any], specs: list[Spec]) -> tuple[Graph, Any]:
-    graph = Graph(name, building())
+def _traced(name: str, function: Callable[..., Any], specs: list[Spec]) -> tuple[Builder, Any]:
+    graph = Builder(name, building())
     with using(State((), graph)):
         turn, *params = [graph.parameter(s) for s in (TURN, *specs)]
         graph.turn = turn
@@ -207,7 +208,7 @@ def _traced(name: str, function: Callable[..., Any], specs: list[Spec]) -> tuple
     return graph, skeleton
 
 
-def _state_specs(here: Graph, plan: Plan, skeleton: Any, starts: list[Any]) -> list[Spec]:
+def _state_specs(here: Builder, plan: Plan, skeleton: Any, starts: list[Any]) -> list[Spec]:
     """What is known of the state in every turn."""
     specs = [here.specs[here.value_of(x)] for x in starts]
     assert len(plan.shapes) == len(specs), "each part of the state has a shape"
@@ -219,7 +220,7 @@ def _row(spec: Spec) -> Spec:
 
 
 def _emitted(
-    here: Graph, plan: Plan, graphs: list[Graph], starts: list[Any], stacks: list[Any]
+    here: Builder, plan: Plan, graphs: list[Graph], starts: list[Any], stacks: list[Any]
 ) -> list[Any]:
     """Adds the loop, and gives its last state and its stacks."""
     n, r = len(starts), len(stacks)

@@ -24,7 +24,7 @@ from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.functions.mutated import replaced
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 
 _NUMBERS = (bool, int, float, complex)
 

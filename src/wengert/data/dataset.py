@@ -46,7 +46,7 @@ from wengert.data.traced import (
     started,
 )  # fmt: skip
 from wengert.data.types import DatasetSpec
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 from wengert.io.paths import local
 
 

@@ -22,7 +22,7 @@ from wengert.data.calls import UserFunction
 from wengert.data.options import Options
 from wengert.data.plan import Plan, Run
 from wengert.functions.signature import Same
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 
 _numbers = itertools.count(1).__next__
 # Datasets and iterators by the numbers that graphs know them by.

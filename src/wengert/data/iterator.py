@@ -18,7 +18,7 @@ from wengert.data import handed
 from wengert.data.plan import Plan, Run
 from wengert.data.traced import TracedIterator, ended
 from wengert.data.types import IteratorSpec
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 
 
 class Iterator(ABC):

@@ -25,7 +25,7 @@ from wengert.data.plan import UNKNOWN_CARDINALITY
 from wengert.data.structure import normalize, spec_of
 from wengert.data.types import IteratorSpec
 from wengert.functions.host_calls import PyCall, emit_call
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 
 # Iterations that loops of running functions have started, the one that was asked last at the end;
 # one that was left early stays a while.

@@ -11,8 +11,8 @@ from wengert.core.lowering import NotFixed, NotWithThese, fail_if
 from wengert.engines import branches, callbacks, choice, host, loops, shorter, undo, xla
 from wengert.engines.inside import Inside, as_arrays
 from wengert.engines.islands import with_islands
-from wengert.engines.no_rows import empty_stacks
 from wengert.engines.lower import LOWERINGS, lower_graph
+from wengert.engines.no_rows import empty_stacks
 from wengert.graph.ir import Graph
 from wengert.graph.pairs import with_pairs
 from wengert.graph.records import Node

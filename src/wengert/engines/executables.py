@@ -19,7 +19,8 @@ from wengert.engines import devices, fixing
 from wengert.engines.keeping import Keeper, anywhere, either
 from wengert.engines.lower import Lowering, lower_graph
 from wengert.graph.fingerprint import fingerprint
-from wengert.graph.ir import SMALL, Graph, all_graphs, inner_graphs
+from wengert.graph.folding import SMALL
+from wengert.graph.ir import Graph, all_graphs, inner_graphs
 from wengert.graph.passes import optimised
 from wengert.graph.records import Node
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from wengert.core.lowering import NotFixed
 from wengert.core.shapes import size
-from wengert.graph.ir import SMALL, Graph
+from wengert.graph.folding import SMALL
+from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
 # Where the inputs of the graph inside a node begin among its own.

@@ -22,7 +22,8 @@ from wengert.engines import fixing
 from wengert.engines.host import known
 from wengert.engines.keeping import Keeper
 from wengert.engines.repeated import named_once, read_often
-from wengert.graph.ir import SMALL, Graph
+from wengert.graph.folding import SMALL
+from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
 from wengert.graph.records import Node
 

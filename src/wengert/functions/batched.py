@@ -28,7 +28,8 @@ from wengert.functions.inner import close, trace_inner
 from wengert.functions.replay import REPLAYS
 from wengert.functions.trace import put_together, take_apart
 from wengert.functions.vjp import vjp
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import Builder, building
+from wengert.graph.ir import Graph
 from wengert.graph.records import Draw
 from wengert.ops import create
 from wengert.ops.dims import row_count
@@ -55,7 +56,7 @@ def vectorized_map(
     if building() is not None:
         return _emit(fn, skeleton, tensors)
     site = caller(1)
-    graph = Graph("vectorized_map", None, site)
+    graph = Builder("vectorized_map", None, site)
     with using(State((), graph)), replay.apart():
         params = [graph.parameter(Spec(t.shape._dims, t.dtype), t._site) for t in tensors]
         made, ends = take_apart("vectorized_map", _emit(fn, skeleton, params))
@@ -216,7 +217,7 @@ def _rows_at_once(seeds: Any, sources: list[Any]) -> int:
 
 def _rows_now(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[Any]:
     site = caller(1)
-    graph = Graph("jacobian", None, site)
+    graph = Builder("jacobian", None, site)
     with using(State((), graph)):
         param = graph.parameter(Spec(seeds.shape._dims, seeds.dtype))
         found = _emit_rows(tape, target, param, sources)

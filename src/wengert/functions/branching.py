@@ -27,7 +27,7 @@ from wengert.functions.inner import Inner, close, trace_inner, written
 from wengert.functions.states import Text, ends, same_structure
 from wengert.functions.switch import emit_switch
 from wengert.functions.trace import put_together
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 from wengert.ops.cast import cast
 from wengert.ops.shaping import reshape
 

@@ -11,7 +11,8 @@ from wengert.core.context import State, get_state, using
 from wengert.functions.calls import call, followers, gradient_op, inline, read_now, wanted_inputs
 from wengert.functions.replay import REPLAYS
 from wengert.functions.vjp import vjp
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import building
+from wengert.graph.ir import Graph
 from wengert.ops.nodes import CALL
 from wengert.tape import backward
 from wengert.tape.custom import barrier

@@ -18,7 +18,8 @@ from wengert.core.symbolic import SymbolicTensor
 from wengert.core.variable import Variable
 from wengert.functions.replay import replay
 from wengert.functions.vjp import Vjp, vjp
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import Builder, building
+from wengert.graph.ir import Graph
 from wengert.tape import backward
 
 Run = Callable[[Graph, list[Any]], list[Any]]
@@ -107,7 +108,7 @@ def read_now(variables: tuple[Any, ...]) -> list[Any]:
     return list(variables) if here is None else [snapshot(here, v) for v in variables]
 
 
-def snapshot(here: Graph, variable: Any) -> Any:
+def snapshot(here: Builder, variable: Any) -> Any:
     """The present value of a variable, under its id, seen by the tapes that watch variables."""
     state = get_state()
     for one in state.listeners if state is not None else ():

@@ -17,7 +17,7 @@ from wengert.core.convert import operand
 from wengert.functions.call_nodes import emit_call
 from wengert.functions.calls import snapshot
 from wengert.functions.inner import close, trace_inner, written
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 from wengert.ops.compare import less
 from wengert.ops.logical import logical_and
 

@@ -23,7 +23,7 @@ from wengert.functions.inner import close, trace_inner, written
 from wengert.functions.loops import OPEN, TURN, Loop, emit_loop
 from wengert.functions.states import check_states, ends, held, same_structure, shown
 from wengert.functions.trace import put_together, take_apart
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 from wengert.ops.cast import cast
 from wengert.ops.select import maximum
 

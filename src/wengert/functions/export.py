@@ -25,7 +25,8 @@ from wengert.engines import choice, control
 from wengert.engines.keeping import anywhere
 from wengert.engines.lower import Lowering, lower_graph
 from wengert.functions.trace import Trace
-from wengert.graph.ir import SMALL, Graph
+from wengert.graph.folding import SMALL
+from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
 from wengert.graph.records import Draw, Node, Outer
 

@@ -15,6 +15,7 @@ from wengert.core.shapes import join
 from wengert.core.symbolic import SymbolicTensor
 from wengert.engines.no_rows import FOLLOW, Known, whole
 from wengert.functions.replay import run_node
+from wengert.graph.builder import Builder
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
@@ -26,7 +27,7 @@ def follow(graph: Graph, known: list[Known]) -> list[Spec]:
 
 def _followed(graph: Graph, known: list[Known]) -> Graph:
     """The graph again, with all the sizes that follow from those of its inputs."""
-    new = Graph(graph.name)
+    new = Builder(graph.name)
     with using(State((), new)):
         env: dict[int, Any] = {v: wrap(c) for v, c in graph.constants.items()}
         env.update(zip(graph.all_inputs(), [_parameter(new, k) for k in known], strict=True))
@@ -36,7 +37,7 @@ def _followed(graph: Graph, known: list[Known]) -> Graph:
     return new
 
 
-def _parameter(graph: Graph, known: Known) -> Any:
+def _parameter(graph: Builder, known: Known) -> Any:
     if isinstance(known, Spec):
         return graph.parameter(known)
     found = graph.parameter(Spec(known.shape, dtypes.of(known)))

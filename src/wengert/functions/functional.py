@@ -29,7 +29,7 @@ from wengert.functions.inner import Inner, close, trace_inner, written
 from wengert.functions.loops import TURN, Loop, emit_loop
 from wengert.functions.states import check_states, ends, held, shown
 from wengert.functions.trace import put_together, take_apart
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 from wengert.ops.dims import expand_dims, row_count, shape
 from wengert.ops.joining import concat, stack
 from wengert.ops.rows import STACK_ROWS

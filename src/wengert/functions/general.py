@@ -14,7 +14,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.spec import TensorSpec
 from wengert.functions.shared import Given
 from wengert.functions.signature import encode, rebuild, specs_in
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 
 _MOST = 512
 # What the elements of the dataset look like whose iterator drives the functions called here.

@@ -16,7 +16,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.functions.replay import calls_python, run_node
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import Builder, building
 from wengert.ops.create import zeros_like
 from wengert.ops.shaping import identity
 from wengert.tape import arguments
@@ -101,7 +101,7 @@ def _again(
     return [env.get(v, here.tensor(v)) for v in wanted], [env[v] for v in starts]
 
 
-def _value(here: Graph, x: Any) -> int:
+def _value(here: Builder, x: Any) -> int:
     """The value that stands for a source; of a variable, what it had when it was read first."""
     if not isinstance(x, Variable):
         return here.value_of(x)
@@ -110,7 +110,7 @@ def _value(here: Graph, x: Any) -> int:
     return now if start is None else start
 
 
-def _downstream(here: Graph, starts: list[int]) -> set[int]:
+def _downstream(here: Builder, starts: list[int]) -> set[int]:
     """The values that depend on some source, other than the source itself."""
     reached, found = set(starts), set()
     for node in here.nodes:
@@ -120,7 +120,7 @@ def _downstream(here: Graph, starts: list[int]) -> set[int]:
     return found
 
 
-def _run(here: Graph, env: dict[int, Any], fixed: set[int]) -> None:
+def _run(here: Builder, env: dict[int, Any], fixed: set[int]) -> None:
     """Runs the nodes that depend on what `env` holds; effects, and Python, happen once only."""
     state: Any = get_state()
     for node in list(here.nodes):
@@ -136,6 +136,6 @@ def _run(here: Graph, env: dict[int, Any], fixed: set[int]) -> None:
             env.update({v: given[v] for v in node.outputs if v not in fixed and v not in env})
 
 
-def _known(here: Graph, value: int) -> Any:
+def _known(here: Builder, value: int) -> Any:
     array = here.constants.get(value)
     return here.tensor(value) if array is None else wrap(array)

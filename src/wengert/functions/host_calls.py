@@ -41,7 +41,7 @@ from wengert.core.spec import TensorSpec
 from wengert.core.variable import CALLED_BACK
 from wengert.functions.calls import followed, followers, gradient_op
 from wengert.functions.replay import AROUND, REPLAYS
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 from wengert.ops.nodes import FLUSH, HOST_CALL, RELOAD
 from wengert.tape import backward
 from wengert.tape.gradient_tape import GradientTape

@@ -9,7 +9,8 @@ from wengert.core.context import State, using
 from wengert.core.op import Spec
 from wengert.functions.calls import snapshot
 from wengert.functions.trace import take_apart
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import Builder, building
+from wengert.graph.ir import Graph
 from wengert.graph.records import Outer
 from wengert.graph.verify import checked
 
@@ -28,7 +29,7 @@ def trace_inner(
 
     With `turn`, the first parameter is the number of the turn, which the function does not see.
     """
-    graph = Graph(name, building())
+    graph = Builder(name, building())
     with using(State((), graph)):
         params = [graph.parameter(s) for s in specs]
         if turn:
@@ -43,7 +44,7 @@ def trace_inner(
 
 def make_graph(name: str, specs: list[Spec], function: Callable[..., list[Any]]) -> Graph:
     """A graph that stands alone: all that the function uses comes by its parameters."""
-    graph = Graph(name)
+    graph = Builder(name)
     with using(State((), graph)):
         found = function(*[graph.parameter(s) for s in specs])
         values = [graph.value_of(x) for x in found]

@@ -30,7 +30,8 @@ from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
 from wengert.functions.row_sums import added, put_axis
 from wengert.functions.vjp import Vjp, quiet, vjp
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import building
+from wengert.graph.ir import Graph
 from wengert.ops.axis_rows import as_axis_rows, from_axis_rows
 from wengert.ops.create import zeros_like
 from wengert.ops.nodes import LOOP

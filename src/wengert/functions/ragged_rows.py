@@ -22,7 +22,7 @@ from wengert.core.errors import invalid
 from wengert.core.spec import TensorSpec
 from wengert.functions.control import while_loop
 from wengert.functions.tensor_array import TensorArray
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 from wengert.ops.cast import cast
 from wengert.ops.compare import equal
 from wengert.ops.create import range as numbers

@@ -15,8 +15,10 @@ from wengert.core.context import State, _state, get_state
 from wengert.core.dims import Dim
 from wengert.core.op import Op
 from wengert.core.symbolic import SymbolicTensor, as_number
-from wengert.graph.ir import Graph, building, inner_graphs
-from wengert.graph.records import Node, Seen
+from wengert.graph.builder import Builder, building
+from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.origins import Seen
+from wengert.graph.records import Node
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.updates import ASSIGNED
 from wengert.tape.custom import CUSTOM, tell, with_gradient
@@ -109,7 +111,7 @@ def _assigned(
     return new
 
 
-def marked(here: Graph, variable: Any, value: Any) -> Any:
+def marked(here: Builder, variable: Any, value: Any) -> Any:
     """A value of the graph being built as one that a variable was given."""
     number = here.value_of(value)
     (new,) = here.emit(ASSIGNED, (number,), {"variable": variable}, [here.specs[number]], None)
@@ -128,7 +130,7 @@ def _custom(graph: Graph, node: Node, given: list[Any], env: dict[int, Any]) -> 
     return outs
 
 
-def bound(rule: Op, here: Graph, graph: Graph, env: dict[int, Any]) -> Op:
+def bound(rule: Op, here: Builder, graph: Graph, env: dict[int, Any]) -> Op:
     """A user's rule that was written in `graph`, for the tensors in `env`."""
     assert rule.joint is not None, "a user's rule answers for all inputs at once"
     function: Any = rule.joint.function

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.core.apply import apply
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import building
+from wengert.graph.ir import Graph
 from wengert.ops.adding import ADD_AT
 from wengert.ops.axis_rows import as_axis_rows
 from wengert.tape.backward import accumulate

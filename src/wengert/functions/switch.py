@@ -20,7 +20,8 @@ from wengert.functions.calls import (
 from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
 from wengert.functions.vjp import Vjp, vjp
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import building
+from wengert.graph.ir import Graph
 from wengert.ops.create import zeros_like
 from wengert.ops.nodes import SWITCH
 

@@ -18,7 +18,7 @@ from wengert.core.errors import OutOfRangeError, at_site, describe, invalid, inv
 from wengert.core.shapes import TensorShape, as_shape, merge
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 from wengert.graph.row_counts import row_count
 from wengert.ops.cast import cast
 from wengert.ops.declare import static_int

@@ -25,7 +25,8 @@ from wengert.functions import calls, execute, lean
 from wengert.functions.mutated import unchanged
 from wengert.functions.replay import replay
 from wengert.functions.signature import rebuild, spec_of
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import Builder, building
+from wengert.graph.ir import Graph
 from wengert.graph.records import Draw, Outer
 from wengert.graph.verify import checked
 from wengert.ops.seeds import Places, draw
@@ -151,7 +152,7 @@ class Trace:
         execute.give(self.writes, outs[count:])
         return outs[:count]
 
-    def _inline(self, leaves: list[Any], here: Graph) -> Any:
+    def _inline(self, leaves: list[Any], here: Builder) -> Any:
         """Adds the nodes of this trace to the graph being built."""
         inputs = list(leaves)
         for source in self.sources:
@@ -215,7 +216,7 @@ def trace(
     `specs` says what is known of each tensor argument; `creating` collects variables that the
     function creates, or is `None` if it must not, and empty for a second look at a first call.
     """
-    graph = Graph(name, building(), site)
+    graph = Builder(name, building(), site)
     graph.jit = bool(jit)
     feeds: dict[int, Any] = {}
     graph.on_create = _creator(graph, feeds, creating)
@@ -250,7 +251,7 @@ def rebuild_arguments(args: Any, kwargs: Any, leaf: Any) -> tuple[Any, Any]:
     return new_args, {k: rebuild(v, leaf, k) for k, v in kwargs.items()}
 
 
-def _results(name: str, graph: Graph, result: Any) -> tuple[Any, list[int]]:
+def _results(name: str, graph: Builder, result: Any) -> tuple[Any, list[int]]:
     skeleton, tensors = take_apart(name, result)
     return skeleton, [graph.value_of(x) for x in tensors]
 
@@ -355,7 +356,7 @@ def _evaluated(graph: Graph, feeds: dict[int, Any], initial: Any) -> Any:
     part.held = {i: h.copy() for i, h in graph.held.items()}
     for h in part.held.values():
         h.written = False
-    part.seal([part.value_of_known(initial)])
+    part.seal([initial._value])
     try:
         return wrap(np.asarray(host.run(part, arrays)[0]))
     except Exception:

@@ -36,7 +36,8 @@ from wengert.functions.calls import snapshot
 from wengert.functions.host_calls import called_back
 from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
-from wengert.graph.ir import Graph, building
+from wengert.graph.builder import Builder, building
+from wengert.graph.ir import Graph
 from wengert.ops.shaping import identity
 from wengert.tape import backward
 from wengert.tape.gradient_tape import GradientTape
@@ -123,7 +124,7 @@ def _kind(x: Any) -> str:
     return "shape" if type(x) is Unranked else "number" if type(x) is Dim else ""
 
 
-def _tensor(here: Graph, x: Any, kind: str) -> Any:
+def _tensor(here: Builder, x: Any, kind: str) -> Any:
     if kind == "shape":
         return x.tensor
     if kind == "number":
@@ -221,7 +222,7 @@ def _both(a: Any, b: Any) -> Any:
 def _trial(later: Later, ranks: dict[int, int]) -> tuple[Any, list[Spec]] | None:
     """What the function gives for tensors of these ranks, in a graph that is thrown away."""
     here: Any = building()
-    graph = Graph("rank", here)
+    graph = Builder("rank", here)
     inputs = later.inputs()
     with using(State((), graph)):
         given: dict[int, Any] = {}

@@ -16,6 +16,7 @@ from wengert.core.op import AGAIN, Spec
 from wengert.core.tensor import new_id
 from wengert.functions.hearing import split
 from wengert.functions.replay import marked, replay
+from wengert.graph.builder import Builder
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.passes import has_effects, rewritten
 from wengert.graph.records import Node
@@ -63,7 +64,7 @@ def vjp(graph: Graph, wanted: tuple[bool, ...], again: bool = False, tells: bool
 
 
 def _build(graph: Graph, wanted: tuple[bool, ...], again: bool, tells: bool) -> Vjp:
-    joint = Graph(f"{graph.name}_gradient")
+    joint = Builder(f"{graph.name}_gradient")
     joint.site = graph.site
     with using(State((), joint)):
         params = [
@@ -132,7 +133,7 @@ def _lifted(joint: Graph, count: int) -> tuple[Any, ...]:
     return tuple([variable for variable, _ in read.values()])
 
 
-def joint_spec(joint: Graph, x: Any) -> Spec:
+def joint_spec(joint: Builder, x: Any) -> Spec:
     """What is known of a tensor's shape and dtype."""
     return joint.specs[joint.value_of(x)]
 

@@ -44,6 +44,19 @@ def work_out(graph: Any, node: Any, spec: Spec) -> np.ndarray | None:
     return plain if plain.shape == spec.shape else None
 
 
+def carried_sizes(graph: Any, node: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Sizes of an elementwise result: where one input decides, its unknown size is carried on."""
+    given = [graph.sizes(v) or () for v in node.inputs]
+    out = []
+    for i, d in enumerate(shape):
+        if d is None:
+            places = [s[i - len(shape) + len(s)] for s in given if i - len(shape) + len(s) >= 0]
+            others = {p for p in places if p != 1}
+            d = others.pop() if len(others) == 1 else Dim("size", graph, node.outputs[0], i)
+        out.append(d)
+    return tuple(out)
+
+
 def _shape(graph: Any, node: Any) -> np.ndarray | None:
     sizes = graph.sizes(node.inputs[0])
     if sizes is None:

@@ -21,7 +21,7 @@ from wengert.functions.execute import while_holding
 from wengert.functions.export import Program, program_of
 from wengert.functions.function import Function
 from wengert.functions.trace import Slot, Trace
-from wengert.graph.ir import building
+from wengert.graph.builder import building
 from wengert.graph.records import Draw
 from wengert.io.paths import local
 from wengert.saved_model.files import Writer, entries
