@@ -25,6 +25,13 @@ def compute():
     return tf.negative(1.0)
 
 
+def infix():
+    return ONE + ONE
+
+
+ONE = tf.constant(1.0)
+
+
 def inner():
     return through(9, compute)
 
@@ -64,6 +71,16 @@ def test_the_line_is_right_however_far_away(library: Any, depth: int) -> None:
     for _ in range(100):
         found = library.through(depth, library.compute), tf.negative(1.0)
         assert line(found[0]) == line(found[1])
+
+
+@pytest.mark.parametrize("work", ["compute", "infix"])
+def test_the_way_up_from_every_door_is_remembered(library: Any, work: str) -> None:
+    for _ in range(60):
+        made = library.through(12, getattr(library, work))
+        assert here(made) == "test_the_way_up_from_every_door_is_remembered"
+    (known,) = distant._known.values()
+    assert known.sure >= distant._SURE
+    assert len(known.ways) == 1
 
 
 def test_several_lines_take_turns(library: Any) -> None:

@@ -17,16 +17,14 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.context import get_state
-from wengert.core.distant import above
+from wengert.core.distant import SEEN, place
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError, at_site, invalid_dtype, say
 from wengert.core.op import Op, Spec
-from wengert.core.sites import USER, find
 from wengert.core.tensor import Tensor, new_id
 
 _new = object.__new__
 _ndarray = np.ndarray
 _frame = sys._getframe
-_seen: Any = None  # the user's code that was the last to come here
 
 # Infinities and NaN are values here, not accidents. Setting NumPy's error state around each
 # kernel would cost as much as the kernel; its warnings are silenced instead, and where a program
@@ -41,7 +39,6 @@ np.empty(31 << 20, np.uint8)
 
 def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     """Runs one operation on tensors (positional) with static attributes (by keyword)."""
-    global _seen
     state = get_state()
     if state is not None and state.graph is not None:
         return state.graph.add(op, inputs, attrs)
@@ -57,15 +54,7 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        if code is _seen:
-            site = code, frame.f_lasti
-        else:
-            user = USER.get(code.co_filename)
-            if user:
-                _seen = code
-                site = code, frame.f_lasti
-            else:  # of a library, or seen for the first time
-                site = find(frame) if user is None else above(frame)
+        site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 2)
     else:
         site = state.site
     if op.outputs == 1:
@@ -88,7 +77,6 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
 
 def apply1(op: Op, x: Any) -> Any:
     """`apply` for one tensor and no attributes."""
-    global _seen
     state = get_state()
     if state is not None and state.graph is not None:
         return state.graph.add(op, (x,), {})
@@ -104,15 +92,7 @@ def apply1(op: Op, x: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        if code is _seen:
-            site = code, frame.f_lasti
-        else:
-            user = USER.get(code.co_filename)
-            if user:
-                _seen = code
-                site = code, frame.f_lasti
-            else:  # of a library, or seen for the first time
-                site = find(frame) if user is None else above(frame)
+        site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 2)
     else:
         site = state.site
     out = _new(Tensor)
@@ -127,7 +107,6 @@ def apply1(op: Op, x: Any) -> Any:
 
 def apply2(op: Op, x: Any, y: Any) -> Any:
     """`apply` for two tensors of one dtype and no attributes."""
-    global _seen
     state = get_state()
     if state is not None and state.graph is not None:
         return state.graph.add(op, (x, y), {})
@@ -145,15 +124,7 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        if code is _seen:
-            site = code, frame.f_lasti
-        else:
-            user = USER.get(code.co_filename)
-            if user:
-                _seen = code
-                site = code, frame.f_lasti
-            else:  # of a library, or seen for the first time
-                site = find(frame) if user is None else above(frame)
+        site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 2)
     else:
         site = state.site
     out = _new(Tensor)

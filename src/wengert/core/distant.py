@@ -1,6 +1,6 @@
-"""Call sites behind many frames of a library, such as Keras's, at the price of a few.
+"""The call sites that the doors take, also behind many frames of a library, such as Keras's.
 
-Walking up costs a tenth of a microsecond a frame, since Python makes a frame object of each. The
+A door asks here unless the code that called it is the one it saw last. Walking up costs a tenth of a microsecond a frame, since Python makes a frame object of each. The
 nearest frames are always looked at; beyond them the way is remembered: from this instruction of the
 library, so many frames up stands this instruction of the user's. A way is trusted when the walk has
 found it a few times, is walked again now and then, and never again trusted once it was wrong. The
@@ -18,10 +18,11 @@ from typing import Any
 from wengert.core.sites import USER, RawSite, find
 
 _NEAR = (None,) * 4  # frames that are always looked at
-_OFFSET = 5 + len(_NEAR)  # from `_remembered` over the door to the first frame beyond
+_OFFSET = 4 + len(_NEAR)  # from `_remembered` to the first frame beyond, but for those of the door
 _SURE, _AGAIN, _WAYS, _MOST = 8, 32, 4, 4096
 _frame = sys._getframe
 _exact = [0]
+SEEN: list[CodeType | None] = [None]  # the user's code that was the last to call a door
 
 
 class Known:
@@ -52,8 +53,21 @@ class Known:
 _known: dict[int, Known] = {}
 
 
-def above(frame: Any) -> RawSite | None:
-    """The user's site above `frame`, a library's: the door's `find`, called by nobody else."""
+def place(frame: Any, up: int) -> RawSite | None:
+    """The user's site at `frame` or above: the door's `find`, called by doors alone.
+
+    The frame is the door's own `sys._getframe(up)`.
+    """
+    code = frame.f_code
+    user = USER.get(code.co_filename)
+    if user:
+        SEEN[0] = code
+        return code, frame.f_lasti
+    return find(frame) if user is None else _above(frame, up)
+
+
+def _above(frame: Any, up: int) -> RawSite | None:
+    """The user's site above `frame`, a library's."""
     user = USER
     try:
         for _ in _NEAR:
@@ -61,17 +75,17 @@ def above(frame: Any) -> RawSite | None:
             if user[frame.f_code.co_filename]:
                 return frame.f_code, frame.f_lasti
         frame = frame.f_back
-        return _remembered(frame)
+        return _remembered(frame, _OFFSET + up)
     except (KeyError, AttributeError):  # a file seen for the first time, or no frame is left
         return find(frame)
 
 
-def _remembered(frame: Any) -> RawSite | None:
+def _remembered(frame: Any, offset: int) -> RawSite | None:
     code = frame.f_code
     key = id(code) + frame.f_lasti  # an instruction's place in memory
     known = _known.get(key)
     if known is None or known.wrong or _exact[0]:
-        return _walked(frame, key, known)
+        return _walked(frame, key, known, offset)
     known.left -= 1
     guess = None
     try:
@@ -84,14 +98,14 @@ def _remembered(frame: Any) -> RawSite | None:
         pass
     if guess is not None and known.left >= 0:
         return guess
-    depth, found = _walk(frame)
+    depth, found = _walk(frame, offset)
     if found is not None:
         known.learn(guess, depth, found)
     return found
 
 
-def _walked(frame: Any, key: int, known: Known | None) -> RawSite | None:
-    depth, found = _walk(frame)
+def _walked(frame: Any, key: int, known: Known | None, offset: int) -> RawSite | None:
+    depth, found = _walk(frame, offset)
     if known is None and found is not None and not _exact[0]:
         if len(_known) >= _MOST:
             _known.clear()
@@ -100,9 +114,8 @@ def _walked(frame: Any, key: int, known: Known | None) -> RawSite | None:
     return found
 
 
-def _walk(frame: Any) -> tuple[int, RawSite | None]:
+def _walk(frame: Any, depth: int) -> tuple[int, RawSite | None]:
     """How many frames above `_remembered` the user's stands, and its site."""
-    depth = _OFFSET
     while frame is not None:
         code = frame.f_code
         if code.co_filename not in USER:

@@ -16,11 +16,10 @@ from wengert.core import dtypes
 from wengert.core.apply import apply1, apply2, bad_dtype, fits, rescue
 from wengert.core.context import get_state
 from wengert.core.convert import operand
-from wengert.core.distant import above
+from wengert.core.distant import SEEN, place
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError
 from wengert.core.op import Op
 from wengert.core.shapes import broadcast
-from wengert.core.sites import USER, find
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
@@ -66,15 +65,9 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             frame = _frame(1)
             code = frame.f_code
             site = seen  # read once, since other threads write it
-            if code is site[0]:
-                if frame.f_lasti != site[1]:
-                    site = seen = code, frame.f_lasti
-            else:
-                user = USER.get(code.co_filename)
-                if user:
-                    site = seen = code, frame.f_lasti
-                else:  # of a library, or seen for the first time
-                    site = find(frame) if user is None else above(frame)
+            if code is not site[0] or frame.f_lasti != site[1]:
+                site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 1)
+                seen = site or seen
         else:
             site = state.site
         out = _new(Tensor)
