@@ -18,18 +18,20 @@ from wengert.core.sites import RawSite
 class State:
     """The listeners, the graph under construction, and the site that backward work inherits.
 
-    `only` is what to call for an operation on two tensors where there is one listener.
+    `only` is what to call for an operation on two tensors where there is one listener; it is
+    `plain` if there is nothing else. Who sets the site later says that it is not.
     """
 
-    __slots__ = ("graph", "listeners", "only", "site")
+    __slots__ = ("graph", "listeners", "only", "plain", "site")
 
     def __init__(
         self, listeners: tuple[Any, ...] = (), graph: Any = None, site: RawSite | None = None
     ) -> None:
         self.listeners = listeners
-        self.only = listeners[0].record2 if len(listeners) == 1 else None
+        self.only: Any = listeners[0].record2 if len(listeners) == 1 else None
         self.graph = graph
         self.site = site
+        self.plain = self.only is not None and graph is None and site is None
 
 
 _state: ContextVar[State | None] = ContextVar("wengert_state", default=None)

@@ -44,6 +44,7 @@ def replay(graph: Graph, inputs: list[Any], assigned: Assigned | None = None) ->
     if outer.graph is not None:
         outer.graph.replays.append((graph, env))
     state = State(outer.listeners, outer.graph, None)
+    state.plain = False
     token = _state.set(state)
     try:
         for node in graph.nodes:

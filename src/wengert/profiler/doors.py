@@ -65,7 +65,7 @@ def _spanning(recorder: Recorder, kind: str, label: Callable[[Any], str]) -> Cal
 def _operator(recorder: Recorder, op: Op) -> Callable[..., Any]:
     def method(old: Any, self: Any, other: Any) -> Any:
         state = get_state()
-        if state is not None and state.graph is not None:
+        if state is not None and not state.plain:  # then it goes through the other door
             return old(self, other)
         return recorder.timed("operation", op.name, lambda: old(self, other), _seen)
 

@@ -61,6 +61,7 @@ def walk(
     """
     outer = get_state()
     state = State() if outer is None else State(outer.listeners, outer.graph, outer.site)
+    state.plain = False
     token = _state.set(state)
     entry: Any = None
     plain = not complex_numbers
