@@ -255,6 +255,8 @@ TYPE_ERRORS: dict[str, Callable[[], Any]] = {
         lambda: tf.linspace(np.complex128(3 + 1j), tf.constant(1.0), 3)
     ),
     "a float array of complex numbers": lambda: tf.constant(np.array([3 + 1j]), tf.float32),
+    "diag of strings": lambda: tf.linalg.diag(["a", "b"]),
+    "diag padded with a string": lambda: tf.linalg.diag([1.0], padding_value="a"),
     "pad with a fraction": lambda: tf.pad([1, 2], [[1, 1]], constant_values=2.5),
     "reverse_sequence without an axis": lambda: tf.reverse_sequence(x23(), [1, 2]),
     "update of another dtype": lambda: tf.tensor_scatter_nd_update([1, 2], [[0]], [5.0]),
@@ -369,6 +371,21 @@ GOLDEN: dict[str, tuple[Callable[[], Any], tuple[str, Any]]] = {
         lambda: tf.math.in_top_k(np.array([1], np.int8), [[1.0, 2.0]], 1),
         ("bool", [True]),
     ),
+    "diag of strings": (
+        lambda: tf.linalg.diag(["a", "b"], padding_value=""),
+        ("string", [[b"a", b""], [b"", b"b"]]),
+    ),
+    "bincount of booleans": (lambda: tf.math.bincount([True, False, True]), ("int32", [1, 2])),
+    "bincount of rows of booleans": (
+        lambda: tf.math.bincount(tf.ragged.constant([[True], [False, True]])),
+        ("int32", [1, 2]),
+    ),
+    "bincount of rows of floats": (
+        lambda: tf.math.bincount(tf.ragged.constant([[1.0], [2.0, 2.0]]), axis=-1),
+        ("int32", [[0, 1, 0], [0, 0, 2]]),
+    ),
+    "the sum of whole numbers as a norm": (lambda: tf.norm([1, -2], 1), ("int32", 3)),
+    "the largest whole number as a norm": (lambda: tf.norm([1, -2], np.inf), ("int32", 2)),
     "sequence_mask to a float": (
         lambda: tf.sequence_mask([1, 2], 3.0),
         ("bool", [[True, False, False], [True, True, False]]),

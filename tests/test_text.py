@@ -127,6 +127,23 @@ def test_ngrams() -> None:
     assert joined.numpy().tolist() == [b"a:c", b"b"]
 
 
+def test_neighbours_of_words_in_functions() -> None:
+    pairs = tf.function(
+        lambda x: S.ngrams(x, 2), input_signature=[tf.TensorSpec([None], tf.string)]
+    )
+    assert pairs(["a", "b", "c"]).numpy().tolist() == [b"a b", b"b c"]
+    assert pairs([]).shape == (0,)
+
+
+def test_strings_in_rows_are_changed_one_by_one() -> None:
+    rows = tf.ragged.constant([["a"], ["b", "c"]])
+    codes = tf.io.encode_base64(rows)
+    assert codes.to_list() == [[b"YQ"], [b"Yg", b"Yw"]]
+    assert tf.io.decode_base64(codes).to_list() == rows.to_list()
+    assert tf.io.decode_compressed(rows).to_list() == rows.to_list()
+    assert S.to_hash_bucket(rows, 5).to_list() == [[3], [0, 2]]
+
+
 def test_hashes_of_old() -> None:
     words = ["a", "hello", "", "tensorflow is big text", "12345678", "1234567890123456"]
     assert S.to_hash_bucket(words, 1000).numpy().tolist() == [868, 938, 899, 471, 287, 771]

@@ -76,7 +76,7 @@ _RAGGED = (
             "ops.dropout": "dropout stateless_dropout",
             "ops.gamma": "digamma lgamma",
             "ops.guarded": "reciprocal_no_nan",
-            "ops.hashing": "to_hash_bucket_fast to_hash_bucket_strong",
+            "ops.hashing": "to_hash_bucket to_hash_bucket_fast to_hash_bucket_strong",
             "ops.logical": "invert logical_not",
             "ops.power": "exp expm1 log log1p reciprocal rsqrt sqrt square",
             "ops.select": "clip_by_value",

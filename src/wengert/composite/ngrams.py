@@ -85,7 +85,7 @@ def ngrams(
     if not x.shape.rank:
         raise invalid("ngrams", "the words must be a vector at least", x)
     if x.shape.rank == 1:
-        splits = to_tensor([0, len(x)], dtypes.int64)
+        splits = to_tensor([0, x._array.shape[0]], dtypes.int64)
         return apply(NGRAMS, x, splits, **attrs)[0]
     return _along(from_tensor(x, ragged_rank=x.shape.rank - 1), attrs).to_tensor()
 

@@ -19,6 +19,7 @@ from wengert.ops.dims import expand_dims
 from wengert.ops.dims import rank as rank_of
 from wengert.ops.dims import shape as shape_of
 from wengert.ops.gather import gather
+from wengert.ops.histogram import as_counted
 from wengert.ops.indexing import boolean_mask
 from wengert.ops.joining import concat, stack
 from wengert.ops.reduce import reduce_all, reduce_max
@@ -137,6 +138,10 @@ def count(
     binary_output: bool = False,
 ) -> Any:
     """The same as a dense tensor: what `tf.math.bincount` does with a composite."""
+    if isinstance(arr, SparseTensor):
+        arr = SparseTensor(arr.indices, as_counted(arr.values), arr.dense_shape)
+    else:
+        arr = arr.with_flat_values(as_counted(arr.flat_values))
     found = bincount(arr, weights, axis, minlength, maxlength, binary_output)
     amounts = found.values if weights is not None else cast(found.values, dtype)
     return scatter_nd(found.indices, amounts, found.dense_shape)

@@ -98,6 +98,13 @@ def _each(function: Any, x: np.ndarray) -> np.ndarray:
     return out
 
 
+def _of_strings(value: Any, change: Any) -> Any:
+    """Strings changed one by one; those of a ragged tensor keep its rows."""
+    if hasattr(value, "with_flat_values"):
+        return value.with_flat_values(_of_strings(value.flat_values, change))
+    return change(operand(value, dtypes.string))
+
+
 def _encode(text: bytes, pad: bool) -> bytes:
     code = base64.urlsafe_b64encode(text)
     return code if pad else code.rstrip(b"=")
@@ -116,7 +123,7 @@ ENCODE_BASE64 = Op(
 
 def encode_base64(input: Any, pad: bool = False, name: Any = None) -> Any:
     """Each string in base64, in the alphabet that is safe in URLs."""
-    return apply(ENCODE_BASE64, operand(input, dtypes.string), pad=bool(pad))
+    return _of_strings(input, lambda x: apply(ENCODE_BASE64, x, pad=bool(pad)))
 
 
 def _decode(text: bytes) -> bytes:
@@ -144,7 +151,7 @@ DECODE_BASE64 = Op(
 
 def decode_base64(input: Any, name: Any = None) -> Any:
     """What base64 text says, with or without padding."""
-    return apply(DECODE_BASE64, operand(input, dtypes.string))
+    return _of_strings(input, lambda x: apply(DECODE_BASE64, x))
 
 
 _WINDOWS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS | 16}
@@ -174,4 +181,5 @@ def decode_compressed(bytes: Any, compression_type: str = "", name: Any = None) 
     if compression_type not in ("", *_WINDOWS):
         words = "`compression_type` must be one of '', 'GZIP' and 'ZLIB'"
         raise invalid("decode_compressed", words, repr(compression_type))
-    return apply(DECODE_COMPRESSED, operand(bytes, dtypes.string), kind=compression_type)
+    kind = compression_type
+    return _of_strings(bytes, lambda x: apply(DECODE_COMPRESSED, x, kind=kind))

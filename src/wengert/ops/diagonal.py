@@ -175,9 +175,13 @@ def _padding(value: Any, x: Any) -> Any:
     if isinstance(value, float) and x.dtype.is_integer:
         rule = f"`padding_value` must be a whole number for {x.dtype.name}; got {value}"
         raise invalid_dtype("diag", rule)
-    if not isinstance(value, int | float | complex | str | bytes):
+    text = isinstance(value, str | bytes)
+    if not text and not isinstance(value, int | float | complex):
         raise invalid("diag", f"`padding_value` must be one number; got {describe(value)}")
-    return value
+    if text != (x.dtype is dtypes.string):
+        rule = f"`padding_value` {value!r} must be of dtype {x.dtype.name}"
+        raise invalid_dtype("diag", rule, help="Give one of that type.")
+    return value.encode() if isinstance(value, str) else value
 
 
 def _infer_diag(

@@ -118,6 +118,11 @@ BINCOUNT = _declare("bincount", _lower_bincount)
 BINCOUNT_OPEN = _declare("bincount_open", None)
 
 
+def as_counted(x: Any) -> Any:
+    """Numbers to be counted; fractions are cut off, and true is 1."""
+    return cast(x, dtypes.int32) if x.dtype.is_floating or x.dtype is dtypes.bool_ else x
+
+
 def bincount(
     arr: Any,
     weights: Any = None,
@@ -134,7 +139,7 @@ def bincount(
     over; a negative one is an error.
     """
     x = operand(arr)
-    x = cast(x, dtypes.int32) if x.dtype.is_floating else x
+    x = as_counted(x)
     if x.dtype not in (dtypes.int32, dtypes.int64):
         raise invalid_dtype("bincount", "`arr` must be int32 or int64", x)
     if axis not in (None, 0, -1):

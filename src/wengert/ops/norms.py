@@ -39,7 +39,8 @@ def norm(
     1, 2 (the largest singular value) or `np.inf`.
     """
     x, keepdims = operand(tensor), bool(keepdims)
-    if not x.dtype.is_differentiable:
+    adds = isinstance(ord, int | float) and ord in (1, np.inf)  # which whole numbers can do
+    if not x.dtype.is_differentiable and not (adds and x.dtype.is_integer):
         raise invalid_dtype("norm", "a floating or complex tensor is wanted", x)
     if isinstance(axis, list | tuple):
         return _matrix_norm(x, ord, static("norm", axis), keepdims)
