@@ -365,6 +365,19 @@ def test_second_derivatives_of_bends_are_zeros_not_none(f: Any) -> None:
         assert wrap(second)(x).numpy().tolist() == [0.0] * 4
 
 
+def test_statistics_over_no_axes() -> None:
+    count, total, squares, _ = tf.nn.sufficient_statistics([1.0, 2.0], [])
+    assert [x.numpy().tolist() for x in (count, total, squares)] == [1.0, [1.0, 2.0], [1.0, 4.0]]
+
+
+def test_an_image_of_unknown_rank_is_convolved() -> None:
+    kernel = tf.ones([2, 2, 3, 1])
+    f = tf.function(
+        lambda x: tf.nn.conv2d(x, kernel, 1, "VALID"), input_signature=[tf.TensorSpec(None)]
+    )
+    assert f(tf.ones([1, 3, 2, 3])).numpy().ravel().tolist() == [12.0, 12.0]
+
+
 def test_ctc_loss_takes_sparse_labels() -> None:
     logits = tf.random.stateless_normal([5, 2, 4], [1, 2])
     dense = tf.constant([[1, 2, 0], [2, 0, 0]])

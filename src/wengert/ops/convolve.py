@@ -13,16 +13,26 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
+from wengert.core.symbolic import SymbolicTensor
 from wengert.ops import sliding as geometry
+from wengert.ops.cast import ensure_shape
 from wengert.ops.convolution import CONV, CONV_INPUT
 from wengert.ops.declare import static_tuple
 from wengert.ops.shaping import reshape
 from wengert.ops.sliding import Windows, windows
 
 
+def _ranked(x: Any, rank: int) -> Any:
+    """An input; one of unknown rank is taken for images without further leading axes."""
+    if type(x) is SymbolicTensor and x.shape.rank is None:
+        return ensure_shape(x, (None,) * rank)
+    return x
+
+
 def _convolve(name: str, x: Any, w: Any, at: Windows) -> Any:
     """Applies `CONV`, taking any further leading axes of `x` as one batch."""
     spatial = len(at.strides)
+    x = _ranked(x, spatial + 2)
     if x.ndim < spatial + 2 or w.ndim != spatial + 2:
         raise invalid(
             name, f"`input` must have rank {spatial + 2} or more, `filters` rank {spatial + 2}",
@@ -175,6 +185,7 @@ def depthwise_conv2d(
 ) -> Any:  # fmt: skip
     """Convolves each channel with its own filters `[height, width, in, multiplier]`."""
     x, w = _pair(input, filter)
+    x = _ranked(x, 4)
     at = windows("depthwise_conv2d", strides, padding, dilations, data_format, 2)
     fits = x.ndim >= 4 and w.ndim == 4
     if not fits or known_unequal(x._array.shape[-3 if at.first else -1], w._array.shape[2]):

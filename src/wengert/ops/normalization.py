@@ -270,7 +270,7 @@ def shifted_sums(x: Any, axes: Any, shift: Any, keepdims: bool) -> tuple[Any, An
     x = operand(x)
     name = "sufficient_statistics"
     over = list(shapes.axes(name, static_tuple(name, axes, "axes"), x._array.ndim))
-    count = reduce_prod(gather(shape(x), over))
+    count = reduce_prod(gather(shape(x), np.array(over, np.int32)))
     off = x if shift is None else x - shift
     total = reduce_sum(off, over, keepdims=keepdims)
     squares = reduce_sum(off * off, over, keepdims=keepdims)
