@@ -347,3 +347,51 @@ def test_derivatives_are_those_of_the_order_that_was_drawn() -> None:
     digits = [int(d) for d in str(int(y))]
     wanted = np.polyder(digits).tolist(), np.polyder(digits, 2).tolist()
     assert [float(a), float(b)] == [np.polyval(w, 10.0) for w in wanted]
+
+
+# Python called before the body of a loop has touched the variable that it carries.
+
+
+def first_thing(p: Program, x: Any) -> None:
+    for _ in tf.range(3):
+        p.look()
+        p.v.assign(p.v * 2.0)
+
+
+def first_thing_in_a_branch(p: Program, x: Any) -> None:
+    for i in tf.range(4):
+        if i < 3:
+            p.look()
+            p.v.assign(p.v * 2.0)
+
+
+def first_thing_two_loops_down(p: Program, x: Any) -> None:
+    k = 0
+    while k < 2:
+        k += 1
+        for _ in tf.range(2):
+            p.look()
+            p.v.assign(p.v * 2.0)
+        p.w.assign_add(p.v)
+
+
+@pytest.mark.parametrize("under_tape", [False, True])
+@pytest.mark.parametrize(
+    "program", [first_thing, first_thing_in_a_branch, first_thing_two_loops_down]
+)
+def test_python_sees_what_the_turn_before_left(program: Any, under_tape: bool) -> None:
+    plain, traced = Program(), Program()
+    program(plain, None)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        program(traced, x)
+        return x * traced.v
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        if under_tape:
+            tape.watch(x)
+        f(x)
+    assert traced.seen == plain.seen
+    assert (float(traced.v), float(traced.w)) == (float(plain.v), float(plain.w))

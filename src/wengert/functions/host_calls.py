@@ -390,7 +390,10 @@ def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
 
 
 def _replay_flush(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
-    return ()  # the call that follows flushes the graph it is in now
+    here = building()
+    if here is not None and not here.root().jit:  # the call that follows flushes what it knows of
+        here.emit(FLUSH, tuple([here.value_of(x) for x in given]), dict(attrs), [], node.site)
+    return ()
 
 
 def _replay_reload(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:

@@ -11,8 +11,9 @@ from wengert.functions.calls import snapshot
 from wengert.functions.trace import take_apart
 from wengert.graph.builder import Builder, building
 from wengert.graph.ir import Graph
-from wengert.graph.records import Outer
+from wengert.graph.records import Node, Outer
 from wengert.graph.verify import checked
+from wengert.ops.nodes import FLUSH, HOST_CALL
 
 
 class Inner(NamedTuple):
@@ -117,8 +118,17 @@ def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Any]
             outer.setdefault(source.graph.origin, {})[source.value] = value
     new.origins = [*graph.origins, *outer.items()]
     new.inputs, new.captures, new.held = inputs, {}, {}
+    if graph.turn is not None and carried and _calls_python(graph) and not graph.root().jit:
+        # Python may look at variables that the body has not read yet when it calls.
+        values = tuple(inputs[len(graph.inputs) : len(graph.inputs) + len(carried)])
+        new.nodes.insert(0, Node(FLUSH, values, (), {"variables": tuple(carried)}, None))
     new.seal(outputs)
     return checked(new)
+
+
+def _calls_python(graph: Graph) -> bool:
+    """Whether Python that may see variables is called, here or in the graphs inside."""
+    return any(n.op is HOST_CALL and n.attrs.get("variables") for n in graph.walk())
 
 
 def written(graphs: list[Graph]) -> list[Any]:
