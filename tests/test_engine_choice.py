@@ -194,7 +194,7 @@ def test_small_products_with_a_transposed_side(sizes: tuple[int, ...], dtype: st
         loss = tf.reduce_sum(tf.square(f(x, b)))
     expected = 2 * b @ (a.T @ b).T
     np.testing.assert_allclose(tape.gradient(loss, x), expected, rtol=1e-3, atol=1e-3)
-    rows = tf.vectorized_map(lambda x: f(x, b), tf.stack([a, a + 1]))
+    rows = tf.vectorized_map(lambda x: f(x, b), np.stack([a, a + 1]))
     np.testing.assert_allclose(rows[1], (a + 1).T @ b, rtol=1e-4, atol=1e-4)
 
 
