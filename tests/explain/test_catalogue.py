@@ -52,11 +52,15 @@ def _line_in(lines: list[str], function: str, text: str) -> int:
     return next(k + 1 for k in range(start + 1, len(lines)) if f"{text}" in lines[k])
 
 
+# The counters of the functions in the catalogue, also when the table has been emptied.
+AT_FIRST = tuple(ledger._counters.values())
+
+
 @pytest.fixture(autouse=True)
 def fresh() -> None:
     """Neither lines nor functions remember what other tests did."""
     history.SEEN.clear()
-    for counter in ledger._counters.values():
+    for counter in {*AT_FIRST, *ledger._counters.values()}:
         counter.traced.clear()
         counter.warned = 0
 
