@@ -118,7 +118,7 @@ def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Any]
             outer.setdefault(source.graph.origin, {})[source.value] = value
     new.origins = [*graph.origins, *outer.items()]
     new.inputs, new.captures, new.held = inputs, {}, {}
-    if graph.turn is not None and carried and _calls_python(graph) and not graph.root().jit:
+    if carried and _calls_python(graph):
         # Python may look at variables that the body has not read yet when it calls.
         values = tuple(inputs[len(graph.inputs) : len(graph.inputs) + len(carried)])
         new.nodes.insert(0, Node(FLUSH, values, (), {"variables": tuple(carried)}, None))
@@ -126,8 +126,10 @@ def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Any]
     return checked(new)
 
 
-def _calls_python(graph: Graph) -> bool:
-    """Whether Python that may see variables is called, here or in the graphs inside."""
+def _calls_python(graph: Any) -> bool:
+    """Whether Python that may see variables is called in the turns of a loop."""
+    if graph.turn is None or graph.root().jit:
+        return False
     return any(n.op is HOST_CALL and n.attrs.get("variables") for n in graph.walk())
 
 
