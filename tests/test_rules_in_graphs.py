@@ -380,3 +380,23 @@ def test_a_rule_reads_a_variable_that_is_an_argument() -> None:
             g = inner.gradient(y, X)
         np.testing.assert_allclose(g, 2.0 * X.numpy() * variable.numpy())
         np.testing.assert_allclose(outer.gradient(g, variable), 2.0 * X.numpy().sum())
+
+
+def python_beside(x: Any) -> Any:
+    y = x
+    for _ in tf.range(2):
+        y = tf.py_function(tf.sin, [y], tf.TensorSpec([2], tf.float32)) * W + variable_in_rule(y)
+    return y
+
+
+def python_beside_in_a_branch(x: Any) -> Any:
+    if tf.reduce_sum(x) > 0.0:
+        x = tf.py_function(tf.sin, [x], tf.TensorSpec([2], tf.float32)) * W + variable_in_rule(x)
+    return x
+
+
+@pytest.mark.parametrize("way", ["around", "around two", "inside"])
+@pytest.mark.parametrize("program", [python_beside, python_beside_in_a_branch])
+def test_a_variable_of_the_rule_is_read_after_python_was_called(program: Any, way: str) -> None:
+    for found, wanted in zip(WAYS[way](program), gradient(program), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4)

@@ -398,7 +398,14 @@ def _replay_flush(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
 
 def _replay_reload(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
     here: Any = building()
-    return (here.snapshot(attrs["variable"]),)
+    variable = attrs["variable"]
+    held = here.held.get(variable._id)
+    if held is not None and held.current is not None:
+        return (here.snapshot(variable),)
+    # In a graph whose variables are inputs, it is one of these that is read again.
+    new = here.tensor(_read_again(here, variable, here.value_of(given[0]), node.site))
+    new._id = given[0]._id
+    return (new,)
 
 
 AROUND.append((_flush, _reload))
