@@ -93,6 +93,25 @@ def test_tiled_windows_with_ties_agree_on_both_paths(size):
     assert g.sum() == y.numpy().size
 
 
+@pytest.mark.parametrize("strides", [2, 1])
+def test_a_compiled_maximum_of_what_xla_computes_twice_keeps_its_gradient(strides):
+    rng = np.random.default_rng(0)
+    shapes = [(4, 8, 8, 1), (3, 3, 1, 4), (3, 3, 4, 1)]
+    x, w, depthwise = (tf.constant(rng.standard_normal(s), tf.float32) for s in shapes)
+
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.conv2d(x, w, 2, "SAME")
+            y = tf.nn.relu(tf.nn.batch_normalization(y, *tf.nn.moments(y, [0, 1, 2]), 0, 1, 1e-3))
+            y = tf.nn.depthwise_conv2d(y, depthwise, [1, 1, 1, 1], "SAME")
+            y = tf.sin(tf.nn.max_pool2d(y, 2, strides, "VALID"))
+        return tape.gradient(y, x)
+
+    want = slope(x).numpy()
+    np.testing.assert_allclose(tf.function(slope, jit_compile=True)(x), want, rtol=1e-3, atol=1e-4)
+
+
 def test_max_pooling_keeps_infinities_and_nan():
     low = tf.fill([1, 2, 2, 1], -np.inf)
     assert tf.nn.max_pool2d(low, 2, 2, "SAME").numpy().ravel().tolist() == [-np.inf]

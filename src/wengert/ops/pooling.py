@@ -3,7 +3,7 @@
 The operations take a window size, stride, pair of paddings and dilation for *every* axis, so
 layouts do not matter to them. A window is walked place by place: each place is one strided slice
 of the input, which NumPy and XLA both turn into a plain loop. The gradient of the maximum goes to
-the first of equal values; NaN in a window makes its maximum NaN, which passes no gradient on.
+the first of equal values; NaN in a window makes its maximum NaN, and the first takes the gradient.
 """
 
 from __future__ import annotations
@@ -134,18 +134,28 @@ def _lower_padded(x: Any, pairs: Any, value: Any) -> Any:
     return lax.pad(x, x.dtype.type(value), [(a, b, 0) for a, b in pairs])
 
 
-def _is_max(part: Any, y: Any) -> Any:
-    """Where elements are the maximum of their window, or NaN, which is above all."""
-    return lax.bitwise_or(lax.eq(part, y), lax.ne(part, part))
+def _lower_first(x: Any, shape: Any, at: dict[str, Any]) -> Any:
+    """The number of the place that holds the first maximum of each window; NaN is above all.
+
+    Places are compared with each other and not with the maximum: XLA may compute `x` anew for each
+    of its uses, each time rounded otherwise, and then none need equal a maximum found elsewhere.
+    """
+    starts = list(offsets(at["window"], at["dilations"]))
+    best = strided(x, starts[0], shape, at["strides"])
+    first = lax.full(best.shape, np.int8(0))
+    for number, start in enumerate(starts[1:], 1):
+        part = strided(x, start, shape, at["strides"])
+        above = lax.bitwise_or(lax.gt(part, best), lax.ne(part, part))
+        wins = lax.bitwise_and(above, lax.eq(best, best))
+        best = lax.select(wins, part, best)
+        first = lax.select(wins, lax.full_like(first, number), first)
+    return first
 
 
 def _lower_hits(x: Any, y: Any, at: dict[str, Any]) -> Any:
-    strides = at["strides"]
-    left = lax.full(y.shape, True)
-    for start in offsets(at["window"], at["dilations"]):
-        hit = lax.bitwise_and(_is_max(strided(x, start, y.shape, strides), y), left)
-        left = lax.bitwise_and(left, lax.bitwise_not(hit))
-        yield start, hit
+    first = _lower_first(x, y.shape, at)
+    for number, start in enumerate(offsets(at["window"], at["dilations"])):
+        yield start, lax.eq(first, lax.full_like(first, number))
 
 
 def _spread(part: Any, start: Any, shape: Any, strides: Any) -> Any:
@@ -169,7 +179,7 @@ def _lower_max_grad(g: Any, x: Any, y: Any, **at: Any) -> Any:
         return _lower_max_grad_large(g, x, pairs, at)
     wide_x = _lower_padded(x, pairs, _lowest(np.dtype(x.dtype)))
     if _tiles(at):
-        total = _lower_tiled_grad(g, wide_x, y, at["window"])
+        total = _lower_tiled_grad(g, wide_x, y, at)
     else:
         total = lax.full(wide_x.shape, g.dtype.type(0))
         for start, hit in _lower_hits(wide_x, y, at):
@@ -178,16 +188,13 @@ def _lower_max_grad(g: Any, x: Any, y: Any, **at: Any) -> Any:
     return _unpadded(total, x.shape, pairs)
 
 
-def _lower_tiled_grad(g: Any, x: Any, y: Any, window: Any) -> Any:
+def _lower_tiled_grad(g: Any, x: Any, y: Any, at: dict[str, Any]) -> Any:
     """Numbers the first maximum of each window, then spreads `g` to the elements so numbered."""
-    first = lax.full(y.shape, np.int8(-1))
-    starts = list(offsets(window, (1,) * len(window)))
-    for number, start in reversed(list(enumerate(starts))):
-        hit = _is_max(strided(x, start, y.shape, window), y)
-        first = lax.select(hit, lax.full_like(first, number), first)
+    window = at["window"]
+    first = _lower_first(x, y.shape, at)
     tiles = tuple(d for pair in zip(y.shape, window, strict=True) for d in pair)
     outer = range(0, len(tiles), 2)
-    numbers = np.arange(len(starts), dtype=np.int8).reshape(window)
+    numbers = np.arange(math.prod(window), dtype=np.int8).reshape(window)
     mine = lax.broadcast_in_dim(numbers, tiles, range(1, len(tiles), 2))
     chosen = lax.eq(lax.broadcast_in_dim(first, tiles, outer), mine)
     spread_g = lax.broadcast_in_dim(g, tiles, outer)
