@@ -113,6 +113,11 @@ def test_the_first_nan_of_a_window_takes_the_gradient(way: str) -> None:
     assert flat(by_image) == flat(by_filter) == [0, 1, 0, 0]
 
 
+def test_a_compiled_function_may_have_a_constant_filter() -> None:
+    f = tf.function(lambda x: tf.nn.dilation2d(x, W, ONES, "VALID", "NHWC", ONES), jit_compile=True)
+    assert flat(f(tf.constant(X))) == GOLDEN[0][4]
+
+
 @each_way
 @pytest.mark.parametrize("shape", [[1, 0, 4, 1], [0, 4, 4, 1], [1, 4, 4, 0]], ids=str)
 def test_empty_images(way: str, shape: list[int]) -> None:

@@ -46,7 +46,7 @@ def _places(
     (above, _), (before, _) = resolve((height, width), reach, strides, padding)
     top = np.arange(counts[0]) * strides[0] - above
     left = np.arange(counts[1]) * strides[1] - before
-    taps = w.reshape(w.shape[0] * w.shape[1], channels)
+    taps = xp.asarray(w).reshape(w.shape[0] * w.shape[1], channels)  # XLA indexes no NumPy array
 
     def step(number: Any, state: Any) -> Any:
         best, tap = state
