@@ -5,9 +5,12 @@ exception types differ from case to case; both are stated here as measured.
 """
 
 import copy
+import enum
 import operator
 import pickle
 import re
+from array import array
+from collections import UserList, deque
 
 import numpy as np
 import pytest
@@ -848,3 +851,42 @@ def test_an_array_beside_a_number_of_python_takes_its_type(call, dtype):
     x = np.array([1.0, 2.0])
     assert call(x).dtype.name == dtype
     assert tf.function(lambda: call(x))().dtype.name == dtype
+
+
+SIDE = enum.IntEnum("SIDE", "LEFT RIGHT")
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        (deque([1, 2]), [1, 2]),
+        (deque([[1.5, 2], [3, 4]]), [[1.5, 2], [3, 4]]),
+        ([deque([1, 2]), [3, 4]], [[1, 2], [3, 4]]),
+        (deque([np.array([1.0, 2.0]), np.array([3.0, 4.0])]), [[1.0, 2.0], [3.0, 4.0]]),
+        (deque(["a", "b"]), [b"a", b"b"]),
+        ([range(2), range(2, 4)], [[0, 1], [2, 3]]),
+        (array("d", [1, 2]), [1.0, 2.0]),
+        ([UserList([1, 2])], [[1, 2]]),
+        (bytearray(b"ab"), [97, 98]),
+        (SIDE.RIGHT, 2),
+        ([SIDE.LEFT, 3], [1, 3]),
+        ([tf.TensorShape([1, 2])], [[1, 2]]),
+    ],
+)
+def test_sequences_of_python_are_lists(values, wanted):
+    found = tf.constant(values)
+    assert found.numpy().tolist() == wanted
+    first = np.ravel(values)[0] if isinstance(values, deque) else None
+    assert isinstance(first, np.floating) or found.dtype == tf.constant(wanted).dtype
+
+
+def test_sequences_of_python_where_lists_are_taken():
+    assert tf.stack(deque([tf.constant(1.0), tf.constant(2.0)])).numpy().tolist() == [1.0, 2.0]
+    assert tf.Variable([0.0, 0.0]).assign(deque([1, 2])).numpy().tolist() == [1.0, 2.0]
+    assert tf.reduce_mean(deque([1.0, 2.0, 6.0])).numpy() == 3.0
+    assert tf.zeros(deque([2, 3])).shape == (2, 3)
+    assert tf.ragged.constant([range(2), deque([5])]).to_list() == [[0, 1], [5]]
+    assert (tf.constant(1.5) * SIDE.RIGHT).numpy() == 3.0
+    for bad in ({1, 2}, {"a": 1}, (x for x in [1])):
+        with pytest.raises((TypeError, ValueError)):
+            tf.constant(bad)

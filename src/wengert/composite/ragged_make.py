@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,9 @@ def _checked_shape(shape: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Nested lists, with arrays and tuples among them as lists too."""
-    rows = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    """Nested lists, with arrays and other sequences among them as lists too."""
+    rows = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    rows = rows or (isinstance(value, np.ndarray) and value.ndim > 0)
     return [_plain(v) for v in value] if rows else value
 
 

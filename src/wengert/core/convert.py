@@ -7,7 +7,9 @@ what operations use (a variable stays a variable: an implicit read), `to_tensor`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from array import array as TypedArray
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ from wengert.core.variable import Variable
 
 _INT32, _INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
 _MOST_SCALARS = 1024
+# What counts as a list of its elements.
+_SEQUENCES = frozenset({range, deque, TypedArray, bytearray, memoryview})
 _LARGE, _ALIGNMENT = 2**16, 64  # bytes
 
 
@@ -69,6 +73,8 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
         found = _by_program(value, dtype)
         if found is not NotImplemented:
             return found
+    if kind in _SEQUENCES:
+        value = list(value)
     if isinstance(value, list | tuple) and _holds_tensors(value):
         return _stacked(value, dtype or _tensor_dtype(value))
     return wrap(to_array(value, dtype, hint), caller())
@@ -156,7 +162,7 @@ def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) 
     source: Any = value
     if isinstance(value, list | tuple):
         return _from_python(value, dtype, hint)
-    if isinstance(value, range):
+    if type(value) in _SEQUENCES:
         return _from_python(list(value), dtype, hint)
     if hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype, hint)
@@ -228,6 +234,20 @@ def _encode(array: np.ndarray) -> np.ndarray:
 _KIND_OF = {bool: "b", int: "i", float: "f", complex: "c", str: "s", bytes: "s"}
 
 
+def _plain(value: Any) -> Any:
+    """A value in which nested sequences of other kinds are lists; others stay as they are."""
+    if isinstance(value, TensorShape):
+        return value.as_list()
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_plain(v) for v in value]
+    return value
+
+
+def _kind_like(value: Any) -> str | None:
+    """The kind of a number or text of a type derived from Python's, such as an `IntEnum`."""
+    return next((k for base, k in _KIND_OF.items() if isinstance(value, base)), None)
+
+
 def _leaf_kinds(value: Any, kinds: list[str], numpy_floats: list[DType]) -> None:
     """Collects the kinds of the numbers in nested lists, first met first.
 
@@ -253,12 +273,19 @@ def _leaf_kinds(value: Any, kinds: list[str], numpy_floats: list[DType]) -> None
         if value.size:
             kinds.append(own.kind.replace("u", "i"))
         return
-    raise at_site(
-        ValueError(
-            f"convert_to_tensor: a {type(value).__name__} is not a number, string, array or "
-            f"tensor; got {describe(value)}."
+    other = _plain(value)
+    if other is not value:
+        _leaf_kinds(other, kinds, numpy_floats)
+        return
+    like = _kind_like(value)
+    if like is None:
+        raise at_site(
+            ValueError(
+                f"convert_to_tensor: a {type(value).__name__} is not a number, string, array or "
+                f"tensor; got {describe(value)}."
+            )
         )
-    )
+    kinds.append(like)
 
 
 def _from_python(value: Any, dtype: DType | None, hint: DType | None) -> np.ndarray:

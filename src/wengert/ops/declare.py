@@ -7,7 +7,7 @@ with `Op` in full. `static` turns what users give for shapes and axes into plain
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -214,12 +214,16 @@ def static(name: str, value: Any) -> Any:
         if value.dtype.kind not in "iu":
             raise invalid_dtype(name, "whole numbers were expected", value)
         return _tuples(value.tolist())
-    if isinstance(value, list | tuple | range):
+    if _is_list(value):
         return tuple(static(name, _whole(v)) for v in value)
     try:
         return value.__index__()
     except (AttributeError, TypeError):
         raise invalid_dtype(name, "whole numbers were expected", value) from None
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def whole_operand(value: Any) -> Any:
