@@ -89,3 +89,84 @@ def test_outside_a_function_it_names_the_tape() -> None:
     x = tf.constant(1.0)
     with pytest.raises(RuntimeError, match=r"inside tf.function only. Use tf.GradientTape"):
         tf.gradients(x, x)
+
+
+# Variables that branches and loops assign and read again, in derivatives of higher order.
+
+
+def assigned_in_a_branch(x: Any, w: Any) -> Any:
+    y = tf.tanh(w * x)
+    if x > 0.0:
+        w.assign(w * 0.5)
+        y = y * tf.sin(w * x)
+    return y * w
+
+
+def assigned_in_a_loop(x: Any, w: Any) -> Any:
+    y = x
+    for _ in tf.range(2):
+        w.assign(w * 0.5)
+        y = tf.tanh(w * y + x)
+    return y * w
+
+
+def assigned_in_branches_of_loops(x: Any, w: Any) -> Any:
+    y = x
+    for i in tf.range(3):
+        if i < 2:
+            y = y * tf.sin(w * x)
+            w.assign_add(y)
+            y = tf.tanh(w * y)
+        else:
+            w.assign(0.25)
+            y = y + w * w * x
+    return y
+
+
+def assigned_by_operations(x: Any, w: Any) -> Any:
+    def change() -> Any:
+        w.assign(w * 0.5 + x)
+        return tf.sin(w * x) * w
+
+    y = tf.cond(x > 0.0, change, lambda: x)
+    return tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y * change()), (0, y))[1]
+
+
+@pytest.mark.parametrize("where", ["inside", "outside", "between"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        assigned_in_a_branch,
+        assigned_in_a_loop,
+        assigned_in_branches_of_loops,
+        assigned_by_operations,
+    ],
+)
+def test_three_orders_through_variables_that_are_assigned(program: Any, where: str) -> None:
+    w = tf.Variable(-0.4, dtype=tf.float64)
+
+    def orders(f: Any, x: Any) -> Any:
+        with tf.GradientTape(persistent=True) as t3:
+            t3.watch(x)
+            with tf.GradientTape(persistent=True) as t2:
+                t2.watch(x)
+                with tf.GradientTape() as t1:
+                    t1.watch(x)
+                    y = f(x, w)
+                first = t1.gradient(y, [x, w])
+            second = [t2.gradient(g, [x, w], unconnected_gradients="zero") for g in first]
+        flat = tf.nest.flatten(second)
+        third = [t3.gradient(g, [x, w], unconnected_gradients="zero") for g in flat]
+        return tf.nest.flatten([y, first, second, third, w + 0.0])
+
+    def found(f: Any) -> Any:
+        w.assign(-0.4)
+        return f(tf.constant(0.6, tf.float64))
+
+    wanted = found(lambda x: orders(program, x))
+    traced = tf.function(program)
+    if where == "outside":
+        got = found(lambda x: orders(traced, x))
+    else:
+        got = found(tf.function(lambda x: orders(program if where == "inside" else traced, x)))
+    np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-12)

@@ -50,11 +50,27 @@ def make_graph(name: str, specs: list[Spec], function: Callable[..., list[Any]])
         found = function(*[graph.parameter(s) for s in specs])
         values = [graph.value_of(x) for x in found]
     graph.seal(values)
+    graph.variables = _variables(graph)
     graph.end_replays()
     graph.settle_captures()
     assert not graph.captures, f"{name} must not use anything from outside"
     assert not graph.held, f"{name} must not use variables"
     return checked(graph)
+
+
+def _variables(graph: Builder) -> dict[int, tuple[Any, int]]:
+    """The variables among the inputs, as the graphs know them that were run again in this one.
+
+    What one of them assigns counts towards the variable in the gradients of this one, too.
+    """
+    inputs = set(graph.inputs)
+    found: dict[int, tuple[Any, int]] = {}
+    for again, env in graph.replays:
+        for i, (variable, start) in again.variables.items():
+            value = getattr(env.get(start), "_value", None)
+            if value in inputs:
+                found.setdefault(i, (variable, value))
+    return found
 
 
 class Closed(NamedTuple):
