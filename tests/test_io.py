@@ -8,6 +8,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wengert as tf
@@ -145,3 +146,59 @@ def test_what_a_function_writes_it_reads(tmp_path):
     for old in ("old", "older"):
         path.write_text(old)
         assert f(tf.constant(str(path))).numpy() == b"new"
+
+
+SOUND = np.array([[0.0], [0.5], [-0.5], [1.0], [-2.0], [0.25002]], np.float32)
+# The head of a file of one channel and 8000 samples a second, without its sound.
+HEAD = (
+    b"RIFF\x34\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00"
+    b"\x02\x00\x10\x00"
+)
+
+
+def test_sounds_are_stored_as_in_tensorflow() -> None:
+    data = tf.audio.encode_wav(SOUND, 16000)
+    assert data.numpy() == (
+        b"RIFF\x30\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00"
+        b"\x00\x02\x00\x10\x00data\x0c\x00\x00\x00\x00\x00\x00\x40\x00\xc0\xff\x7f\x00\x80\x01\x20"
+    )
+    audio, rate = tf.audio.decode_wav(data)
+    assert (audio.dtype, rate.dtype, int(rate)) == (tf.float32, tf.int32, 16000)
+    found = [0.0, 0.5, -0.5, 0.999969482421875, -1.0, 0.250030517578125]
+    assert audio.numpy().ravel().tolist() == found
+    assert tf.audio.decode_wav(data, 2, 3).audio.numpy().tolist() == [
+        [0, 0],
+        [0.5, 0.5],
+        [-0.5, -0.5],
+    ]
+    assert tf.audio.decode_wav(data, desired_samples=8).audio.numpy()[6:].tolist() == [[0.0], [0.0]]
+    both = tf.audio.encode_wav([[0.5, -0.5], [0.25, 0.0]], 44100)
+    assert tf.audio.decode_wav(both, 1).audio.numpy().tolist() == [[0.5], [0.25]]
+
+
+def test_sounds_in_functions() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)])
+    def read(data: Any) -> Any:
+        audio, rate = tf.audio.decode_wav(data, 1, 2)
+        assert audio.shape == (2, 1)
+        return tf.squeeze(audio, -1), rate
+
+    audio, rate = read(HEAD + b"LIST\x04\x00\x00\x00abcd" + b"data\x04\x00\x00\x00\x00\x40\x00\xc0")
+    assert (audio.numpy().tolist(), int(rate)) == ([0.5, -0.5], 8000)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: tf.audio.decode_wav(b"abc"), "do not begin as those of a WAV file"),
+        (lambda: tf.audio.decode_wav(HEAD), "no sound in it"),
+        (lambda: tf.audio.decode_wav(HEAD + b"data\x08\x00\x00\x00ab"), "ends within its part"),
+        (lambda: tf.audio.decode_wav(HEAD[:30]), "ends"),
+        (lambda: tf.audio.decode_wav([HEAD]), "one string"),
+        (lambda: tf.audio.encode_wav(SOUND[0], 1), "samples, channels"),
+        (lambda: tf.audio.encode_wav(SOUND, 0), "`sample_rate` must be positive"),
+    ],
+)
+def test_sounds_that_cannot_be_read_or_written(call: Any, text: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        call()

@@ -131,6 +131,7 @@ _PLACES = _read(
     }
 )
 _MODULES = [
+    "audio",
     "autodiff",
     "autograph",
     "bitwise",
