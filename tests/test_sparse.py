@@ -286,3 +286,21 @@ class TestEditDistance:
         flat = tf.sparse.from_dense([1, 2])
         with pytest.raises(tf.errors.InvalidArgumentError, match="the same rank, 2 or more"):
             tf.edit_distance(flat, flat)
+
+
+def test_sets_of_strings() -> None:
+    a, b = [["b", "a", "b"], ["x", "x", "y"]], [["c", "a"], ["", "z"]]
+
+    def rows(x: Any) -> Any:
+        return tf.sparse.to_dense(x, "-").numpy().tolist()
+
+    for union in (tf.sets.union, tf.function(tf.sets.union)):
+        found = union(tf.constant(a), tf.constant(b))
+        assert rows(found) == [[b"a", b"b", b"c", b"-"], [b"", b"x", b"y", b"z"]]
+    assert rows(tf.sets.intersection(a, b)) == [[b"a"], [b"-"]]
+    assert rows(tf.sets.difference(a, b)) == [[b"b", b"-"], [b"x", b"y"]]
+    assert tf.sets.size(tf.sparse.from_dense([["a", "a"], ["b", "c"]])).numpy().tolist() == [1, 2]
+    with pytest.raises(TypeError, match="of one dtype"):
+        tf.sets.union([["a"]], [[1]])
+    with pytest.raises(TypeError, match="whole numbers or strings are needed"):
+        tf.sets.union([[1.0]], [[1.0]])

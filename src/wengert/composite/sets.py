@@ -1,16 +1,23 @@
-"""`tf.sets`: the rows of two tensors as sets of numbers, in increasing order."""
+"""`tf.sets`: the rows of two tensors as sets of numbers, or of texts, in increasing order.
+
+Texts are worked with by their places among all texts in order.
+"""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from wengert.composite.sparse_elements import from_dense
 from wengert.composite.sparse_order import numbered, tuples
 from wengert.composite.sparse_tensor import SparseTensor
 from wengert.composite.values import demand
 from wengert.core import dtypes
+from wengert.core.apply import apply
 from wengert.core.convert import to_tensor
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.op import Op, Spec
 from wengert.ops import create
 from wengert.ops.arithmetic import subtract
 from wengert.ops.cast import cast
@@ -26,6 +33,25 @@ from wengert.ops.scan import cumsum
 from wengert.ops.segment import unsorted_segment_sum
 from wengert.ops.shaping import reshape
 from wengert.ops.sorting import argsort
+
+
+def _ranks(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    words, places = np.unique(x, return_inverse=True)
+    return places.reshape(x.shape).astype(np.int64), words
+
+
+# The place of each text among all in order, and these.
+RANKS = Op(
+    "string_ranks",
+    "x",
+    kernel=_ranks,
+    infer=lambda x: (Spec(x.shape, dtypes.int64), Spec((None,), dtypes.string)),
+    lower=None,
+    grad=None,
+    accepts=dtypes.nums("s"),
+    outputs=2,
+    register=False,
+)
 
 
 def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
@@ -48,6 +74,8 @@ def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = Tr
 def size(a: Any, validate_indices: bool = True) -> Any:
     """How many different numbers each row has."""
     group, value, lead = _rows(a, 1)
+    if value.dtype is dtypes.string:
+        value, _ = apply(RANKS, value)
     group, _, _ = _distinct(group, value, create.zeros_like(group))
     total = unsorted_segment_sum(create.ones_like(group), group, reduce_prod(lead))
     return reshape(cast(total, dtypes.int32), lead)
@@ -61,8 +89,8 @@ def _rows(x: Any, least: int) -> tuple[Any, Any, Any]:
         x = SparseTensor(places.indices, reshape(dense, [-1]), places.dense_shape)
     if x.shape.rank is not None and x.shape.rank < least:
         raise invalid("sets", f"tensors of rank {least} or more are needed", x)
-    if x.dtype.kind not in "iu":
-        raise invalid("sets", "whole numbers are needed", x)
+    if x.dtype.kind not in "ius":
+        raise invalid_dtype("sets", "whole numbers or strings are needed", x)
     lead = x.dense_shape[:-1]
     return numbered("sets", SparseTensor(x.indices[:, :-1], x.values, lead)), x.values, lead
 
@@ -94,6 +122,19 @@ def _combine(a: Any, b: Any, choose: Any) -> SparseTensor:
     if not lead.shape.is_compatible_with(other.shape):
         raise invalid("sets", "the tensors must have one rank", a, b)
     lead = demand("sets", _check_leads, _bad_leads, lead, other)
+    if value_a.dtype is not value_b.dtype:
+        raise invalid_dtype("sets", "both must be of one dtype", value_a, value_b)
+    if value_a.dtype is not dtypes.string:
+        return _combined(group_a, value_a, group_b, value_b, lead, choose)
+    ranks, words = apply(RANKS, concat([value_a, value_b], 0))
+    count = shape_of(value_a)[0]
+    found = _combined(group_a, ranks[:count], group_b, ranks[count:], lead, choose)
+    return SparseTensor(found.indices, gather(words, found.values), found.dense_shape)
+
+
+def _combined(
+    group_a: Any, value_a: Any, group_b: Any, value_b: Any, lead: Any, choose: Any
+) -> SparseTensor:
     ours = _distinct(group_a, value_a, create.zeros_like(group_a))
     theirs = _distinct(group_b, value_b, create.ones_like(group_b))
     group, value, side = _sorted(*[concat(pair, 0) for pair in zip(ours, theirs, strict=True)])
