@@ -199,15 +199,21 @@ CONCAT = Op(
 )
 
 
+def _alone(value: Any, axis: Any) -> Any:
+    """What `concat` makes of one tensor, for any number as its axis."""
+    static_int("concat", axis)
+    return identity(value)
+
+
 def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     """Joins tensors along an axis they have."""
     if type(values) is not list and type(values) is not tuple:
         if isinstance(values, Value | np.ndarray) or not isinstance(values, Iterable):
-            return identity(values)
+            return _alone(values, axis)
         _refuse_names("concat", values)
     xs = _tensors("concat", values)
     if len(xs) == 1:
-        return identity(xs[0])
+        return _alone(xs[0], axis)
     if rank_of(xs[0]) == 0:
         raise invalid("concat", "scalars have no axis to join along", *xs[:4], help="Use tf.stack.")
     places = static_tuple("concat", axis, "axis")
