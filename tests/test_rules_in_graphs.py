@@ -400,3 +400,70 @@ def python_beside_in_a_branch(x: Any) -> Any:
 def test_a_variable_of_the_rule_is_read_after_python_was_called(program: Any, way: str) -> None:
     for found, wanted in zip(WAYS[way](program), gradient(program), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-4)
+
+
+# Variables that the function assigns on its way, and rules that would.
+
+
+@tf.custom_gradient
+def slope_by_variable(x: Any) -> Any:
+    return x * W, lambda g, variables=(): (g * W, [tf.reduce_sum(g * x) for _ in variables])
+
+
+def assigned_after(x: Any) -> Any:
+    y = slope_by_variable(x)
+    W.assign(5.0)
+    return y
+
+
+def assigned_in_the_turns(x: Any) -> Any:
+    y = x
+    for _ in tf.range(2):
+        W.assign(W * 0.5)
+        for _ in tf.range(2):
+            y = y + slope_by_variable(x)
+    return y
+
+
+def assigned_in_branches(x: Any) -> Any:
+    y = x
+    for _ in tf.range(3):
+        if W > 1.0:
+            y = y * slope_by_variable(x)
+            W.assign(W * 0.5)
+        else:
+            y = y + slope_by_variable(y)
+    return y
+
+
+@pytest.mark.parametrize("way", ["around", "around, compiled", "around two", "inside"])
+@pytest.mark.parametrize("program", [assigned_after, assigned_in_the_turns, assigned_in_branches])
+def test_a_rule_reads_what_the_function_has_assigned_in_the_end(program: Any, way: str) -> None:
+    """As it does eagerly, where TensorFlow is the measure."""
+    try:
+        wanted = gradient(program)
+        W.assign(3.0)
+        found = WAYS[way](program)
+    finally:
+        W.assign(3.0)
+    for got, want in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_a_rule_that_assigns_is_refused() -> None:
+    seen = tf.Variable(0.0, name="seen")
+
+    @tf.custom_gradient
+    def square(x: Any) -> Any:
+        return x * x, lambda g: (seen.assign(tf.reduce_sum(g)), g * 2.0 * x)[1]
+
+    @tf.function
+    def inside(x: Any) -> Any:
+        return gradient(square, x)[0]
+
+    np.testing.assert_allclose(inside(X), 2.0 * X.numpy())
+    assert seen == 2.0
+    with pytest.raises(ValueError, match=r"must not assign variables .* got 'seen:0'"):
+        gradient(tf.function(square))
+    with pytest.raises(ValueError, match="Return the value, or assign it where the gradient is"):
+        tf.function(lambda x: gradient(branched(square), x))(X)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from wengert.core import dims, dtypes
 from wengert.core.context import State, using
 from wengert.core.dims import Dim
+from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, Spec
 from wengert.core.tensor import new_id
@@ -102,6 +103,9 @@ def _build(graph: Graph, wanted: tuple[bool, ...], again: bool, tells: bool) -> 
             for k, o in enumerate(outs[: len(graph.outputs)])
             if o._id in tape._tracked and o._array.dtype.num in dtypes.INEXACT
         )
+        # Rules of the user's read variables when they run, as they do eagerly.
+        for held in joint.held.values():
+            held.current, held.written = None, False
         seeds = [joint.parameter(joint_spec(joint, outs[k]), None, f"g{k}") for k in active]
         targets = [outs[k] for k in active]
         grads = tape._differentiate(targets, seeds, sources, release=False) if active else []
@@ -113,10 +117,24 @@ def _build(graph: Graph, wanted: tuple[bool, ...], again: bool, tells: bool) -> 
     ends = [joint.value_of(o) for o in outs]
     joint.settle_captures()
     joint.variables = {i: (v, starts[i]._value) for i, v in variables.items()}
+    _refuse_assignments(joint)
     more = _lifted(joint, len(params))
     assert not joint.captures, f"{joint.name} must not use anything from outside"
-    assert not joint.held, f"{joint.name} must not assign variables"
+    assert not joint.held, f"{joint.name} must not use variables"
     return _cut(graph, joint, len(params), more, ends, values, active, found, again, tells)
+
+
+def _refuse_assignments(joint: Graph) -> None:
+    """A gradient is computed when it is asked for, perhaps twice or in part: it has no effects."""
+    for held in joint.held.values():
+        if held.written:
+            raise at_site(
+                ValueError(
+                    f"custom_gradient: a rule inside a function must not assign variables where the "
+                    f"gradient is taken around the function, or through a branch or loop of it; got "
+                    f"{held.variable.name!r}. Return the value, or assign it where the gradient is."
+                )
+            )
 
 
 def _lifted(joint: Graph, count: int) -> tuple[Any, ...]:
@@ -128,7 +146,7 @@ def _lifted(joint: Graph, count: int) -> tuple[Any, ...]:
     }
     for i in read:
         del joint.held[i]
-    joint.variables |= read
+    joint.variables = read | joint.variables
     joint.inputs[count:count] = [value for _, value in read.values()]
     return tuple([variable for variable, _ in read.values()])
 
