@@ -111,3 +111,24 @@ def test_the_time_is_asked_in_every_call() -> None:
     assert before <= found[0] < found[1] < found[2] <= time.time()
     assert tf.timestamp().dtype == now().dtype == tf.float64
     assert now().shape == ()
+
+
+def test_python_beside_an_assignment_has_a_gradient_in_compiled_code() -> None:
+    v = tf.Variable(2.0)
+
+    @tf.function(jit_compile=True)
+    def f(x: Any) -> Any:
+        v.assign(v * 0.5)
+        for _ in tf.range(2):
+            x = tf.py_function(tf.sin, [x], tf.TensorSpec([], tf.float32)) * v
+            v.assign_add(1.0)
+        return x
+
+    x = tf.constant(0.6)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    inner = np.sin(0.6)
+    np.testing.assert_allclose(y, 2.0 * np.sin(inner), rtol=1e-6)
+    np.testing.assert_allclose(tape.gradient(y, x), 2.0 * np.cos(inner) * np.cos(0.6), rtol=1e-6)
+    assert v == 3.0

@@ -436,6 +436,27 @@ def assigned_in_branches(x: Any) -> Any:
     return y
 
 
+V = tf.Variable(0.5)
+
+
+@tf.custom_gradient
+def by_two_variables(x: Any) -> Any:
+    return x * x, lambda g: g * x * W * V
+
+
+def of_different_variables(x: Any) -> Any:
+    if tf.reduce_sum(x) > 9.0:
+        return slope_by_variable(x)
+    return slope_by_variable(x) * by_two_variables(x)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_branches_whose_rules_read_different_variables(way: str) -> None:
+    wanted = gradient(of_different_variables)
+    for got, want in zip(WAYS[way](of_different_variables), wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
 @pytest.mark.parametrize("way", ["around", "around, compiled", "around two", "inside"])
 @pytest.mark.parametrize("program", [assigned_after, assigned_in_the_turns, assigned_in_branches])
 def test_a_rule_reads_what_the_function_has_assigned_in_the_end(program: Any, way: str) -> None:

@@ -231,6 +231,8 @@ def emit_call(call: PyCall, inputs: list[Any], variables: bool = True) -> list[A
     here: Any = building()
     state: Any = get_state()
     site = state.site or caller(1)
+    # In a graph that is compiled as a whole, and in its gradient, Python sees its arguments alone.
+    variables = variables and not here.root().jit
     if variables:
         _flush(here, site)
     inputs = [here.own(x) for x in inputs]
@@ -254,7 +256,7 @@ def emit_call(call: PyCall, inputs: list[Any], variables: bool = True) -> list[A
 
     def gradients(g: Any) -> list[Any]:
         seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
-        return _pull(call, inputs, floats, outs, token, seeds)
+        return _pull(call, inputs, floats, outs, token, seeds, variables)
 
     op = gradient_op(call.name, gradients, len(shown))
     for one in listeners:
@@ -291,7 +293,13 @@ def _record(call: PyCall, arrays: Any) -> tuple[list[Any], list[Any], Any]:
 
 
 def _pull(
-    call: PyCall, inputs: list[Any], floats: list[bool], outs: list[Any], token: Any, seeds: Any
+    call: PyCall,
+    inputs: list[Any],
+    floats: list[bool],
+    outs: list[Any],
+    token: Any,
+    seeds: Any,
+    variables: bool,
 ) -> list[Any]:
     """The gradients of the inputs, by a call of Python that asks the tape of the first call."""
     wanted = [k for k, f in enumerate(floats) if f]
@@ -316,7 +324,7 @@ def _pull(
 
     back = PyCall(pull, out, f"{call.name} gradient", False)
     given = [*inputs, *seeds] if again else [*inputs, *seeds, token]
-    found = emit_call(back, given)
+    found = emit_call(back, given, variables)
     answer: list[Any] = [None] * len(inputs)
     for k, g in zip(wanted, found, strict=True):
         answer[k] = g

@@ -113,8 +113,9 @@ def _pull(
     found = sorted({k for r in rules for k in r.found})
     if not found:
         return [None] * len(inputs)
-    variables = tuple({v._id: v for r in rules for v in r.variables}.values())
-    now = read_now(variables)
+    variables = {v._id: v for r in rules for v in r.variables}
+    now = read_now(tuple(variables.values()))
+    read = {i: len(inputs) + k for k, i in enumerate(variables)}
     again = followed([*inputs, *now, *seeds])
     if again:  # of what was saved, it needs only what Python said
         saved = [[mine[k] for k in r.told] for r, mine in zip(rules, saved, strict=True)]
@@ -129,7 +130,7 @@ def _pull(
 
         def run(*xs: Any) -> list[Any]:
             mine = [xs[n + active.index(places[b][k])] for k in rule.active]
-            mine[:0] = [xs[len(inputs) + variables.index(v)] for v in rule.variables]
+            mine[:0] = [xs[read[v._id]] for v in rule.variables]
             start = n + m + sum(map(len, saved[:b]))
             extra = xs[start : start + len(saved[b])]
             if again:
