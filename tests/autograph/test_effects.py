@@ -393,3 +393,30 @@ def test_a_list_changed_behind_its_name_is_refused() -> None:
 
     with pytest.raises(TypeError, match=r"`items` is changed in the `for` at line \d+ behind its"):
         f(tf.constant(3))
+
+
+def appended_before_and_after(x: Any) -> Any:
+    items = [x * 2.0]
+    for i in tf.range(3):
+        items.append(x * tf.cast(i, x.dtype))  # noqa: PERF401  # the loop is the point
+    items.append(x * x)
+    for _ in tf.range(2):
+        items.append(x * 3.0)  # noqa: PERF401  # and so it is here
+    items.append(items[-1] * x)
+    return tf.reduce_sum(tf.stack(items) ** 2)
+
+
+@pytest.mark.parametrize("jit", [None, True])
+def test_derivatives_by_a_list_that_goes_on_growing_after_a_loop(jit: Any) -> None:
+    def orders(f: Any) -> list[float]:
+        x = tf.constant(0.6, tf.float64)
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = f(x)
+            g = inner.gradient(y, x)
+        return [float(y), float(g), float(outer.gradient(g, x))]
+
+    found = orders(tf.function(appended_before_and_after, jit_compile=jit))
+    assert found == pytest.approx(orders(appended_before_and_after))

@@ -22,6 +22,7 @@ from wengert.graph.passes import FUSED
 from wengert.graph.records import Node
 from wengert.ops.create import zeros_like
 from wengert.ops.extent import extent
+from wengert.ops.padding import pad
 from wengert.ops.row_list import Rows, as_rows, increased, joined, outside, readable, row
 
 
@@ -102,9 +103,10 @@ def _any_written(rows: Rows) -> bool:
 
 def _infer_write(buffer: Spec, i: Spec, x: Spec, grows: bool, even: bool) -> Spec:
     if x.shape is None:
-        return Spec(buffer.shape if even else None, buffer.dtype)
+        row = _row(buffer) if even else None
+        return _of_rows(None if grows else _count(buffer), row, buffer.dtype)
     row = x.shape if even or buffer.shape is None else join(buffer.shape[1:], x.shape)
-    return _of_rows(_count(buffer), row, buffer.dtype)
+    return _of_rows(None if grows else _count(buffer), row, buffer.dtype)
 
 
 def _lower_write(buffer: Any, i: Any, x: Any, grows: bool, even: bool) -> Any:
@@ -112,6 +114,9 @@ def _lower_write(buffer: Any, i: Any, x: Any, grows: bool, even: bool) -> Any:
         buffer = buffer.buffer(x.shape)
     if x.shape != buffer.shape[1:]:
         raise NotFixed("the elements of a TensorArray have different shapes")
+    if grows and isinstance(i, np.ndarray) and int(i) >= buffer.shape[0]:
+        more = int(i) + 1 - buffer.shape[0]
+        buffer = lax.concatenate([buffer, lax.full((more, *x.shape), 0, buffer.dtype)], 0)
     count = buffer.shape[0]
     fail_if(lambda: (i < 0) | (i >= count))
     return lax.dynamic_update_index_in_dim(buffer, x, i, 0) if count else buffer
@@ -290,11 +295,20 @@ def _stack_kernel(buffer: Any, count: int | None, name: str) -> np.ndarray:
 def _lower_stack(buffer: Any, count: int | None, name: str) -> Any:
     if isinstance(buffer, Blank):
         raise NotFixed("a TensorArray is stacked that nobody has written")
-    return buffer
+    if count is None or is_symbol(count) or buffer.shape[0] <= count:
+        return buffer
+    return lax.slice_in_dim(buffer, 0, count)
 
 
 def _infer_stack(buffer: Spec, count: int | None, name: str) -> Spec:
     return buffer if count is None else _of_rows(count, _row(buffer), buffer.dtype)
+
+
+def _stack_grad(g: Any, buffer_shape: Any, count: int | None) -> Any:
+    if count is not None and type(buffer_shape) is tuple:  # of the rows that were cut off, zeros
+        none = [(0, 0)] * (g._array.ndim - 1)
+        g = pad(g, [(0, buffer_shape[0] - g._array.shape[0]), *none])
+    return apply(UNSTACK_ROWS, g)
 
 
 STACK_ROWS = Op(
@@ -303,7 +317,7 @@ STACK_ROWS = Op(
     kernel=_stack_kernel,
     infer=_infer_stack,
     lower=_lower_stack,
-    grad=lambda g: apply(UNSTACK_ROWS, g),
+    grad=_stack_grad,
     folds=False,
     register=False,
 )
