@@ -170,6 +170,53 @@ def test_a_tensor_of_unknown_size(python: Any, kind: Any, line: str, text: str) 
     refused(kind, text, line, lambda: f(tf.ones([2])))
 
 
+def made(x: Any) -> Any:
+    return tf.zeros([x.shape[0], 2])
+
+
+def shaped(x: Any) -> Any:
+    return tf.zeros(x.shape)
+
+
+def padded(x: Any) -> Any:
+    return tf.pad(x, [[0, x.shape[0]]])
+
+
+def divided(x: Any) -> Any:
+    return x / x.shape[0]
+
+
+_OPEN = "For a size that is None while tracing use tf.shape(x)[i]."
+
+
+@pytest.mark.parametrize(
+    ("python", "line", "text"),
+    [
+        (
+            made, "return tf.zeros([x.shape[0], 2])",
+            f"zeros: `shape` must be a list of whole numbers; got [None, 2]. {_OPEN}",
+        ),
+        (
+            shaped, "return tf.zeros(x.shape)",
+            f"zeros: `shape` must be a list of whole numbers; got TensorShape([None]). {_OPEN}",
+        ),
+        (
+            padded, "return tf.pad(x, [[0, x.shape[0]]])",
+            f"pad: `paddings` must be whole numbers; got [[0, None]]. {_OPEN}",
+        ),
+        (
+            divided, "return x / x.shape[0]",
+            "convert_to_tensor: None is not a tensor. Was a `return` forgotten, or is it a size "
+            "that is not known while tracing? Then use tf.shape(x)[i].",
+        ),
+    ],
+    ids=["size", "shape", "padding", "number"],
+)  # fmt: skip
+def test_a_size_that_a_trace_does_not_know(python: Any, line: str, text: str) -> None:
+    f = function(python, input_signature=[spec(None)])
+    refused(ValueError, text, line, lambda: f(tf.ones([2])))
+
+
 # Tensors that left their trace.
 
 

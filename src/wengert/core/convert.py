@@ -16,6 +16,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
+from wengert.core.context import executing_eagerly
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, invalid_dtype
@@ -167,12 +168,17 @@ def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) 
     if hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype, hint)
     if value is None:
-        raise at_site(
-            ValueError("convert_to_tensor: None is not a tensor. Was a `return` forgotten?")
-        )
+        raise at_site(ValueError(_none_text()))
     if hasattr(value, "__dlpack__"):
         return _from_numpy(np.from_dlpack(source), dtype, hint)
     return _from_python(value, dtype, hint)
+
+
+def _none_text() -> str:
+    found = "convert_to_tensor: None is not a tensor. Was a `return` forgotten"
+    if executing_eagerly():
+        return f"{found}, or is it the gradient by something that the target does not depend on?"
+    return f"{found}, or is it a size that is not known while tracing? Then use tf.shape(x)[i]."
 
 
 def _from_numpy(array: np.ndarray, dtype: DType | None, hint: DType | None) -> np.ndarray:

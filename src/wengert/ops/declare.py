@@ -271,6 +271,16 @@ def _static_or_none(name: str, value: Any) -> Any:
         return None
 
 
+def about_none(value: Any) -> str:
+    """What to do about `None` among sizes, which in a trace is one that nobody knows yet."""
+    if isinstance(value, shapes.TensorShape):
+        value = value.as_list() if value.rank is not None else [None]
+    parts = value if _is_list(value) else () if executing_eagerly() else (value,)
+    if not any(n is None for p in parts for n in (p if _is_list(p) else (p,))):
+        return ""
+    return "For a size that is None while tracing use tf.shape(x)[i]."
+
+
 def static_tuple(name: str, value: Any, what: str = "shape") -> tuple[int, ...]:
     """Like `static`, for the argument `what`: a flat list, or a single number as a tuple of one."""
     if type(value) is int:
@@ -279,7 +289,8 @@ def static_tuple(name: str, value: Any, what: str = "shape") -> tuple[int, ...]:
     if isinstance(found, int | Dim):
         return (found,)  # type: ignore[return-value]  # an unknown size acts as a number
     if found is None or not _NUMBER.issuperset(map(type, found)):
-        raise invalid_dtype(name, f"`{what}` must be a list of whole numbers", value)
+        help = about_none(value)
+        raise invalid_dtype(name, f"`{what}` must be a list of whole numbers", value, help=help)
     return found
 
 
@@ -289,7 +300,8 @@ def static_int(name: str, value: Any, what: str = "axis") -> int:
         return value
     found = _static_or_none(name, value)
     if not isinstance(found, int | Dim):
-        raise invalid_dtype(name, f"`{what}` must be one whole number", value)
+        help = "" if what == "axis" else about_none(value)
+        raise invalid_dtype(name, f"`{what}` must be one whole number", value, help=help)
     return found  # type: ignore[return-value]  # an unknown number acts as a number
 
 

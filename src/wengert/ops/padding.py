@@ -10,10 +10,10 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import negative
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.declare import is_dynamic, of_length, static
+from wengert.ops.declare import about_none, is_dynamic, of_length, static
 from wengert.ops.shaping import stop_gradient
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
@@ -193,6 +193,9 @@ def pad(
         not isinstance(p, tuple) or len(p) != 2 or any(map(negative, p)) for p in pairs
     ):
         raise invalid("pad", f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}")
+    if any(n is None for p in pairs for n in p):
+        rule = "`paddings` must be whole numbers"
+        raise invalid_dtype("pad", rule, paddings, help=about_none(paddings))
     kind = mode.upper() if isinstance(mode, str) else mode
     if kind == "CONSTANT":
         if is_dynamic(constant_values):
