@@ -252,3 +252,19 @@ def test_attributes_of_tensors_are_found_on_the_class() -> None:
     assert not any(hasattr(kind, "__getattr__") for kind in (tf.Tensor, tf.Variable))
     with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'mena'"):
         tf.constant([1.0]).mena()  # type: ignore[attr-defined]  # not there
+
+
+def test_what_only_variables_or_other_libraries_have_is_refused_with_a_remedy() -> None:
+    x, v = tf.constant([1.0, 2.0]), tf.Variable(1.0)
+    for owner, name, part in [
+        (x, "assign_sub", r"`v = v - x` makes one of a variable"),
+        (x, "backward", r"Gradients come from tf\.GradientTape"),
+        (v, "grad", r"Gradients come from tf\.GradientTape"),
+        (x, "detach", r"tf\.stop_gradient"),
+        (v, "view", r"tf\.reshape"),
+    ]:
+        assert not hasattr(owner, name)
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'.*{part}") as caught:
+            getattr(owner, name)
+        assert "getattr(owner, name)" in caught.value.__notes__[0]
+    assert v.assign_sub(1.0).numpy() == 0

@@ -1,7 +1,8 @@
 """NumPy's array methods on tensors, so that what a NumPy function returns can be used as an array.
 
 `np.argmax(logits, 1)` is a tensor here, and programs go on with `.astype(int)` or `.mean()`. Where
-there is an operation of that meaning it is used, so tapes see it.
+there is an operation of that meaning it is used, so tapes see it. What other libraries' tensors
+have, or only variables, and these have not, is refused with what to write.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core.errors import at_site
 from wengert.core.tensor import Tensor
+from wengert.core.variable import Variable
 from wengert.ops.declare import is_dynamic
 
 _SAME_AS_FUNCTION = frozenset(
@@ -76,6 +79,35 @@ _PROPERTIES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+_NEVER_CHANGE = (
+    "Tensors never change, and `v = v - x` makes one of a variable; keep the tf.Variable."
+)
+_BY_TAPE = "Gradients come from tf.GradientTape: tape.gradient(target, sources)."
+_ABSENT = {
+    "assign": _NEVER_CHANGE,
+    "assign_add": _NEVER_CHANGE,
+    "assign_sub": _NEVER_CHANGE,
+    "backward": _BY_TAPE,
+    "grad": _BY_TAPE,
+    "requires_grad": f"{_BY_TAPE} It follows variables, and what tape.watch was told.",
+    "detach": "Use tf.stop_gradient(x), or x.numpy() for an array.",
+    "view": "Use tf.reshape(x, shape).",
+    "permute": "Use tf.transpose(x, order).",
+    "unsqueeze": "Use tf.expand_dims(x, axis) or x[tf.newaxis].",
+    "eval": "It has its value already: x.numpy().",
+}
+
+
+def _refused(kind: str, name: str, help: str) -> property:
+    """An attribute that is not there, for `hasattr` too, and says what to write instead."""
+
+    def read(self: Any) -> Any:
+        text = f"{kind!r} object has no attribute {name!r}. {help}"
+        raise at_site(AttributeError(text))
+
+    return property(read)
+
+
 def _same_as(name: str) -> Callable[..., Any]:
     """The function of that name as a method."""
 
@@ -94,3 +126,7 @@ for _name, _function in _METHODS.items():
     setattr(Tensor, _name, _function)
 for _name, _function in _PROPERTIES.items():
     setattr(Tensor, _name, property(_function))
+for _name, _help in _ABSENT.items():
+    setattr(Tensor, _name, _refused("Tensor", _name, _help))
+    if not hasattr(Variable, _name):
+        setattr(Variable, _name, _refused("Variable", _name, _help))
