@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -162,3 +163,116 @@ def test_an_optional_is_carried_through_a_loop():
 
     assert int(total(iter(tf.data.Dataset.range(5)))) == 10
     assert int(total(iter(tf.data.Dataset.range(0)))) == 0
+
+
+def _total(dataset: Any) -> Any:
+    found = tf.constant(0.0)
+    for x in dataset:
+        found += tf.reduce_sum(x)
+    return found
+
+
+def _float(x: Any) -> Any:
+    return tf.cast(x, tf.float32)
+
+
+def _by_helper(x: Any) -> Any:
+    def scaled(e: Any) -> Any:
+        return x * _float(e)
+
+    return _total(tf.data.Dataset.range(4).map(lambda e: scaled(e) + 1.0))
+
+
+def _by_recursion(x: Any) -> Any:
+    def times(e: Any, n: int = 2) -> Any:
+        return e * x if n == 0 else times(e, n - 1)
+
+    return _total(tf.data.Dataset.range(3).map(lambda e: times(_float(e))))
+
+
+def _in_a_loop(x: Any) -> Any:
+    found = tf.constant(0.0)
+    for i in tf.range(3):
+        y = x * _float(i)
+        for e in tf.data.Dataset.range(3).map(lambda e: _float(e) * y):  # noqa: B023  # at once
+            found += e
+    return found
+
+
+def _in_a_branch(x: Any) -> Any:
+    if x > 2.5:
+        return _total(tf.data.Dataset.range(3).map(lambda e: _float(e) * x))
+    return x
+
+
+def _in_containers(x: Any) -> Any:
+    p = {"a": [x, x + 1.0]}
+    return _total(tf.data.Dataset.range(3).map(lambda e: _float(e) * p["a"][0] + p["a"][1]))
+
+
+def _in_datasets_of_datasets(x: Any) -> Any:
+    inner = lambda e: tf.data.Dataset.range(e + 1).map(lambda k: x * _float(k))
+    return _total(tf.data.Dataset.range(3).interleave(inner, cycle_length=2))
+
+
+def _bound_anew(x: Any) -> Any:
+    dataset = tf.data.Dataset.range(4).map(lambda e: x * _float(e))
+    taken = _total(dataset)
+    x = x + 100.0
+    return taken + 0.0 * x
+
+
+def _partial(x: Any) -> Any:
+    return _total(tf.data.Dataset.range(3).map(functools.partial(lambda a, e: a * _float(e), x)))
+
+
+RANGE = tf.data.Dataset.range
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [
+        (lambda x: _total(RANGE(4).map(lambda e: x * _float(e))), [12.0, 18.0]),
+        (lambda x: _total(RANGE(4).map(lambda e, x=x: x * _float(e))), [12.0, 18.0]),
+        (lambda x: _total(RANGE(9).map(lambda e: _float(e) * x, 3).batch(2)), [72.0, 108.0]),
+        (lambda x: _total(RANGE(9).take_while(lambda e: _float(e) < x).map(_float)), [1.0, 3.0]),
+        (lambda x: _total(RANGE(6).filter(lambda e: _float(e) > x).map(_float)), [12.0, 9.0]),
+        (lambda x: _total(RANGE(4).scan(0.0, lambda s, e: (s + x, s * _float(e)))), [28.0, 42.0]),
+        (
+            lambda x: RANGE(3).map(lambda e: _float(e) * x).reduce(x, lambda s, e: s * x + e),
+            [24, 96],
+        ),
+        (lambda x: RANGE(1).map(lambda e: _float(e) + x).get_single_element(), [2.0, 3.0]),
+        (_by_helper, [16.0, 22.0]),
+        (_by_recursion, [6.0, 9.0]),
+        (_in_a_loop, [18.0, 27.0]),
+        (_in_a_branch, [2.0, 9.0]),
+        (_in_containers, [15.0, 21.0]),
+        (_in_datasets_of_datasets, [8.0, 12.0]),
+        (_partial, [6.0, 9.0]),
+        (_bound_anew, [12.0, 18.0]),
+    ],
+)
+def test_functions_of_datasets_close_over_tensors_of_the_function(
+    function: Any, values: list[float]
+) -> None:
+    traced = tf.function(function)
+    assert [float(traced(tf.constant(v))) for v in (2.0, 3.0)] == values
+
+
+def test_what_a_function_of_a_dataset_writes_to_is_shared() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        calls = 0
+
+        def scaled(e: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            return x * _float(e)
+
+        dataset = RANGE(3).map(scaled)
+        return _total(dataset), tf.numpy_function(lambda: np.int64(calls), [], tf.int64)
+
+    total, calls = f(tf.constant(2.0))
+    assert float(total) == 6.0
+    assert int(calls) >= 3

@@ -27,6 +27,7 @@ from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.data import keys
+from wengert.data.captures import captured
 from wengert.data.plan import Plan, Run
 from wengert.data.structure import join, map_spec, normalize, spec_of
 
@@ -44,6 +45,7 @@ class UserFunction:
         self.site = sites.caller()
         self.key = keys.step_key(step, None) if keys.seeded() else None
         self.reads: bool | None = None  # whether it uses variables, where a trace has shown it
+        self.captured = captured(function)  # tensors of a trace that it closes over
 
     def uses_variables(self) -> bool:
         """Whether it uses variables, or seems to by the names it speaks of."""
@@ -51,14 +53,31 @@ class UserFunction:
 
     def __call__(self, element: Any, draws: Any = None) -> Any:
         """The result for one element, as an element."""
-        return _call_user(self, element if type(element) is tuple else (element,), draws)
+        function = self.function
+        if self.captured is not None and draws is not None:
+            function, draws = draws
+        given = element if type(element) is tuple else (element,)
+        return _call_user(self, function, given, draws)
 
     def draws(self, run: Run) -> Iterator[Any]:
-        """The random keys of one call after the other, in one iteration."""
-        if self.key is None:
-            return repeat(None)
+        """The random keys of one call after the other, in one iteration.
+
+        Beside them stands the function to call, where it needs values that the iteration has.
+        """
         key = self.key
-        return (keys.Draws(key, number) for number in run.calls.setdefault(self, count()))
+        found: Iterator[Any] = repeat(None)
+        if key is not None:
+            found = (keys.Draws(key, number) for number in run.calls.setdefault(self, count()))
+        if self.captured is None:
+            return found
+        return zip(repeat(self.captured.filled(run.handed[self.captured])), found)
+
+    def _first_draws(self) -> Any:
+        """What a call on a sample gets."""
+        draws = keys.Draws(self.key or 0, 0)
+        if self.captured is None:
+            return draws
+        return self.captured.filled(self.captured.samples()), draws
 
     def probe(self, plan: Plan, *before: Any) -> tuple[Any, Any]:
         """Spec and sample of what the function makes of a plan's elements.
@@ -67,7 +86,7 @@ class UserFunction:
         stays open where it shows: the function is called a second time with longer samples.
         """
         sample = plan.sample()
-        draws = keys.Draws(self.key or 0, 0)
+        draws = self._first_draws()
         call = (lambda x: self((*before, x), draws)) if before else (lambda x: self(x, draws))
         result = call(sample)
         spec = spec_of(result)
@@ -82,7 +101,7 @@ class UserFunction:
     def try_out(self, plan: Plan, *before: Any) -> None:
         """Calls the function on a sample of a plan's elements, for its errors."""
         sample = plan.sample()
-        self((*before, sample) if before else sample, keys.Draws(self.key or 0, 0))
+        self((*before, sample) if before else sample, self._first_draws())
 
 
 def _mentions_variables(function: Any) -> bool:
@@ -94,21 +113,21 @@ def _mentions_variables(function: Any) -> bool:
     return any(isinstance(x, Variable) or hasattr(x, "trainable_variables") for x in named)
 
 
-def _call_user(function: UserFunction, arguments: tuple[Any, ...], draws: Any) -> Any:
+def _call_user(function: UserFunction, call: Any, arguments: tuple[Any, ...], draws: Any) -> Any:
     """Calls the user's function on tensors; whatever tapes and graphs there are see nothing."""
     if context.get_state() is None:
-        return _called(function, arguments, draws)
+        return _called(function, call, arguments, draws)
     with context.using(context.State()):
-        return _called(function, arguments, draws)
+        return _called(function, call, arguments, draws)
 
 
-def _called(function: UserFunction, arguments: tuple[Any, ...], draws: Any) -> Any:
+def _called(function: UserFunction, call: Any, arguments: tuple[Any, ...], draws: Any) -> Any:
     try:
         if draws is None:
-            result = function.function(*arguments)
+            result = call(*arguments)
         else:
             with replay.replaying(draws):
-                result = function.function(*arguments)
+                result = call(*arguments)
         return as_element(function.step, result)
     except (StopIteration, OutOfRangeError) as error:
         # These would be taken for the end of the dataset.

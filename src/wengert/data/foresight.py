@@ -32,7 +32,7 @@ def foreseen(function: UserFunction, plan: Plan, *before: Any) -> Any:
     if not all(map(_can_be_traced, nest.flatten(spec))):
         return None
     try:
-        return _traced(function, spec, function.function)
+        return _traced(function, spec, lambda call: call)
     except Exception as error:
         if _asks_for_values(error):
             return None
@@ -48,17 +48,18 @@ def announced(function: UserFunction, plan: Plan) -> Any:
     """
     if not plan.settled or not all(map(_can_be_traced, nest.flatten(plan.spec))):
         return None
-    return _announced(function, plan.spec, function.function)
+    return _announced(function, plan.spec, lambda call: call)
 
 
 def announced_of_groups(function: UserFunction, window: Any) -> Any:
     """The same for a function of a key and a dataset, of which `window` is an empty one."""
-    return _announced(function, TensorSpec((), int64), lambda key: function.function(key, window))
+    by_key = lambda call: lambda key: call(key, window)
+    return _announced(function, TensorSpec((), int64), by_key)
 
 
-def _announced(function: UserFunction, spec: Any, call: Callable[..., Any]) -> Any:
+def _announced(function: UserFunction, spec: Any, form: Callable[..., Any]) -> Any:
     try:
-        found = _traced(function, spec, call)
+        found = _traced(function, spec, form)
     except Exception:
         return None
     return getattr(found, "element_spec", None)
@@ -68,15 +69,20 @@ def _can_be_traced(spec: Any) -> bool:
     return isinstance(spec, TensorSpec | CompositeSpec | NoneTensorSpec)
 
 
-def _traced(function: UserFunction, spec: Any, call: Callable[..., Any]) -> Any:
+def _traced(function: UserFunction, spec: Any, form: Callable[..., Any]) -> Any:
+    """The spec of the results of the function, in the form that takes elements of a spec."""
     given = nest.map_structure(lambda s: None if isinstance(s, NoneTensorSpec) else s, spec)
     arguments = given if type(given) is tuple else (given,)
+    own, outer = len(arguments), function.captured
+    arguments = (*arguments, *(outer.specs if outer is not None else ()))
     found: Any = None
 
     def watched(*args: Any) -> None:
         nonlocal found
+        call = function.function if outer is None else outer.filled(args[own:])
         # A function of a dataset may change the dict that it is given.
-        found = spec_of(as_element(function.step, call(*nest.map_structure(lambda x: x, args))))
+        element = nest.map_structure(lambda x: x, args[:own])
+        found = spec_of(as_element(function.step, form(call)(*element)))
 
     with context.using(context.State()):
         pairs = [(f"args[{k}]", x) for k, x in enumerate(arguments)]

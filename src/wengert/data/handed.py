@@ -19,6 +19,7 @@ from wengert.core.apply import wrap
 from wengert.core.errors import NotFoundError, invalid
 from wengert.core.symbolic import SymbolicTensor
 from wengert.data.calls import UserFunction
+from wengert.data.captures import Captured
 from wengert.data.options import Options
 from wengert.data.plan import Plan, Run
 from wengert.functions.signature import Same
@@ -80,6 +81,15 @@ class Handed(Plan):
         super().__init__()
         self.facts, self.number = facts, number
 
+    @property
+    def tensors(self) -> list[Any]:
+        """What a graph passes for it."""
+        return [self.number]
+
+    def found(self, number: Any) -> Any:
+        """The dataset of one call."""
+        return found(number)
+
     def start(self, run: Run) -> Iterator[Any]:
         return run.handed[self]._plan.start(run)
 
@@ -96,9 +106,11 @@ class Handed(Plan):
         return self.facts.options
 
 
-def handed_in(plan: Plan) -> list[Handed]:
-    """The arguments that a plan is made of, each once."""
-    found = [plan] if isinstance(plan, Handed) else []
+def handed_in(plan: Plan) -> list[Handed | Captured]:
+    """The arguments that a plan is made of, each once, and what its functions close over."""
+    found: list[Handed | Captured] = [plan] if isinstance(plan, Handed) else []
+    own = [x.captured for x in vars(plan).values() if isinstance(x, UserFunction)]
+    found += [x for x in own if x is not None]
     for one in plan.inputs:
         found += [h for h in handed_in(one) if h not in found]
     return found

@@ -28,7 +28,7 @@ class Run:
 
     def __init__(self, options: Options, handed: dict[Any, Any] | None = None) -> None:
         self.options = options
-        self.handed = handed or {}  # the datasets that a function was given
+        self.handed = handed or {}  # the datasets and tensors that a function was given
         self.calls: dict[Any, count[int]] = {}
 
     def inner(self) -> Run:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from wengert.composite.forms import Form
@@ -126,7 +127,7 @@ def started(dataset: Any, iterate: Callable[..., Any]) -> TracedIterator:
             _started.popitem(last=False)
         return [number]
 
-    inputs = [argument.number for argument in arguments]
+    inputs = _tensors(arguments)
     number = _called("iterate", call, inputs, [TensorSpec((), "int64")])[0]
     return TracedIterator(dataset.element_spec, number, handed.uses_variables(plan))
 
@@ -146,7 +147,7 @@ def bound(dataset: Any) -> Any:
         kept.append(new)
         return [handed.number_of(new)]
 
-    inputs = [argument.number for argument in arguments]
+    inputs = _tensors(arguments)
     return _called("dataset", call, inputs, [TensorSpec((), "int64")])[0]
 
 
@@ -184,9 +185,15 @@ def made_of_rows(make: Callable[[Any], Any], value: Any) -> handed.Handed:
     return made(make, value, spec, sizes.pop() if len(sizes) == 1 else UNKNOWN_CARDINALITY)
 
 
-def _given(arguments: list[Any], numbers: Any) -> dict[Any, Any]:
-    """The datasets of a call, by what stood for them in the trace."""
-    return {a: handed.found(n) for a, n in zip(arguments, numbers, strict=True)}
+def _tensors(arguments: list[Any]) -> list[Any]:
+    """What a graph passes for arguments."""
+    return [t for argument in arguments for t in argument.tensors]
+
+
+def _given(arguments: list[Any], values: Any) -> dict[Any, Any]:
+    """The datasets and tensors of a call, by what stood for them in the trace."""
+    left = iter(values)
+    return {a: a.found(*islice(left, len(a.tensors))) for a in arguments}
 
 
 def ended(number: Any) -> None:
@@ -202,7 +209,7 @@ def single(dataset: Any) -> Any:
     def call(*numbers: Any) -> list[Any]:
         return form.apart(dataset._single(_given(arguments, numbers)))
 
-    inputs = [argument.number for argument in arguments]
+    inputs = _tensors(arguments)
     variables = handed.uses_variables(dataset._plan)
     return form.together(_called("get_single_element", call, inputs, form.parts, variables))
 
@@ -211,11 +218,14 @@ def reduced(dataset: Any, state: Any, spec: Any, function: UserFunction) -> Any:
     """`Dataset.reduce` when the function runs."""
     form = Form("reduce", spec)
     arguments = handed.handed_in(dataset._plan)
+    if function.captured is not None:
+        arguments = [*arguments, function.captured]
+    inputs = _tensors(arguments)
     variables = function.uses_variables() or handed.uses_variables(dataset._plan)
 
     def call(*parts: Any) -> list[Any]:
-        numbers, first = parts[: len(arguments)], form.together(list(parts[len(arguments) :]))
-        return form.apart(dataset._reduced(first, function, _given(arguments, numbers)))
+        given, first = parts[: len(inputs)], form.together(list(parts[len(inputs) :]))
+        return form.apart(dataset._reduced(first, function, _given(arguments, given)))
 
-    inputs = [*[argument.number for argument in arguments], *form.apart(state)]
-    return form.together(_called("reduce", call, inputs, form.parts, variables))
+    start = form.apart(state)
+    return form.together(_called("reduce", call, [*inputs, *start], form.parts, variables))
