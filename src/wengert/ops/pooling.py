@@ -141,12 +141,11 @@ def _lower_first(x: Any, shape: Any, at: dict[str, Any]) -> Any:
     of its uses, each time rounded otherwise, and then none need equal a maximum found elsewhere.
     """
     starts = list(offsets(at["window"], at["dilations"]))
-    best = strided(x, starts[0], shape, at["strides"])
-    first = lax.full(best.shape, np.int8(0))
-    for number, start in enumerate(starts[1:], 1):
+    best = strided(x, starts[-1], shape, at["strides"])
+    first = lax.full(best.shape, np.int8(len(starts) - 1))
+    for number, start in reversed(list(enumerate(starts[:-1]))):
         part = strided(x, start, shape, at["strides"])
-        above = lax.bitwise_or(lax.gt(part, best), lax.ne(part, part))
-        wins = lax.bitwise_and(above, lax.eq(best, best))
+        wins = lax.bitwise_or(lax.ge(part, best), lax.ne(part, part))
         best = lax.select(wins, part, best)
         first = lax.select(wins, lax.full_like(first, number), first)
     return first
