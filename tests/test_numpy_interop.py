@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import io
+import pydoc
 from typing import Any
 
 import numpy as np
@@ -268,3 +269,21 @@ def test_what_only_variables_or_other_libraries_have_is_refused_with_a_remedy() 
             getattr(owner, name)
         assert "getattr(owner, name)" in caught.value.__notes__[0]
     assert v.assign_sub(1.0).numpy() == 0
+
+
+def test_a_tensor_may_be_given_what_it_lacks() -> None:
+    x = tf.constant([1.0])
+    assert not hasattr(x, "grad")
+    x.grad = 3  # type: ignore[attr-defined]  # as some programs do
+    assert x.grad == 3
+    v = tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def f() -> None:
+        v[1:].assign([5.0, 6.0])
+        v[: tf.shape(v)[0] - 2].assign_add([1.0])
+
+    f()
+    assert v.numpy().tolist() == [2.0, 5.0, 6.0]
+    help_text = pydoc.render_doc(tf.Tensor)
+    assert "An immutable array" in help_text

@@ -98,14 +98,17 @@ _ABSENT = {
 }
 
 
-def _refused(kind: str, name: str, help: str) -> property:
-    """An attribute that is not there, for `hasattr` too, and says what to write instead."""
+class _Absent:
+    """An attribute that is not there, for `hasattr` too, and says what to write instead.
 
-    def read(self: Any) -> Any:
-        text = f"{kind!r} object has no attribute {name!r}. {help}"
-        raise at_site(AttributeError(text))
+    An object may be given it all the same, as a slice of a variable in a trace is.
+    """
 
-    return property(read)
+    def __init__(self, kind: str, name: str, help: str) -> None:
+        self._text = f"{kind!r} object has no attribute {name!r}. {help}"
+
+    def __get__(self, holder: Any, kind: Any = None) -> Any:
+        raise at_site(AttributeError(self._text))
 
 
 def _same_as(name: str) -> Callable[..., Any]:
@@ -127,6 +130,6 @@ for _name, _function in _METHODS.items():
 for _name, _function in _PROPERTIES.items():
     setattr(Tensor, _name, property(_function))
 for _name, _help in _ABSENT.items():
-    setattr(Tensor, _name, _refused("Tensor", _name, _help))
+    setattr(Tensor, _name, _Absent("Tensor", _name, _help))
     if not hasattr(Variable, _name):
-        setattr(Variable, _name, _refused("Variable", _name, _help))
+        setattr(Variable, _name, _Absent("Variable", _name, _help))
