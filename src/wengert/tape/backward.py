@@ -3,7 +3,8 @@
 An entry is a tuple (op, plan, in_ids, out_ids, inputs, outs, shapes, attrs, site, specs, None),
 where `inputs` and `outs` hold only what the rules read; an operation on one or two tensors without
 attributes has the short form (op, plan, x_id, y_id, out_id, x, y, out, shapes, site), with `NO_ID`
-for the second of one. The loop owns the chores: un-broadcasting, conjugation for complex numbers, arity checks, accumulation,
+for the second of one; if `plan.one` names the only input with a rule, `shapes` is the shape of that
+input. The loop owns the chores: un-broadcasting, conjugation for complex numbers, arity checks, accumulation,
 and skipping what no source needs.
 """
 
@@ -41,6 +42,8 @@ def full_form(entry: Entry) -> Entry:
         return entry
     op, plan, i, j, out_id, x, y, out, shapes, site = entry
     ids, inputs = ((i,), (x,)) if j == NO_ID else ((i, j), (x, y))
+    if plan.one is not None and shapes is not None:
+        shapes = (shapes, shapes)
     return op, plan, ids, out_id, inputs, (out,), shapes, _NONE, site, None, None
 
 
@@ -68,6 +71,7 @@ def walk(
     alone = plain and not state.listeners and state.graph is None
     held = 0  # the tensor whose gradient is in hand: an array that nobody else has; 0 for none
     hand: Any = None
+    extent: Any = None  # the shape of what is in hand, if known
     try:
         for k in range(count - 1, -1, -1):
             entry = entries.pop() if release else entries[k]
@@ -79,6 +83,7 @@ def walk(
                     g = hand
                     held = 0
                 else:
+                    extent = None
                     if held:
                         grads[held] = hand
                         held = 0
@@ -88,8 +93,8 @@ def walk(
                     if out_id in sources:
                         grads[out_id] = g
                 one = plan.one
-                if one is not None and shapes is None and alone and type(g) is ndarray:
-                    # One rule and no chores, on a plain array.
+                if one is not None and alone and type(g) is ndarray:
+                    # One rule, on a plain array.
                     i, direct, scale = one
                     key = y_id if i else x_id
                     if needed is None or key in needed:
@@ -97,6 +102,7 @@ def walk(
                             try:
                                 if scale is None:
                                     mine = False
+                                    extent = None
                                     g = direct(g, x, y, out)
                                 elif mine:
                                     scale(g, (x if i else y)._array, g)
@@ -108,6 +114,12 @@ def walk(
                                     g = _calmly(direct, g, x, y, out)
                             if type(g) is not ndarray:
                                 g = np.asarray(g)
+                        if shapes is not None:
+                            if extent is None:
+                                extent = g.shape
+                            if shapes != extent:
+                                g = np.asarray(SUM_TO.kernel(g, shape=shapes))
+                                mine = False
                         if key in grads:
                             g = accumulate(grads[key], g)
                             mine = False
@@ -120,6 +132,8 @@ def walk(
                             grads[key] = g
                     continue
                 if type(g) is not IndexedSlices:
+                    if one is not None and shapes is not None:
+                        shapes = (shapes, shapes)
                     for i, rule in plan.rules:
                         key = y_id if i else x_id
                         if needed is not None and key not in needed:

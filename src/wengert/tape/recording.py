@@ -166,6 +166,10 @@ class Recorder:
         out_id = out._id
         self._tracked.add(out_id)
         keep, _, keep_out = plan.keep2
+        shapes: Any = plan.shapes
+        if shapes is not None:
+            shapes = shape_to_keep(x)
+            shapes = (shapes,) if plan.one is None else shapes
         self._entries.append(
             (
                 op,
@@ -176,7 +180,7 @@ class Recorder:
                 (x if type(x) is Tensor else _present(x)) if keep else None,
                 None,
                 out if keep_out else None,
-                None if plan.shapes is None else (shape_to_keep(x),),
+                shapes,
                 site,
             )
         )
@@ -204,9 +208,12 @@ class Recorder:
             return
         shapes: Any = plan.shapes
         if shapes is not None:
-            shapes = x._array.shape
-            other = y._array.shape
-            shapes = None if shapes == other else (shapes, other)
+            if plan.one is not None:  # only that of the input is needed
+                shapes = (x if key == 5 else y)._array.shape
+            else:
+                shapes = x._array.shape
+                other = y._array.shape
+                shapes = None if shapes == other else (shapes, other)
         out_id = out._id
         tracked.add(out_id)
         keep_x, keep_y, keep_out = plan.keep2
