@@ -48,12 +48,13 @@ def _relu(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
 
 
 def _relu_grad(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
-    zero = np.zeros((), specs[0].dtype.np)
+    dtype = specs[0].dtype.np
+    zero = np.zeros((), dtype)
     if specs[0] != specs[1] or specs[0].dtype.name not in _WIDE:
         return None
     return _new(
-        lambda g, y: np.multiply(g, np.greater(y, zero)),
-        lambda g, y, out: np.multiply(g, np.greater(y, zero), out=out),
+        lambda g, y: np.multiply(g, np.greater(y, zero).astype(dtype)),
+        lambda g, y, out: np.multiply(g, np.greater(y, zero).astype(dtype), out=out),
     )
 
 
