@@ -93,7 +93,7 @@ def walk(
                     if out_id in sources:
                         grads[out_id] = g
                 one = plan.one
-                if one is not None and alone and type(g) is ndarray:
+                if one is not None and (mine or (alone and type(g) is ndarray)):
                     # One rule, on a plain array.
                     i, direct, scale = one
                     key = y_id if i else x_id
