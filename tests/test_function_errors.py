@@ -845,3 +845,27 @@ def test_an_operation_that_fails_inside_a_host_call_keeps_its_line() -> None:
         lambda: function(lambda x: calling(x, inside, tf.float32))(tf.ones([2])),
     )
     assert re.search(r"  in py_function, called at .*: " + re.escape(_CALLING), error.__notes__[-1])
+
+
+def _counts_rows(x: Any) -> Any:
+    return [x[i] for i in range(x.shape[0])]
+
+
+def _multiplies_a_size(x: Any) -> Any:
+    return tf.reshape(x, (x.shape[0] * 3,))
+
+
+@pytest.mark.parametrize("function", [_counts_rows, _multiplies_a_size])
+def test_python_s_words_on_an_unknown_size_have_a_remedy(function: Any) -> None:
+    open_ = tf.function(function, input_signature=[tf.TensorSpec([None, 3])])
+    with pytest.raises(TypeError) as caught:
+        open_(tf.ones((2, 3)))
+    words = "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+    assert "tf.shape(x)[i]" in words
+
+
+def test_other_faults_with_none_have_no_word_on_sizes() -> None:
+    f = tf.function(lambda x: x + len(None), input_signature=[tf.TensorSpec([3])])  # type: ignore[arg-type]
+    with pytest.raises(TypeError) as caught:
+        f(tf.ones(3))
+    assert not any("tf.shape" in n for n in getattr(caught.value, "__notes__", []))

@@ -70,6 +70,13 @@ def len_(x: Any) -> Any:
 def range_(*args: Any) -> Any:
     """A range; one of the graph where a bound is a tensor."""
     if not any(map(symbolic, args)):
+        if any(a is None for a in args):
+            raise at_site(
+                TypeError(
+                    "range: a bound is None, as a size is that is not known while tracing. "
+                    "Use tf.range(tf.shape(x)[i]), or fix the size in `input_signature`."
+                )
+            )
         return builtins.range(*args)
     start, limit, step = {1: (0, *args, 1), 2: (*args, 1), 3: args}[len(args)]
     return Numbers(start, limit, step)

@@ -234,7 +234,11 @@ def trace(
     with using(State((), graph)), drawing.apart():
         new_args, new_kwargs = rebuild_arguments(args, kwargs, leaf)
         with unchanged(name, function, [n for n, _ in args], new_args, new_kwargs):
-            result = function(*new_args, **new_kwargs)
+            try:
+                result = function(*new_args, **new_kwargs)
+            except TypeError as error:
+                _mind_sizes(error, known)
+                raise
         skeleton, values = _results(name, graph, result)
     graph.seal(values)
     graph.end_replays()
@@ -243,6 +247,16 @@ def trace(
     found.specs = known
     found.created = list(creating or ())
     return found
+
+
+def _mind_sizes(error: TypeError, specs: list[Any]) -> None:
+    """Adds a word to Python's own on `None`, where it may be a size that nobody knows yet."""
+    told = hasattr(error, "site") or hasattr(error, "__notes__") or "NoneType" not in str(error)
+    if not told and not all(s.shape.is_fully_defined() for s in specs):
+        error.add_note(
+            "  A size that is not known while tracing is None: use tf.shape(x)[i] for x.shape[i], "
+            "or fix it in `input_signature`."
+        )
 
 
 def rebuild_arguments(args: Any, kwargs: Any, leaf: Any) -> tuple[Any, Any]:
