@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from wengert.core.context import add_listener, remove_listener
+from wengert.core.context import Listener, add_listener, remove_listener
 
 
-class Recorder:
+class Recorder(Listener):
     """Collects (op, inputs, outputs, attrs) of everything inside its `with` block."""
 
     def __init__(self) -> None:
@@ -16,9 +16,6 @@ class Recorder:
 
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
         self.records.append((op, tuple(inputs), tuple(outputs), dict(attrs)))
-
-    def record2(self, op: Any, x: Any, y: Any, out: Any, site: Any) -> None:
-        self.record(op, (x, y), (out,), {}, site)
 
     def __enter__(self) -> Recorder:
         add_listener(self)

@@ -1,10 +1,10 @@
 """The one door: every operation, by whoever called, goes through `apply`.
 
 It runs the NumPy kernel (or hands the operation to the graph being built), makes the result
-tensor with the user's call site, and tells the listeners. `apply1` and `apply2` are the same door
-for one or two tensors without attributes, which is most of what a small program does. The three,
-and infix operators (`ops.operators`), say the same thing in full, since a shared helper would be
-one more Python call per operation.
+tensor with the user's call site, and tells the listeners. `apply1` is the same door for one tensor,
+`apply2` for two without attributes, which is most of what a small program does. The three, and infix
+operators (`ops.operators`), say the same thing in full, since a shared helper would be one more
+Python call per operation.
 """
 
 from __future__ import annotations
@@ -75,18 +75,18 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     return outs
 
 
-def apply1(op: Op, x: Any) -> Any:
-    """`apply` for one tensor and no attributes."""
+def apply1(op: Op, x: Any, **attrs: Any) -> Any:
+    """`apply` for one tensor and one result."""
     state = get_state()
     if state is not None and state.graph is not None:
-        return state.graph.add(op, (x,), {})
+        return state.graph.add(op, (x,), attrs)
     a = x._array
     if a.dtype is not op.usual and a.dtype.num not in op.accepts:
         raise bad_dtype(op, (x,))
     try:
-        result = op.kernel(a)
+        result = op.kernel(a, **attrs) if attrs else op.kernel(a)
     except Exception as error:
-        result = rescue(op, (x,), {}, error)
+        result = rescue(op, (x,), attrs, error)
     if type(result) is not _ndarray:
         result = np.asarray(result)
     if state is None or state.site is None:
@@ -100,8 +100,11 @@ def apply1(op: Op, x: Any) -> Any:
     out._id = new_id()
     out._site = site
     if state is not None:
-        for listener in state.listeners:
-            listener.record(op, (x,), (out,), {}, site)
+        if state.only1 is not None:
+            state.only1(op, x, out, site, attrs)
+        else:
+            for listener in state.listeners:
+                listener.record1(op, x, out, site, attrs)
     return out
 
 
@@ -132,8 +135,8 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
     out._id = new_id()
     out._site = site
     if state is not None:
-        if state.only is not None:
-            state.only(op, x, y, out, site)
+        if state.only2 is not None:
+            state.only2(op, x, y, out, site)
         else:
             for listener in state.listeners:
                 listener.record2(op, x, y, out, site)
@@ -155,8 +158,9 @@ def spec(x: Any) -> Spec:
 
 
 def fits(op: Op, a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether the operation takes two arrays of these dtypes, of which it wants one."""
-    return a.dtype.num == b.dtype.num and a.dtype.num in op.accepts
+    """Whether the operation takes two arrays of these dtypes."""
+    m, n = a.dtype.num, b.dtype.num
+    return m in op.accepts and (m == n or (op.match == () and n in op.accepts))
 
 
 def check_dtypes(op: Op, inputs: tuple[Any, ...]) -> None:

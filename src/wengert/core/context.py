@@ -2,7 +2,7 @@
 
 The state is one immutable-by-convention object in a `ContextVar`, `None` in plain eager code.
 Asynchronous tasks inherit it, new threads start without. Listeners are tapes, forward
-accumulators and watchers, outermost first; each has `record(op, inputs, outputs, attrs, site)`.
+accumulators and watchers, outermost first.
 """
 
 from __future__ import annotations
@@ -14,24 +14,56 @@ from typing import Any
 
 from wengert.core.sites import RawSite
 
+NO_ATTRS: dict[str, Any] = {}
+
+
+class Listener:
+    """Who is told of every operation."""
+
+    differentiates = False  # whether derivatives come of it; others only look on
+    is_tape = False
+
+    def follows(self, values: Any) -> bool:
+        """Whether it wants to hear of what is done to these values inside a call."""
+        return False
+
+    def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
+        raise NotImplementedError
+
+    def record1(self, op: Any, x: Any, out: Any, site: Any, attrs: Any) -> None:
+        """`record` for one tensor, outside graphs."""
+        self.record(op, (x,), (out,), attrs, site)
+
+    def record2(self, op: Any, x: Any, y: Any, out: Any, site: Any) -> None:
+        """`record` for two tensors without attributes, outside graphs."""
+        self.record(op, (x, y), (out,), NO_ATTRS, site)
+
 
 class State:
     """The listeners, the graph under construction, and the site that backward work inherits.
 
-    `only` is what to call for an operation on two tensors where there is one listener; it is
-    `plain` if there is nothing else. Who sets the site later says that it is not.
+    `only1` and `only2` are what to call for an operation on one or two tensors where there is one
+    listener; it is `plain` if there is nothing else. Who sets the site later says that it is not.
+    `tape` is that listener if it is a tape.
     """
 
-    __slots__ = ("graph", "listeners", "only", "plain", "site")
+    __slots__ = ("graph", "listeners", "only1", "only2", "plain", "site", "tape")
 
     def __init__(
         self, listeners: tuple[Any, ...] = (), graph: Any = None, site: RawSite | None = None
     ) -> None:
         self.listeners = listeners
-        self.only: Any = listeners[0].record2 if len(listeners) == 1 else None
-        self.graph = graph
+        if len(listeners) == 1:
+            only = listeners[0]
+            self.only1: Any = only.record1
+            self.only2: Any = only.record2
+            self.tape: Any = only if only.is_tape else None
+            self.plain = graph is None and site is None
+        else:
+            self.only1 = self.only2 = self.tape = None
+            self.plain = False
+        self.graph: Any = graph
         self.site = site
-        self.plain = self.only is not None and graph is None and site is None
 
 
 _state: ContextVar[State | None] = ContextVar("wengert_state", default=None)
@@ -50,7 +82,9 @@ def add_listener(listener: Any) -> None:
 def remove_listener(listener: Any) -> None:
     """Takes this very listener out, wherever it stands."""
     old = get_state()
-    if old is not None:
+    if old is not None and old.plain and old.listeners[0] is listener:
+        _state.set(None)
+    elif old is not None:
         kept = tuple([x for x in old.listeners if x is not listener])
         plain = not kept and old.graph is None and old.site is None
         _state.set(None if plain else State(kept, old.graph, old.site))

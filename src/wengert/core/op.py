@@ -17,6 +17,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
 from wengert.core.shapes import Shape
+from wengert.core.tensor import Tensor
 
 REGISTRY: dict[str, Op] = {}
 # Operations that share work with their gradient on the host: from `f(x…)` and `df(g, x…)` in one
@@ -33,6 +34,33 @@ class Spec(NamedTuple):
     dtype: DType
 
 
+class Spare:
+    """What the kernel of an operation on two tensors works out beside its result, for a tape to keep.
+
+    `use` is the kernel of the gradient from `g`, the first input and that. The kernel of the
+    operation sets `latest` to its result and the rest.
+    """
+
+    __slots__ = ("latest", "use")
+
+    def __init__(self, use: Callable[..., np.ndarray]) -> None:
+        self.use = use
+        self.latest: tuple[Any, Any] = _NOTHING
+
+    def take(self, out: Any) -> Tensor | None:
+        """What belongs to a result; `None` if another thread has run the kernel since."""
+        found, rest = self.latest
+        if found is not out._array:
+            return None
+        self.latest = _NOTHING
+        kept = object.__new__(Tensor)
+        kept._array, kept._id, kept._site = rest, 0, None
+        return kept
+
+
+_NOTHING = (None, None)
+
+
 class Joint:
     """Marks a gradient rule that returns the gradients of all inputs at once."""
 
@@ -46,16 +74,24 @@ _FLOAT = dtypes.float32.np  # the dtype of most tensors
 _UNCHANGED = (lambda g: g).__code__.co_code  # of a rule that hands the gradient on as it is
 
 
-# A kernel of two arrays as a function of the arrays of (g, x, y, out), by the places of its
-# arguments: the number of an input, -1 for `g`, -2 for `out`.
+# A kernel as a function of the array `g`, the tensors x, y and out, and the shape of x, by the
+# places of its arguments: the number of an input, -1 for `g`, -2 for `out`.
 _FORMS: dict[tuple[int, ...], Callable[..., Any]] = {
-    (-1, 0): lambda k: lambda g, x, y, out: k(g, x._array),
-    (-1, 1): lambda k: lambda g, x, y, out: k(g, y._array),
-    (-1, -2): lambda k: lambda g, x, y, out: k(g, out._array),
-    (0, -1): lambda k: lambda g, x, y, out: k(x._array, g),
-    (1, -1): lambda k: lambda g, x, y, out: k(y._array, g),
-    (-2, -1): lambda k: lambda g, x, y, out: k(out._array, g),
+    (-1, 0): lambda k: lambda g, x, y, out, shape: k(g, x._array),
+    (-1, 1): lambda k: lambda g, x, y, out, shape: k(g, y._array),
+    (-1, -2): lambda k: lambda g, x, y, out, shape: k(g, out._array),
+    (0, -1): lambda k: lambda g, x, y, out, shape: k(x._array, g),
+    (1, -1): lambda k: lambda g, x, y, out, shape: k(y._array, g),
+    (-2, -1): lambda k: lambda g, x, y, out, shape: k(out._array, g),
+    (-1, 0, 1): lambda k: lambda g, x, y, out, shape: k(g, x._array, y._array),
 }
+
+
+def _with_spare(direct: Any, spare: Spare) -> Any:
+    use = spare.use
+    return lambda g, x, y, out, shape: (
+        direct(g, x, y, out, shape) if out is None else use(g, x._array, out._array)
+    )
 
 
 class _Name:
@@ -109,7 +145,7 @@ class Rule:
 
     __slots__ = (
         "_index", "arrays", "direct", "function", "inputs", "outs", "passes", "run", "scale", "settled",
-        "shapes",
+        "shapes", "spare",
     )  # fmt: skip
 
     def __init__(self, op: Op, function: Callable[..., Any]) -> None:
@@ -129,6 +165,7 @@ class Rule:
             self.shapes = None
         self.run = _runner(function, names, index)
         self.passes = not names and code.co_code == _UNCHANGED
+        self.spare = op.spare
         self._index = index
         self.settled = False
         self.direct: Callable[..., Any] | None = None
@@ -138,9 +175,10 @@ class Rule:
     def settle(self) -> None:
         """Finds the kernel that the rule comes down to, if it is a single operation.
 
-        `direct` runs it on the arrays of (g, x, y, out), for an operation on `g` and one tensor;
-        `arrays` on (g, inputs, outs, shapes, attrs), for any other. `scale` is the number of that
-        tensor and the kernel, if it is a NumPy function of `g` and an input, which can write its
+        `direct` runs it on the array `g`, the tensors x, y and out and the shape of x, where the
+        rule's operation has one input, with its attributes in place of y, or two and none;
+        `arrays` on (g, inputs, outs, shapes, attrs), for any other. `scale` is the number of the
+        input and the kernel, if it is a NumPy function of `g` and an input, which can write its
         result over `g`. Not done when the rule is declared, since it may name operations that are
         declared later.
         """
@@ -156,6 +194,8 @@ class Rule:
         codes = tuple(places[x.name] for x in call.inputs)
         if codes in _FORMS and not call.attrs:
             self.direct = _FORMS[codes](call.op.kernel)
+            if self.spare is not None:
+                self.direct = _with_spare(self.direct, self.spare)
             if codes[0] == -1 and codes[1] >= 0 and isinstance(call.op.kernel, np.ufunc):
                 self.scale = codes[1], call.op.kernel
             return
@@ -163,7 +203,28 @@ class Rule:
         sizes = {k: shapes[v.name] for k, v in call.attrs.items() if v.name in shapes}
         same = {k: v.name for k, v in call.attrs.items() if k not in sizes}
         if not {"inputs", "shapes", "needs", "outs", *places}.intersection(same.values()):
-            self.arrays = _on_arrays(call.op.kernel, codes, sizes, same)
+            if len(self._index) == 1:
+                self.direct = _on_one(call.op.kernel, codes, [*sizes], same)
+            else:
+                self.arrays = _on_arrays(call.op.kernel, codes, sizes, same)
+
+
+def _on_one(
+    kernel: Callable[..., Any], codes: tuple[int, ...], sizes: list[str], same: dict[str, str]
+) -> Callable[..., Any]:
+    """A kernel with attributes: those that are the shape of x, and those of the operation."""
+    plain = all(k == v for k, v in same.items())
+
+    def run(g: Any, x: Any, attrs: Any, out: Any, shape: Any) -> Any:
+        if not plain or len(attrs) != len(same):
+            attrs = {k: attrs[v] for k, v in same.items()}
+        if sizes:
+            attrs = attrs | dict.fromkeys(sizes, shape)
+        if codes == (-1,):
+            return kernel(g, **attrs)
+        return kernel(*[g if c == -1 else (out if c == -2 else x)._array for c in codes], **attrs)
+
+    return run
 
 
 def _on_arrays(
@@ -237,6 +298,7 @@ class Plan:
         needs: tuple[bool, ...],
         rules: tuple[tuple[int, Rule], ...],
         cut: bool,
+        spare: Spare | None,
     ) -> None:
         self.cut = cut
         self.inputs = inputs
@@ -244,7 +306,7 @@ class Plan:
         self.shapes = shapes
         self.needs = needs
         self.rules = rules
-        self.keep2 = (*(*(inputs or ()), False, False)[:2], outs)
+        self.keep2 = (*(*(inputs or ()), False, False)[:2], outs or spare)
         self.one: tuple[int, Callable[..., Any] | None, np.ufunc | None] | None = None
         if len(rules) == 1:
             i, rule = rules[0]
@@ -266,13 +328,14 @@ class Op:
     merge or move it. What does not fold is never worked out while tracing. A `partial` joint rule
     takes `None` for a result that no gradient reached. One that `scatters` is its first input,
     changed at the index tuples of the second by the third; its lowering leaves out what lies
-    outside. `usual` is the dtype that needs no look at `accepts`: float32, where it takes that.
+    outside. `spare` is what the kernel works out beside its result. `usual` is the dtype that needs
+    no look at `accepts`: float32, where it takes that.
     """
 
     __slots__ = (
         "accepts", "broadcasts", "effect", "folds", "gradient", "holomorphic", "infer", "inputs", "joint",
         "kernel", "lower", "match", "name", "outputs", "partial", "plans", "pointwise", "rows",
-        "rules", "scatters", "usual", "variadic",
+        "rules", "scatters", "spare", "usual", "variadic",
     )  # fmt: skip
 
     def __init__(
@@ -295,6 +358,7 @@ class Op:
         folds: bool = True,
         partial: bool = False,
         scatters: bool = False,
+        spare: Spare | None = None,
         register: bool = True,
     ) -> None:
         self.name = name
@@ -315,6 +379,7 @@ class Op:
         self.folds = folds and not effect
         self.partial = partial
         self.scatters = scatters
+        self.spare = spare
         self.rows: tuple[int, ...] = rows if isinstance(rows, tuple) else (0,) if rows else ()
         self.plans: dict[int, Plan] = {}
         self.joint: Rule | None = None
@@ -363,6 +428,7 @@ class Op:
             needs,
             tuple((i, r) for i, r in enumerate(self.rules) if r and needs[i]),
             cut=not rules,
+            spare=self.spare,
         )
         self.plans[key] = plan
         return plan

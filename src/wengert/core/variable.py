@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.context import building_graph
+from wengert.core.context import building_graph, get_state
 from wengert.core.errors import FailedPreconditionError, at_site, invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.names import scoped
@@ -258,16 +258,17 @@ class Variable(Scattered):
 
     def _snapshot(self) -> Tensor:
         """The present value as a tensor under the variable's own id, for a tape to keep."""
-        graph = building_graph()
-        if graph is not None:
-            return graph.snapshot(self)
+        state = get_state()
+        if state is not None and state.graph is not None:
+            return state.graph.snapshot(self)
         here = self._device
         if here is not None and here is not TAKEN and Devices.name_of(here) is not None:
             tensor: Tensor = DeviceTensor.make(here, None)
             tensor._host = self._host
         else:
             tensor = _new(Tensor)
-            tensor._array = self._array
+            host = self._host
+            tensor._array = self._array if host is None else host
             tensor._site = None
         tensor._id = self._id
         return tensor
@@ -359,14 +360,15 @@ class Variable(Scattered):
             return self._update("assign", value)
         array = self._incoming("assign", value)
         with self._lock:
-            self._array = array
+            self._array = array  # type: ignore[override]  # a slot of `Value`, computed here
         return self if read_value else None
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Adds to the value."""
-        if building_graph() is not None:
+        state = get_state()
+        if state is not None and state.graph is not None:
             return self._update("assign_add", delta)
         self._arithmetic("assign_add", delta, np.add)
         return self if read_value else None
@@ -375,7 +377,8 @@ class Variable(Scattered):
         self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Subtracts from the value."""
-        if building_graph() is not None:
+        state = get_state()
+        if state is not None and state.graph is not None:
             return self._update("assign_sub", delta)
         self._arithmetic("assign_sub", delta, np.subtract)
         return self if read_value else None
@@ -385,23 +388,23 @@ class Variable(Scattered):
         if array is None and isinstance(delta, IndexedSlices):  # costs its rows, not the whole
             (self.scatter_add if ufunc is np.add else self.scatter_sub)(delta)
             return
-        old = self._array
+        old = self._host
+        if old is None:
+            old = self._array
         if array is None or array.dtype is not old.dtype or array.shape != old.shape:
             array = self._incoming(method, delta, old.shape)
         del old  # the array may be written over if nobody holds it
         with self._lock:
-            old = new = self._array
-            if (
-                sys.getrefcount(old) > _SOLE + 1
-                or (old.base is not None and _has_company(old))
-                or not old.flags.writeable
-            ):
-                new = np.empty_like(old)
+            old = self._host
+            if old is None:
+                old = self._fetch()
+            shared = sys.getrefcount(old) > _SOLE or (old.base is not None and _has_company(old))
+            new = np.empty_like(old) if shared or not old.flags.writeable else old
             try:  # noqa: SIM105  # `suppress` would cost as much as a small sum
                 ufunc(old, array, new)
             except (RuntimeWarning, FloatingPointError):
                 pass  # where a program wants exceptions, NumPy raises when all is computed
-            self._array = new  # type: ignore[override]  # a slot of `Value`, computed here
+            self._host, self._device = new, None
 
     def _assign_slice(self, index: Any, value: Any, ufunc: Any = None) -> Variable:
         """Writes to `v[index]`, an index that NumPy understands as a view."""
@@ -460,6 +463,11 @@ class Variable(Scattered):
             f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}, "
             f"numpy={show_array(self._array)}>"
         )
+
+
+def now(value: Any) -> Any:
+    """What to keep of an input of an operation: for a variable its present value."""
+    return value._snapshot() if isinstance(value, Variable) else value
 
 
 def _restore(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import sites
-from wengert.core.context import State, using
+from wengert.core.context import Listener, State, using
 from wengert.core.errors import OpError
 from wengert.engines import choice, xla
 from wengert.explain import findings
@@ -76,17 +76,11 @@ def _engines(
     return None
 
 
-class _Heard:
+class _Heard(Listener):
     """A listener that keeps the results of operations by the place they were asked at."""
 
     def __init__(self) -> None:
         self.found: dict[Any, list[Any]] = {}
-
-    def follows(self, values: Any) -> bool:
-        return False
-
-    def record2(self, op: Any, x: Any, y: Any, out: Any, site: Any) -> None:
-        self.record(op, (x, y), (out,), {}, site)
 
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
         self.found.setdefault(_key(op, site), []).append([o._array for o in outputs])

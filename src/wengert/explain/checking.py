@@ -7,7 +7,13 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from wengert.core import nest, sites
-from wengert.core.context import add_listener, executing_eagerly, get_state, remove_listener
+from wengert.core.context import (
+    Listener,
+    add_listener,
+    executing_eagerly,
+    get_state,
+    remove_listener,
+)
 from wengert.core.errors import InvalidArgumentError, at_site, coded
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
@@ -25,17 +31,11 @@ _MOVES = frozenset([
 ])  # fmt: skip
 
 
-class Checker:
+class Checker(Listener):
     """A listener that raises at the first operation whose result is not finite."""
 
     def __init__(self) -> None:
         self.numerics = Numerics()
-
-    def follows(self, values: Any) -> bool:
-        return False
-
-    def record2(self, op: Any, x: Any, y: Any, out: Any, site: Any) -> None:
-        self.record(op, (x, y), (out,), {}, site)
 
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
         ids, outs = tuple([x._id for x in inputs]), tuple([o._id for o in outputs])

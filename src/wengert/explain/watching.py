@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.core import dtypes, sites
-from wengert.core.context import add_listener, get_state, remove_listener
+from wengert.core.context import Listener, add_listener, get_state, remove_listener
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
@@ -44,7 +44,7 @@ class Left(NamedTuple):
     sample: Sample
 
 
-class History:
+class History(Listener):
     """What happened, oldest first, up to a bound."""
 
     def __init__(self, numerics: bool = True) -> None:
@@ -63,13 +63,7 @@ class History:
         """Whether nothing was forgotten."""
         return self._count <= MOST
 
-    # As a listener.
-
-    def follows(self, values: Any) -> bool:
-        return False  # calls of functions are told by `called`, whoever follows them
-
-    def record2(self, op: Any, x: Any, y: Any, out: Any, site: Any) -> None:
-        self.record(op, (x, y), (out,), None, site)
+    # As a listener. Calls of functions are told by `called`, whoever follows them.
 
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
         made = self._made

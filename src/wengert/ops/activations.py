@@ -16,7 +16,7 @@ from wengert.core.convert import operand
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
 from wengert.core.op import Op
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops.cast import cast
 from wengert.ops.compiled import wide
 from wengert.ops.create import zeros_like
@@ -45,9 +45,27 @@ def _gate(name: str, kernel: Any, lower: Any, grad_y: Any) -> Op:
 _ZERO = {n: np.zeros((), d.np) for n, d in dtypes.BY_NUM.items() if d.kind in "iuf"}
 
 
+# Arrays of zeros, which NumPy compares with twice as fast as with one zero.
+_ZEROS: dict[tuple[int, ...], np.ndarray] = {}
+_SMALL, _MOST = 1 << 13, 64
+_FLOAT = dtypes.float32.np
+
+
+def _relu_kernel(x: np.ndarray) -> np.ndarray:
+    if x.dtype is not _FLOAT or x.size > _SMALL:
+        return larger(x, _ZERO[x.dtype.num])
+    zeros = _ZEROS.get(x.shape)
+    if zeros is None:
+        if len(_ZEROS) >= _MOST:
+            _ZEROS.clear()
+        zeros = _ZEROS[x.shape] = np.zeros(x.shape, x.dtype)
+    return np.maximum(x, zeros)
+
+
 def _masked(g: np.ndarray, y: np.ndarray) -> np.ndarray:
     """`g * (y > 0)`; to multiply numbers by truth values takes NumPy longer."""
-    return g * np.greater(y, _ZERO[y.dtype.num]).astype(g.dtype)
+    mask = np.greater(y, _ZERO[y.dtype.num]).astype(g.dtype)
+    return np.multiply(g, mask, mask) if g.shape == y.shape and mask.ndim else g * mask
 
 
 RELU_GRAD = _gate(
@@ -58,7 +76,7 @@ RELU_GRAD = _gate(
 )
 RELU = unary(
     "relu",
-    lambda x: larger(x, _ZERO[x.dtype.num]),
+    _relu_kernel,
     lambda x: lax.max(x, const(x, 0)),
     grad=lambda g, out: apply2(RELU_GRAD, g, out),
     accepts=dtypes.REAL,
@@ -67,7 +85,7 @@ RELU = unary(
 
 def relu(features: Any, name: Any = None) -> Any:
     """max(x, 0); NaN stays NaN, and the gradient at 0 is 0."""
-    return apply1(RELU, operand(features))
+    return apply1(RELU, features if type(features) is Tensor else operand(features))
 
 
 def _between(y: np.ndarray) -> np.ndarray:

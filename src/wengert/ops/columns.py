@@ -22,6 +22,15 @@ def combine(
     ufunc: np.ufunc, x: np.ndarray, axis: tuple[int, ...], keepdims: bool = False
 ) -> np.ndarray:
     """`ufunc.reduce` in the dtype of `x`, along axes in rising order."""
+    if (
+        len(axis) == x.ndim
+        and ufunc is np.add
+        and 0 < x.size <= _FEW
+        and x.dtype.char in "fd"
+        and (x.ndim == 1 or x.flags.c_contiguous)
+    ):
+        total = ones(x.size, x.dtype.char).dot(x if x.ndim == 1 else x.reshape(-1))
+        return total.reshape((1,) * x.ndim) if keepdims else total
     if x.size >= _MANY and axis and axis[-1] + 1 < x.ndim and x.flags.c_contiguous:
         first, after = axis[0], axis[-1] + 1
         if after - first == len(axis):  # with none between them that stays

@@ -309,7 +309,7 @@ def _followed(value: Any) -> bool:
     """Whether somebody will want a derivative by the value; others only look on."""
     state = get_state()
     found = () if state is None else state.listeners
-    return any(getattr(x, "differentiates", False) and x.follows((value,)) for x in found)
+    return any(x.differentiates and x.follows((value,)) for x in found)
 
 
 def static_float(name: str, value: Any, what: str) -> float:

@@ -19,10 +19,9 @@ from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import broadcast_shapes, is_symbol
 from wengert.core.op import Op, Spec
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
+from wengert.core.variable import Variable
 from wengert.ops.declare import HALF, in_float32, rank_of
-
-_dot = np.dot
 
 
 def _fits(name: str, x: Spec, y: Spec, inner: tuple[int, int]) -> None:
@@ -48,30 +47,30 @@ def _flat(x: np.ndarray) -> np.ndarray:
     return x.reshape(int(np.prod(shape[:-1])), shape[-1])
 
 
-# For two matrices `np.dot` costs half of what `np.matmul` does on small ones; a stack of matrices
+# For two matrices `dot` costs half of what `np.matmul` does on small ones; a stack of matrices
 # times one matrix is a single call to BLAS when its rows are laid out as one matrix.
 def _kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.num in HALF:
         return _kernel(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
     if x.ndim == 2:
-        return _dot(x, y)
-    return _dot(_flat(x), y).reshape(*x.shape[:-1], y.shape[1])
+        return x.dot(y)
+    return _flat(x).dot(y).reshape(*x.shape[:-1], y.shape[1])
 
 
 def _kernel_nt(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.num in HALF:
         return _kernel_nt(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
     if x.ndim == 2:
-        return _dot(x, y.T)
-    return _dot(_flat(x), y.T).reshape(*x.shape[:-1], y.shape[0])
+        return x.dot(y.T)
+    return _flat(x).dot(y.T).reshape(*x.shape[:-1], y.shape[0])
 
 
 def _kernel_tn(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.num in HALF:
         return _kernel_tn(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
     if x.ndim == 2:
-        return _dot(x.T, y)
-    return _dot(_flat(x).T, _flat(y))
+        return x.T.dot(y)
+    return _flat(x).T.dot(_flat(y))
 
 
 def _infer(x: Spec, y: Spec) -> Spec:
@@ -258,6 +257,9 @@ def _batch(x: Any, y: Any, transpose_a: bool, transpose_b: bool) -> Any:
     return apply(BATCH_MATMUL, x, y, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
+_EAGER = frozenset({Tensor, Variable})  # what has an array of its own
+
+
 def matmul(
     a: Any,
     b: Any,
@@ -277,6 +279,13 @@ def matmul(
     Half precision sums in float32; integers wrap around, unless `output_type` asks for a wider
     type. The `is_sparse` hints are accepted and change nothing.
     """
+    if (
+        type(a) is Tensor
+        and not (transpose_a or transpose_b or adjoint_a or adjoint_b or output_type)
+        and type(b) in _EAGER
+        and b._array.ndim == 2 <= a._array.ndim
+    ):
+        return apply2(MATMUL, a, b)
     if not (isinstance(a, Value) and isinstance(b, Value)):
         a, b = operands("matmul", a, b)
     if output_type is not None:

@@ -7,6 +7,7 @@ element, so tensors cannot be hashed. Indexing and iteration come from `slicing`
 from __future__ import annotations
 
 import sys
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from wengert.core.errors import InvalidArgumentError, InvalidTypeError
 from wengert.core.op import Op
 from wengert.core.shapes import broadcast
 from wengert.core.tensor import Tensor, Value, new_id
-from wengert.core.variable import Variable
+from wengert.core.variable import Variable, now
 from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
 from wengert.ops.declare import rank_of
 from wengert.ops.matmul import MATMUL, matmul
@@ -36,22 +37,28 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
     Tensors of dtype `kind`, which the operation refuses, go to another one instead.
     """
 
-    kernel, usual = op.kernel, op.usual
+    kernel, usual, plans = op.kernel, op.usual, op.plans
     seen: Any = (None, 0)  # the last site that was the user's own
 
-    # Where one tape listens or none, this says in full what `apply2` says, as there: one Python
-    # call less is a tenth of the time.
+    # Where one tape listens or none, this says in full what `apply2` and the tape's `record2` say:
+    # each Python call less is a tenth of the time.
     def forward(self: Any, other: Any) -> Any:
         nonlocal seen
-        if type(other) is not Tensor and type(other) is not Variable:
-            other = operand(other, None, self.dtype)
         state = get_state()
         if state is not None and not state.plain:
-            return apply2(op if instead is None else fitting(self, other), self, other)
+            if type(other) is not Tensor and type(other) is not Variable:
+                other = operand(other, None, self.dtype)
+            return apply2(op if kind is None else fitting(self, other), self, other)
         a = self._array
-        b = other._array
+        if type(other) is Tensor:
+            b = other._array
+        elif type(other) is Variable and other._host is not None:
+            b = other._host
+        else:
+            other = adopted(other, self)
+            b = other._array
         if (a.dtype is not usual or b.dtype is not usual) and not fits(op, a, b):
-            return apply2(op if instead is None else fitting(self, other), self, other)
+            return apply2(op if kind is None else fitting(self, other), self, other)
         try:
             result = kernel(a, b)
         except Exception as error:
@@ -66,20 +73,82 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             seen = site or seen
         out = _new(Tensor)
         out._array = result
-        out._id = new_id()
+        out._id = number = new_id()
         out._site = site
-        if state is not None:
-            state.only(op, self, other, out, site)
+        if state is None:
+            return out
+        tape = state.tape
+        if tape is None:
+            state.only2(op, self, other, out, site)
+            return out
+        if get_ident() != tape._live:
+            return out
+        tracked = tape._tracked
+        i = self._id
+        j = other._id
+        key = 4
+        if i in tracked or (type(self) is not Tensor and tape._accessed(self)):
+            key = 5
+        if j in tracked or (type(other) is not Tensor and tape._accessed(other)):
+            key += 2
+        if key == 4:
+            return out
+        plan = plans.get(key) or op.plan(key)
+        if plan.cut:
+            tape._begin(op, (self, other), (out,), site)
+            return out
+        shapes: Any = plan.shapes
+        if shapes is not None:
+            if plan.one is not None:
+                shapes = (a if key == 5 else b).shape
+            else:
+                shapes = a.shape
+                shapes = None if shapes == b.shape else (shapes, b.shape)
+        keep_x, keep_y, keep_out = plan.keep2
+        tracked.add(number)
+        tape._entries.append(
+            (
+                op,
+                plan,
+                i,
+                j,
+                number,
+                (self if type(self) is Tensor else now(self)) if keep_x else None,
+                (other if type(other) is Tensor else now(other)) if keep_y else None,
+                (out if keep_out is True else keep_out.take(out)) if keep_out else None,
+                shapes,
+                site,
+            )
+        )
         return out
 
-    def fitting(self: Any, other: Any) -> Op:
-        return instead if self.dtype is other.dtype is kind else op
-
     def reflected(self: Any, other: Any) -> Any:
-        other = operand(other, None, self.dtype)
-        return apply2(instead if kind is not None and self.dtype is kind else op, other, self)
+        other = adopted(other, self)
+        return apply2(op if kind is None else fitting(other, self), other, self)
+
+    def fitting(x: Any, y: Any) -> Op:
+        return instead if x.dtype is y.dtype is kind else op
 
     return forward, reflected
+
+
+_FLOAT = dtypes.float32.np
+_MOST = 1024
+# Python floats that met tensors of float32, as `operand` gives them; not zero, which has two signs.
+_numbers: dict[float, Tensor] = {}
+
+
+def adopted(value: Any, beside: Any) -> Any:
+    """What stands beside a tensor in an expression, as a tensor or variable."""
+    usual = type(value) is float and type(beside) is Tensor and beside._array.dtype is _FLOAT
+    found = _numbers.get(value) if usual else None
+    if found is None:
+        found = operand(value, None, beside.dtype)
+        if usual and value:
+            if len(_numbers) >= _MOST:
+                _numbers.clear()
+            _numbers[value] = found
+    return found
 
 
 # The operations of infix operators that do not go through `apply2`, by the names of the methods.

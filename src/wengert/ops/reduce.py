@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, nest, shapes
-from wengert.core.apply import apply
+from wengert.core.apply import apply, apply1
 from wengert.core.convert import operand, operand_or_empty
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
@@ -22,6 +22,7 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
+from wengert.core.tensor import Tensor
 from wengert.ops.cast import cast
 from wengert.ops.columns import combine
 from wengert.ops.compiled import wide
@@ -64,6 +65,8 @@ def reduce_args(
 
     A tensor of unknown rank can be reduced as a whole where no axes are kept.
     """
+    if axis is None and type(x) is Tensor and dtype is None:
+        return x, _AXES[x._array.ndim]
     x = operand(x, dtype)
     if axis is None and not keepdims and is_symbolic(x) and x.shape.rank is None:
         x = reshape(x, (-1,))
@@ -86,6 +89,9 @@ def reduce_args(
             name, f"`axis` {list(wanted)} names an axis twice", x, help="Name each axis once."
         )
     return x, tuple(sorted(wanted))
+
+
+_AXES = [tuple(range(rank)) for rank in range(65)]  # NumPy has no more
 
 
 def _moved_first(x: Any, axis: Any) -> Any:
@@ -143,14 +149,14 @@ def reduce_sum(
 ) -> Any:
     """The sum over `axis`, or over everything; integers wrap around, nothing sums to 0."""
     x, axes = reduce_args("reduce_sum", input_tensor, axis, None, keepdims)
-    return apply(REDUCE_SUM, x, axis=axes, keepdims=bool(keepdims))
+    return apply1(REDUCE_SUM, x, axis=axes, keepdims=bool(keepdims))
 
 
 def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
     n = x.size if len(axis) == x.ndim else count(x.shape, axis)
     dtype = x.dtype
     if dtype.char in "fd":
-        return combine(np.add, x, axis, keepdims) / dtype.type(n)
+        return combine(np.add, x, axis, keepdims) / n
     kind = dtype.kind
     if kind in "iu":
         large = np.uint64 if kind == "u" else np.int64
@@ -179,14 +185,21 @@ def _lower_mean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 def _spread_kernel(
     g: np.ndarray, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool
 ) -> np.ndarray:
-    n = g.dtype.type(count(shape, axis))
-    out = np.empty(shape, g.dtype)
-    if not g.ndim:
-        out.fill(g[()] / n)
+    if not g.ndim and g.dtype.num not in HALF:
+        out = np.empty(shape, g.dtype)
+        out.fill(g[()] / out.size)
         return out
-    share = g / n
+    return _spread_rows(g, shape=shape, axis=axis, keepdims=keepdims)
+
+
+@in_float32
+def _spread_rows(
+    g: np.ndarray, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool
+) -> np.ndarray:
+    share = g / count(shape, axis)
     if not keepdims and len(axis) < len(shape):
         share = share.reshape([1 if i in axis else d for i, d in enumerate(shape)])
+    out = np.empty(shape, g.dtype)
     out[...] = share
     return out
 
@@ -201,7 +214,7 @@ def _lower_spread(g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdim
 SPREAD_MEAN = Op(
     "spread_mean",
     "g",
-    kernel=in_float32(_spread_kernel),
+    kernel=_spread_kernel,
     infer=lambda g, shape, axis, keepdims: Spec(shape, g.dtype),
     lower=wide(_lower_spread),
     grad=lambda h, axis, keepdims: apply(REDUCE_MEAN, h, axis=axis, keepdims=keepdims),
@@ -210,7 +223,7 @@ SPREAD_MEAN = Op(
 
 
 def _mean_grad(g: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    return apply(SPREAD_MEAN, g, shape=x_shape, axis=axis, keepdims=keepdims)
+    return apply1(SPREAD_MEAN, g, shape=x_shape, axis=axis, keepdims=keepdims)
 
 
 REDUCE_MEAN = Op(
@@ -232,7 +245,7 @@ def reduce_mean(
     The mean of no integers or complex numbers is 0.
     """
     x, axes = reduce_args("reduce_mean", input_tensor, axis, None, keepdims)
-    return apply(REDUCE_MEAN, x, axis=axes, keepdims=bool(keepdims))
+    return apply1(REDUCE_MEAN, x, axis=axes, keepdims=bool(keepdims))
 
 
 def _prod_grad(g: Any, x: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -269,7 +282,7 @@ def reduce_prod(
 ) -> Any:
     """The product over `axis`; integers wrap around, the product of nothing is 1."""
     x, axes = reduce_args("reduce_prod", input_tensor, axis, None, keepdims)
-    return apply(REDUCE_PROD, x, axis=axes, keepdims=bool(keepdims))
+    return apply1(REDUCE_PROD, x, axis=axes, keepdims=bool(keepdims))
 
 
 def _extreme(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., Any]:
@@ -341,7 +354,7 @@ def reduce_max(
 ) -> Any:
     """The largest over `axis`; NaN wins, nothing gives -inf; ties share the gradient equally."""
     x, axes = reduce_args("reduce_max", input_tensor, axis, None, keepdims)
-    return apply(REDUCE_MAX, x, axis=axes, keepdims=bool(keepdims))
+    return apply1(REDUCE_MAX, x, axis=axes, keepdims=bool(keepdims))
 
 
 REDUCE_MIN = Op(
@@ -360,7 +373,7 @@ def reduce_min(
 ) -> Any:
     """The smallest over `axis`; NaN wins, nothing gives inf; ties share the gradient equally."""
     x, axes = reduce_args("reduce_min", input_tensor, axis, None, keepdims)
-    return apply(REDUCE_MIN, x, axis=axes, keepdims=bool(keepdims))
+    return apply1(REDUCE_MIN, x, axis=axes, keepdims=bool(keepdims))
 
 
 REDUCE_ALL = Op(
@@ -385,7 +398,7 @@ def reduce_all(
 ) -> Any:
     """Whether all elements along `axis` are true; of nothing, true."""
     x, axes = reduce_args("reduce_all", _truth(input_tensor), axis, None, keepdims)
-    return apply(REDUCE_ALL, x, axis=axes, keepdims=bool(keepdims))
+    return apply1(REDUCE_ALL, x, axis=axes, keepdims=bool(keepdims))
 
 
 REDUCE_ANY = Op(
@@ -404,7 +417,7 @@ def reduce_any(
 ) -> Any:
     """Whether any element along `axis` is true; of nothing, false."""
     x, axes = reduce_args("reduce_any", _truth(input_tensor), axis, None, keepdims)
-    return apply(REDUCE_ANY, x, axis=axes, keepdims=bool(keepdims))
+    return apply1(REDUCE_ANY, x, axis=axes, keepdims=bool(keepdims))
 
 
 def _count_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> Any:

@@ -80,7 +80,7 @@ def _sum_to_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 @in_float32
 def _sum_any(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    return combine(np.add, x, _sum_axes(x.shape, shape)).reshape(shape)
+    return np.asarray(combine(np.add, x, _sum_axes(x.shape, shape))).reshape(shape)
 
 
 def _lower_sum_to(x: Any, shape: tuple[int, ...]) -> Any:

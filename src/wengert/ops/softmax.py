@@ -40,7 +40,7 @@ def is_narrow(x: np.ndarray) -> bool:
 
 def by_columns(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The exponentials of each row less its maximum, as columns; the maxima; the sums of those."""
-    e = x.reshape(-1, x.shape[-1]).T.copy()
+    e = (x if x.ndim == 2 else x.reshape(-1, x.shape[-1])).T.copy()
     top = np.maximum.reduce(e, 0)
     e -= top
     np.exp(e, e)

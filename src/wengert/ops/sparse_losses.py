@@ -1,7 +1,8 @@
 """The cross-entropy of class numbers and logits: one operation, its gradient, and both at once.
 
 The logits are kept and the softmax is worked out again in the gradient, for the reason that `losses`
-gives. Logits of few classes are worked on by columns, which NumPy does in a third of the time.
+gives; eagerly, that of small logits is kept, too. Logits of few classes are worked on by columns,
+which NumPy does in a third of the time.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
+from wengert.core.apply import apply, apply2
+from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
-from wengert.core.op import PAIRS, Op, Spec
+from wengert.core.op import PAIRS, Op, Spare, Spec
+from wengert.core.tensor import Tensor
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.folding import fold
@@ -44,7 +47,7 @@ _UNSIGNED = {n: np.dtype(f"u{n}") for n in (4, 8)}
 def _check_labels(labels: np.ndarray, classes: int) -> None:
     # Seen without a sign, negative labels are larger than any class: one pass finds both kinds.
     found = labels.view(_UNSIGNED[labels.itemsize])
-    if labels.size and found.item(found.argmax()) >= classes:
+    if found.size and found.item(found.argmax()) >= classes:
         bad = labels[(labels < 0) | (labels >= classes)].flat[0]
         raise invalid(
             "sparse_softmax_cross_entropy_with_logits",
@@ -56,14 +59,24 @@ def _check_labels(labels: np.ndarray, classes: int) -> None:
 def _sparse_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
     if labels.shape != logits.shape[:-1]:
         raise ValueError("labels")
-    classes = logits.shape[-1]
-    _check_labels(labels, classes)
-    if is_narrow(logits):
-        _, top, total = by_columns(logits)
-        return _less_picked(np.log(total, total), labels, logits, top)
+    _check_labels(labels, logits.shape[-1])
+    if not is_narrow(logits):
+        return _wide_kernel(labels, logits)
+    e, top, total = by_columns(logits)
+    wanted = logits.size <= _SMALL and get_state() is not None
+    if wanted:
+        e /= total
+    out = _less_picked(np.log(total, total), labels, logits, top)
+    if wanted:
+        _SOFTMAX.latest = out, e
+    return out
+
+
+@in_float32
+def _wide_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
     z = shifted(logits, -1)
     out = np.log(row_sums(np.exp(z)).reshape(-1))
-    out -= z.take(_places(labels, classes))
+    out -= z.take(_places(labels, logits.shape[-1]))
     return out.reshape(labels.shape)
 
 
@@ -74,7 +87,7 @@ def _less_picked(
     picked = logits.take(_places(labels, logits.shape[-1]))
     picked -= top
     out -= picked
-    return out.reshape(labels.shape)
+    return out if labels.ndim == 1 else out.reshape(labels.shape)
 
 
 def _one_hot(labels: Any, shape: tuple[int, ...]) -> Any:
@@ -102,13 +115,24 @@ def _sparse_grad_kernel(g: np.ndarray, labels: np.ndarray, logits: np.ndarray) -
     if is_narrow(logits):
         e, _, total = by_columns(logits)
         e /= total
-        e -= _table(classes, e.dtype.char).take(labels.reshape(-1), 1)
-        e *= g.reshape(-1)
-        return e.T.copy().reshape(logits.shape)
+        return _from_columns(g, labels, e)
     p = np.ascontiguousarray(softmax_array(logits, -1))
     p.reshape(-1)[_places(labels, logits.shape[-1])] -= 1
     p *= g[..., None]
     return p
+
+
+def _from_columns(g: np.ndarray, labels: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The gradient from the softmax by columns."""
+    flat, scale = (labels, g) if labels.ndim == 1 else (labels.reshape(-1), g.reshape(-1))
+    out = p - _table(len(p), p.dtype.char).take(flat, 1)
+    out *= scale
+    out = out.T.copy()
+    return out if flat is labels else out.reshape(*labels.shape, len(p))
+
+
+_SMALL = 1 << 14
+_SOFTMAX = Spare(_from_columns)
 
 
 def _lower_sparse_grad(g: Any, labels: Any, logits: Any) -> Any:
@@ -154,7 +178,7 @@ SPARSE_CROSS_ENTROPY_GRAD = Op(
 SPARSE_CROSS_ENTROPY = Op(
     "sparse_softmax_cross_entropy",
     "labels logits",
-    kernel=in_float32(_sparse_kernel),
+    kernel=_sparse_kernel,
     infer=_infer_sparse,
     lower=checked(wide(_lower_sparse), _infer_sparse),
     grad=(
@@ -162,6 +186,7 @@ SPARSE_CROSS_ENTROPY = Op(
         lambda g, labels, logits: apply(SPARSE_CROSS_ENTROPY_GRAD, g, labels, logits),
     ),
     match=(),
+    spare=_SOFTMAX,
 )
 
 
@@ -185,14 +210,15 @@ def _sparse_both_kernel(labels: np.ndarray, logits: np.ndarray) -> tuple[np.ndar
 
 def _places(labels: np.ndarray, classes: int) -> np.ndarray:
     """Where the entries of the labels stand in the flat scores."""
-    rows = labels.size
-    starts = _starts(rows, classes) if rows <= 1 << 12 else np.arange(rows) * classes
-    return starts + labels.reshape(-1)
+    rows, dtype = labels.size, labels.dtype
+    if rows > 1 << 12 or classes > 1 << 12:
+        return np.arange(rows) * classes + labels.reshape(-1)
+    return _starts(rows, classes, dtype) + (labels if labels.ndim == 1 else labels.reshape(-1))
 
 
 @functools.lru_cache(16)
-def _starts(rows: int, classes: int) -> np.ndarray:
-    return np.arange(rows) * classes
+def _starts(rows: int, classes: int, dtype: np.dtype) -> np.ndarray:
+    return np.arange(rows, dtype=dtype) * dtype.type(classes)
 
 
 @functools.lru_cache(64)
@@ -241,11 +267,13 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: Any
     name = "sparse_softmax_cross_entropy_with_logits"
     if labels is None or logits is None:
         raise invalid(name, "both `labels` and `logits` must be given")
-    logits = operand(logits)
-    labels = operand(labels, None, dtypes.int64)
-    if labels._array.dtype.num not in _LABELS or not logits.dtype.is_floating:
+    if type(logits) is not Tensor:
+        logits = operand(logits)
+    if type(labels) is not Tensor:
+        labels = operand(labels, None, dtypes.int64)
+    if labels._array.dtype.num not in _LABELS or logits._array.dtype.num not in dtypes.FLOAT:
         raise invalid_dtype(
             name, "`labels` must be int32 or int64, `logits` floating", labels, logits,
             help="Cast with tf.cast, or use softmax_cross_entropy_with_logits for one-hot labels.",
         )  # fmt: skip
-    return apply(SPARSE_CROSS_ENTROPY, labels, logits)
+    return apply2(SPARSE_CROSS_ENTROPY, labels, logits)

@@ -79,8 +79,8 @@ def _any(op: Any, *inputs: Any, _door: Any, **attrs: Any) -> Any:
     return _door(op, *inputs, **attrs)
 
 
-def _one(op: Any, x: Any, *, _door: Any) -> Any:
-    return _door(op, x)
+def _one(op: Any, x: Any, *, _door: Any, **attrs: Any) -> Any:
+    return _door(op, x, **attrs)
 
 
 def _two(op: Any, x: Any, y: Any, *, _door: Any) -> Any:

@@ -11,7 +11,8 @@ from wengert.core.composite import CompositeTensor
 from wengert.core.context import building_graph
 from wengert.core.errors import at_site, describe
 from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
+from wengert.core.variable import Variable
 
 
 class UnconnectedGradients(enum.Enum):
@@ -37,10 +38,11 @@ def _plain(structure: Any) -> bool:
     """Whether this is a list of tensors and variables."""
     if type(structure) is not list:
         return False
-    for x in structure:  # noqa: SIM110  # a generator would cost as much as a small gradient
-        if not isinstance(x, Value):
-            return False
-    return True
+    kinds = set(map(type, structure))
+    return kinds <= _USUAL or all(issubclass(kind, Value) for kind in kinds)
+
+
+_USUAL = {Tensor, Variable}
 
 
 _INSTEAD = {

@@ -15,6 +15,9 @@ _Use = tuple[Any, dict[str, Any]]
 _uses: ContextVar[list[_Use] | None] = ContextVar("wengert_tape_uses", default=None)
 
 
+noted = _uses.get
+
+
 @contextmanager
 def attempt() -> Iterator[None]:
     """Puts tapes back that were used inside, if the block is left by an exception."""
@@ -33,7 +36,7 @@ def attempt() -> Iterator[None]:
 
 
 def used(tape: Any, *names: str) -> None:
-    """Notes the attributes of a tape before its use changes them."""
-    uses = _uses.get()
+    """Notes the attributes of a tape before its use changes them, where `noted` says so."""
+    uses = noted()
     if uses is not None:
         uses.append((tape, {name: getattr(tape, name) for name in names}))

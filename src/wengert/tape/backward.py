@@ -1,11 +1,11 @@
 """The backward loop: one walk serves eager tapes, graphs, branches and loops.
 
 An entry is a tuple (op, plan, in_ids, out_ids, inputs, outs, shapes, attrs, site, specs, None),
-where `inputs` and `outs` hold only what the rules read; an operation on one or two tensors without
-attributes has the short form (op, plan, x_id, y_id, out_id, x, y, out, shapes, site), with `NO_ID`
-for the second of one; if `plan.one` names the only input with a rule, `shapes` is the shape of that
-input. The loop owns the chores: un-broadcasting, conjugation for complex numbers, arity checks, accumulation,
-and skipping what no source needs.
+where `inputs` and `outs` hold only what the rules read. An operation on two tensors without
+attributes has the short form (op, plan, x_id, y_id, out_id, x, y, out, shapes, site), and so has one
+on a single tensor, with `NO_ID` for `y_id` and its attributes for `y`; if `plan.one` names the only
+input with a rule, `shapes` is the shape of that input. The loop owns the chores: un-broadcasting,
+conjugation for complex numbers, arity checks, accumulation, and skipping what no source needs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy import ndarray
 
 from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
-from wengert.core.context import State, _state, executing_eagerly, get_state
+from wengert.core.context import NO_ATTRS, State, _state, executing_eagerly, get_state
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.symbolic import Unranked, shape_to_keep
@@ -33,7 +33,7 @@ from wengert.ops.shaping import SUM_LIKE, SUM_TO, sum_to
 Entry = tuple[Any, ...]
 SHORT = 10  # the length of the short form
 NO_ID = -1
-_NONE: dict[str, Any] = {}
+_sum_to = SUM_TO.kernel
 
 
 def full_form(entry: Entry) -> Entry:
@@ -41,10 +41,10 @@ def full_form(entry: Entry) -> Entry:
     if len(entry) != SHORT:
         return entry
     op, plan, i, j, out_id, x, y, out, shapes, site = entry
-    ids, inputs = ((i,), (x,)) if j == NO_ID else ((i, j), (x, y))
+    ids, inputs, attrs = ((i,), (x,), y) if j == NO_ID else ((i, j), (x, y), NO_ATTRS)
     if plan.one is not None and shapes is not None:
         shapes = (shapes, shapes)
-    return op, plan, ids, out_id, inputs, (out,), shapes, _NONE, site, None, None
+    return op, plan, ids, out_id, inputs, (out,), shapes, attrs, site, None, None
 
 
 def walk(
@@ -92,6 +92,8 @@ def walk(
                         continue
                     if out_id in sources:
                         grads[out_id] = g
+                    if alone and type(g) is Tensor:
+                        g = g._array
                 one = plan.one
                 if one is not None and (mine or (alone and type(g) is ndarray)):
                     # One rule, on a plain array.
@@ -103,7 +105,7 @@ def walk(
                                 if scale is None:
                                     mine = False
                                     extent = None
-                                    g = direct(g, x, y, out)
+                                    g = direct(g, x, y, out, shapes)
                                 elif mine:
                                     scale(g, (x if i else y)._array, g)
                                 else:
@@ -111,20 +113,20 @@ def walk(
                                     mine = True
                             except (RuntimeWarning, FloatingPointError):
                                 if not mine:  # else the result was written before NumPy complained
-                                    g = _calmly(direct, g, x, y, out)
+                                    g = _calmly(direct, g, x, y, out, shapes)
                             if type(g) is not ndarray:
                                 g = np.asarray(g)
                         if shapes is not None:
                             if extent is None:
                                 extent = g.shape
                             if shapes != extent:
-                                g = np.asarray(SUM_TO.kernel(g, shape=shapes))
+                                g = _sum_to(g, shape=shapes)
                                 mine = False
                         if key in grads:
                             g = accumulate(grads[key], g)
                             mine = False
                         if key in sources:
-                            grads[key] = tensor(g, site)
+                            grads[key] = wrap(g, site) if type(g) is ndarray else g
                         elif mine:
                             held = key
                             hand = g
@@ -138,27 +140,36 @@ def walk(
                         key = y_id if i else x_id
                         if needed is not None and key not in needed:
                             continue
-                        if rule.passes:
+                        direct = rule.direct if type(g) is ndarray else None
+                        if direct is not None:
+                            try:
+                                gi = direct(g, x, y, out, None)
+                            except (RuntimeWarning, FloatingPointError):
+                                gi = _calmly(direct, g, x, y, out, None)
+                            if type(gi) is not ndarray:
+                                gi = np.asarray(gi)
+                        elif rule.passes:
                             gi = g
-                        elif alone and rule.direct is not None:
-                            gi = _run(rule.direct, g, x, y, out)
                         else:
                             state.site = site
                             try:
-                                gi = rule.run(
-                                    tensor(g, site), (x, y), (out,), shapes, _NONE, plan.needs
-                                )
+                                gi = rule.run(tensor(g, site), *full_form(entry)[4:8], plan.needs)
                             except Exception as error:
                                 gi = _later(error, entry, i, tensor(g, site), needed)
                             if gi is None:
                                 continue
                         if shapes is not None and op.broadcasts:
-                            state.site = site
-                            gi = _unbroadcast(gi, shapes[i])
+                            if type(gi) is not ndarray:
+                                state.site = site
+                                gi = _unbroadcast(gi, shapes[i])
+                            elif gi.shape != shapes[i]:
+                                gi = _sum_to(gi, shape=shapes[i])
                         if key in grads:
                             state.site = site
                             gi = accumulate(grads[key], gi)
-                        grads[key] = tensor(gi, site) if key in sources else gi
+                        if key in sources and type(gi) is ndarray:
+                            gi = wrap(gi, site)
+                        grads[key] = gi
                     continue
                 grads[out_id] = g
             if held:
@@ -228,9 +239,9 @@ def _run(direct: Any, g: Any, x: Any, y: Any, out: Any) -> ndarray:
     if type(g) is not ndarray:
         g = g._array
     try:
-        result = direct(g, x, y, out)
+        result = direct(g, x, y, out, None)
     except (RuntimeWarning, FloatingPointError):
-        result = _calmly(direct, g, x, y, out)
+        result = _calmly(direct, g, x, y, out, None)
     return result if type(result) is ndarray else np.asarray(result)
 
 
@@ -251,8 +262,6 @@ def _calmly(direct: Any, *given: Any) -> Any:
 
 def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """A gradient summed down to the shape of its tensor."""
-    if type(g) is ndarray:
-        return g if g.shape == shape else np.asarray(SUM_TO.kernel(g, shape=shape))
     if type(shape) is Unranked:
         return apply(SUM_LIKE, g, shape.tensor)
     if type(shape_to_keep(g)) is Unranked:

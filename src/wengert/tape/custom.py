@@ -17,6 +17,7 @@ import numpy as np
 from wengert.core import nest, replay
 from wengert.core.apply import apply, wrap
 from wengert.core.context import (
+    Listener,
     State,
     add_listener,
     executing_eagerly,
@@ -37,7 +38,7 @@ from wengert.tape import backward
 from wengert.tape.gradient_tape import GradientTape
 
 
-class _Watcher:
+class _Watcher(Listener):
     """A listener that notes which trainable variables are read."""
 
     def __init__(self) -> None:
@@ -51,9 +52,6 @@ class _Watcher:
             if isinstance(x, Variable) and x._trainable:
                 self.variables[x._id] = x
         return True
-
-    def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
-        self.record(op, (x, y), (out,), None, site)
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:

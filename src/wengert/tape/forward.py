@@ -11,6 +11,7 @@ from typing import Any
 
 from wengert.core import nest
 from wengert.core.context import (
+    Listener,
     State,
     add_listener,
     building_graph,
@@ -27,7 +28,7 @@ from wengert.tape.arguments import UnconnectedGradients
 from wengert.tape.gradient_tape import GradientTape
 
 
-class ForwardAccumulator:
+class ForwardAccumulator(Listener):
     """Computes Jacobian-vector products while the function runs.
 
     >>> x = tf.constant(2.0)
@@ -75,7 +76,6 @@ class ForwardAccumulator:
         return any(x._id in self._tangents for x in values)
 
     def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
-        """`record` for two tensors without attributes."""
         if x._id in self._tangents or y._id in self._tangents:
             self.record(op, (x, y), (out,), {}, site)
 

@@ -18,7 +18,7 @@ from wengert.core.context import building_graph
 from wengert.core.convert import Hooks, operand
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.symbolic import is_symbolic
+from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value, new_id
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
@@ -55,8 +55,9 @@ class GradientTape(Recorder):
         `unconnected_gradients="zero"`, or an error with `"error"`.
         """
         mode = arguments.mode(unconnected_gradients)
-        self._check_use("gradient")
-        self._close()
+        if self._live or self._used is not None or not self._thread:
+            self._check_use("gradient")
+            self._close()
         _, targets = arguments.all_asked("gradient", target, "target")
         flat, values = arguments.all_asked("gradient", sources)
         graph = building_graph()
@@ -120,15 +121,17 @@ class GradientTape(Recorder):
         history.ASKED.append((started, new_id(), site))
         if self._persistent:
             return
-        attempts.used(self, "_used", "_entries", "_tracked", "_roots", "_cuts", "_complex")
+        if attempts.noted() is not None:
+            attempts.used(self, "_used", "_entries", "_tracked", "_roots", "_cuts", "_complex")
         self._used = site
         variables = self._variables
         self._clear()
         self._variables = variables
 
-    def _seeds(self, targets: list[Any], output_gradients: Any) -> list[Any]:
+    def _seeds(self, targets: list[Any], output_gradients: Any) -> list[Any] | None:
+        """What each target is weighed with, `None` for ones."""
         if output_gradients is None:
-            return [None] * len(targets)
+            return None
         given = nest.flatten(output_gradients)
         if len(given) != len(targets):
             raise at_site(
@@ -149,23 +152,24 @@ class GradientTape(Recorder):
         return seeds
 
     def _differentiate(
-        self, targets: list[Any], seeds: list[Any], sources: list[Any], release: bool
+        self, targets: list[Any], seeds: list[Any] | None, sources: list[Any], release: bool
     ) -> list[Any]:
         """Gradients for a flat list of sources, `None` where there is no path."""
         grads: dict[int, Any] = {}
-        for t, seed in zip(targets, seeds, strict=True):
+        for k, t in enumerate(targets):
             if t._array.dtype.num not in dtypes.INEXACT:
                 _log.debug("gradient: a target of dtype %s has no gradient.", t.dtype.name)
                 continue
-            g = _first(t) if seed is None else seed
+            g = _first(t) if seeds is None or seeds[k] is None else seeds[k]
             old = grads.get(t._id)
             grads[t._id] = g if old is None else backward.accumulate(old, g)
-        wanted = {s._id for s in sources}
+        ids = [s._id for s in sources]
+        wanted = set(ids)
         needed = None if wanted >= self._roots else self._needed(wanted)
         backward.walk(
             self._entries, len(self._entries), grads, wanted, needed, self._complex, release
         )
-        return [grads.get(s._id) if s._array.dtype.num in dtypes.INEXACT else None for s in sources]
+        return [grads.get(i) for i in ids]
 
     def _needed(self, wanted: set[int]) -> set[int]:
         """The ids that lie on a path from some source."""
@@ -271,7 +275,7 @@ class GradientTape(Recorder):
 
 def _first(target: Any) -> Any:
     """The gradient of a target by itself."""
-    return ones_like(target) if is_symbolic(target) else wrap(_ones(target._array))
+    return ones_like(target) if type(target) is SymbolicTensor else wrap(_ones(target._array))
 
 
 def _ones(like: np.ndarray) -> np.ndarray:

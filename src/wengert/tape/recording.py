@@ -15,20 +15,22 @@ from threading import get_ident
 from typing import Any, Self
 
 from wengert.core import dtypes, nest, sites
-from wengert.core.context import add_listener, remove_listener
+from wengert.core.context import Listener, add_listener, remove_listener
 from wengert.core.errors import at_site, coded
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import shape_to_keep
 from wengert.core.tensor import Tensor, new_id
-from wengert.core.variable import Variable
+from wengert.core.variable import Variable, now
 from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape import arguments, backward, history
 
+_FLOAT = dtypes.float32.np
 
-class Recorder:
+
+class Recorder(Listener):
     """The recording half of `GradientTape`."""
 
-    differentiates = True  # other listeners only look on
+    differentiates = is_tape = True
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
@@ -88,8 +90,8 @@ class Recorder:
         """Notes an operation if it used something watched (called by `apply`)."""
         if get_ident() != self._live:
             return
-        if len(inputs) == 1 == op.outputs and not attrs and op.rules and op.holomorphic:
-            self._record1(op, inputs[0], outputs[0], site)
+        if len(inputs) == 1 == op.outputs and op.rules:
+            self.record1(op, inputs[0], outputs[0], site, attrs)
             return
         tracked = self._tracked
         key = 0
@@ -109,7 +111,7 @@ class Recorder:
         if kept is not None:
             kept = tuple(
                 [
-                    (x if type(x) is Tensor else _present(x)) if keep else None
+                    (x if type(x) is Tensor else now(x)) if keep else None
                     for x, keep in zip(inputs, kept, strict=True)
                 ]
             )
@@ -124,12 +126,8 @@ class Recorder:
         if op.outputs == 1:
             out = outputs[0]
             ids: Any = out._id
-            if attrs or not op.holomorphic:  # others keep the dtype of their tracked inputs
-                dtype = out._array.dtype
-                if dtype.num not in dtypes.INEXACT:
-                    self._cuts.append(history.cut(op, inputs, outputs, site))
-                    return
-                self._complex = self._complex or dtype.kind == "c"
+            if (attrs or not op.holomorphic) and not self._carries(op, inputs, out, site):
+                return
             tracked.add(ids)
         else:
             ids = tuple([o._id for o in outputs])
@@ -154,14 +152,37 @@ class Recorder:
             )
         )
 
-    def _record1(self, op: Op, x: Any, out: Any, site: Any) -> None:
-        """`record` for one tensor without attributes, where the result has its dtype."""
+    def _carries(self, op: Op, inputs: Any, out: Any, site: Any) -> bool:
+        """Whether a gradient can come back through a result whose dtype may be another.
+
+        That of most operations, without attributes, is the dtype of their tracked inputs.
+        """
+        dtype = out._array.dtype
+        if dtype.num not in dtypes.INEXACT:
+            self._cuts.append(history.cut(op, inputs, (out,), site))
+            return False
+        self._complex = self._complex or dtype.kind == "c"
+        return True
+
+    def record1(self, op: Op, x: Any, out: Any, site: Any, attrs: Any) -> None:
+        """`record` for one tensor."""
+        if get_ident() != self._live:
+            return
+        if not op.rules:
+            self.record(op, (x,), (out,), attrs, site)
+            return
         number = x._id
         if number not in self._tracked and (type(x) is Tensor or not self._accessed(x)):
             return
         plan = op.plans.get(3) or op.plan(3)
         if plan.cut:
             self._begin(op, (x,), (out,), site)
+            return
+        if (
+            (attrs or not op.holomorphic)
+            and out._array.dtype is not _FLOAT
+            and not self._carries(op, (x,), out, site)
+        ):
             return
         out_id = out._id
         self._tracked.add(out_id)
@@ -177,8 +198,8 @@ class Recorder:
                 number,
                 backward.NO_ID,
                 out_id,
-                (x if type(x) is Tensor else _present(x)) if keep else None,
-                None,
+                (x if type(x) is Tensor else now(x)) if keep else None,
+                attrs,
                 out if keep_out else None,
                 shapes,
                 site,
@@ -186,7 +207,7 @@ class Recorder:
         )
 
     def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
-        """`record` for two tensors without attributes, the commonest case by far."""
+        """`record` for two tensors without attributes; infix operators say the same themselves."""
         if get_ident() != self._live:
             return
         tracked = self._tracked
@@ -199,10 +220,7 @@ class Recorder:
             key += 2
         if key == 4:
             return
-        try:
-            plan = op.plans[key]
-        except KeyError:
-            plan = op.plan(key)
+        plan = op.plans.get(key) or op.plan(key)
         if plan.cut:
             self._begin(op, (x, y), (out,), site)
             return
@@ -224,9 +242,9 @@ class Recorder:
                 i,
                 j,
                 out_id,
-                (x if type(x) is Tensor else _present(x)) if keep_x else None,
-                (y if type(y) is Tensor else _present(y)) if keep_y else None,
-                out if keep_out else None,
+                (x if type(x) is Tensor else now(x)) if keep_x else None,
+                (y if type(y) is Tensor else now(y)) if keep_y else None,
+                (out if keep_out is True else keep_out.take(out)) if keep_out else None,
                 shapes,
                 site,
             )
@@ -314,8 +332,3 @@ class Recorder:
         history.forget(self)
         self._clear()
         self._events.append((new_id(), history.RESET, sites.caller(0), 0))
-
-
-def _present(value: Any) -> Any:
-    """What to keep of an input: for a variable its present value."""
-    return value._snapshot() if isinstance(value, Variable) else value
