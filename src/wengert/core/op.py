@@ -285,10 +285,22 @@ class Plan:
     `cut` says that no rule does: no gradient flows through the operation. `one` is the number of
     the only input with a rule and what that does to an array, if it is one kernel; `None` in the
     latter's place hands the array on. The third of `one` is the NumPy function of the array and
-    the other input that it is, if any.
+    the other input that it is, if any. `steps` are the rules with what each does to an array.
     """
 
-    __slots__ = ("cut", "inputs", "keep2", "needs", "one", "outs", "rules", "shapes")
+    __slots__ = (
+        "cut",
+        "inputs",
+        "keep2",
+        "keeps",
+        "needs",
+        "one",
+        "outs",
+        "rules",
+        "shapes",
+        "sizes",
+        "steps",
+    )
 
     def __init__(
         self,
@@ -306,6 +318,7 @@ class Plan:
         self.shapes = shapes
         self.needs = needs
         self.rules = rules
+        self.steps = tuple((i, rule.direct, rule) for i, rule in rules)
         self.keep2 = (*(*(inputs or ()), False, False)[:2], outs or spare)
         self.one: tuple[int, Callable[..., Any] | None, np.ufunc | None] | None = None
         if len(rules) == 1:
@@ -313,6 +326,9 @@ class Plan:
             scale = rule.scale[1] if rule.scale and rule.scale[0] == 1 - i else None
             if rule.passes or rule.direct is not None:
                 self.one = i, None if rule.passes else rule.direct, scale
+        # Of two tensors without attributes: nothing, one is kept, or the shape of one, or of both.
+        self.keeps = any(self.keep2)
+        self.sizes = 0 if shapes is None else 3 if self.one is None else self.one[0] + 1
 
 
 class Op:

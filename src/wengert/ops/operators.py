@@ -93,38 +93,41 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             key += 2
         if key == 4:
             return out
-        plan = plans.get(key) or op.plan(key)
+        try:
+            plan = plans[key]
+        except KeyError:
+            plan = op.plan(key)
         if plan.cut:
             tape._begin(op, (self, other), (out,), site)
             return out
-        shapes: Any = plan.shapes
-        if shapes is not None:
-            if plan.one is not None:
-                shapes = (a if key == 5 else b).shape
-            else:
-                shapes = a.shape
-                shapes = None if shapes == b.shape else (shapes, b.shape)
-        keep_x, keep_y, keep_out = plan.keep2
+        sizes = plan.sizes
+        if sizes == 1:
+            shapes: Any = a.shape
+        elif sizes == 2:
+            shapes = b.shape
+        elif sizes and a.shape != b.shape:
+            shapes = a.shape, b.shape
+        else:
+            shapes = None
+        x = y = kept = None
+        if plan.keeps:
+            keep_x, keep_y, keep_out = plan.keep2
+            if keep_x:
+                x = self if type(self) is Tensor else now(self)
+            if keep_y:
+                y = other if type(other) is Tensor else now(other)
+            if keep_out:
+                kept = out
         tracked.add(number)
-        tape._entries.append(
-            (
-                op,
-                plan,
-                i,
-                j,
-                number,
-                (self if type(self) is Tensor else now(self)) if keep_x else None,
-                (other if type(other) is Tensor else now(other)) if keep_y else None,
-                (out if keep_out is True else keep_out.take(out)) if keep_out else None,
-                shapes,
-                site,
-            )
-        )
+        tape._entries.append((op, plan, i, j, number, x, y, kept, shapes, site))
         return out
 
     def reflected(self: Any, other: Any) -> Any:
-        other = adopted(other, self)
-        return apply2(op if kind is None else fitting(other, self), other, self)
+        number = _numbers.get(other) if type(other) is float else None
+        if number is None or type(self) is not Tensor or self._array.dtype is not _FLOAT:
+            other = adopted(other, self)
+            return apply2(op if kind is None else fitting(other, self), other, self)
+        return apply2(op, number, self)
 
     def fitting(x: Any, y: Any) -> Op:
         return instead if x.dtype is y.dtype is kind else op

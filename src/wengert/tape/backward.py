@@ -10,6 +10,8 @@ conjugation for complex numbers, arity checks, accumulation, and skipping what n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import NO_ATTRS, State, _state, executing_eagerly, get_state
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.symbolic import Unranked, shape_to_keep
+from wengert.core.symbolic import SymbolicTensor, Unranked, shape_to_keep
 from wengert.core.tensor import Tensor
 from wengert.ops.arithmetic import ACCUMULATE
 from wengert.ops.cast import cast
@@ -56,193 +58,210 @@ def walk(
     complex_numbers: bool,
     release: bool,
 ) -> None:
-    """Carries `grads` (by tensor id) from the targets back to the sources.
-
-    Where nobody listens, a rule that is one operation on such tensors runs its kernel directly,
-    and gradients are plain arrays on their way; `tensor` makes them whole again. Down a chain of
-    such rules the array that one of them made is overwritten by the next.
-    """
+    """Carries `grads` (by tensor id) from the targets back to the sources."""
     outer = get_state()
     state = State() if outer is None else State(outer.listeners, outer.graph, outer.site)
     state.plain = False
     token = _state.set(state)
+    steps = map(list.pop, repeat(entries, count)) if release else reversed(entries[:count])
+    try:
+        if complex_numbers or state.listeners or state.graph is not None:
+            _on_tensors(steps, grads, sources, needed, state, complex_numbers)
+        else:
+            _on_arrays(steps, grads, sources, needed, state)
+    finally:
+        _state.reset(token)
+
+
+def _on_tensors(
+    steps: Iterator[Entry], grads: dict[int, Any], sources: set[int], needed: set[int] | None,
+    state: State, complex_numbers: bool,
+) -> None:  # fmt: skip
+    """The loop where somebody listens, or a graph is built: rules run through the door."""
     entry: Any = None
-    plain = not complex_numbers
-    alone = plain and not state.listeners and state.graph is None
+    try:
+        for entry in steps:
+            _step(entry, grads, sources, needed, state, complex_numbers)
+    except Exception as error:
+        _explain(error, entry)
+        raise
+
+
+def _on_arrays(
+    steps: Iterator[Entry], grads: dict[int, Any], sources: set[int], needed: set[int] | None,
+    state: State,
+) -> None:  # fmt: skip
+    """The loop where nobody listens.
+
+    Rules that are one operation run its kernel, and gradients are plain arrays on their way to the
+    sources. Down a chain of rules that scale them, the array that one of them made is overwritten
+    by the next: it is in hand.
+    """
+    entry: Any = None
     held = 0  # the tensor whose gradient is in hand: an array that nobody else has; 0 for none
     hand: Any = None
     extent: Any = None  # the shape of what is in hand, if known
     try:
-        for k in range(count - 1, -1, -1):
-            entry = entries.pop() if release else entries[k]
-            short = len(entry) == SHORT
-            if short and plain:
-                op, plan, x_id, y_id, out_id, x, y, out, shapes, site = entry
-                mine = out_id == held
-                if mine:
-                    g = hand
+        for entry in steps:
+            if len(entry) != SHORT:
+                if held:
+                    grads[held] = hand
                     held = 0
-                else:
-                    extent = None
-                    if held:
-                        grads[held] = hand
-                        held = 0
-                    g = grads.pop(out_id, None)
-                    if g is None:
-                        continue
-                    if out_id in sources:
-                        grads[out_id] = g
-                    if alone and type(g) is Tensor:
-                        g = g._array
-                one = plan.one
-                if one is not None and (mine or (alone and type(g) is ndarray)):
-                    # One rule, on a plain array.
-                    i, direct, scale = one
-                    key = y_id if i else x_id
-                    if needed is None or key in needed:
-                        if direct is not None:
-                            try:
-                                if scale is None:
-                                    mine = False
-                                    extent = None
-                                    g = direct(g, x, y, out, shapes)
-                                elif mine:
-                                    scale(g, (x if i else y)._array, g)
-                                else:
-                                    g = scale(g, (x if i else y)._array)
-                                    mine = True
-                            except (RuntimeWarning, FloatingPointError):
-                                if not mine:  # else the result was written before NumPy complained
-                                    g = _calmly(direct, g, x, y, out, shapes)
-                            if type(g) is not ndarray:
-                                g = np.asarray(g)
-                        if shapes is not None:
-                            if extent is None:
-                                extent = g.shape
-                            if shapes != extent:
-                                g = _sum_to(g, shape=shapes)
-                                mine = False
-                        if key in grads:
-                            g = accumulate(grads[key], g)
-                            mine = False
-                        if key in sources:
-                            grads[key] = wrap(g, site) if type(g) is ndarray else g
-                        elif mine:
-                            held = key
-                            hand = g
-                        else:
-                            grads[key] = g
-                    continue
-                if type(g) is not IndexedSlices:
-                    if one is not None and shapes is not None:
-                        shapes = (shapes, shapes)
-                    for i, rule in plan.rules:
-                        key = y_id if i else x_id
-                        if needed is not None and key not in needed:
-                            continue
-                        direct = rule.direct if type(g) is ndarray else None
-                        if direct is not None:
-                            try:
-                                gi = direct(g, x, y, out, None)
-                            except (RuntimeWarning, FloatingPointError):
-                                gi = _calmly(direct, g, x, y, out, None)
-                            if type(gi) is not ndarray:
-                                gi = np.asarray(gi)
-                        elif rule.passes:
-                            gi = g
-                        else:
-                            state.site = site
-                            try:
-                                gi = rule.run(tensor(g, site), *full_form(entry)[4:8], plan.needs)
-                            except Exception as error:
-                                gi = _later(error, entry, i, tensor(g, site), needed)
-                            if gi is None:
-                                continue
-                        if shapes is not None and op.broadcasts:
-                            if type(gi) is not ndarray:
-                                state.site = site
-                                gi = _unbroadcast(gi, shapes[i])
-                            elif gi.shape != shapes[i]:
-                                gi = _sum_to(gi, shape=shapes[i])
-                        if key in grads:
-                            state.site = site
-                            gi = accumulate(grads[key], gi)
-                        if key in sources and type(gi) is ndarray:
-                            gi = wrap(gi, site)
-                        grads[key] = gi
-                    continue
-                grads[out_id] = g
-            if held:
-                grads[held] = hand
-                held = 0
-            if short:
-                entry = full_form(entry)
-            out_ids = entry[3]
-            if entry[9] is None:
-                g = grads.get(out_ids) if out_ids in sources else grads.pop(out_ids, None)
-            else:
-                g = _collect(grads, out_ids, entry[9], sources, entry[0].partial)
-            if g is None:
+                _step(entry, grads, sources, needed, state, False)
                 continue
-            state.site = site = entry[8]
-            in_ids = entry[2]
-            op, plan = entry[0], entry[1]
-            kind = type(g)
-            if kind is not tuple and kind is not IndexedSlices and plain and not op.broadcasts:
-                rules = plan.rules
-                if len(rules) == 1:
-                    # One rule and no chores: most functions of one tensor come this way.
-                    i, rule = rules[0]
-                    key = in_ids[i]
-                    if needed is None or key in needed:
-                        gi = None
-                        if alone:
-                            inputs, outs = entry[4], entry[5]
-                            if rule.direct is not None:
-                                x, y = (*(inputs or ()), None, None)[:2]
-                                gi = _run(rule.direct, g, x, y, outs[0] if outs else None)
-                            elif rule.arrays is not None:
-                                gi = _kernel(rule.arrays, g, *entry[4:8])
-                        if gi is None:
-                            try:
-                                gi = rule.run(tensor(g, site), *entry[4:8], plan.needs)
-                            except Exception as error:
-                                gi = _later(error, entry, i, tensor(g, site), needed)
-                        if gi is not None:
-                            gi = tensor(gi, site) if key in sources else gi
-                            old = grads.get(key)
-                            grads[key] = gi if old is None else accumulate(old, gi)
+            op, plan, x_id, y_id, out_id, x, y, out, shapes, site = entry
+            if out_id == held:
+                g = hand
+                mine = True
+                held = 0
+            else:
+                if held:
+                    grads[held] = hand
+                    held = 0
+                g = grads.pop(out_id, None)
+                if g is None:
                     continue
-            if kind is ndarray:
-                g = tensor(g, site)
-            pulled = pull(entry, g, needed, complex_numbers)
-            _state.set(state)  # a user's rule may have opened tapes, which leaves another state
-            for i, gi in pulled:
-                old = grads.get(in_ids[i])
-                grads[in_ids[i]] = gi if old is None else accumulate(old, gi)
+                if out_id in sources:
+                    grads[out_id] = g
+                if type(g) is not ndarray:
+                    if type(g) is not Tensor:
+                        grads[out_id] = g
+                        _step(entry, grads, sources, needed, state, False)
+                        continue
+                    g = g._array
+                mine = False
+                extent = None
+            one = plan.one
+            if one is None:
+                for i, direct, rule in plan.steps:
+                    key = y_id if i else x_id
+                    if needed is not None and key not in needed:
+                        continue
+                    if direct is not None:
+                        try:
+                            gi = direct(g, x, y, out, None)
+                        except (RuntimeWarning, FloatingPointError):
+                            gi = _calmly(direct, g, x, y, out, None)
+                        if type(gi) is not ndarray:
+                            gi = np.asarray(gi)
+                    elif rule.passes:
+                        gi = g
+                    else:
+                        state.site = site
+                        gi = rule.run(wrap(g, site), *full_form(entry)[4:8], plan.needs)
+                        if gi is None:
+                            continue
+                    if shapes is not None and op.broadcasts:
+                        if type(gi) is not ndarray:
+                            state.site = site
+                            gi = _unbroadcast(gi, shapes[i])
+                        elif gi.shape != shapes[i]:
+                            gi = _sum_to(gi, shape=shapes[i])
+                    if key in grads:
+                        state.site = site
+                        gi = accumulate(grads[key], gi)
+                    if key in sources and type(gi) is ndarray:
+                        gi = wrap(gi, site)
+                    grads[key] = gi
+                continue
+            i, direct, scale = one
+            key = y_id if i else x_id
+            if needed is not None and key not in needed:
+                continue
+            if scale is not None:
+                try:
+                    if mine:
+                        scale(g, (x if i else y)._array, g)
+                    else:
+                        g = scale(g, (x if i else y)._array)
+                        mine = type(g) is ndarray
+                except (RuntimeWarning, FloatingPointError):
+                    if not mine:  # else the result was written before NumPy complained
+                        g = _calmly(direct, g, x, y, out, shapes)
+                if not mine:
+                    g = np.asarray(g)
+            elif direct is not None:
+                try:
+                    g = direct(g, x, y, out, shapes)
+                except (RuntimeWarning, FloatingPointError):
+                    g = _calmly(direct, g, x, y, out, shapes)
+                if type(g) is not ndarray:
+                    g = np.asarray(g)
+                mine = False
+                extent = None
+            if shapes is not None:
+                if extent is None:
+                    extent = g.shape
+                if shapes != extent:
+                    g = _sum_to(g, shape=shapes)
+                    mine = False
+            if key in grads:
+                state.site = site
+                g = accumulate(grads[key], g)
+                mine = False
+            if key in sources:
+                grads[key] = wrap(g, site) if type(g) is ndarray else g
+            elif mine:
+                held = key
+                hand = g
+            else:
+                grads[key] = g
         if held:
             grads[held] = hand
     except Exception as error:
         _explain(error, entry)
         raise
-    finally:
-        _state.reset(token)
+
+
+def _step(
+    entry: Entry, grads: dict[int, Any], sources: set[int], needed: set[int] | None, state: State,
+    complex_numbers: bool,
+) -> None:  # fmt: skip
+    """One entry of any form."""
+    entry = full_form(entry)
+    op, plan, in_ids, out_ids, inputs, outs, shapes, attrs, site, specs, _ = entry
+    if specs is None:
+        g = grads.get(out_ids) if out_ids in sources else grads.pop(out_ids, None)
+    else:
+        g = _collect(grads, out_ids, specs, sources, op.partial)
+    if g is None:
+        return
+    state.site = site
+    rules = plan.rules
+    if (
+        len(rules) == 1
+        and type(g) in _DENSE
+        and (shapes is None or not op.broadcasts)
+        and not complex_numbers
+    ):
+        # One rule and no chores.
+        i, rule = rules[0]
+        key = in_ids[i]
+        if needed is not None and key not in needed:
+            return
+        gi = None
+        if rule.arrays is not None and not state.listeners and state.graph is None:
+            gi = _kernel(rule.arrays, g, inputs, outs, shapes, attrs)
+        if gi is None:
+            try:
+                gi = rule.run(tensor(g, site), inputs, outs, shapes, attrs, plan.needs)
+            except Exception as error:
+                gi = _later(error, entry, i, tensor(g, site), needed)
+        pulled = () if gi is None else ((i, tensor(gi, site) if key in sources else gi),)
+    else:
+        pulled = pull(entry, tensor(g, site), needed, complex_numbers)
+        _state.set(state)  # a user's rule may have opened tapes, which leaves another state
+    for i, gi in pulled:
+        old = grads.get(in_ids[i])
+        grads[in_ids[i]] = gi if old is None else accumulate(old, gi)
+
+
+_DENSE = {ndarray, Tensor, SymbolicTensor}
 
 
 def tensor(g: Any, site: Any = None) -> Any:
     """A gradient that may be a plain array as a tensor."""
     return wrap(g, site) if type(g) is ndarray else g
-
-
-def _run(direct: Any, g: Any, x: Any, y: Any, out: Any) -> ndarray:
-    """Runs a rule that is one kernel."""
-    if type(g) is not ndarray:
-        g = g._array
-    try:
-        result = direct(g, x, y, out, None)
-    except (RuntimeWarning, FloatingPointError):
-        result = _calmly(direct, g, x, y, out, None)
-    return result if type(result) is ndarray else np.asarray(result)
 
 
 def _kernel(arrays: Any, g: Any, *kept: Any) -> ndarray | None:

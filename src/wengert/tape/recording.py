@@ -224,31 +224,22 @@ class Recorder(Listener):
         if plan.cut:
             self._begin(op, (x, y), (out,), site)
             return
-        shapes: Any = plan.shapes
-        if shapes is not None:
-            if plan.one is not None:  # only that of the input is needed
-                shapes = (x if key == 5 else y)._array.shape
-            else:
-                shapes = x._array.shape
-                other = y._array.shape
-                shapes = None if shapes == other else (shapes, other)
-        out_id = out._id
-        tracked.add(out_id)
+        sizes = plan.sizes
+        if sizes == 1:
+            shapes: Any = x._array.shape
+        elif sizes == 2:
+            shapes = y._array.shape
+        elif sizes and x._array.shape != y._array.shape:
+            shapes = x._array.shape, y._array.shape
+        else:
+            shapes = None
+        number = out._id
+        self._tracked.add(number)
         keep_x, keep_y, keep_out = plan.keep2
-        self._entries.append(
-            (
-                op,
-                plan,
-                i,
-                j,
-                out_id,
-                (x if type(x) is Tensor else now(x)) if keep_x else None,
-                (y if type(y) is Tensor else now(y)) if keep_y else None,
-                (out if keep_out is True else keep_out.take(out)) if keep_out else None,
-                shapes,
-                site,
-            )
-        )
+        x = (x if type(x) is Tensor else now(x)) if keep_x else None
+        y = (y if type(y) is Tensor else now(y)) if keep_y else None
+        kept = (out if keep_out is True else keep_out.take(out)) if keep_out else None
+        self._entries.append((op, plan, i, j, number, x, y, kept, shapes, site))
 
     def _begin(self, op: Op, inputs: Any, outputs: Any, site: Any) -> None:
         """Follows what an operation without gradient made of watched tensors.
@@ -302,11 +293,12 @@ class Recorder(Listener):
         number = variable._id
         self._variables[number] = variable
         kind = variable._dtype.kind
-        if kind not in "fc":
-            return False
+        if kind != "f":
+            if kind != "c":
+                return False
+            self._complex = True
         self._tracked.add(number)
         self._roots.add(number)
-        self._complex = self._complex or kind == "c"
         return True
 
     def watched_variables(self) -> tuple[Any, ...]:
