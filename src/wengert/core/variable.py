@@ -93,6 +93,46 @@ def _has_company(array: np.ndarray) -> bool:
     return not (alone and array.flags.c_contiguous)
 
 
+def _updating(method: str, ufunc: np.ufunc, text: str) -> Callable[..., Any]:
+    """A method of variables that changes the value by as much as it is given."""
+
+    def update(
+        self: Variable,
+        delta: Any,
+        use_locking: bool = False,
+        name: Any = None,
+        read_value: bool = True,
+    ) -> Any:
+        state = get_state()
+        if state is not None and state.graph is not None:
+            return self._update(method, delta)
+        plain = type(delta) is Tensor
+        if plain:
+            array = delta._array
+        elif isinstance(delta, IndexedSlices):  # costs its rows, not the whole
+            (self.scatter_add if ufunc is np.add else self.scatter_sub)(delta)
+            return self if read_value else None
+        else:  # not under the lock, since it may wait for that of another variable
+            array = self._incoming(method, delta, self._array.shape)
+        with self._lock:
+            old = self._host
+            if old is None:
+                old = self._fetch()
+            if plain and (array.dtype is not old.dtype or array.shape != old.shape):
+                array = self._incoming(method, delta, old.shape)
+            shared = sys.getrefcount(old) > _SOLE or (old.base is not None and _has_company(old))
+            new = np.empty_like(old) if shared or not old.flags.writeable else old
+            try:  # noqa: SIM105  # `suppress` would cost as much as a small sum
+                ufunc(old, array, new)
+            except (RuntimeWarning, FloatingPointError):
+                pass  # where a program wants exceptions, NumPy raises when all is computed
+            self._host, self._device = new, None
+        return self if read_value else None
+
+    update.__name__, update.__qualname__, update.__doc__ = method, f"Variable.{method}", text
+    return update
+
+
 class Variable(Scattered):
     """A value that lasts and changes: `v = tf.Variable(1.0); v.assign_add(2.0)`."""
 
@@ -363,48 +403,8 @@ class Variable(Scattered):
             self._array = array  # type: ignore[override]  # a slot of `Value`, computed here
         return self if read_value else None
 
-    def assign_add(
-        self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
-    ) -> Any:
-        """Adds to the value."""
-        state = get_state()
-        if state is not None and state.graph is not None:
-            return self._update("assign_add", delta)
-        self._arithmetic("assign_add", delta, np.add)
-        return self if read_value else None
-
-    def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
-    ) -> Any:
-        """Subtracts from the value."""
-        state = get_state()
-        if state is not None and state.graph is not None:
-            return self._update("assign_sub", delta)
-        self._arithmetic("assign_sub", delta, np.subtract)
-        return self if read_value else None
-
-    def _arithmetic(self, method: str, delta: Any, ufunc: Any) -> None:
-        array = delta._array if type(delta) is Tensor else None
-        if array is None and isinstance(delta, IndexedSlices):  # costs its rows, not the whole
-            (self.scatter_add if ufunc is np.add else self.scatter_sub)(delta)
-            return
-        old = self._host
-        if old is None:
-            old = self._array
-        if array is None or array.dtype is not old.dtype or array.shape != old.shape:
-            array = self._incoming(method, delta, old.shape)
-        del old  # the array may be written over if nobody holds it
-        with self._lock:
-            old = self._host
-            if old is None:
-                old = self._fetch()
-            shared = sys.getrefcount(old) > _SOLE or (old.base is not None and _has_company(old))
-            new = np.empty_like(old) if shared or not old.flags.writeable else old
-            try:  # noqa: SIM105  # `suppress` would cost as much as a small sum
-                ufunc(old, array, new)
-            except (RuntimeWarning, FloatingPointError):
-                pass  # where a program wants exceptions, NumPy raises when all is computed
-            self._host, self._device = new, None
+    assign_add = _updating("assign_add", np.add, "Adds to the value.")
+    assign_sub = _updating("assign_sub", np.subtract, "Subtracts from the value.")
 
     def _assign_slice(self, index: Any, value: Any, ufunc: Any = None) -> Variable:
         """Writes to `v[index]`, an index that NumPy understands as a view."""

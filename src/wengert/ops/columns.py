@@ -1,4 +1,4 @@
-"""Reductions on the host along other axes than the last, where NumPy's own are slow.
+"""Reductions on the host along other axes than the last, and rows added, where NumPy's own are slow.
 
 NumPy takes such arrays row by row, and a row of three numbers costs it as much as one of a hundred.
 Sums go to BLAS, which is also more exact; for the rest, several short rows are taken as a long one.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,6 +17,8 @@ _MANY = 2048
 _LONG = 8
 # Rows of this length are as quick as can be.
 _WIDE = 512
+# From so many elements on, adding a row by the detour of long rows pays.
+MANY_ROWS = 1 << 14
 
 
 def combine(
@@ -25,7 +28,7 @@ def combine(
     if (
         len(axis) == x.ndim
         and ufunc is np.add
-        and 0 < x.size <= _FEW
+        and 0 < x.size <= FEW
         and x.dtype.char in "fd"
         and (x.ndim == 1 or x.flags.c_contiguous)
     ):
@@ -46,13 +49,13 @@ def combine(
 def sum_rows(x: np.ndarray) -> np.ndarray:
     """The sum of the rows of a matrix of single or double precision."""
     rows = len(x)
-    if rows <= _FEW:
+    if rows <= FEW:
         return ones(rows, x.dtype.char).dot(x)
     return np.ones(rows, x.dtype).dot(x)
 
 
 # Vectors of up to this many ones are kept.
-_FEW = 1 << 12
+FEW = 1 << 12
 
 
 @functools.lru_cache(64)
@@ -66,10 +69,28 @@ def _down(ufunc: np.ufunc, x: np.ndarray) -> np.ndarray:
     stack, rows, width = x.shape
     if ufunc is np.add and x.dtype.char in "fd":
         return sum_rows(x[0]) if stack == 1 else np.matmul(np.ones(rows, x.dtype), x)
-    joined = 1
-    while rows % (2 * joined) == 0 and width * joined < _WIDE:
-        joined *= 2
+    joined = _joined(rows, width)
     if joined == 1:
         return ufunc.reduce(x, 1, dtype=x.dtype)
     long = ufunc.reduce(x.reshape(stack, rows // joined, joined * width), 1, dtype=x.dtype)
     return ufunc.reduce(long.reshape(stack, joined, width), 1, dtype=x.dtype)
+
+
+def _joined(rows: int, width: int) -> int:
+    """How many rows make a long one."""
+    joined = 1
+    while rows % (2 * joined) == 0 and width * joined < _WIDE:
+        joined *= 2
+    return joined
+
+
+def with_row(ufunc: Callable[..., np.ndarray], x: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """`ufunc(x, row)` for a vector `row`: in half to a sixth of the time for many short rows."""
+    width = row.size
+    if x.size >= MANY_ROWS and x.ndim > 1 and x.shape[-1] == width and x.flags.c_contiguous:
+        joined = _joined(x.size // width, width)
+        if joined > 1:
+            long = np.empty((joined, width), row.dtype)
+            long[...] = row
+            return ufunc(x.reshape(-1, joined * width), long.reshape(-1)).reshape(x.shape)
+    return ufunc(x, row)

@@ -20,7 +20,7 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import as_value
 from wengert.core.op import Op, Spec
 from wengert.ops.cast import cast
-from wengert.ops.columns import combine
+from wengert.ops.columns import combine, with_row
 from wengert.ops.compiled import wide
 from wengert.ops.complex import conj, real
 from wengert.ops.declare import in_float32, static_float, static_int, static_tuple
@@ -149,6 +149,8 @@ def _aligned(bias: Any, rank: int, first: bool) -> tuple[int, ...]:
 def _bias_kernel(value: np.ndarray, bias: np.ndarray, first: bool) -> np.ndarray:
     if bias.ndim != 1 or value.ndim < 2 or value.shape[1 if first else -1] != bias.shape[0]:
         raise ValueError("bias")
+    if not first:
+        return with_row(np.add, value, bias)
     return value + bias.reshape(_aligned(bias.shape, value.ndim, first))
 
 

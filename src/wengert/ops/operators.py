@@ -7,6 +7,7 @@ element, so tensors cannot be hashed. Indexing and iteration come from `slicing`
 from __future__ import annotations
 
 import sys
+from functools import partial
 from threading import get_ident
 from typing import Any
 
@@ -24,6 +25,7 @@ from wengert.core.shapes import broadcast
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable, now
 from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
+from wengert.ops.columns import MANY_ROWS, with_row
 from wengert.ops.declare import rank_of
 from wengert.ops.matmul import MATMUL, matmul
 
@@ -38,6 +40,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
     """
 
     kernel, usual, plans = op.kernel, op.usual, op.plans
+    by_rows = partial(with_row, kernel) if type(kernel) is np.ufunc else None
     seen: Any = (None, 0)  # the last site that was the user's own
 
     # Where one tape listens or none, this says in full what `apply2` and the tape's `record2` say:
@@ -50,17 +53,20 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
                 other = operand(other, None, self.dtype)
             return apply2(op if kind is None else fitting(self, other), self, other)
         a = self._array
+        run = kernel
         if type(other) is Tensor:
             b = other._array
         elif type(other) is Variable and other._host is not None:
             b = other._host
+            if b.ndim == 1 and a.size >= MANY_ROWS and by_rows is not None:  # a bias
+                run = by_rows
         else:
             other = adopted(other, self)
             b = other._array
         if (a.dtype is not usual or b.dtype is not usual) and not fits(op, a, b):
             return apply2(op if kind is None else fitting(self, other), self, other)
         try:
-            result = kernel(a, b)
+            result = run(a, b)
         except Exception as error:
             result = rescue(op, (self, other), {}, error)
         if type(result) is not ndarray:
@@ -123,11 +129,22 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         return out
 
     def reflected(self: Any, other: Any) -> Any:
-        number = _numbers.get(other) if type(other) is float else None
-        if number is None or type(self) is not Tensor or self._array.dtype is not _FLOAT:
+        number = _numbers.get(other) if type(other) is float and type(self) is Tensor else None
+        if number is None or self._array.dtype is not _FLOAT or get_state() is not None:
             other = adopted(other, self)
             return apply2(op if kind is None else fitting(other, self), other, self)
-        return apply2(op, number, self)
+        # Nobody listens, and the number is known.
+        try:
+            result = kernel(number._array, self._array)
+        except Exception as error:
+            result = rescue(op, (number, self), {}, error)
+        frame = _frame(1)
+        code = frame.f_code
+        out = _new(Tensor)
+        out._array = result if type(result) is ndarray else np.asarray(result)
+        out._id = new_id()
+        out._site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 1)
+        return out
 
     def fitting(x: Any, y: Any) -> Op:
         return instead if x.dtype is y.dtype is kind else op

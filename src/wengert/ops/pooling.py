@@ -65,15 +65,28 @@ def _slices(counts: Any, window: Any, strides: Any, dilations: Any) -> list[tupl
     ]
 
 
-def _max_kernel(x: np.ndarray, **at: Any) -> np.ndarray:
-    pairs, counts = _geometry(x.shape, **at)
-    wide_x = _padded(x, pairs, _lowest(x.dtype))
-    first, *rest = _slices(counts, at["window"], at["strides"], at["dilations"])
+def _max_kernel(
+    x: np.ndarray, window: Any, strides: Any, padding: Any, dilations: Any
+) -> np.ndarray:
+    """The maximum of a window is that of the maxima along each axis, which are fewer steps."""
+    pairs, counts = _geometry(x.shape, window, strides, padding, dilations)
+    out = _padded(x, pairs, _lowest(x.dtype))
+    for axis, (size, step, apart) in enumerate(zip(window, strides, dilations, strict=True)):
+        if (size, step) != (1, 1):
+            length = (counts[axis] - 1) * step + 1 if counts[axis] else 0
+            out = _max_along(out, axis, [k * apart for k in range(size)], length, step)
+    return out
+
+
+def _max_along(x: np.ndarray, axis: int, starts: list[int], length: int, step: int) -> np.ndarray:
+    """The largest of slices along one axis, which begin at `starts`."""
+    lead = (slice(None),) * axis
+    first, *rest = [x[(*lead, slice(k, k + length, step))] for k in starts]
     if not rest:
-        return wide_x[first]
-    out = np.maximum(wide_x[first], wide_x[rest[0]])
-    for place in rest[1:]:
-        np.maximum(out, wide_x[place], out=out)
+        return first
+    out = np.maximum(first, rest[0])
+    for part in rest[1:]:
+        np.maximum(out, part, out=out)
     return out
 
 

@@ -109,7 +109,7 @@ def _on_arrays(
                     held = 0
                 _step(entry, grads, sources, needed, state, False)
                 continue
-            op, plan, x_id, y_id, out_id, x, y, out, shapes, site = entry
+            _, plan, x_id, y_id, out_id, x, y, out, shapes, site = entry
             if out_id == held:
                 g = hand
                 mine = True
@@ -151,12 +151,12 @@ def _on_arrays(
                         gi = rule.run(wrap(g, site), *full_form(entry)[4:8], plan.needs)
                         if gi is None:
                             continue
-                    if shapes is not None and op.broadcasts:
-                        if type(gi) is not ndarray:
-                            state.site = site
-                            gi = _unbroadcast(gi, shapes[i])
-                        elif gi.shape != shapes[i]:
-                            gi = _sum_to(gi, shape=shapes[i])
+                        if type(gi) is IndexedSlices:
+                            grads[key] = accumulate(grads[key], gi) if key in grads else gi
+                            continue
+                        gi = gi._array
+                    if shapes is not None and gi.shape != shapes[i]:
+                        gi = _sum_to(gi, shapes[i])
                     if key in grads:
                         state.site = site
                         gi = accumulate(grads[key], gi)
@@ -193,7 +193,7 @@ def _on_arrays(
                 if extent is None:
                     extent = g.shape
                 if shapes != extent:
-                    g = _sum_to(g, shape=shapes)
+                    g = _sum_to(g, shapes)
                     mine = False
             if key in grads:
                 state.site = site

@@ -7,6 +7,7 @@ through the entries that of `backward`.
 from __future__ import annotations
 
 import logging
+from operator import attrgetter
 from threading import get_ident
 from typing import Any
 
@@ -28,6 +29,7 @@ from wengert.tape.recording import Recorder
 
 _ONE: dict[int, np.ndarray] = {}
 _log = logging.getLogger("wengert")
+_number = attrgetter("_id")
 
 
 class GradientTape(Recorder):
@@ -163,13 +165,13 @@ class GradientTape(Recorder):
             g = _first(t) if seeds is None or seeds[k] is None else seeds[k]
             old = grads.get(t._id)
             grads[t._id] = g if old is None else backward.accumulate(old, g)
-        ids = [s._id for s in sources]
+        ids = list(map(_number, sources))
         wanted = set(ids)
         needed = None if wanted >= self._roots else self._needed(wanted)
         backward.walk(
             self._entries, len(self._entries), grads, wanted, needed, self._complex, release
         )
-        return [grads.get(i) for i in ids]
+        return list(map(grads.get, ids))
 
     def _needed(self, wanted: set[int]) -> set[int]:
         """The ids that lie on a path from some source."""
