@@ -121,11 +121,14 @@ def _updating(method: str, ufunc: np.ufunc, text: str) -> Callable[..., Any]:
             if plain and (array.dtype is not old.dtype or array.shape != old.shape):
                 array = self._incoming(method, delta, old.shape)
             shared = sys.getrefcount(old) > _SOLE or (old.base is not None and _has_company(old))
-            new = np.empty_like(old) if shared or not old.flags.writeable else old
-            try:  # noqa: SIM105  # `suppress` would cost as much as a small sum
+            new = np.empty_like(old) if shared else old
+            try:
                 ufunc(old, array, new)
             except (RuntimeWarning, FloatingPointError):
                 pass  # where a program wants exceptions, NumPy raises when all is computed
+            except ValueError:  # the array cannot be written to
+                with np.errstate(all="ignore"):
+                    new = np.asarray(ufunc(old, array))
             self._host, self._device = new, None
         return self if read_value else None
 
