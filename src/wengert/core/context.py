@@ -28,7 +28,7 @@ class Listener:
         return False
 
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
-        raise NotImplementedError
+        """Hears of an operation that was run, or added to the graph."""
 
     def record1(self, op: Any, x: Any, out: Any, site: Any, attrs: Any) -> None:
         """`record` for one tensor, outside graphs."""

@@ -38,7 +38,7 @@ class Spare:
     """What the kernel of an operation on two tensors works out beside its result, for a tape to keep.
 
     `use` is the kernel of the gradient from `g`, the first input and that. The kernel of the
-    operation sets `latest` to its result and the rest.
+    operation sets `latest` to its result and the rest. In graphs the same is said by `PAIRS`.
     """
 
     __slots__ = ("latest", "use")
@@ -289,18 +289,8 @@ class Plan:
     """
 
     __slots__ = (
-        "cut",
-        "inputs",
-        "keep2",
-        "keeps",
-        "needs",
-        "one",
-        "outs",
-        "rules",
-        "shapes",
-        "sizes",
-        "steps",
-    )
+        "cut", "inputs", "keep2", "keeps", "needs", "one", "outs", "rules", "shapes", "sizes", "steps",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -326,7 +316,8 @@ class Plan:
             scale = rule.scale[1] if rule.scale and rule.scale[0] == 1 - i else None
             if rule.passes or rule.direct is not None:
                 self.one = i, None if rule.passes else rule.direct, scale
-        # Of two tensors without attributes: nothing, one is kept, or the shape of one, or of both.
+        # Whether anything of two tensors and their result is kept, and which shapes: none (0), that of
+        # the first (1) or second (2), or both where they differ (3).
         self.keeps = any(self.keep2)
         self.sizes = 0 if shapes is None else 3 if self.one is None else self.one[0] + 1
 

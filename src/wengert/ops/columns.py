@@ -1,4 +1,4 @@
-"""Reductions on the host along other axes than the last, and rows added, where NumPy's own are slow.
+"""Reductions on the host along other axes than the last, and one row beside many, faster than NumPy's.
 
 NumPy takes such arrays row by row, and a row of three numbers costs it as much as one of a hundred.
 Sums go to BLAS, which is also more exact; for the rest, several short rows are taken as a long one.

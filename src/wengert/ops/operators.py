@@ -56,8 +56,10 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         run = kernel
         if type(other) is Tensor:
             b = other._array
-        elif type(other) is Variable and other._host is not None:
-            b = other._host
+        elif type(other) is Variable:
+            b = other._host  # read once, since a compiled step of another thread may take it
+            if b is None:
+                b = other._array
             if b.ndim == 1 and a.size >= MANY_ROWS and by_rows is not None:  # a bias
                 run = by_rows
         else:

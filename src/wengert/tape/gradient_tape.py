@@ -19,7 +19,7 @@ from wengert.core.context import building_graph
 from wengert.core.convert import Hooks, operand
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.symbolic import SymbolicTensor
+from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Value, new_id
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
@@ -277,7 +277,7 @@ class GradientTape(Recorder):
 
 def _first(target: Any) -> Any:
     """The gradient of a target by itself."""
-    return ones_like(target) if type(target) is SymbolicTensor else wrap(_ones(target._array))
+    return ones_like(target) if is_symbolic(target) else wrap(_ones(target._array))
 
 
 def _ones(like: np.ndarray) -> np.ndarray:
