@@ -15,7 +15,7 @@ from wengert.core.apply import wrap
 from wengert.core.convert import to_array
 from wengert.core.tensor import Value
 from wengert.ops.create import zeros_like
-from wengert.tape.backward import dense
+from wengert.tape.flow import dense
 from wengert.tape.forward import ForwardAccumulator
 from wengert.tape.gradient_tape import GradientTape
 

@@ -18,6 +18,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.context import building_graph, get_state
 from wengert.core.errors import FailedPreconditionError, at_site, invalid
+from wengert.core.in_place import SOLE, has_company, updating
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.names import scoped
 from wengert.core.scattering import Scattered
@@ -71,69 +72,6 @@ def taken(variable: Any) -> Exception:
             f"leave out jit_compile=True.",
         )
     )
-
-
-class _Probe:
-    def __init__(self) -> None:
-        self._array: np.ndarray = np.empty(1)
-
-    def count(self) -> int:
-        array = self._array
-        return sys.getrefcount(array)
-
-
-# How many references an array has that only its variable holds; Python versions count differently.
-_SOLE = _Probe().count()
-
-
-def _has_company(array: np.ndarray) -> bool:
-    """Whether other arrays may use the memory of a view: it is not the only one, or overlaps."""
-    base: Any = array.base
-    alone = type(base) is np.ndarray and base.flags.owndata and sys.getrefcount(base) <= _SOLE
-    return not (alone and array.flags.c_contiguous)
-
-
-def _updating(method: str, ufunc: np.ufunc, text: str) -> Callable[..., Any]:
-    """A method of variables that changes the value by as much as it is given."""
-
-    def update(
-        self: Variable,
-        delta: Any,
-        use_locking: bool = False,
-        name: Any = None,
-        read_value: bool = True,
-    ) -> Any:
-        state = get_state()
-        if state is not None and state.graph is not None:
-            return self._update(method, delta)
-        plain = type(delta) is Tensor
-        if plain:
-            array = delta._array
-        elif isinstance(delta, IndexedSlices):  # costs its rows, not the whole
-            (self.scatter_add if ufunc is np.add else self.scatter_sub)(delta)
-            return self if read_value else None
-        else:  # not under the lock, since it may wait for that of another variable
-            array = self._incoming(method, delta, self._array.shape)
-        with self._lock:
-            old = self._host
-            if old is None:
-                old = self._fetch()
-            if plain and (array.dtype is not old.dtype or array.shape != old.shape):
-                array = self._incoming(method, delta, old.shape)
-            shared = sys.getrefcount(old) > _SOLE or (old.base is not None and _has_company(old))
-            new = np.empty_like(old) if shared else old
-            try:
-                ufunc(old, array, new)
-            except (RuntimeWarning, FloatingPointError):
-                pass  # where a program wants exceptions, NumPy raises when all is computed
-            except ValueError:  # the array cannot be written to
-                with np.errstate(all="ignore"):
-                    new = np.asarray(ufunc(old, array))
-            self._host, self._device = new, None
-        return self if read_value else None
-
-    update.__name__, update.__qualname__, update.__doc__ = method, f"Variable.{method}", text
-    return update
 
 
 class Variable(Scattered):
@@ -386,8 +324,8 @@ class Variable(Scattered):
         with self._lock, np.errstate(all="ignore"):
             array = self._array
             if (
-                sys.getrefcount(array) > _SOLE
-                or (array.base is not None and _has_company(array))
+                sys.getrefcount(array) > SOLE
+                or (array.base is not None and has_company(array))
                 or not array.flags.writeable
             ):
                 array = array.copy()
@@ -406,8 +344,8 @@ class Variable(Scattered):
             self._array = array  # type: ignore[override]  # a slot of `Value`, computed here
         return self if read_value else None
 
-    assign_add = _updating("assign_add", np.add, "Adds to the value.")
-    assign_sub = _updating("assign_sub", np.subtract, "Subtracts from the value.")
+    assign_add = updating("assign_add", np.add, "Adds to the value.")
+    assign_sub = updating("assign_sub", np.subtract, "Subtracts from the value.")
 
     def _assign_slice(self, index: Any, value: Any, ufunc: Any = None) -> Variable:
         """Writes to `v[index]`, an index that NumPy understands as a view."""

@@ -36,7 +36,7 @@ from wengert.ops.dims import row_count
 from wengert.ops.nodes import BATCHED
 from wengert.ops.reduce import reduce_sum
 from wengert.ops.seeds import draw
-from wengert.tape import backward
+from wengert.tape import flow
 
 
 def vectorized_map(
@@ -142,7 +142,7 @@ def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Any]) -> list
     shown = tuple([outs[k] for k in rule.active])
 
     def gradients(g: Any) -> list[Any]:
-        seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        seeds = [flow.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         now = read_now(rule.variables)
         ends = (None,) * len(now) + (0,) * len(seeds)
         if followed([*inputs, *now, *seeds]):
@@ -237,7 +237,7 @@ def _emit_rows(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[A
 
     def row(seed: Any) -> list[Any]:
         found = tape._differentiate([target], [seed], sources, release=False)
-        return [None if g is None else backward.dense(g) for g in found]
+        return [None if g is None else flow.dense(g) for g in found]
 
     inner = trace_inner("row", row, [Spec(shape[1:], seeds.dtype)])
     closed = close([inner.graph], [])

@@ -14,7 +14,7 @@ from wengert.functions.vjp import vjp
 from wengert.graph.builder import building
 from wengert.graph.ir import Graph
 from wengert.ops.nodes import CALL
-from wengert.tape import backward
+from wengert.tape import flow
 from wengert.tape.custom import barrier
 
 
@@ -46,7 +46,7 @@ def _emit_recomputed(graph: Graph, inputs: list[Any], site: Any) -> list[Any]:
     shown = tuple([outs[k] for k in rule.active])
 
     def gradients(g: Any) -> list[Any]:
-        seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        seeds = [flow.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         # In compiled code the second computation must wait for the gradient.
         fresh = [barrier(x, seeds) for x in inputs]
         grads = inline(rule.joint, [*fresh, *read_now(rule.variables), *seeds])

@@ -20,7 +20,7 @@ from wengert.functions.replay import replay
 from wengert.functions.vjp import Vjp, vjp
 from wengert.graph.builder import Builder, building
 from wengert.graph.ir import Graph
-from wengert.tape import backward
+from wengert.tape import flow
 
 Run = Callable[[Graph, list[Any]], list[Any]]
 
@@ -129,7 +129,7 @@ def inline(graph: Graph, inputs: list[Any]) -> list[Any]:
 def all_seeds(g: Any) -> list[Any]:
     """The gradients of the results of a call as a list of tensors."""
     given = g if isinstance(g, tuple) else (g,)
-    return [None if x is None else backward.dense(x) for x in given]
+    return [None if x is None else flow.dense(x) for x in given]
 
 
 def gradient_op(

@@ -43,7 +43,7 @@ from wengert.functions.calls import followed, followers, gradient_op
 from wengert.functions.replay import AROUND, REPLAYS
 from wengert.graph.builder import building
 from wengert.ops.nodes import FLUSH, HOST_CALL, RELOAD
-from wengert.tape import backward
+from wengert.tape import flow
 from wengert.tape.gradient_tape import GradientTape
 
 
@@ -255,7 +255,7 @@ def emit_call(call: PyCall, inputs: list[Any], variables: bool = True) -> list[A
         return outs
 
     def gradients(g: Any) -> list[Any]:
-        seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        seeds = [flow.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         return _pull(call, inputs, floats, outs, token, seeds, variables)
 
     op = gradient_op(call.name, gradients, len(shown))
@@ -320,7 +320,7 @@ def _pull(
                 results = call.answer(tensors)
         targets = [results[k] for k in shown]
         found = tape.gradient(targets, [tensors[k] for k in wanted], list(gs), "zero")
-        return [backward.dense(g) for g in found]
+        return [flow.dense(g) for g in found]
 
     back = PyCall(pull, out, f"{call.name} gradient", False)
     given = [*inputs, *seeds] if again else [*inputs, *seeds, token]

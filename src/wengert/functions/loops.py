@@ -36,7 +36,7 @@ from wengert.ops.axis_rows import as_axis_rows, from_axis_rows
 from wengert.ops.create import zeros_like
 from wengert.ops.nodes import LOOP
 from wengert.ops.rows import fit_rows
-from wengert.tape import backward
+from wengert.tape import flow
 
 TURN = Spec((), int32)
 # A loop whose test alone decides has no count.
@@ -281,7 +281,7 @@ class _Pullback:
         for i, k in enumerate(self.summed):
             before, axis = carry[len(self.moving) + i], self.axes[k]
             g = grads[first + k]
-            out.append(backward.accumulate(before, g) if axis is None else added(before, g, axis))
+            out.append(flow.accumulate(before, g) if axis is None else added(before, g, axis))
         start = first + self.loop.invariants
         return out + [grads[start + k] for k in self.rows]
 

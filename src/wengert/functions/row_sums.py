@@ -9,7 +9,7 @@ from wengert.graph.builder import building
 from wengert.graph.ir import Graph
 from wengert.ops.adding import ADD_AT
 from wengert.ops.axis_rows import as_axis_rows
-from wengert.tape.backward import accumulate
+from wengert.tape.flow import accumulate
 
 _SUMS = ("add", "accumulate")
 

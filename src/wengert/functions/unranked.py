@@ -39,7 +39,7 @@ from wengert.functions.replay import REPLAYS
 from wengert.graph.builder import Builder, building
 from wengert.graph.ir import Graph
 from wengert.ops.shaping import identity
-from wengert.tape import backward
+from wengert.tape import backward, flow
 from wengert.tape.gradient_tape import GradientTape
 
 _RANKS = (2, 1, 3, 4, 0, 5)
@@ -139,7 +139,7 @@ def _placed(x: Any, kind: str) -> Any:
 
 
 def _flat(result: Any) -> list[Any]:
-    return [backward.dense(x) for x in nest.flatten(result)]
+    return [flow.dense(x) for x in nest.flatten(result)]
 
 
 def _pull(g: Any, inputs: Any, needs: Any, call: Later) -> list[Any]:
@@ -262,7 +262,7 @@ def _put_off_rule(pull: Callable[..., Any], entry: Any, g: Any, error: Exception
         places[:] = [i for i, _ in found]
         return [x for _, x in found]
 
-    later = Later(back, ((backward.dense(g) if type(g) is not tuple else g, kept), {}))
+    later = Later(back, ((flow.dense(g) if type(g) is not tuple else g, kept), {}))
     result, specs = _tried(later, error)
     own = kept[2] or ()
     specs = [Spec(_known(own, i), s.dtype) for i, s in zip(places, specs, strict=True)]

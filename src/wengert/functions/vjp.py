@@ -25,7 +25,7 @@ from wengert.graph.verify import checked
 from wengert.ops.dims import NUMBER
 from wengert.ops.extent import EXTENT
 from wengert.ops.nodes import HOST_CALL, RELOAD
-from wengert.tape.backward import dense
+from wengert.tape.flow import dense
 from wengert.tape.gradient_tape import GradientTape
 
 

@@ -17,20 +17,16 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
-from wengert.core.context import NO_ATTRS, State, _state, executing_eagerly, get_state
-from wengert.core.errors import at_site, describe, invalid, invalid_dtype
+from wengert.core.context import NO_ATTRS, State, _state, get_state
+from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.symbolic import SymbolicTensor, Unranked, shape_to_keep
 from wengert.core.tensor import Tensor
-from wengert.ops.arithmetic import ACCUMULATE
-from wengert.ops.cast import cast
 from wengert.ops.complex import conj
-from wengert.ops.create import zeros, zeros_like
 from wengert.ops.gather import densify
-from wengert.ops.joining import concat
 from wengert.ops.shaping import SUM_LIKE, SUM_TO, sum_to
+from wengert.tape.flow import accumulate, conjugate, dense, is_complex, tensor, zeros_of
 
 Entry = tuple[Any, ...]
 SHORT = 10  # the length of the short form
@@ -259,11 +255,6 @@ def _step(
 _DENSE = {ndarray, Tensor, SymbolicTensor}
 
 
-def tensor(g: Any, site: Any = None) -> Any:
-    """A gradient that may be a plain array as a tensor."""
-    return wrap(g, site) if type(g) is ndarray else g
-
-
 def _kernel(arrays: Any, g: Any, *kept: Any) -> ndarray | None:
     """Runs a rule that is one kernel with attributes; `None` where it fails, to be explained."""
     try:
@@ -331,9 +322,9 @@ def _pull(
     op, plan, in_ids, _, inputs, outs, shapes, attrs, *_ = entry
     if type(g) is IndexedSlices and not _row_linear(op, plan, inputs):
         g = densify(g)
-    conjugate = complex_numbers and op.holomorphic and _is_complex(g)
-    if conjugate:
-        g = _conjugate(g)
+    complex_g = complex_numbers and op.holomorphic and is_complex(g)
+    if complex_g:
+        g = conjugate(g)
     needs = plan.needs
     if needed is not None:
         needs = tuple([n and i in needed for n, i in zip(needs, in_ids, strict=True)])
@@ -362,7 +353,7 @@ def _pull(
             continue
         if shapes is not None and op.broadcasts and isinstance(gi, Tensor):
             gi = _unbroadcast(gi, shapes[i])  # the chore replaces the raw gradient
-        result.append((i, conj(gi) if conjugate else gi))
+        result.append((i, conj(gi) if complex_g else gi))
     return result
 
 
@@ -372,54 +363,6 @@ def _row_linear(op: Any, plan: Any, inputs: Any) -> bool:
         return False
     others = [x for i, x in enumerate(inputs or ()) if i != plan.rules[0][0]]
     return all(x is not None and not x._array.ndim for x in others)
-
-
-def accumulate(a: Any, b: Any) -> Any:
-    """The sum of two gradients; row-sparse ones stay row-sparse, plain arrays plain."""
-    if type(a) is ndarray and type(b) is ndarray:
-        return np.asarray(a + b)
-    a, b = tensor(a), tensor(b)
-    if type(a) is IndexedSlices and type(b) is IndexedSlices:
-        indices = [a.indices, b.indices]
-        if a.indices.dtype is not b.indices.dtype:
-            indices = [cast(i, dtypes.int64) for i in indices]
-        shape = b._dense_shape if a._dense_shape is None else a._dense_shape
-        return IndexedSlices(concat([a.values, b.values], 0), concat(indices, 0), shape)
-    a, b = dense(a), dense(b)
-    if executing_eagerly() or _known(a) == _known(b) is not None:
-        return a + b
-    return apply(ACCUMULATE, a, b)
-
-
-def _known(x: Any) -> Any:
-    """The shape of a tensor if all of it is known."""
-    return x.shape._dims if x.shape.is_fully_defined() else None
-
-
-def dense(g: Any) -> Any:
-    """A gradient as a tensor."""
-    return densify(g) if type(g) is IndexedSlices else tensor(g)
-
-
-def _is_complex(g: Any) -> bool:
-    if isinstance(g, tuple):
-        return any(x is not None and x.dtype.is_complex for x in g)
-    return g.dtype.is_complex
-
-
-def _conjugate(g: Any) -> Any:
-    if isinstance(g, tuple):
-        return tuple(x if x is None else conj(x) for x in g)
-    if type(g) is IndexedSlices:
-        return IndexedSlices(conj(g.values), g.indices, g._dense_shape)
-    return conj(g)
-
-
-def zeros_of(spec: Any) -> Any:
-    """Zeros for a result that no gradient reached."""
-    if type(spec.shape) is Unranked:
-        return zeros_like(spec.shape.tensor)
-    return zeros(spec.shape, spec.dtype)
 
 
 def _checked(op: Any, found: Any, count: int) -> list[Any]:
@@ -439,18 +382,3 @@ def _explain(error: Exception, entry: Entry) -> None:
         entry = full_form(entry)
         error.add_note(f"  in the gradient of {entry[0].name}, recorded at:")
         at_site(error, entry[8])
-
-
-def check_dtype(g: Any, source: Any, what: str) -> None:
-    """Refuses a seed or tangent of another dtype than its tensor's."""
-    if g.dtype is not source.dtype:
-        rule = f"a gradient must have the dtype of its tensor, {describe(source)}"
-        help = f"Cast it with tf.cast(x, tf.{source.dtype.name})."
-        raise invalid_dtype(what, rule, g, help=help)
-
-
-def check_shape(g: Any, source: Any, what: str) -> None:
-    """Refuses a seed or custom gradient whose shape does not fit its tensor."""
-    if not source.shape.is_compatible_with(g.shape):
-        rule = f"a gradient must have the shape of its tensor, {describe(source)}"
-        raise invalid(what, rule, g, help="Reshape it, or reduce it.")

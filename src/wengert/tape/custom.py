@@ -34,7 +34,7 @@ from wengert.core.sites import caller
 from wengert.core.tensor import Tensor, Value, is_tensor
 from wengert.core.variable import Variable
 from wengert.ops.shaping import IDENTITY, identity
-from wengert.tape import backward
+from wengert.tape import flow
 from wengert.tape.gradient_tape import GradientTape
 
 
@@ -234,7 +234,7 @@ def _custom_op(
     places = [(a.tensor, a.positional, a.value.shape) for a in arguments]
 
     def gradients(g: Any) -> list[Any]:
-        seeds = [backward.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        seeds = [flow.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         answer = rule(*seeds, **({"variables": variables} if variables else {}))
         of_variables: list[Any] = []
         if variables:

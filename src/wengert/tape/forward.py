@@ -23,7 +23,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.op import Op
 from wengert.ops.create import zeros_like
-from wengert.tape import arguments, backward
+from wengert.tape import arguments, backward, flow
 from wengert.tape.arguments import UnconnectedGradients
 from wengert.tape.gradient_tape import GradientTape
 
@@ -55,8 +55,8 @@ class ForwardAccumulator(Listener):
                     )
                 )
             tangent = operand(t, None, primal.dtype)
-            backward.check_dtype(tangent, primal, "ForwardAccumulator")
-            backward.check_shape(tangent, primal, "ForwardAccumulator")
+            flow.check_dtype(tangent, primal, "ForwardAccumulator")
+            flow.check_shape(tangent, primal, "ForwardAccumulator")
             old = self._tangents.get(primal._id)
             self._tangents[primal._id] = tangent if old is None else old + tangent
 
@@ -104,12 +104,12 @@ class ForwardAccumulator(Listener):
             tape.watch([s for s in seeds if s.dtype.is_differentiable])
             g = seeds[0] if entry[9] is None else tuple(seeds)
             pulled = backward.pull(entry, g, None, complex_numbers)
-            targets = [backward.dense(gi) for _, gi in pulled]
+            targets = [flow.dense(gi) for _, gi in pulled]
         weights = [self._tangents[entry[2][i]] for i, _ in pulled]
         if not targets:
             return [None] * len(outputs)
         return [
-            backward.dense(g) if o.dtype.is_differentiable else None
+            flow.dense(g) if o.dtype.is_differentiable else None
             for g, o in zip(
                 tape.gradient(targets, seeds, weights, UnconnectedGradients.ZERO), outputs,
                 strict=True,

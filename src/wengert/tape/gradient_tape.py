@@ -23,7 +23,7 @@ from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Value, new_id
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
-from wengert.tape import arguments, attempts, backward, history, jacobian
+from wengert.tape import arguments, attempts, backward, flow, history, jacobian
 from wengert.tape.arguments import UnconnectedGradients
 from wengert.tape.recording import Recorder
 
@@ -148,8 +148,8 @@ class GradientTape(Recorder):
                 g = operand(g, None, t.dtype)  # the seed as a tensor
                 if g.shape.rank == 0 and t.shape.rank:
                     g = broadcast_to(g, t._array.shape)
-                backward.check_dtype(g, t, "gradient")
-                backward.check_shape(g, t, "gradient")
+                flow.check_dtype(g, t, "gradient")
+                flow.check_shape(g, t, "gradient")
             seeds.append(g)
         return seeds
 
@@ -164,7 +164,7 @@ class GradientTape(Recorder):
                 continue
             g = _first(t) if seeds is None or seeds[k] is None else seeds[k]
             old = grads.get(t._id)
-            grads[t._id] = g if old is None else backward.accumulate(old, g)
+            grads[t._id] = g if old is None else flow.accumulate(old, g)
         ids = list(map(_number, sources))
         wanted = set(ids)
         needed = None if wanted >= self._roots else self._needed(wanted)

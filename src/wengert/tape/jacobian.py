@@ -17,7 +17,7 @@ from wengert.ops.create import eye, zeros_like
 from wengert.ops.create import zeros as zeros_of
 from wengert.ops.joining import stack
 from wengert.ops.shaping import broadcast_to, reshape, transpose
-from wengert.tape.backward import dense
+from wengert.tape.flow import dense
 
 _FEW = 64
 

@@ -1,0 +1,94 @@
+"""What flows back: gradients as plain arrays, tensors or row-sparse ones, their sums and zeros.
+
+Also what a gradient that a user gives must be. Which way they flow is for `backward` to know.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from wengert.core import dtypes
+from wengert.core.apply import apply, wrap
+from wengert.core.context import executing_eagerly
+from wengert.core.errors import describe, invalid, invalid_dtype
+from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.symbolic import Unranked
+from wengert.ops.arithmetic import ACCUMULATE
+from wengert.ops.cast import cast
+from wengert.ops.complex import conj
+from wengert.ops.create import zeros, zeros_like
+from wengert.ops.gather import densify
+from wengert.ops.joining import concat
+
+
+def tensor(g: Any, site: Any = None) -> Any:
+    """A gradient that may be a plain array as a tensor."""
+    return wrap(g, site) if type(g) is ndarray else g
+
+
+def accumulate(a: Any, b: Any) -> Any:
+    """The sum of two gradients; row-sparse ones stay row-sparse, plain arrays plain."""
+    if type(a) is ndarray and type(b) is ndarray:
+        return np.asarray(a + b)
+    a, b = tensor(a), tensor(b)
+    if type(a) is IndexedSlices and type(b) is IndexedSlices:
+        indices = [a.indices, b.indices]
+        if a.indices.dtype is not b.indices.dtype:
+            indices = [cast(i, dtypes.int64) for i in indices]
+        shape = b._dense_shape if a._dense_shape is None else a._dense_shape
+        return IndexedSlices(concat([a.values, b.values], 0), concat(indices, 0), shape)
+    a, b = dense(a), dense(b)
+    if executing_eagerly() or _known(a) == _known(b) is not None:
+        return a + b
+    return apply(ACCUMULATE, a, b)
+
+
+def _known(x: Any) -> Any:
+    """The shape of a tensor if all of it is known."""
+    return x.shape._dims if x.shape.is_fully_defined() else None
+
+
+def dense(g: Any) -> Any:
+    """A gradient as a tensor."""
+    return densify(g) if type(g) is IndexedSlices else tensor(g)
+
+
+def is_complex(g: Any) -> bool:
+    """Whether a gradient, or one of several, is complex."""
+    if isinstance(g, tuple):
+        return any(x is not None and x.dtype.is_complex for x in g)
+    return g.dtype.is_complex
+
+
+def conjugate(g: Any) -> Any:
+    """The conjugate of a gradient, or of several."""
+    if isinstance(g, tuple):
+        return tuple(x if x is None else conj(x) for x in g)
+    if type(g) is IndexedSlices:
+        return IndexedSlices(conj(g.values), g.indices, g._dense_shape)
+    return conj(g)
+
+
+def zeros_of(spec: Any) -> Any:
+    """Zeros for a result that no gradient reached."""
+    if type(spec.shape) is Unranked:
+        return zeros_like(spec.shape.tensor)
+    return zeros(spec.shape, spec.dtype)
+
+
+def check_dtype(g: Any, source: Any, what: str) -> None:
+    """Refuses a seed or tangent of another dtype than its tensor's."""
+    if g.dtype is not source.dtype:
+        rule = f"a gradient must have the dtype of its tensor, {describe(source)}"
+        help = f"Cast it with tf.cast(x, tf.{source.dtype.name})."
+        raise invalid_dtype(what, rule, g, help=help)
+
+
+def check_shape(g: Any, source: Any, what: str) -> None:
+    """Refuses a seed or custom gradient whose shape does not fit its tensor."""
+    if not source.shape.is_compatible_with(g.shape):
+        rule = f"a gradient must have the shape of its tensor, {describe(source)}"
+        raise invalid(what, rule, g, help="Reshape it, or reduce it.")
