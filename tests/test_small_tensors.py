@@ -234,3 +234,20 @@ def test_updates_do_not_write_to_what_others_hold() -> None:
         y = v * v
         v.assign_add(tf.constant([5.0, 5.0]))
     np.testing.assert_array_equal(tape.gradient(y, v), [0.0, 2.0])
+
+
+def test_gradients_overflow_quietly_where_numpy_is_to_raise() -> None:
+    scalar, column = tf.Variable(1.0), tf.Variable([[1.0], [1.0]])
+    x = tf.constant([1.0, 1.0])
+    with np.errstate(all="raise"):
+        with tf.GradientTape() as tape:
+            y = tf.fill((3, 2, 2), 3e38) * scalar
+        assert np.isposinf(tape.gradient(y, scalar).numpy())
+        with tf.GradientTape() as tape:
+            y = tf.fill((2, 5000), 3e38) * column
+        assert np.isposinf(tape.gradient(y, column).numpy()).all()
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            z = x * 1.0  # its gradients are added up on the way
+            y = z * 3e38 + z * 3e38
+        assert np.isposinf(tape.gradient(y, x).numpy()).all()

@@ -21,6 +21,8 @@ class Listener:
     """Who is told of every operation."""
 
     differentiates = False  # whether derivatives come of it; others only look on
+    # Whether it is a tape. Where one listens alone, infix operators do themselves what its `record2`
+    # does, with its `_live`, `_tracked`, `_accessed`, `_begin` and `_entries`.
     is_tape = False
 
     def follows(self, values: Any) -> bool:

@@ -19,7 +19,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import Unranked
 from wengert.core.tensor import Value
-from wengert.ops.columns import FEW, combine, ones, sum_rows
+from wengert.ops.columns import combine, sum_rows
 from wengert.ops.compiled import wide
 from wengert.ops.declare import expand, in_float32, of_unknown_length, static_tuple, unary
 from wengert.ops.folding import fold
@@ -72,8 +72,7 @@ def _sum_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]:
 def _sum_to_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     # The gradient of a bias, in most cases.
     if x.ndim == 2 and x.shape[1:] == shape and x.dtype.char in "fd":
-        rows = len(x)
-        return ones(rows, x.dtype.char).dot(x) if rows <= FEW else sum_rows(x)
+        return sum_rows(x)
     if x.shape == shape:  # a size that was unknown proved the same
         return x
     return _sum_any(x, shape=shape)

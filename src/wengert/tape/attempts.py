@@ -13,9 +13,7 @@ from typing import Any
 
 _Use = tuple[Any, dict[str, Any]]
 _uses: ContextVar[list[_Use] | None] = ContextVar("wengert_tape_uses", default=None)
-
-
-noted = _uses.get
+noted = _uses.get  # `None` where no trace may be given up, as in all eager code
 
 
 @contextmanager

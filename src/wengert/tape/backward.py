@@ -31,7 +31,6 @@ from wengert.tape.flow import accumulate, conjugate, dense, is_complex, tensor, 
 Entry = tuple[Any, ...]
 SHORT = 10  # the length of the short form
 NO_ID = -1
-_sum_to = SUM_TO.kernel
 
 
 def full_form(entry: Entry) -> Entry:
@@ -152,7 +151,7 @@ def _on_arrays(
                             continue
                         gi = gi._array
                     if shapes is not None and gi.shape != shapes[i]:
-                        gi = _sum_to(gi, shapes[i])
+                        gi = _summed(gi, shapes[i])
                     if key in grads:
                         state.site = site
                         gi = accumulate(grads[key], gi)
@@ -189,7 +188,7 @@ def _on_arrays(
                 if extent is None:
                     extent = g.shape
                 if shapes != extent:
-                    g = _sum_to(g, shapes)
+                    g = _summed(g, shapes)
                     mine = False
             if key in grads:
                 state.site = site
@@ -264,10 +263,18 @@ def _kernel(arrays: Any, g: Any, *kept: Any) -> ndarray | None:
     return result if type(result) is ndarray else np.asarray(result)
 
 
-def _calmly(direct: Any, *given: Any) -> Any:
+def _calmly(kernel: Any, *given: Any) -> Any:
     """A program that turns NumPy's warnings into exceptions does not mean ours."""
     with np.errstate(all="ignore"):
-        return direct(*given)
+        return kernel(*given)
+
+
+def _summed(g: ndarray, shape: tuple[int, ...]) -> ndarray:
+    """A plain gradient summed down to the shape of its tensor."""
+    try:
+        return SUM_TO.kernel(g, shape)
+    except (RuntimeWarning, FloatingPointError):
+        return _calmly(SUM_TO.kernel, g, shape)
 
 
 def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:

@@ -32,7 +32,11 @@ def tensor(g: Any, site: Any = None) -> Any:
 def accumulate(a: Any, b: Any) -> Any:
     """The sum of two gradients; row-sparse ones stay row-sparse, plain arrays plain."""
     if type(a) is ndarray and type(b) is ndarray:
-        return np.asarray(a + b)
+        try:
+            return np.asarray(a + b)
+        except (RuntimeWarning, FloatingPointError):  # the program's wish, not meant for ours
+            with np.errstate(all="ignore"):
+                return np.asarray(a + b)
     a, b = tensor(a), tensor(b)
     if type(a) is IndexedSlices and type(b) is IndexedSlices:
         indices = [a.indices, b.indices]
