@@ -77,6 +77,7 @@ _UNCHANGED = (lambda g: g).__code__.co_code  # of a rule that hands the gradient
 # A kernel as a function of the array `g`, the tensors x, y and out, and the shape of x, by the
 # places of its arguments: the number of an input, -1 for `g`, -2 for `out`.
 _FORMS: dict[tuple[int, ...], Callable[..., Any]] = {
+    (-1,): lambda k: lambda g, x, y, out, shape: k(g),
     (-1, 0): lambda k: lambda g, x, y, out, shape: k(g, x._array),
     (-1, 1): lambda k: lambda g, x, y, out, shape: k(g, y._array),
     (-1, -2): lambda k: lambda g, x, y, out, shape: k(g, out._array),
@@ -95,7 +96,7 @@ def _with_spare(direct: Any, spare: Spare) -> Any:
 
 
 class _Name:
-    """Stands for an argument of a rule; whatever is done with it besides handing it on fails."""
+    """Stands for an argument of a rule; whatever is not one operation on such names fails."""
 
     __slots__ = ("name",)
 
@@ -107,11 +108,31 @@ class _Name:
 
     __bool__ = __eq__ = __hash__ = _refuse  # type: ignore[assignment]  # never answered
 
+    def __mul__(self, other: Any) -> _Call:
+        return _Call(REGISTRY["multiply"], (self, other), {})
+
+    def __truediv__(self, other: Any) -> _Call:
+        return _Call(REGISTRY["divide"], (self, other), {})
+
+    def __neg__(self) -> _Call:
+        return _Call(REGISTRY["negative"], (self,), {})
+
 
 class _Call(NamedTuple):
     op: Any
     inputs: tuple[Any, ...]
     attrs: dict[str, Any]
+
+
+class Form(NamedTuple):
+    """A kernel and the places of its arguments (as in `_FORMS`), the attributes that are the shape of
+    x, and those that are attributes of the operation, with their names there.
+    """
+
+    kernel: Callable[..., Any]
+    codes: tuple[int, ...]
+    sizes: tuple[str, ...]
+    same: dict[str, str]
 
 
 def _as_call(function: Callable[..., Any]) -> _Call | None:
@@ -144,8 +165,8 @@ class Rule:
     """A gradient rule bound to an operation: what it reads, and how it is called."""
 
     __slots__ = (
-        "_index", "arrays", "direct", "function", "inputs", "outs", "passes", "run", "scale", "settled",
-        "shapes", "spare",
+        "_index", "arrays", "direct", "form", "function", "inputs", "outs", "passes", "run", "scale",
+        "settled", "shapes", "spare",
     )  # fmt: skip
 
     def __init__(self, op: Op, function: Callable[..., Any]) -> None:
@@ -169,6 +190,7 @@ class Rule:
         self._index = index
         self.settled = False
         self.direct: Callable[..., Any] | None = None
+        self.form: Form | None = None
         self.arrays: Callable[..., Any] | None = None
         self.scale: tuple[int, np.ufunc] | None = None
 
@@ -176,7 +198,8 @@ class Rule:
         """Finds the kernel that the rule comes down to, if it is a single operation.
 
         `direct` runs it on the array `g`, the tensors x, y and out and the shape of x, where the
-        rule's operation has one input, with its attributes in place of y, or two and none;
+        rule's operation has one input, with its attributes in place of y, or two and none; `form`
+        says which kernel that is, and on what;
         `arrays` on (g, inputs, outs, shapes, attrs), for any other. `scale` is the number of the
         input and the kernel, if it is a NumPy function of `g` and an input, which can write its
         result over `g`. Not done when the rule is declared, since it may name operations that are
@@ -194,9 +217,10 @@ class Rule:
         codes = tuple(places[x.name] for x in call.inputs)
         if codes in _FORMS and not call.attrs:
             self.direct = _FORMS[codes](call.op.kernel)
+            self.form = Form(call.op.kernel, codes, (), {})
             if self.spare is not None:
                 self.direct = _with_spare(self.direct, self.spare)
-            if codes[0] == -1 and codes[1] >= 0 and isinstance(call.op.kernel, np.ufunc):
+            if codes[0] == -1 and codes[-1] >= 0 and type(call.op.kernel) is np.ufunc:
                 self.scale = codes[1], call.op.kernel
             return
         shapes = {f"{name}_shape": i for name, i in self._index.items()}
@@ -204,15 +228,16 @@ class Rule:
         same = {k: v.name for k, v in call.attrs.items() if k not in sizes}
         if not {"inputs", "shapes", "needs", "outs", *places}.intersection(same.values()):
             if len(self._index) == 1:
-                self.direct = _on_one(call.op.kernel, codes, [*sizes], same)
+                self.form = Form(call.op.kernel, codes, (*sizes,), same)
+                self.direct = _on_one(*self.form)
             else:
                 self.arrays = _on_arrays(call.op.kernel, codes, sizes, same)
 
 
 def _on_one(
-    kernel: Callable[..., Any], codes: tuple[int, ...], sizes: list[str], same: dict[str, str]
+    kernel: Callable[..., Any], codes: tuple[int, ...], sizes: tuple[str, ...], same: dict[str, str]
 ) -> Callable[..., Any]:
-    """A kernel with attributes: those that are the shape of x, and those of the operation."""
+    """The `direct` of a rule for one input, from its form."""
     plain = all(k == v for k, v in same.items())
 
     def run(g: Any, x: Any, attrs: Any, out: Any, shape: Any) -> Any:

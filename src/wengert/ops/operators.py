@@ -41,12 +41,11 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
 
     kernel, usual, plans = op.kernel, op.usual, op.plans
     by_rows = partial(with_row, kernel) if type(kernel) is np.ufunc else None
-    seen: Any = (None, 0)  # the last site that was the user's own
+    met: tuple[Any, Any] = (None, None)  # the number that came last, and the tensor it was made
 
     # Where one tape listens or none, this says in full what `apply2` and the tape's `record2` say:
     # each Python call less is a tenth of the time.
     def forward(self: Any, other: Any) -> Any:
-        nonlocal seen
         state = get_state()
         if state is not None and not state.plain:
             if type(other) is not Tensor and type(other) is not Variable:
@@ -60,7 +59,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             b = other._host  # read once, since a compiled step of another thread may take it
             if b is None:
                 b = other._array
-            if b.ndim == 1 and a.size >= MANY_ROWS and by_rows is not None:  # a bias
+            if a.size >= MANY_ROWS and b.ndim == 1 and by_rows is not None:  # a bias
                 run = by_rows
         else:
             other = adopted(other, self)
@@ -75,10 +74,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             result = np.asarray(result)
         frame = _frame(1)
         code = frame.f_code
-        site = seen  # read once, since other threads write it
-        if code is not site[0] or frame.f_lasti != site[1]:
-            site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 1)
-            seen = site or seen
+        site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 1)
         out = _new(Tensor)
         out._array = result
         out._id = number = new_id()
@@ -108,15 +104,13 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         if plan.cut:
             tape._begin(op, (self, other), (out,), site)
             return out
+        shapes: Any = None
         sizes = plan.sizes
-        if sizes == 1:
-            shapes: Any = a.shape
-        elif sizes == 2:
-            shapes = b.shape
-        elif sizes and a.shape != b.shape:
-            shapes = a.shape, b.shape
-        else:
-            shapes = None
+        if sizes == 3:
+            if a.shape != b.shape:
+                shapes = a.shape, b.shape
+        elif sizes:
+            shapes = a.shape if sizes == 1 else b.shape
         x = y = kept = None
         if plan.keeps:
             keep_x, keep_y, keep_out = plan.keep2
@@ -131,8 +125,18 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         return out
 
     def reflected(self: Any, other: Any) -> Any:
-        number = _numbers.get(other) if type(other) is float and type(self) is Tensor else None
-        if number is None or self._array.dtype is not _FLOAT or get_state() is not None:
+        nonlocal met
+        last, number = met  # at once, since other threads write it
+        if other is not last:
+            number = _numbers.get(other) if type(other) is float else None
+            if number is not None:
+                met = other, number
+        if (
+            number is None
+            or type(self) is not Tensor
+            or self._array.dtype is not _FLOAT
+            or get_state() is not None
+        ):
             other = adopted(other, self)
             return apply2(op if kind is None else fitting(other, self), other, self)
         # Nobody listens, and the number is known.

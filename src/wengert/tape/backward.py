@@ -78,7 +78,7 @@ def _on_tensors(
         for entry in steps:
             _step(entry, grads, sources, needed, state, complex_numbers)
     except Exception as error:
-        _explain(error, entry)
+        explain(error, entry)
         raise
 
 
@@ -136,7 +136,7 @@ def _on_arrays(
                         try:
                             gi = direct(g, x, y, out, None)
                         except (RuntimeWarning, FloatingPointError):
-                            gi = _calmly(direct, g, x, y, out, None)
+                            gi = calmly(direct, g, x, y, out, None)
                         if type(gi) is not ndarray:
                             gi = np.asarray(gi)
                     elif rule.passes:
@@ -151,7 +151,7 @@ def _on_arrays(
                             continue
                         gi = gi._array
                     if shapes is not None and gi.shape != shapes[i]:
-                        gi = _summed(gi, shapes[i])
+                        gi = summed(gi, shapes[i])
                     if key in grads:
                         state.site = site
                         gi = accumulate(grads[key], gi)
@@ -172,14 +172,14 @@ def _on_arrays(
                         mine = type(g) is ndarray
                 except (RuntimeWarning, FloatingPointError):
                     if not mine:  # else the result was written before NumPy complained
-                        g = _calmly(direct, g, x, y, out, shapes)
+                        g = calmly(direct, g, x, y, out, shapes)
                 if not mine:
                     g = np.asarray(g)
             elif direct is not None:
                 try:
                     g = direct(g, x, y, out, shapes)
                 except (RuntimeWarning, FloatingPointError):
-                    g = _calmly(direct, g, x, y, out, shapes)
+                    g = calmly(direct, g, x, y, out, shapes)
                 if type(g) is not ndarray:
                     g = np.asarray(g)
                 mine = False
@@ -188,7 +188,7 @@ def _on_arrays(
                 if extent is None:
                     extent = g.shape
                 if shapes != extent:
-                    g = _summed(g, shapes)
+                    g = summed(g, shapes)
                     mine = False
             if key in grads:
                 state.site = site
@@ -204,7 +204,7 @@ def _on_arrays(
         if held:
             grads[held] = hand
     except Exception as error:
-        _explain(error, entry)
+        explain(error, entry)
         raise
 
 
@@ -263,18 +263,18 @@ def _kernel(arrays: Any, g: Any, *kept: Any) -> ndarray | None:
     return result if type(result) is ndarray else np.asarray(result)
 
 
-def _calmly(kernel: Any, *given: Any) -> Any:
+def calmly(kernel: Any, *given: Any, **named: Any) -> Any:
     """A program that turns NumPy's warnings into exceptions does not mean ours."""
     with np.errstate(all="ignore"):
-        return kernel(*given)
+        return kernel(*given, **named)
 
 
-def _summed(g: ndarray, shape: tuple[int, ...]) -> ndarray:
+def summed(g: ndarray, shape: tuple[int, ...]) -> ndarray:
     """A plain gradient summed down to the shape of its tensor."""
     try:
         return SUM_TO.kernel(g, shape)
     except (RuntimeWarning, FloatingPointError):
-        return _calmly(SUM_TO.kernel, g, shape)
+        return calmly(SUM_TO.kernel, g, shape)
 
 
 def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
@@ -382,7 +382,7 @@ def _checked(op: Any, found: Any, count: int) -> list[Any]:
     return values
 
 
-def _explain(error: Exception, entry: Entry) -> None:
+def explain(error: Exception, entry: Entry) -> None:
     """Names the user's line of the operation whose gradient failed."""
     if not getattr(error, "_in_gradient", False):
         error._in_gradient = True  # type: ignore[attr-defined]  # marks that the note is there

@@ -7,6 +7,7 @@ through the entries that of `backward`.
 from __future__ import annotations
 
 import logging
+import sys
 from operator import attrgetter
 from threading import get_ident
 from typing import Any
@@ -15,16 +16,17 @@ import numpy as np
 
 from wengert.core import dtypes, nest, sites
 from wengert.core.apply import wrap
-from wengert.core.context import building_graph
+from wengert.core.context import get_state
 from wengert.core.convert import Hooks, operand
+from wengert.core.distant import SEEN
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.symbolic import is_symbolic
-from wengert.core.tensor import Value, new_id
+from wengert.core.tensor import Tensor, Value, new_id
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
-from wengert.tape import arguments, attempts, backward, flow, history, jacobian
-from wengert.tape.arguments import UnconnectedGradients
+from wengert.tape import arguments, attempts, backward, flow, history, jacobian, unrolled
+from wengert.tape.arguments import NONE, UnconnectedGradients
 from wengert.tape.recording import Recorder
 
 _ONE: dict[int, np.ndarray] = {}
@@ -56,18 +58,26 @@ class GradientTape(Recorder):
         weights of that sum. Where there is no path the answer is `None`, or zeros with
         `unconnected_gradients="zero"`, or an error with `"error"`.
         """
-        mode = arguments.mode(unconnected_gradients)
+        mode = unconnected_gradients
+        if mode is not NONE:
+            mode = arguments.mode(mode)
         if self._live or self._used is not None or not self._thread:
             self._check_use("gradient")
             self._close()
-        _, targets = arguments.all_asked("gradient", target, "target")
+        if type(target) is Tensor:
+            targets: list[Any] = [target]
+        else:
+            _, targets = arguments.all_asked("gradient", target, "target")
         flat, values = arguments.all_asked("gradient", sources)
-        graph = building_graph()
+        state = get_state()
+        graph = None if state is None else state.graph
         if graph is not None:
             targets = arguments.met(self._tracked, targets)
             values = arguments.met(self._tracked, values)
         seeds = self._seeds(targets, output_gradients)
-        site = sites.caller(0)
+        frame = sys._getframe(1)
+        code = frame.f_code
+        site = (code, frame.f_lasti) if code is SEEN[0] else sites.find(frame)
         evidence = history.before(self, site, mode)
         started = new_id()
         try:
@@ -124,11 +134,12 @@ class GradientTape(Recorder):
         if self._persistent:
             return
         if attempts.noted() is not None:
-            attempts.used(self, "_used", "_entries", "_tracked", "_roots", "_cuts", "_complex")
+            attempts.used(self, "_used", "_entries", "_tracked", "_cuts", "_complex")
         self._used = site
-        variables = self._variables
-        self._clear()
-        self._variables = variables
+        # Nothing is noted before the tape is opened anew.
+        self._entries = self._cuts = []
+        self._tracked = set()
+        self._complex = False
 
     def _seeds(self, targets: list[Any], output_gradients: Any) -> list[Any] | None:
         """What each target is weighed with, `None` for ones."""
@@ -167,10 +178,15 @@ class GradientTape(Recorder):
             grads[t._id] = g if old is None else flow.accumulate(old, g)
         ids = list(map(_number, sources))
         wanted = set(ids)
-        needed = None if wanted >= self._roots else self._needed(wanted)
-        backward.walk(
-            self._entries, len(self._entries), grads, wanted, needed, self._complex, release
-        )
+        needed = None if wanted.issuperset(self._roots) else self._needed(wanted)
+        entries = self._entries
+        left = len(entries)
+        if left <= unrolled.LONGEST and not self._complex and get_state() is None:
+            found = unrolled.walk(entries, grads, ids, wanted, needed, release)
+            if isinstance(found, list):
+                return found
+            left = found
+        backward.walk(entries, left, grads, wanted, needed, self._complex, release)
         return list(map(grads.get, ids))
 
     def _needed(self, wanted: set[int]) -> set[int]:
@@ -276,18 +292,16 @@ class GradientTape(Recorder):
 
 
 def _first(target: Any) -> Any:
-    """The gradient of a target by itself."""
-    return ones_like(target) if is_symbolic(target) else wrap(_ones(target._array))
-
-
-def _ones(like: np.ndarray) -> np.ndarray:
-    """Ones in the shape of an array; a scalar, as most losses are, is made once."""
+    """The gradient of a target by itself: ones; that of a scalar, as most losses are, is made once."""
+    if type(target) is not Tensor and is_symbolic(target):
+        return ones_like(target)
+    like = target._array
     if like.ndim:
-        return np.ones(like.shape, like.dtype)
+        return wrap(np.ones(like.shape, like.dtype))
     found = _ONE.get(like.dtype.num)
     if found is None:
         found = _ONE[like.dtype.num] = np.ones((), like.dtype)
-    return found
+    return wrap(found)
 
 
 def _pull(function: Any, inputs: list[Any], seeds: list[Any]) -> list[Any]:

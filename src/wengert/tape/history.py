@@ -57,7 +57,6 @@ class Evidence(NamedTuple):
     events: tuple[Event, ...]
     steps: tuple[Step, ...]
     tracked: set[int]
-    roots: set[int]
     thread: int
     watches_variables: bool
     sites: dict[int, RawSite]
@@ -125,7 +124,6 @@ def take(tape: Any) -> Evidence:
         tuple([Event(*e) for e in tape._events]),
         (*tape._past, *tape._cuts, *steps),
         tape._tracked,
-        tape._roots,
         tape._thread,
         tape._watch_accessed,
         found,

@@ -22,7 +22,8 @@ from wengert.core.symbolic import shape_to_keep
 from wengert.core.tensor import Tensor, new_id
 from wengert.core.variable import Variable, now
 from wengert.ops.shaping import STOP_GRADIENT
-from wengert.tape import arguments, backward, history
+from wengert.tape import arguments, history
+from wengert.tape.backward import NO_ID
 
 _FLOAT = dtypes.float32.np
 
@@ -46,8 +47,7 @@ class Recorder(Listener):
     def _clear(self) -> None:
         self._entries: list[Any] = []
         self._tracked: set[int] = set()
-        self._roots: set[int] = set()
-        self._variables: dict[int, Any] = {}
+        self._roots: dict[int, Any] = {}  # what is followed from its start: a variable, or `None`
         self._cuts: list[history.Step] = []
         self._complex = False
 
@@ -174,7 +174,10 @@ class Recorder(Listener):
         number = x._id
         if number not in self._tracked and (type(x) is Tensor or not self._accessed(x)):
             return
-        plan = op.plans.get(3) or op.plan(3)
+        try:
+            plan = op.plans[3]
+        except KeyError:
+            plan = op.plan(3)
         if plan.cut:
             self._begin(op, (x,), (out,), site)
             return
@@ -189,22 +192,12 @@ class Recorder(Listener):
         keep, _, keep_out = plan.keep2
         shapes: Any = plan.shapes
         if shapes is not None:
-            shapes = shape_to_keep(x)
-            shapes = (shapes,) if plan.one is None else shapes
-        self._entries.append(
-            (
-                op,
-                plan,
-                number,
-                backward.NO_ID,
-                out_id,
-                (x if type(x) is Tensor else now(x)) if keep else None,
-                attrs,
-                out if keep_out else None,
-                shapes,
-                site,
-            )
-        )
+            shapes = x._array.shape if type(x) is Tensor else shape_to_keep(x)
+            if plan.one is None:
+                shapes = (shapes,)
+        x = (x if type(x) is Tensor else now(x)) if keep else None
+        kept = out if keep_out else None
+        self._entries.append((op, plan, number, NO_ID, out_id, x, attrs, kept, shapes, site))
 
     def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
         """`record` for two tensors without attributes; infix operators say the same themselves."""
@@ -220,19 +213,20 @@ class Recorder(Listener):
             key += 2
         if key == 4:
             return
-        plan = op.plans.get(key) or op.plan(key)
+        try:
+            plan = op.plans[key]
+        except KeyError:
+            plan = op.plan(key)
         if plan.cut:
             self._begin(op, (x, y), (out,), site)
             return
+        shapes: Any = None
         sizes = plan.sizes
-        if sizes == 1:
-            shapes: Any = x._array.shape
-        elif sizes == 2:
-            shapes = y._array.shape
-        elif sizes and x._array.shape != y._array.shape:
-            shapes = x._array.shape, y._array.shape
-        else:
-            shapes = None
+        if sizes == 3:
+            if x._array.shape != y._array.shape:
+                shapes = x._array.shape, y._array.shape
+        elif sizes:
+            shapes = (x if sizes == 1 else y)._array.shape
         number = out._id
         self._tracked.add(number)
         keep_x, keep_y, keep_out = plan.keep2
@@ -271,7 +265,7 @@ class Recorder(Listener):
     def _watch(self, value: Any) -> None:
         self._events.append((new_id(), history.WATCHED, sites.caller(1), value._id))
         if isinstance(value, Variable):
-            self._variables[value._id] = value
+            self._roots[value._id] = value
         if value.dtype.is_differentiable:
             self._root(value)
         else:
@@ -283,7 +277,7 @@ class Recorder(Listener):
     def _root(self, value: Any) -> None:
         """Follows a floating or complex value from here on."""
         self._tracked.add(value._id)
-        self._roots.add(value._id)
+        self._roots.setdefault(value._id)
         self._complex = self._complex or value._array.dtype.kind == "c"
 
     def _accessed(self, variable: Any) -> bool:
@@ -291,19 +285,18 @@ class Recorder(Listener):
         if not (isinstance(variable, Variable) and self._watch_accessed and variable._trainable):
             return False
         number = variable._id
-        self._variables[number] = variable
+        self._roots[number] = variable
         kind = variable._dtype.kind
         if kind != "f":
             if kind != "c":
                 return False
             self._complex = True
         self._tracked.add(number)
-        self._roots.add(number)
         return True
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables followed so far, in the order of their creation."""
-        return tuple(v for _, v in sorted(self._variables.items()))
+        return tuple([v for _, v in sorted(self._roots.items()) if v is not None])
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
