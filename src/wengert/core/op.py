@@ -440,7 +440,7 @@ class Op:
         if self.gradient is None:
             rules, needs = [], (False,) * count
         elif self.joint is not None:
-            rules = [self.joint]
+            rules = [self.joint] if any(needs) else []
         else:
             rules = [r for r, need in zip(self.rules, needs, strict=True) if need and r]
             needs = tuple(n and r is not None for n, r in zip(needs, self.rules, strict=True))

@@ -84,6 +84,10 @@ class Value:
     def device(self) -> str:
         return full_name(None)
 
+    def _snapshot(self) -> Any:
+        """What to keep of it for a gradient: of a variable, its present value."""
+        return self
+
     def numpy(self) -> Any:
         """The value as a NumPy array of its own, or a NumPy scalar for rank 0."""
         array = self._array

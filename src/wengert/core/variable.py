@@ -406,11 +406,6 @@ class Variable(Scattered):
         )
 
 
-def now(value: Any) -> Any:
-    """What to keep of an input of an operation: for a variable its present value."""
-    return value._snapshot() if isinstance(value, Variable) else value
-
-
 def _restore(
     kind: type[Variable], value: Any, name: str, trainable: bool, shape: TensorShape
 ) -> Variable:

@@ -15,7 +15,6 @@ from wengert.core.context import get_state
 from wengert.core.dtypes import INEXACT
 from wengert.core.op import Joint, Op
 from wengert.core.symbolic import SymbolicTensor
-from wengert.core.variable import Variable
 from wengert.functions.replay import replay
 from wengert.functions.vjp import Vjp, vjp
 from wengert.graph.builder import Builder, building
@@ -61,7 +60,7 @@ def call(graph: Graph, inputs: list[Any], run: Run, site: Any) -> list[Any]:
     rule = vjp(graph, wanted)
     if not rule.active:
         return run(graph, inputs)
-    plain = [x._snapshot() if isinstance(x, Variable) else x for x in inputs]
+    plain = [x._snapshot() for x in inputs]
     found = run(rule.forward, plain)
     count = len(graph.all_outputs())
     outs, extra = found[:count], found[count:]
@@ -90,7 +89,7 @@ def record(
         if followed([*plain, *now, *seeds]):
             found = call(rule.joint, [*plain, *told, *now, *seeds], _here(run), site)
         else:
-            now = [x._snapshot() if isinstance(x, Variable) else x for x in now]
+            now = [x._snapshot() for x in now]
             found = _here(run)(rule.backward, [*kept, *now, *seeds])
         result: list[Any] = [None] * len(inputs)
         for k, gk in zip(rule.found, found, strict=True):

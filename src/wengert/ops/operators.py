@@ -23,7 +23,7 @@ from wengert.core.errors import InvalidArgumentError, InvalidTypeError
 from wengert.core.op import Op
 from wengert.core.shapes import broadcast
 from wengert.core.tensor import Tensor, Value, new_id
-from wengert.core.variable import Variable, now
+from wengert.core.variable import Variable
 from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
 from wengert.ops.columns import MANY_ROWS, with_row
 from wengert.ops.declare import rank_of
@@ -41,11 +41,13 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
 
     kernel, usual, plans = op.kernel, op.usual, op.plans
     by_rows = partial(with_row, kernel) if type(kernel) is np.ufunc else None
+    seen: Any = (None, 0)  # the last site that was the user's own
     met: tuple[Any, Any] = (None, None)  # the number that came last, and the tensor it was made
 
     # Where one tape listens or none, this says in full what `apply2` and the tape's `record2` say:
     # each Python call less is a tenth of the time.
     def forward(self: Any, other: Any) -> Any:
+        nonlocal seen
         state = get_state()
         if state is not None and not state.plain:
             if type(other) is not Tensor and type(other) is not Variable:
@@ -53,7 +55,8 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             return apply2(op if kind is None else fitting(self, other), self, other)
         a = self._array
         run = kernel
-        if type(other) is Tensor:
+        constant = type(other) is Tensor
+        if constant:
             b = other._array
         elif type(other) is Variable:
             b = other._host  # read once, since a compiled step of another thread may take it
@@ -64,6 +67,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         else:
             other = adopted(other, self)
             b = other._array
+            constant = type(other) is Tensor
         if (a.dtype is not usual or b.dtype is not usual) and not fits(op, a, b):
             return apply2(op if kind is None else fitting(self, other), self, other)
         try:
@@ -74,7 +78,10 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             result = np.asarray(result)
         frame = _frame(1)
         code = frame.f_code
-        site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 1)
+        site = seen  # read once, since other threads write it
+        if code is not site[0] or frame.f_lasti != site[1]:
+            site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 1)
+            seen = site or seen
         out = _new(Tensor)
         out._array = result
         out._id = number = new_id()
@@ -93,33 +100,30 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         key = 4
         if i in tracked or (type(self) is not Tensor and tape._accessed(self)):
             key = 5
-        if j in tracked or (type(other) is not Tensor and tape._accessed(other)):
+        if j in tracked or (not constant and tape._accessed(other)):
             key += 2
-        if key == 4:
-            return out
         try:
             plan = plans[key]
         except KeyError:
             plan = op.plan(key)
         if plan.cut:
-            tape._begin(op, (self, other), (out,), site)
+            if key != 4:
+                tape._begin(op, (self, other), (out,), site)
             return out
-        shapes: Any = None
         sizes = plan.sizes
-        if sizes == 3:
-            if a.shape != b.shape:
-                shapes = a.shape, b.shape
-        elif sizes:
-            shapes = a.shape if sizes == 1 else b.shape
-        x = y = kept = None
+        if sizes == 1:
+            shapes: Any = a.shape
+        elif sizes == 3:
+            shapes = None if a.shape == b.shape else (a.shape, b.shape)
+        else:
+            shapes = b.shape if sizes else None
         if plan.keeps:
             keep_x, keep_y, keep_out = plan.keep2
-            if keep_x:
-                x = self if type(self) is Tensor else now(self)
-            if keep_y:
-                y = other if type(other) is Tensor else now(other)
-            if keep_out:
-                kept = out
+            x = (self if type(self) is Tensor else self._snapshot()) if keep_x else None
+            y = (other if constant else other._snapshot()) if keep_y else None
+            kept = out if keep_out else None
+        else:
+            x = y = kept = None
         tracked.add(number)
         tape._entries.append((op, plan, i, j, number, x, y, kept, shapes, site))
         return out

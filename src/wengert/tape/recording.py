@@ -16,11 +16,12 @@ from typing import Any, Self
 
 from wengert.core import dtypes, nest, sites
 from wengert.core.context import Listener, add_listener, remove_listener
+from wengert.core.distant import SEEN
 from wengert.core.errors import at_site, coded
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import shape_to_keep
 from wengert.core.tensor import Tensor, new_id
-from wengert.core.variable import Variable, now
+from wengert.core.variable import Variable
 from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape import arguments, history
 from wengert.tape.backward import NO_ID
@@ -64,8 +65,8 @@ class Recorder(Listener):
             )
         frame = sys._getframe(1)
         code = frame.f_code
-        user = sites.USER.get(code.co_filename)
-        self._start(history.OPENED, (code, frame.f_lasti) if user else sites.find(frame))
+        site = (code, frame.f_lasti) if code is SEEN[0] else sites.find(frame)
+        self._start(history.OPENED, site)
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -111,7 +112,7 @@ class Recorder(Listener):
         if kept is not None:
             kept = tuple(
                 [
-                    (x if type(x) is Tensor else now(x)) if keep else None
+                    (x if type(x) is Tensor else x._snapshot()) if keep else None
                     for x, keep in zip(inputs, kept, strict=True)
                 ]
             )
@@ -195,7 +196,7 @@ class Recorder(Listener):
             shapes = x._array.shape if type(x) is Tensor else shape_to_keep(x)
             if plan.one is None:
                 shapes = (shapes,)
-        x = (x if type(x) is Tensor else now(x)) if keep else None
+        x = (x if type(x) is Tensor else x._snapshot()) if keep else None
         kept = out if keep_out else None
         self._entries.append((op, plan, number, NO_ID, out_id, x, attrs, kept, shapes, site))
 
@@ -211,27 +212,26 @@ class Recorder(Listener):
             key = 5
         if j in tracked or (type(y) is not Tensor and self._accessed(y)):
             key += 2
-        if key == 4:
-            return
         try:
             plan = op.plans[key]
         except KeyError:
             plan = op.plan(key)
         if plan.cut:
-            self._begin(op, (x, y), (out,), site)
+            if key != 4:
+                self._begin(op, (x, y), (out,), site)
             return
         shapes: Any = None
         sizes = plan.sizes
-        if sizes == 3:
-            if x._array.shape != y._array.shape:
-                shapes = x._array.shape, y._array.shape
-        elif sizes:
-            shapes = (x if sizes == 1 else y)._array.shape
+        if sizes:
+            shapes = (y if sizes == 2 else x)._array.shape
+            if sizes == 3:
+                other = y._array.shape
+                shapes = None if shapes == other else (shapes, other)
         number = out._id
         self._tracked.add(number)
         keep_x, keep_y, keep_out = plan.keep2
-        x = (x if type(x) is Tensor else now(x)) if keep_x else None
-        y = (y if type(y) is Tensor else now(y)) if keep_y else None
+        x = (x if type(x) is Tensor else x._snapshot()) if keep_x else None
+        y = (y if type(y) is Tensor else y._snapshot()) if keep_y else None
         kept = (out if keep_out is True else keep_out.take(out)) if keep_out else None
         self._entries.append((op, plan, i, j, number, x, y, kept, shapes, site))
 
