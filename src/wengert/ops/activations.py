@@ -65,7 +65,10 @@ def _relu_kernel(x: np.ndarray) -> np.ndarray:
 def _masked(g: np.ndarray, y: np.ndarray) -> np.ndarray:
     """`g * (y > 0)`; to multiply numbers by truth values takes NumPy longer."""
     mask = np.greater(y, _ZERO[y.dtype.num]).astype(g.dtype)
-    return np.multiply(g, mask, mask) if g.shape == y.shape and mask.ndim else g * mask
+    try:
+        return np.multiply(g, mask, mask)
+    except (TypeError, ValueError):  # numbers, or `y` has another shape
+        return g * mask
 
 
 RELU_GRAD = _gate(

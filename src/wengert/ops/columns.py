@@ -25,16 +25,17 @@ def combine(
     ufunc: np.ufunc, x: np.ndarray, axis: tuple[int, ...], keepdims: bool = False
 ) -> np.ndarray:
     """`ufunc.reduce` in the dtype of `x`, along axes in rising order."""
+    rank, size, char = x.ndim, x.size, x.dtype.char
     if (
-        len(axis) == x.ndim
+        len(axis) == rank
         and ufunc is np.add
-        and 0 < x.size <= _FEW
-        and x.dtype.char in "fd"
-        and (x.ndim == 1 or x.flags.c_contiguous)
+        and 0 < size <= _FEW
+        and char in "fd"
+        and (rank == 1 or x.flags.c_contiguous)
     ):
-        total = ones(x.size, x.dtype.char).dot(x if x.ndim == 1 else x.reshape(-1))
-        return total.reshape((1,) * x.ndim) if keepdims else total
-    if x.size >= _MANY and axis and axis[-1] + 1 < x.ndim and x.flags.c_contiguous:
+        total = ones(size, char).dot(x if rank == 1 else x.reshape(-1))
+        return total.reshape((1,) * rank) if keepdims else total
+    if size >= _MANY and axis and axis[-1] + 1 < rank and x.flags.c_contiguous:
         first, after = axis[0], axis[-1] + 1
         if after - first == len(axis):  # with none between them that stays
             shape = x.shape
@@ -46,12 +47,9 @@ def combine(
     return ufunc.reduce(x, axis, dtype=x.dtype, keepdims=keepdims)
 
 
-def sum_rows(x: np.ndarray) -> np.ndarray:
-    """The sum of the rows of a matrix of single or double precision."""
-    rows = len(x)
-    if rows <= _FEW:
-        return ones(rows, x.dtype.char).dot(x)
-    return np.ones(rows, x.dtype).dot(x)
+def sum_rows(x: np.ndarray, rows: int, char: str) -> np.ndarray:
+    """The sum of the rows of a matrix, of so many and of this dtype, single or double precision."""
+    return (ones(rows, char) if rows <= _FEW else np.ones(rows, char)).dot(x)
 
 
 # Vectors of up to this many ones are kept.
@@ -68,7 +66,9 @@ def _down(ufunc: np.ufunc, x: np.ndarray) -> np.ndarray:
     """Combines the rows of each matrix of a stack."""
     stack, rows, width = x.shape
     if ufunc is np.add and x.dtype.char in "fd":
-        return sum_rows(x[0]) if stack == 1 else np.matmul(np.ones(rows, x.dtype), x)
+        if stack == 1:
+            return sum_rows(x[0], rows, x.dtype.char)
+        return np.matmul(np.ones(rows, x.dtype), x)
     joined = _joined(rows, width)
     if joined == 1:
         return ufunc.reduce(x, 1, dtype=x.dtype)

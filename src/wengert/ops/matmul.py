@@ -41,6 +41,9 @@ def _fits(name: str, x: Spec, y: Spec, inner: tuple[int, int]) -> None:
             )  # fmt: skip
 
 
+_FLOAT = dtypes.float32.np
+
+
 def _flat(x: np.ndarray) -> np.ndarray:
     """All rows of a stack of matrices as one matrix."""
     shape = x.shape
@@ -50,7 +53,7 @@ def _flat(x: np.ndarray) -> np.ndarray:
 # For two matrices `dot` costs half of what `np.matmul` does on small ones; a stack of matrices
 # times one matrix is a single call to BLAS when its rows are laid out as one matrix.
 def _kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if x.dtype.num in HALF:
+    if x.dtype is not _FLOAT and x.dtype.num in HALF:
         return _kernel(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
     if x.ndim == 2:
         return x.dot(y)
@@ -58,7 +61,7 @@ def _kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _kernel_nt(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if x.dtype.num in HALF:
+    if x.dtype is not _FLOAT and x.dtype.num in HALF:
         return _kernel_nt(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
     if x.ndim == 2:
         return x.dot(y.T)
@@ -66,7 +69,7 @@ def _kernel_nt(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _kernel_tn(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if x.dtype.num in HALF:
+    if x.dtype is not _FLOAT and x.dtype.num in HALF:
         return _kernel_tn(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
     if x.ndim == 2:
         return x.T.dot(y)

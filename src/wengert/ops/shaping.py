@@ -70,10 +70,11 @@ def _sum_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _sum_to_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    own, char = x.shape, x.dtype.char
     # The gradient of a bias, in most cases.
-    if x.ndim == 2 and x.shape[1:] == shape and x.dtype.char in "fd":
-        return sum_rows(x)
-    if x.shape == shape:  # a size that was unknown proved the same
+    if own[1:] == shape and len(own) == 2 and char in "fd":
+        return sum_rows(x, own[0], char)
+    if own == shape:  # a size that was unknown proved the same
         return x
     return _sum_any(x, shape=shape)
 

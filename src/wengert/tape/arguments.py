@@ -39,10 +39,10 @@ def _plain(structure: Any) -> bool:
     if type(structure) is not list:
         return False
     kinds = set(map(type, structure))
-    return kinds <= _USUAL or all(issubclass(kind, Value) for kind in kinds)
+    return kinds <= USUAL or all(issubclass(kind, Value) for kind in kinds)
 
 
-_USUAL = {Tensor, Variable}
+USUAL = {Tensor, Variable}  # what most programs ask about
 
 
 _INSTEAD = {

@@ -76,6 +76,19 @@ def conjugate(g: Any) -> Any:
     return conj(g)
 
 
+def ones(like: ndarray) -> ndarray:
+    """Ones in the shape of an array; that for a scalar, as most losses are, is made once."""
+    if like.ndim:
+        return np.ones(like.shape, like.dtype)
+    found = _ONE.get(like.dtype.num)
+    if found is None:
+        found = _ONE[like.dtype.num] = np.ones((), like.dtype)
+    return found
+
+
+_ONE: dict[int, ndarray] = {}
+
+
 def zeros_of(spec: Any) -> Any:
     """Zeros for a result that no gradient reached."""
     if type(spec.shape) is Unranked:

@@ -12,8 +12,6 @@ from operator import attrgetter
 from threading import get_ident
 from typing import Any
 
-import numpy as np
-
 from wengert.core import dtypes, nest, sites
 from wengert.core.apply import wrap
 from wengert.core.context import get_state
@@ -26,10 +24,9 @@ from wengert.core.tensor import Tensor, Value, new_id
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
 from wengert.tape import arguments, attempts, backward, flow, history, jacobian, unrolled
-from wengert.tape.arguments import NONE, UnconnectedGradients
+from wengert.tape.arguments import NONE, USUAL, UnconnectedGradients
 from wengert.tape.recording import Recorder
 
-_ONE: dict[int, np.ndarray] = {}
 _log = logging.getLogger("wengert")
 _number = attrgetter("_id")
 
@@ -68,7 +65,9 @@ class GradientTape(Recorder):
             targets: list[Any] = [target]
         else:
             _, targets = arguments.all_asked("gradient", target, "target")
-        flat, values = arguments.all_asked("gradient", sources)
+        flat = values = sources
+        if type(sources) is not list or not USUAL.issuperset(map(type, sources)):
+            flat, values = arguments.all_asked("gradient", sources)
         state = get_state()
         graph = None if state is None else state.graph
         if graph is not None:
@@ -168,24 +167,20 @@ class GradientTape(Recorder):
         self, targets: list[Any], seeds: list[Any] | None, sources: list[Any], release: bool
     ) -> list[Any]:
         """Gradients for a flat list of sources, `None` where there is no path."""
-        grads: dict[int, Any] = {}
-        for k, t in enumerate(targets):
-            if t._array.dtype.num not in dtypes.INEXACT:
-                _log.debug("gradient: a target of dtype %s has no gradient.", t.dtype.name)
-                continue
-            g = _first(t) if seeds is None or seeds[k] is None else seeds[k]
-            old = grads.get(t._id)
-            grads[t._id] = g if old is None else flow.accumulate(old, g)
         ids = list(map(_number, sources))
         wanted = set(ids)
         needed = None if wanted.issuperset(self._roots) else self._needed(wanted)
         entries = self._entries
         left = len(entries)
-        if left <= unrolled.LONGEST and not self._complex and get_state() is None:
-            found = unrolled.walk(entries, grads, ids, wanted, needed, release)
+        grads = None
+        if len(targets) == 1 and left <= unrolled.LONGEST and not self._complex and not get_state():
+            seed = None if seeds is None else seeds[0]
+            found = unrolled.walk(entries, targets[0], seed, ids, wanted, needed, release)
             if isinstance(found, list):
                 return found
-            left = found
+            left, grads = found
+        if grads is None:
+            grads = _starts(targets, seeds)
         backward.walk(entries, left, grads, wanted, needed, self._complex, release)
         return list(map(grads.get, ids))
 
@@ -291,17 +286,19 @@ class GradientTape(Recorder):
         return result
 
 
-def _first(target: Any) -> Any:
-    """The gradient of a target by itself: ones; that of a scalar, as most losses are, is made once."""
-    if type(target) is not Tensor and is_symbolic(target):
-        return ones_like(target)
-    like = target._array
-    if like.ndim:
-        return wrap(np.ones(like.shape, like.dtype))
-    found = _ONE.get(like.dtype.num)
-    if found is None:
-        found = _ONE[like.dtype.num] = np.ones((), like.dtype)
-    return wrap(found)
+def _starts(targets: list[Any], seeds: list[Any] | None) -> dict[int, Any]:
+    """The gradients that the walk begins with, by the number of their targets."""
+    grads: dict[int, Any] = {}
+    for k, t in enumerate(targets):
+        if t._array.dtype.num not in dtypes.INEXACT:
+            _log.debug("gradient: a target of dtype %s has no gradient.", t.dtype.name)
+            continue
+        g = None if seeds is None else seeds[k]
+        if g is None:
+            g = ones_like(t) if is_symbolic(t) else wrap(flow.ones(t._array))
+        old = grads.get(t._id)
+        grads[t._id] = g if old is None else flow.accumulate(old, g)
+    return grads
 
 
 def _pull(function: Any, inputs: list[Any], seeds: list[Any]) -> list[Any]:

@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.context import NO_ATTRS, State, _state
 from wengert.core.op import Plan, Rule
 from wengert.core.tensor import Tensor, new_id
 from wengert.ops.shaping import SUM_TO
 from wengert.tape.backward import NO_ID, SHORT, calmly, explain
-from wengert.tape.flow import accumulate
+from wengert.tape.flow import accumulate, ones
 
 LONGEST = 128  # entries: the longer a tape, the longer it takes to write it out
 _SOON = 16  # a tape is written out when one like it has come so often
@@ -52,12 +53,13 @@ _kinds: dict[tuple[int, int, bool], _Kind] = {}
 
 
 def walk(
-    entries: list[Any], grads: dict[int, Any], ids: list[int], sources: set[int],
+    entries: list[Any], target: Any, seed: Any, ids: list[int], sources: set[int],
     needed: set[int] | None, release: bool,
-) -> list[Any] | int:  # fmt: skip
-    """The gradients of the sources, or how many entries are left to the loop, with `grads` for it.
+) -> list[Any] | tuple[int, dict[int, Any] | None]:  # fmt: skip
+    """The gradients of the sources, or how many entries are left to the loop, and what it begins with.
 
-    Only where nobody listens and no number is complex. `ids` are those of the sources, in order.
+    Only where nobody listens and no number is complex. `ids` are those of the sources, in order; a
+    seed or beginning that is `None` is the usual one.
     """
     count = len(entries)
     key = count, len(ids), needed is None
@@ -70,20 +72,27 @@ def walk(
     if function is None:
         kind.seen += 1
         if kind.seen < kind.wait:
-            return count
-    if len(grads) != 1 or len(ids) != len(sources):
-        return count
-    [(target, seed)] = grads.items()
-    if type(seed) is not Tensor or target in sources:
-        return count
+            return count, None
+    number = target._id
+    if type(target) is not Tensor or number in sources or len(ids) != len(sources):
+        return count, None
+    array = target._array
+    if array.dtype.num not in dtypes.FLOAT:
+        return count, None
+    if seed is None:
+        g = ones(array)
+    elif type(seed) is Tensor:
+        g = seed._array
+    else:
+        return count, None
     if function is None:
         kind.seen = kind.hits = kind.misses = 0
         kind.wait *= 4
-        function = kind.function = write(entries, target, ids, needed)
+        function = kind.function = write(entries, number, ids, needed)
         if function is None:
-            return count
+            return count, None
     take = entries.pop if release else reversed(entries).__next__
-    found = function(take, seed._array, target, ids, sources, needed)
+    found = function(take, g, number, ids, sources, needed)
     if type(found) is list:
         kind.hits += 1
         return found
@@ -93,9 +102,7 @@ def walk(
     left, entry, live = found
     if release:
         entries.append(entry)
-    grads.clear()
-    grads.update(live)
-    return left
+    return left, live
 
 
 def write(
