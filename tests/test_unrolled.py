@@ -267,6 +267,21 @@ def test_complex_numbers_and_rules_of_users_take_the_loop(at_once: None) -> None
     assert _hits() == 0
 
 
+def test_many_paths_at_once_take_the_loop(at_once: None) -> None:
+    for count, written in ((6, True), (12, False)):
+        unrolled._kinds.clear()
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                paths = [V * float(k) for k in range(count)]
+                while len(paths) > 1:
+                    paths = [a + b for a, b in zip(paths[::2], paths[1::2], strict=False)] + (
+                        [paths[-1]] if len(paths) % 2 else []
+                    )
+                y = paths[0]
+            np.testing.assert_allclose(tape.gradient(y, V), [sum(range(count))] * 2)
+        assert (_hits() == 2) == written
+
+
 def test_row_sparse_gradients_stay_row_sparse(at_once: None) -> None:
     table = tf.Variable(tf.ones((5, 2)))
     for _ in range(3):

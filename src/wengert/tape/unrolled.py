@@ -27,6 +27,7 @@ from wengert.tape.backward import NO_ID, SHORT, calmly, explain
 from wengert.tape.flow import accumulate, ones
 
 LONGEST = 128  # entries: the longer a tape, the longer it takes to write it out
+_WIDEST = 8  # gradients on their way at once: each new one is compared with all others
 _SOON = 16  # a tape is written out when one like it has come so often
 _PATIENCE = 8  # so many others may come, and one for so many tapes that were written out
 _MOST = 256  # kinds of tapes remembered
@@ -108,7 +109,7 @@ def walk(
 def write(
     entries: list[Any], target: int, ids: list[int], needed: set[int] | None
 ) -> _Function | None:
-    """The walk through a tape as a function; `None` if it has an entry of the long form."""
+    """The walk through a tape as a function; `None` if it has an entry that cannot be written."""
     writer = _Writer(target, ids, needed)
     for k in range(len(entries) - 1, -1, -1):
         if not writer.add(k + 1, entries[k]):
@@ -194,7 +195,7 @@ class _Writer:
 
     def add(self, left: int, entry: Any) -> bool:
         """Writes the lines of one entry, the last of those `left`; `False` if that cannot be."""
-        if len(entry) != SHORT:
+        if len(entry) != SHORT or len(self._numbers) > _WIDEST:
             return False
         op, plan, x_id, y_id, out_id, _, _, kept, shapes, _ = entry
         if out_id in self._reached:
