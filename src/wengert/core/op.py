@@ -125,8 +125,10 @@ class _Call(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A kernel and the places of its arguments (as in `_FORMS`), the attributes that are the shape of
-    x, and those that are attributes of the operation, with their names there.
+    """Which kernel a rule comes down to, and on what.
+
+    `codes` are the places of its arguments, as in `_FORMS`; `sizes` the attributes that are the shape
+    of x, and `same` those that are attributes of the operation, with their names there.
     """
 
     kernel: Callable[..., Any]
@@ -198,12 +200,11 @@ class Rule:
         """Finds the kernel that the rule comes down to, if it is a single operation.
 
         `direct` runs it on the array `g`, the tensors x, y and out and the shape of x, where the
-        rule's operation has one input, with its attributes in place of y, or two and none; `form`
-        says which kernel that is, and on what;
-        `arrays` on (g, inputs, outs, shapes, attrs), for any other. `scale` is the number of the
-        input and the kernel, if it is a NumPy function of `g` and an input, which can write its
-        result over `g`. Not done when the rule is declared, since it may name operations that are
-        declared later.
+        rule's operation has one input, with its attributes in place of y, or two and none, and `form`
+        is the same in parts; `arrays` runs it on (g, inputs, outs, shapes, attrs), for any other.
+        `scale` is the number of the input and the kernel, if it is a NumPy function of `g` and an
+        input, which can write its result over `g`. Not done when the rule is declared, since it may
+        name operations that are declared later.
         """
         if self.settled:
             return

@@ -114,8 +114,9 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         sizes = plan.sizes
         if sizes == 1:
             shapes: Any = a.shape
-            if shapes == same:  # one object for all: a long tape takes a fifth less
-                shapes = same
+            last = same  # read once, as above
+            if shapes == last:  # one object for all: a long tape takes a fifth less
+                shapes = last
             else:
                 same = shapes
         elif sizes == 3:
