@@ -45,8 +45,8 @@ class State:
     """The listeners, the graph under construction, and the site that backward work inherits.
 
     `only1` and `only2` are what to call for an operation on one or two tensors where there is one
-    listener; it is `plain` if there is nothing else. Who sets the site later says that it is not.
-    `tape` is that listener if it is a tape.
+    listener. It is `plain` if that is a tape, the `tape`, and there is nothing else. Who sets the site
+    later says that it is not.
     """
 
     __slots__ = ("graph", "listeners", "only1", "only2", "plain", "site", "tape")
@@ -59,8 +59,8 @@ class State:
             only = listeners[0]
             self.only1: Any = only.record1
             self.only2: Any = only.record2
-            self.tape: Any = only if only.is_tape else None
-            self.plain = graph is None and site is None
+            self.tape: Any = only
+            self.plain = only.is_tape and graph is None and site is None
         else:
             self.only1 = self.only2 = self.tape = None
             self.plain = False

@@ -90,9 +90,6 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         if state is None:
             return out
         tape = state.tape
-        if tape is None:
-            state.only2(op, self, other, out, site)
-            return out
         if get_ident() != tape._live:
             return out
         tracked = tape._tracked

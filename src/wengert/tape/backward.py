@@ -106,9 +106,7 @@ def _on_arrays(
                 continue
             _, plan, x_id, y_id, out_id, x, y, out, shapes, site = entry
             if out_id == held:
-                g = hand
-                mine = True
-                held = 0
+                g = hand  # and it is `mine`, as it was when it came into the hand
             else:
                 if held:
                     grads[held] = hand
@@ -128,6 +126,7 @@ def _on_arrays(
                 extent = None
             one = plan.one
             if one is None:
+                held = 0
                 for i, direct, rule in plan.steps:
                     key = y_id if i else x_id
                     if needed is not None and key not in needed:
@@ -162,6 +161,7 @@ def _on_arrays(
             i, direct, scale = one
             key = y_id if i else x_id
             if needed is not None and key not in needed:
+                held = 0
                 continue
             if scale is not None:
                 try:
@@ -196,11 +196,13 @@ def _on_arrays(
                 mine = False
             if key in sources:
                 grads[key] = wrap(g, site) if type(g) is ndarray else g
+                held = 0
             elif mine:
                 held = key
                 hand = g
             else:
                 grads[key] = g
+                held = 0
         if held:
             grads[held] = hand
     except Exception as error:
