@@ -95,6 +95,7 @@ def _on_arrays(
     entry: Any = None
     held = 0  # the tensor whose gradient is in hand: an array that nobody else has; 0 for none
     hand: Any = None
+    mine = False  # whether nobody else has the array of the entry
     extent: Any = None  # the shape of what is in hand, if known
     try:
         for entry in steps:
