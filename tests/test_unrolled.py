@@ -209,6 +209,27 @@ def test_a_tape_is_written_out_when_it_has_come_often() -> None:
     assert _hits() == 5
 
 
+def test_a_long_tape_is_written_out_later_and_says_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(unrolled, "_LATER", 20)
+
+    def run() -> list[Any]:
+        with tf.GradientTape() as tape:
+            y = V
+            for _ in range(unrolled._SHORT_TAPE):
+                y = y * 1.01 + W
+        return [(g.numpy(), g.dtype) for g in tape.gradient(y, [V, W])]
+
+    expected = _loop(monkeypatch, run)
+    for _ in range(19):
+        run()
+    assert _hits() == 0
+    for _ in range(3):
+        _assert_same(run(), expected)
+    assert _hits() == 3
+
+
 def test_what_never_comes_again_is_given_up_and_tried_ever_less_often() -> None:
     wait = unrolled._SOON
     runs = [_gradients(lambda: tf.exp(V * W)), _gradients(lambda: tf.sin(V * W))]

@@ -26,9 +26,13 @@ from wengert.ops.shaping import SUM_TO
 from wengert.tape.backward import NO_ID, SHORT, calmly, explain
 from wengert.tape.flow import accumulate, ones
 
-LONGEST = 128  # entries: the longer a tape, the longer it takes to write it out
+LONGEST = 1024  # entries: to write one out takes a hundred times as long as to walk through it
+_SHORT_TAPE = 128
 _WIDEST = 8  # gradients on their way at once: each new one is compared with all others
-_SOON = 16  # a tape is written out when one like it has come so often
+_SOON, _LATER = (
+    16,
+    256,
+)  # a tape is written out when one like it has come so often, a long one later
 _PATIENCE = 8  # so many others may come, and one for so many tapes that were written out
 _MOST = 256  # kinds of tapes remembered
 _FILE = "<wengert unrolled tape>"
@@ -44,10 +48,10 @@ class _Kind:
 
     __slots__ = ("function", "hits", "misses", "seen", "wait")
 
-    def __init__(self) -> None:
+    def __init__(self, count: int) -> None:
         self.function: _Function | None = None
         self.hits = self.misses = self.seen = 0
-        self.wait = _SOON
+        self.wait = _SOON if count <= _SHORT_TAPE else _LATER
 
 
 _kinds: dict[tuple[int, int, bool], _Kind] = {}
@@ -68,7 +72,7 @@ def walk(
     if kind is None:
         if len(_kinds) >= _MOST:
             _kinds.clear()
-        kind = _kinds[key] = _Kind()
+        kind = _kinds[key] = _Kind(count)
     function = kind.function
     if function is None:
         kind.seen += 1
@@ -135,6 +139,23 @@ _COMMON = {
 _TWO = "(x, y), (z,), s, no_attrs"  # what rules of two inputs are given beside the gradient
 
 
+def _handing_over(
+    live: dict[int, tuple[list[tuple[str, str]], int]], reached: list[tuple[str, str]]
+) -> _Function:
+    """What gives the loop the rest of a tape that is another from some entry on.
+
+    The gradients by number are the local variables that are `live` at that entry, and those of so
+    many sources, in the order in which they are reached.
+    """
+
+    def other(left: int, names: dict[str, Any]) -> tuple[int, Any, dict[int, Any]]:
+        places, count = live[left]
+        found = {names[n]: names[g] for n, g in (*places, *reached[:count])}
+        return left, names["entry"], found
+
+    return other
+
+
 class _Entry(NamedTuple):
     """The entry that is being written out."""
 
@@ -143,7 +164,6 @@ class _Entry(NamedTuple):
     g: str  # the gradient that comes in
     sized: bool  # whether it has shapes
     spare: bool  # whether it has what the kernel left over
-    live: str  # what to hand to the loop if it is another
 
 
 class _Writer:
@@ -157,13 +177,14 @@ class _Writer:
     def __init__(self, target: int, ids: list[int], needed: set[int] | None) -> None:
         self._sources = {number: k for k, number in enumerate(ids)}
         self._needed = needed
-        self._reached: set[int] = set()  # the sources that have a gradient
+        self._reached: dict[int, tuple[str, str]] = {}  # the sources that have a gradient
         self._numbers = {target: "n0"}  # of the others that have one
         self._places = {target: "g0"}
         self._own: set[str] = set()  # places whose array nobody else has
         self._free: list[str] = []
         self._count = 0
         self._runs = False  # whether rules go through the door
+        self._live: dict[int, tuple[list[tuple[str, str]], int]] = {}  # gradients at each entry
         self._space: dict[str, Any] = dict(_COMMON)
         self._lines: list[str] = []
 
@@ -183,6 +204,7 @@ class _Writer:
             "        raise",
             *["    finally:", "        outside(token)"] * self._runs,
         ]
+        self._space["other"] = _handing_over(self._live, [*self._reached.values()])
         exec(compile("\n".join(text), _FILE, "exec"), self._space)
         return self._space["walk"]
 
@@ -198,17 +220,19 @@ class _Writer:
         if len(entry) != SHORT or len(self._numbers) > _WIDEST:
             return False
         op, plan, x_id, y_id, out_id, _, _, kept, shapes, _ = entry
+        places = [(self._numbers[i], place) for i, place in self._places.items()]
+        self._live[left] = places, len(self._reached)
         if out_id in self._reached:
-            k = self._sources[out_id]
-            number, g = f"s{k}", f"w{k}._array"
+            number, w = self._reached[out_id]
+            g = f"{w}._array"
         elif out_id in self._numbers:
             number, g = self._numbers[out_id], self._places[out_id]
         else:  # nothing comes back to it
             misfits = ["o in wanted", *[f"o == {n}" for n in self._numbers.values()]]
-            self._take(left, ["i", "j"], misfits, self._live())
+            self._take(left, ["i", "j"], misfits)
             return out_id not in self._sources
         spare = op.spare is not None and kept is not None
-        now = _Entry(left, plan, g, shapes is not None, spare, self._live())
+        now = _Entry(left, plan, g, shapes is not None, spare)
         misfits = [f"p is not p{left}", f"o != {number}"]
         self._space[f"p{left}"] = plan
         if plan.one is None and plan.shapes is not None:
@@ -216,7 +240,7 @@ class _Writer:
         if op.spare is not None:
             misfits.append(f"z is {'' if spare else 'not '}None")
         names, steps = self._inputs(plan, (x_id, y_id), out_id, misfits)
-        self._take(left, names, misfits, now.live)
+        self._take(left, names, misfits)
         for _, i, rule in steps:
             if rule.form is None and not rule.passes:
                 self._run(now, i, rule, "(x,), (z,), s, y" if y_id == NO_ID else _TWO)
@@ -256,19 +280,13 @@ class _Writer:
             steps.append((key, i, rule))
         return names, steps
 
-    def _take(self, left: int, names: list[str], misfits: list[str], live: str) -> None:
+    def _take(self, left: int, names: list[str], misfits: list[str]) -> None:
         """Writes what takes the next entry and makes sure that it is as it was."""
         self._say(
             "try:", f"    entry = _, p, {', '.join(names)}, o, x, y, z, s, site = take()",
-            "except ValueError:", f"    return {left}, entry, {live}",  # one of the long form
-            f"if {' or '.join(misfits)}:", f"    return {left}, entry, {live}",
+            "except ValueError:", f"    return other({left}, locals())",  # one of the long form
+            f"if {' or '.join(misfits)}:", f"    return other({left}, locals())",
         )  # fmt: skip
-
-    def _live(self) -> str:
-        """The gradients by number, as the loop wants them."""
-        pairs = [f"{self._numbers[i]}: {place}" for i, place in self._places.items()]
-        pairs += [f"s{k}: w{k}" for i, k in self._sources.items() if i in self._reached]
-        return f"{{{', '.join(pairs)}}}"
 
     def _run(self, now: _Entry, i: int, rule: Rule, given: str) -> None:
         """Writes what runs a rule of several operations, before anything else is done with the entry.
@@ -280,7 +298,7 @@ class _Writer:
         self._space[name] = rule.run
         self._say(
             "state.site = site", f"r{i} = {name}(wrap({now.g}, site), {given}, p.needs)",
-            f"if type(r{i}) is not Tensor:", f"    return {now.left}, entry, {now.live}",
+            f"if type(r{i}) is not Tensor:", f"    return other({now.left}, locals())",
         )  # fmt: skip
 
     def _pass(self, now: _Entry, key: int, i: int, rule: Rule, place: str | None) -> None:
@@ -296,10 +314,11 @@ class _Writer:
             self._say(f"if {at}.shape != {size}:")
             self._call(at, "sum_to", f"{at}, {size}", "    ")
         if key in self._sources:
-            w = f"w{self._sources[key]}"
+            k = self._sources[key]
+            w = f"w{k}"
             if key in self._reached:
                 self._say(f"t = accumulate({w}._array, t)")
-            self._reached.add(key)
+            self._reached.setdefault(key, (f"s{k}", w))
             self._say(
                 f"{w} = new(Tensor)", f"{w}._array = t", f"{w}._id = new_id()", f"{w}._site = site"
             )
