@@ -244,10 +244,7 @@ def reduce_mean(
 
     The mean of no integers or complex numbers is 0.
     """
-    if axis is None and type(input_tensor) is Tensor:  # as most losses end
-        x, axes = input_tensor, _AXES[input_tensor._array.ndim]
-    else:
-        x, axes = reduce_args("reduce_mean", input_tensor, axis, None, keepdims)
+    x, axes = reduce_args("reduce_mean", input_tensor, axis, None, keepdims)
     return apply1(REDUCE_MEAN, x, axis=axes, keepdims=bool(keepdims))
 
 

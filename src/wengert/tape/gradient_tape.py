@@ -61,7 +61,7 @@ class GradientTape(Recorder):
         if self._live or self._used is not None or not self._thread:
             self._check_use("gradient")
             self._close()
-        if type(target) is Tensor:
+        if type(target) is Tensor:  # one tensor by a list of variables, as most programs ask
             targets: list[Any] = [target]
         else:
             _, targets = arguments.all_asked("gradient", target, "target")

@@ -26,7 +26,7 @@ from wengert.ops.shaping import SUM_TO
 from wengert.tape.backward import NO_ID, SHORT, calmly, explain
 from wengert.tape.flow import accumulate, ones
 
-LONGEST = 1024  # entries: to write one out takes a hundred times as long as to walk through it
+LONGEST = 1024  # entries: to write one out takes some hundred times as long as to walk through it
 _SHORT_TAPE = 128
 _WIDEST = 8  # gradients on their way at once: each new one is compared with all others
 _SOON, _LATER = (
