@@ -8,14 +8,14 @@ keeps is read off the rule and never said twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from types import CodeType, FunctionType
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
+from wengert.core.forms import FORMS, Form, as_call, on_arrays, on_one, runner
 from wengert.core.shapes import Shape
 from wengert.core.tensor import Tensor
 
@@ -74,92 +74,10 @@ _FLOAT = dtypes.float32.np  # the dtype of most tensors
 _UNCHANGED = (lambda g: g).__code__.co_code  # of a rule that hands the gradient on as it is
 
 
-# A kernel as a function of the array `g`, the tensors x, y and out, and the shape of x, by the
-# places of its arguments: the number of an input, -1 for `g`, -2 for `out`.
-_FORMS: dict[tuple[int, ...], Callable[..., Any]] = {
-    (-1,): lambda k: lambda g, x, y, out, shape: k(g),
-    (-1, 0): lambda k: lambda g, x, y, out, shape: k(g, x._array),
-    (-1, 1): lambda k: lambda g, x, y, out, shape: k(g, y._array),
-    (-1, -2): lambda k: lambda g, x, y, out, shape: k(g, out._array),
-    (0, -1): lambda k: lambda g, x, y, out, shape: k(x._array, g),
-    (1, -1): lambda k: lambda g, x, y, out, shape: k(y._array, g),
-    (-2, -1): lambda k: lambda g, x, y, out, shape: k(out._array, g),
-    (-1, 0, 1): lambda k: lambda g, x, y, out, shape: k(g, x._array, y._array),
-}
-
-
 def _with_spare(direct: Any, spare: Spare) -> Any:
     use = spare.use
     return lambda g, x, y, out, shape: (
         direct(g, x, y, out, shape) if out is None else use(g, x._array, out._array)
-    )
-
-
-class _Name:
-    """Stands for an argument of a rule; whatever is not one operation on such names fails."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def _refuse(self, *_: Any) -> Any:
-        raise TypeError("only a name")
-
-    __bool__ = __eq__ = __hash__ = _refuse  # type: ignore[assignment]  # never answered
-
-    def __mul__(self, other: Any) -> _Call:
-        return _Call(REGISTRY["multiply"], (self, other), {})
-
-    def __truediv__(self, other: Any) -> _Call:
-        return _Call(REGISTRY["divide"], (self, other), {})
-
-    def __neg__(self) -> _Call:
-        return _Call(REGISTRY["negative"], (self,), {})
-
-
-class _Call(NamedTuple):
-    op: Any
-    inputs: tuple[Any, ...]
-    attrs: dict[str, Any]
-
-
-class Form(NamedTuple):
-    """Which kernel a rule comes down to, and on what.
-
-    `codes` are the places of its arguments, as in `_FORMS`; `sizes` the attributes that are the shape
-    of x, and `same` those that are attributes of the operation, with their names there.
-    """
-
-    kernel: Callable[..., Any]
-    codes: tuple[int, ...]
-    sizes: tuple[str, ...]
-    same: dict[str, str]
-
-
-def _as_call(function: Callable[..., Any]) -> _Call | None:
-    """The one operation that a rule is, on arguments of the rule; `None` if it does more."""
-    code = function.__code__
-    if code.co_freevars or code.co_kwonlyargcount or _jumps(code):
-        return None
-    read = {n: function.__globals__.get(n) for n in code.co_names}
-    for door in ("apply", "apply1", "apply2"):
-        read[door] = lambda op, *inputs, **attrs: _Call(op, inputs, attrs)
-    try:
-        found = FunctionType(code, read)(*map(_Name, code.co_varnames[: code.co_argcount]))
-    except Exception:  # the rule does more than hand its arguments to one operation
-        return None
-    plain = type(found) is _Call and type(found.op) is Op and found.op.outputs == 1
-    values = (*found.inputs, *found.attrs.values()) if plain else (None,)
-    return found if all(type(v) is _Name for v in values) else None
-
-
-def _jumps(code: CodeType) -> bool:
-    """Whether what a function does depends on its arguments."""
-    import dis
-
-    return any(
-        i.opcode in dis.hasjrel or i.opcode in dis.hasjabs for i in dis.get_instructions(code)
     )
 
 
@@ -186,7 +104,7 @@ class Rule:
             self.inputs = None
         if "shapes" in names:
             self.shapes = None
-        self.run = _runner(function, names, index)
+        self.run = runner(function, names, index)
         self.passes = not names and code.co_code == _UNCHANGED
         self.spare = op.spare
         self._index = index
@@ -209,100 +127,31 @@ class Rule:
         if self.settled:
             return
         self.settled = True
-        call = _as_call(self.function)
-        if call is None:
+        call = as_call(self.function)
+        if call is None or type(call.op) is not Op or call.op.outputs != 1:
             return
+        kernel: Any = call.op.kernel
         places = {"g": -1, "out": -2, **self._index}
         if not all(x.name in places for x in call.inputs):
             return
         codes = tuple(places[x.name] for x in call.inputs)
-        if codes in _FORMS and not call.attrs:
-            self.direct = _FORMS[codes](call.op.kernel)
-            self.form = Form(call.op.kernel, codes, (), {})
+        if codes in FORMS and not call.attrs:
+            self.direct = FORMS[codes](kernel)
+            self.form = Form(kernel, codes, (), {})
             if self.spare is not None:
                 self.direct = _with_spare(self.direct, self.spare)
-            if codes[0] == -1 and codes[-1] >= 0 and type(call.op.kernel) is np.ufunc:
-                self.scale = codes[1], call.op.kernel
+            if codes[0] == -1 and codes[-1] >= 0 and type(kernel) is np.ufunc:
+                self.scale = codes[1], kernel
             return
         shapes = {f"{name}_shape": i for name, i in self._index.items()}
         sizes = {k: shapes[v.name] for k, v in call.attrs.items() if v.name in shapes}
         same = {k: v.name for k, v in call.attrs.items() if k not in sizes}
         if not {"inputs", "shapes", "needs", "outs", *places}.intersection(same.values()):
             if len(self._index) == 1:
-                self.form = Form(call.op.kernel, codes, (*sizes,), same)
-                self.direct = _on_one(*self.form)
+                self.form = Form(kernel, codes, (*sizes,), same)
+                self.direct = on_one(*self.form)
             else:
-                self.arrays = _on_arrays(call.op.kernel, codes, sizes, same)
-
-
-def _on_one(
-    kernel: Callable[..., Any], codes: tuple[int, ...], sizes: tuple[str, ...], same: dict[str, str]
-) -> Callable[..., Any]:
-    """The `direct` of a rule for one input, from its form."""
-    plain = all(k == v for k, v in same.items())
-
-    def run(g: Any, x: Any, attrs: Any, out: Any, shape: Any) -> Any:
-        if not plain or len(attrs) != len(same):
-            attrs = {k: attrs[v] for k, v in same.items()}
-        if sizes:
-            attrs = attrs | dict.fromkeys(sizes, shape)
-        if codes == (-1,):
-            return kernel(g, **attrs)
-        return kernel(*[g if c == -1 else (out if c == -2 else x)._array for c in codes], **attrs)
-
-    return run
-
-
-def _on_arrays(
-    kernel: Callable[..., Any], codes: tuple[int, ...], sizes: dict[str, int], same: dict[str, str]
-) -> Callable[..., Any]:
-    plain = all(k == v for k, v in same.items())
-
-    def run(g: Any, inputs: Any, outs: Any, shapes: Any, attrs: Any) -> Any:
-        given = [g if c == -1 else (outs[0] if c == -2 else inputs[c])._array for c in codes]
-        if not plain or len(attrs) != len(same):
-            attrs = {k: attrs[v] for k, v in same.items()}
-        if sizes:
-            attrs = attrs | {k: shapes[i] for k, i in sizes.items()}
-        return kernel(*given, **attrs)
-
-    return run
-
-
-def _runner(
-    function: Callable[..., Any], names: Sequence[str], index: dict[str, int]
-) -> Callable[..., Any]:
-    """A function of (g, inputs, outs, shapes, attrs, needs) that hands the rule what it names."""
-    if not names:
-        return lambda g, inputs, outs, shapes, attrs, needs: function(g)
-    if len(names) == 1 and names[0] in index:
-        only = index[names[0]]
-        return lambda g, inputs, outs, shapes, attrs, needs: function(g, inputs[only])
-    if list(names) == ["out"]:
-        return lambda g, inputs, outs, shapes, attrs, needs: function(g, outs[0])
-
-    def run(g: Any, inputs: Any, outs: Any, shapes: Any, attrs: Any, needs: Any) -> Any:
-        given = {}
-        for name in names:
-            if name in index:
-                given[name] = inputs[index[name]]
-            elif name == "out":
-                given[name] = outs[0]
-            elif name == "outs":
-                given[name] = outs
-            elif name.endswith("_shape") and name[:-6] in index:
-                given[name] = shapes[index[name[:-6]]]
-            elif name == "inputs":
-                given[name] = inputs
-            elif name == "shapes":
-                given[name] = shapes
-            elif name == "needs":
-                given[name] = needs
-            else:
-                given[name] = attrs[name]
-        return function(g, **given)
-
-    return run
+                self.arrays = on_arrays(kernel, codes, sizes, same)
 
 
 class Plan:

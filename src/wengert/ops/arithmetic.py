@@ -66,7 +66,7 @@ SUBTRACT = binary(
     "subtract",
     np.subtract,
     lambda x, y: lax.sub(x, y),
-    grad=(lambda g: g, lambda g: -g),
+    grad=(lambda g: g, lambda g: apply1(NEGATIVE, g)),
 )
 
 
@@ -94,7 +94,7 @@ NEGATIVE = unary(
     "negative",
     np.negative,
     lambda x: lax.neg(x),
-    grad=lambda g: -g,
+    grad=lambda g: apply1(NEGATIVE, g),
     accepts=dtypes.nums("ifc"),
     rows=True,
 )
@@ -109,7 +109,7 @@ DIVIDE = binary(
     "divide",
     np.true_divide,
     lambda x, y: lax.div(x, y),
-    grad=(lambda g, y: g / y, lambda g, y, out: -g * out / y),
+    grad=(lambda g, y: apply2(DIVIDE, g, y), lambda g, y, out: -g * out / y),
     accepts=dtypes.INEXACT,
     rows=(0,),
 )

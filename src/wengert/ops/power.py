@@ -16,6 +16,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
+from wengert.ops.arithmetic import DIVIDE, MULTIPLY
 from wengert.ops.declare import binary, unary
 from wengert.ops.select import choose, where
 
@@ -189,7 +190,7 @@ def reciprocal(x: Any, name: Any = None) -> Any:
     return apply1(RECIPROCAL, operand(x))
 
 
-EXP = unary("exp", np.exp, lambda x: lax.exp(x), grad=lambda g, out: g * out)
+EXP = unary("exp", np.exp, lambda x: lax.exp(x), grad=lambda g, out: apply2(MULTIPLY, g, out))
 
 
 def exp(x: Any, name: Any = None) -> Any:
@@ -205,7 +206,7 @@ def expm1(x: Any, name: Any = None) -> Any:
     return apply1(EXPM1, operand(x))
 
 
-LOG = unary("log", np.log, lambda x: lax.log(x), grad=lambda g, x: g / x)
+LOG = unary("log", np.log, lambda x: lax.log(x), grad=lambda g, x: apply2(DIVIDE, g, x))
 
 
 def log(x: Any, name: Any = None) -> Any:
