@@ -12,7 +12,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.driver import Driver
+from benchmarks.against import compare
+from benchmarks.driver import Contender, Driver
 from benchmarks.report import show
 from benchmarks.workloads import FRAMEWORKS, WORKLOADS
 
@@ -31,6 +32,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--only", action="append", metavar="NAME", help="workloads by name or its start"
     )
+    parser.add_argument(
+        "--against", metavar="COMMIT", help="Wengert alone: this tree beside that commit's"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="turns around the frameworks (5)")
     parser.add_argument(
         "--span", type=float, default=0.3, help="seconds for each figure of a turn (0.3)"
@@ -48,11 +52,14 @@ def main() -> None:
         print("\n".join(w.name for w in WORKLOADS))
         sys.exit(0 if options.list else "benchmarks: no workload has that name")
     console = Console(width=None if sys.stdout.isatty() else 150)
+    if options.against:
+        sys.exit(compare(options, works, console))
     pythons = {framework: getattr(options, framework) for framework in FRAMEWORKS}
     for framework, python in pythons.items():
         if shutil.which(python) is None:
             sys.exit(f"benchmarks: the interpreter for {framework} must exist; got {python!r}.")
-    driver = Driver(pythons, options.rounds, options.span, options.threads)
+    contenders = {name: Contender(name, python) for name, python in pythons.items()}
+    driver = Driver(contenders, options.rounds, options.span, options.threads)
     with Console(stderr=True).status("starting") as status:
         driver.start()
         for i, work in enumerate(works):

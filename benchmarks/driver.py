@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.workloads import FRAMEWORKS, Workload
+from benchmarks.workloads import Workload
 
 ROOT = Path(__file__).resolve().parent.parent
 PAUSE = 0.05  # seconds: lets the thread pools of the framework before fall asleep
@@ -17,11 +17,27 @@ SLOW = 2.0  # seconds: a step that takes longer is repeated in fewer rounds
 TOLERANCE = 1e-3
 
 
+@dataclass(frozen=True)
+class Contender:
+    """Who is measured: a framework, the interpreter that has it, and the folder of its source.
+
+    Without a folder the interpreter decides which installation is imported.
+    """
+
+    framework: str
+    python: str
+    source: Path | None = None
+
+    def environment(self) -> dict[str, str]:
+        if self.source is None:
+            return dict(os.environ)
+        return os.environ | {"PYTHONPATH": str(self.source)}
+
+
 class Peer:
     """A framework in a process of its own; `version` is None where it cannot be imported."""
 
-    def __init__(self, framework: str, python: str, threads: int, *, lean: bool = False):
-        self.framework = framework
+    def __init__(self, contender: Contender, threads: int, *, lean: bool = False):
         count = str(threads)
         names = ("OMP", "OPENBLAS", "MKL")
         environment = {f"{name}_NUM_THREADS": count for name in names}
@@ -36,9 +52,9 @@ class Peer:
             # itself it keeps them for later, and the peak tells more of its moods than of the tape.
             environment["MALLOC_MMAP_THRESHOLD_"] = "131072"
         self.process = subprocess.Popen(
-            [python, "-m", "benchmarks.worker", framework, count],
+            [contender.python, "-m", "benchmarks.worker", contender.framework, count],
             cwd=ROOT,
-            env=os.environ | environment,
+            env=contender.environment() | environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -69,15 +85,15 @@ class Peer:
 
 @dataclass
 class Results:
-    """Figures in the units of the workloads, by workload and framework; and what went wrong."""
+    """Figures in the units of the workloads, by workload and contender; and what went wrong."""
 
     versions: dict[str, str | None] = field(default_factory=dict)
     figures: dict[str, dict[str, float]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
-    def add(self, work: Workload, framework: str, raw: float) -> None:
+    def add(self, work: Workload, name: str, raw: float) -> None:
         row = self.figures.setdefault(work.name, {})
-        row[framework] = min(raw * work.scale, row.get(framework, float("inf")))
+        row[name] = min(raw * work.scale, row.get(name, float("inf")))
 
     def agree(self, work: Workload, checks: dict[str, float]) -> None:
         """Notes frameworks whose first step gave another answer: their times mean nothing."""
@@ -89,27 +105,35 @@ class Results:
                 )
 
 
-def _wall(python: str, code: str) -> float:
+def _wall(contender: Contender, code: str) -> float:
     start = time.perf_counter()
-    subprocess.run([python, "-c", code], check=True, cwd=ROOT, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [contender.python, "-c", code],
+        check=True,
+        cwd=ROOT,
+        env=contender.environment(),
+        stderr=subprocess.DEVNULL,
+    )
     return time.perf_counter() - start
 
 
 class Driver:
-    def __init__(self, pythons: dict[str, str], rounds: int, span: float, threads: int):
-        self.pythons, self.rounds, self.span, self.threads = pythons, rounds, span, threads
+    """Measures the contenders, named by the caller, in turns."""
+
+    def __init__(self, contenders: dict[str, Contender], rounds: int, span: float, threads: int):
+        self.contenders, self.rounds, self.span, self.threads = contenders, rounds, span, threads
         self.results = Results()
         self.peers: dict[str, Peer] = {}
 
     def start(self) -> None:
-        for framework in FRAMEWORKS:
-            peer = Peer(framework, self.pythons[framework], self.threads)
-            self.results.versions[framework] = peer.version
+        for name, contender in self.contenders.items():
+            peer = Peer(contender, self.threads)
+            self.results.versions[name] = peer.version
             if peer.version is None:
-                self.results.problems.append(f"{framework} is missing: {peer.reason}")
+                self.results.problems.append(f"{name} is missing: {peer.reason}")
                 peer.close()
             else:
-                self.peers[framework] = peer
+                self.peers[name] = peer
 
     def close(self) -> None:
         for peer in self.peers.values():
@@ -118,54 +142,55 @@ class Driver:
     def run(self, work: Workload) -> None:
         getattr(self, f"_{work.measure}")(work)
 
+    def _taking_part(self, work: Workload) -> list[str]:
+        return [n for n in self.peers if self.contenders[n].framework in work.frameworks]
+
     def _import(self, work: Workload) -> None:
-        for framework in self.peers:
-            python = self.pythons[framework]
-            _wall(python, f"import {framework}")  # compiles the byte code, fills the disk cache
-        times: dict[str, list[float]] = {framework: [] for framework in self.peers}
-        empty: dict[str, list[float]] = {framework: [] for framework in self.peers}
+        code = {name: f"import {self.contenders[name].framework}" for name in self.peers}
+        for name in self.peers:
+            _wall(self.contenders[name], code[name])  # compiles the byte code, fills the disk cache
+        times: dict[str, list[float]] = {name: [] for name in self.peers}
+        empty: dict[str, list[float]] = {name: [] for name in self.peers}
         for _ in range(max(5, self.rounds)):
-            for framework in self.peers:
-                empty[framework].append(_wall(self.pythons[framework], "pass"))
-                times[framework].append(_wall(self.pythons[framework], f"import {framework}"))
-        for framework in self.peers:
-            self.results.add(work, framework, min(times[framework]) - min(empty[framework]))
+            for name in self.peers:
+                empty[name].append(_wall(self.contenders[name], "pass"))
+                times[name].append(_wall(self.contenders[name], code[name]))
+        for name in self.peers:
+            self.results.add(work, name, min(times[name]) - min(empty[name]))
 
     def _time(self, work: Workload) -> None:
-        replies = {f: p.ask(work, self.span) for f, p in self.peers.items() if f in work.frameworks}
+        replies = {n: self.peers[n].ask(work, self.span) for n in self._taking_part(work)}
         ready = self._ready(work, replies)
         for turn in range(self.rounds):
-            for framework in list(ready):
-                reply = self.peers[framework].ask(work, self.span)
+            for name in list(ready):
+                reply = self.peers[name].ask(work, self.span)
                 if "figure" not in reply:
-                    self._ready(work, {framework: reply})
-                    ready.remove(framework)
+                    self._ready(work, {name: reply})
+                    ready.remove(name)
                     continue
-                self.results.add(work, framework, reply["figure"])
+                self.results.add(work, name, reply["figure"])
                 if reply["figure"] > SLOW and turn >= 1:
-                    ready.remove(framework)
+                    ready.remove(name)
 
     def _memory(self, work: Workload) -> None:
         """In fresh processes: what an earlier step left behind would hide the growth."""
         checks = {}
         for _ in range(min(2, self.rounds)):
-            for framework in self.peers:
-                if framework not in work.frameworks:
-                    continue
-                peer = Peer(framework, self.pythons[framework], self.threads, lean=True)
+            for name in self._taking_part(work):
+                peer = Peer(self.contenders[name], self.threads, lean=True)
                 reply = peer.ask(work, self.span)
                 peer.close()
-                checks[framework] = reply
+                checks[name] = reply
                 if "figure" in reply:
-                    self.results.add(work, framework, reply["figure"])
+                    self.results.add(work, name, reply["figure"])
         self._ready(work, checks)
 
     def _ready(self, work: Workload, replies: dict[str, dict]) -> list[str]:
-        """The frameworks that can take part; compares their first answers."""
-        for framework, reply in replies.items():
+        """The contenders that can take part; compares their first answers."""
+        for name, reply in replies.items():
             if "error" in reply:
-                self.results.problems.append(f"{work.name}: {framework}: {reply['error'][:300]}")
-        checks = {f: r["check"] for f, r in replies.items() if "check" in r}
+                self.results.problems.append(f"{work.name}: {name}: {reply['error'][:300]}")
+        checks = {n: r["check"] for n, r in replies.items() if "check" in r}
         if checks:
             self.results.agree(work, checks)
         return list(checks)

@@ -1,9 +1,10 @@
-"""Every graph that a test builds is verified, with what gradients and passes make of it."""
+"""Every graph that a test builds is verified; the summary tells the time of each test file."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
@@ -24,3 +25,16 @@ def _verified_graphs() -> Iterator[None]:
         yield
     finally:
         verify.CHECK[0] = False
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The seconds that each test file took, set-up included, the slowest first."""
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.partition("::")[0]] += report.duration
+    if len(seconds) > 1:
+        slowest = sorted(seconds.items(), key=lambda item: -item[1])
+        terminalreporter.section("seconds of each file")
+        terminalreporter.write_line("  ".join(f"{f} {s:.1f}" for f, s in slowest))

@@ -43,7 +43,7 @@ def ours() -> list[str]:
 
 
 def wait_for(condition: Any, what: str) -> None:
-    until = time.monotonic() + 5.0
+    until = time.monotonic() + 120.0
     while not condition():
         assert time.monotonic() < until, what
         time.sleep(0.002)
@@ -256,13 +256,18 @@ def test_errors_travel_through_threads_in_their_place() -> None:
 
 def test_slow_functions_run_side_by_side_and_in_order() -> None:
     running, most, lock = 0, 0, threading.Lock()
+    pair = threading.Barrier(2)  # broken, an error, if nobody else comes
 
     def slow(x: Any) -> Any:
         nonlocal running, most
+        number = int(x)
         with lock:
             running += 1
             most = max(most, running)
-        time.sleep(0.02 if int(x) % 2 else 0.005)
+        if number < 2:
+            time.sleep(0.01)  # two calls in a row that are worth a thread
+        else:
+            pair.wait(120.0)
         with lock:
             running -= 1
         return x
@@ -278,7 +283,7 @@ def test_without_determinism_the_quick_ones_go_first() -> None:
 
     def first_waits(x: Any) -> Any:
         if int(x) == 2:
-            gate.wait(5.0)
+            gate.wait(120.0)
         time.sleep(0.002)
         return x
 
@@ -359,21 +364,23 @@ def slow(x):
     return x
 
 numbers = iter(tf.data.Dataset.range(10**6).map(slow, num_parallel_calls=3).prefetch(2))
-threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+interrupt = threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT))
 seen = []
 try:
     for x in numbers:
         seen.append(int(x))
+        if len(seen) == 10:
+            interrupt.start()
 except KeyboardInterrupt:
     print("interrupted")
 seen.append(int(next(numbers)))
-print(len(seen) - 1 <= seen[-1] <= len(seen), len(seen) > 3)
+print(len(seen) - 1 <= seen[-1] <= len(seen), len(seen) > 10)
 """
 
 
 def test_an_interrupt_stops_the_loop_and_leaves_the_iterator_usable() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=600, check=False
     )
     assert (done.stdout.split("\n")[:2], done.stderr) == (["interrupted", "True True"], "")
     assert done.returncode == 0
@@ -386,7 +393,7 @@ def test_a_program_ends_although_threads_still_prefetch() -> None:
         "print(int(next(it)))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
 
@@ -425,7 +432,7 @@ def test_after_a_fork_old_iterators_say_so_and_new_ones_work() -> None:
     # In a process of its own: XLA, which another test may have started here, does not fork.
     found = subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", _FORKING],
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
     assert found.stdout.splitlines() == [
         "prefetch: this iterator belongs to the parent process, and so does its thread. Make a new "

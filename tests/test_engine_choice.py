@@ -108,7 +108,7 @@ def test_a_forked_child_runs_on_the_host_what_did_not_ask_for_xla(soon: None) ->
     queue = context.Queue()
     child = context.Process(target=child_of_small_step, args=(f, v, queue))
     child.start()
-    before, result, after = queue.get(timeout=60)
+    before, result, after = queue.get(timeout=600)
     child.join(60)
     assert child.exitcode == 0
     np.testing.assert_array_equal(before, v)

@@ -45,7 +45,7 @@ def run(program: Path, folder: Path) -> subprocess.CompletedProcess[str]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env={**os.environ, "PYTHONWARNINGS": "error"},
         check=False,
     )

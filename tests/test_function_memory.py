@@ -259,7 +259,7 @@ def test_the_same_program_gives_the_same_bits_in_two_processes(engine: list[str]
             capture_output=True,
             text=True,
             check=True,
-            timeout=120,
+            timeout=600,
         ).stdout
         for seed in ("1", "2")
     ]

@@ -28,7 +28,7 @@ def _engine(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def at_once(work: Callable[[int], Any]) -> list[Any]:
     with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(work, range(THREADS), timeout=120))
+        return list(pool.map(work, range(THREADS), timeout=600))
 
 
 def test_no_increment_is_lost() -> None:

@@ -48,8 +48,8 @@ while True:
     os.kill(int(sys.argv[1]), 2)
 ''', str(os.getpid())], start_new_session=True)
 try:
-    end, came = time.time() + 4, 0
-    while time.time() < end:
+    came = 0
+    while came < 200:
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             while True:
@@ -69,7 +69,6 @@ try:
         other.start()
         other.join(20)
         assert not other.is_alive(), f"a lock was never given back: {v._lock}"
-    assert came > 20, came
 finally:
     sender.kill()
 """
@@ -80,7 +79,7 @@ finally:
 def test_interrupts_at_any_moment(way: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", UNDER_FIRE, way],
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 
@@ -234,7 +233,7 @@ def test_a_fork_waits_for_what_is_computed() -> None:
     queue = context.Queue()
     child = context.Process(target=_look, args=(result, queue), daemon=True)
     child.start()
-    assert queue.get(timeout=60) == float(result)
+    assert queue.get(timeout=600) == float(result)
     child.join(60)
     assert child.exitcode == 0
 

@@ -97,9 +97,10 @@ def both(x: Any, n: Any) -> Any:
 
 
 def seconds(work: Callable[..., Any], *args: Any) -> float:
-    start = time.perf_counter()
+    """Seconds of this process's own processor time, whatever else the machine is doing."""
+    start = time.process_time()
     work(*args)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def slope(f: Callable[..., Any]) -> Any:
@@ -119,7 +120,7 @@ def test_long_loops_end(program: Any) -> None:
     with tf.engine("host"):
         took = seconds(tf.function(program, autograph=False), x, tf.constant(100_000))
         took += seconds(slope(program), x, tf.constant(15_000))
-    assert took < 60.0
+    assert took < 120.0
 
 
 def peak(work: Callable[..., Any], *args: Any) -> int:

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Everything that must pass before a change goes in: format, lint, types, tests.
 # Makes the environment .venv if there is none; needs Python 3.11 or later and PyPI.
-# Every check runs even when an earlier one fails; arguments go to pytest, which runs last.
+# Every check runs even when an earlier one fails, and its time is printed at the end; arguments go
+# to pytest, which runs last and prints the time of each file and every skip with its reason.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
@@ -23,9 +24,12 @@ fi
 .venv/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]' || exit 1
 
 failed=()
+times=()
 check() {
+  local start=$SECONDS
   echo "== $*"
   .venv/bin/python -m "$@" || failed+=("$*")
+  times+=("$((SECONDS - start)) s: $*")
 }
 
 check ruff format --check .
@@ -33,6 +37,7 @@ check ruff check .
 check basedpyright --pythonpath .venv/bin/python
 check pytest -n 2 "$@"
 
+printf 'check: %s\n' "${times[@]}"
 if ((${#failed[@]})); then
   printf 'check: failed: %s\n' "${failed[@]}" >&2
   exit 1
