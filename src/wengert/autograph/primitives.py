@@ -104,20 +104,12 @@ def chosen(condition: Any, sides: tuple[Side, Side], outs: Joined) -> list[Any]:
         return put_together(skeleton, _switched(condition, [s.graph for s in sides[::-1]]))
 
 
-# Operations that cannot fail and cost next to nothing, so they may as well run unasked.
-_HARMLESS = frozenset({
-    "abs", "add", "cast", "equal", "greater", "greater_equal", "identity", "less", "less_equal",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
-    "negative", "not_equal", "subtract",
-})  # fmt: skip
-
-
 def unasked(side: Side) -> Any:
     """The value of a side that may run whatever the condition, or `None` for one that may not."""
     value, graph = side.value, side.graph
     if not isinstance(value, Tensor) or value.shape.rank != 0 or written([graph]):
         return None
-    if any(n.op.name not in _HARMLESS or n.op.effect for n in graph.nodes):
+    if not all(n.op.harmless for n in graph.nodes):
         return None
     if not isinstance(value, SymbolicTensor) or value._graph is not graph:
         return value

@@ -9,12 +9,13 @@ keeps is read off the rule and never said twice.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
+from wengert.core.facts import NO_HAZARDS, Cost, Hazards, Neutral
 from wengert.core.forms import FORMS, Form, as_call, on_arrays, on_one, runner
 from wengert.core.shapes import Shape
 from wengert.core.tensor import Tensor
@@ -212,12 +213,37 @@ class Op:
     changed at the index tuples of the second by the third; its lowering leaves out what lies
     outside. `spare` is what the kernel works out beside its result. `usual` is the dtype that needs
     no look at `accepts`: float32, where it takes that.
+
+    The other facts are asked for by passes, engines and explanations:
+
+    - `cost`: the arithmetic for one element of the result, or a function of the specs of inputs
+      and results that gives that of the whole; the choice of engine adds it up.
+    - `moves`: the result has elements of the inputs only, and perhaps zeros, so that a number that
+      is not finite was not made here.
+    - `harmless`: it cannot fail and costs next to nothing, so a branch may compute it unasked.
+    - `unchanged`: a function of the spec of the first input and the attributes; where it holds, the
+      results equal the first inputs.
+    - `neutral`: the number that as one of two arguments leaves the other as it is.
+    - `sums`: the result is the sum of its two inputs, and nothing else.
+    - `fused`: what a sum with its result becomes, as a function of the graph, the node of the sum,
+      the other value and the node of the operation; it gives a node or `None`.
+    - `sizes`: what the result is for a tuple of sizes, if it depends on the shape of its input alone.
+    - `fill`: the number that all elements of the result are.
+    - `contents`: a function of the graph and the node that gives the elements of a small integer
+      result, in part unknown (`graph.contents`), or `None`.
+    - `row_lists`: whether the host kernel `"takes"` lists of rows or `"makes"` one, where XLA has
+      arrays.
+    - `calls_python`: it hands arrays to Python, or variables whose values Python may have changed.
+    - `hazards`: where finite arguments give NaN, infinity or an infinite derivative.
+    - `instead`: what to use in its place where a gradient is wanted, as a sentence.
     """
 
     __slots__ = (
-        "accepts", "broadcasts", "effect", "folds", "gradient", "holomorphic", "infer", "inputs", "joint",
-        "kernel", "lower", "match", "name", "outputs", "partial", "plans", "pointwise", "rows",
-        "rules", "scatters", "spare", "usual", "variadic",
+        "accepts", "broadcasts", "calls_python", "contents", "cost", "effect", "fill", "folds", "fused",
+        "gradient", "harmless", "hazards", "holomorphic", "infer", "inputs", "instead", "joint",
+        "kernel", "lower", "match", "moves", "name", "neutral", "outputs", "partial", "plans",
+        "pointwise", "row_lists", "rows", "rules", "scatters", "sizes", "spare", "sums", "unchanged",
+        "usual", "variadic",
     )  # fmt: skip
 
     def __init__(
@@ -241,6 +267,20 @@ class Op:
         partial: bool = False,
         scatters: bool = False,
         spare: Spare | None = None,
+        cost: Cost = 1.0,
+        moves: bool = False,
+        harmless: bool = False,
+        unchanged: Callable[..., bool] | None = None,
+        neutral: Neutral | None = None,
+        sums: bool = False,
+        fused: Callable[..., Any] | None = None,
+        sizes: Callable[[tuple[Any, ...]], Any] | None = None,
+        fill: int | None = None,
+        contents: Callable[[Any, Any], np.ndarray | None] | None = None,
+        row_lists: Literal["", "takes", "makes"] = "",
+        calls_python: bool = False,
+        hazards: Hazards = NO_HAZARDS,
+        instead: str = "",
         register: bool = True,
     ) -> None:
         self.name = name
@@ -262,6 +302,20 @@ class Op:
         self.partial = partial
         self.scatters = scatters
         self.spare = spare
+        self.cost = cost
+        self.moves = moves
+        self.harmless = harmless
+        self.unchanged = unchanged
+        self.neutral = neutral
+        self.sums = sums
+        self.fused = fused
+        self.sizes = sizes
+        self.fill = fill
+        self.contents = contents
+        self.row_lists: Literal["", "takes", "makes"] = row_lists
+        self.calls_python = calls_python
+        self.hazards = hazards
+        self.instead = instead
         self.rows: tuple[int, ...] = rows if isinstance(rows, tuple) else (0,) if rows else ()
         self.plans: dict[int, Plan] = {}
         self.joint: Rule | None = None

@@ -289,21 +289,10 @@ def _bytes(spec: Spec) -> int:
 
 
 def _flops(node: Node, given: list[Spec], made: list[Spec]) -> float:
-    name = node.op.name
-    if "matmul" in name or name in ("einsum", "tensordot"):
-        # Of m·k and k·n numbers come m·n; of b times as many, b times.
-        many = _count(given[0]) * _count(given[-1]) * _count(made[0])
-        stack = _count(Spec((made[0].shape or ())[:-2], made[0].dtype)) if "batch" in name else 1
-        return 2.0 * math.sqrt(many / max(1, stack))
-    if name.startswith("conv"):
-        return 2.0 * _count(made[0]) * _count(given[1]) / max(1, (given[1].shape or (1,))[-1] or 1)
-    if name in _SLOW:
-        return 20.0 * _count(made[0])
-    return float(_count(made[0])) if made else 0.0
-
-
-_SLOW = frozenset({"exp", "log", "tanh", "sigmoid", "erf", "sin", "cos", "pow", "softplus", "gelu",
-                   "softmax", "log_softmax", "random_normal", "random_uniform"})  # fmt: skip
+    cost = node.op.cost
+    if callable(cost):
+        return cost(given, made)
+    return cost * _count(made[0]) if made else 0.0
 
 
 def effects(graph: Graph) -> bool:

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+from wengert.core.op import REGISTRY
 from wengert.core.sites import RawSite, Site, locate
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
@@ -17,6 +18,7 @@ from wengert.explain import clock, paths, source
 from wengert.explain.naming import Names
 from wengert.explain.places import known, place
 from wengert.explain.record import Explanation, Place, reason
+from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape.history import Evidence, Step
 
 WHEN = {
@@ -26,19 +28,7 @@ WHEN = {
     clock.FORGOTTEN: "WG108",
 }
 
-SMOOTH = {
-    "argmax": "Use tf.nn.softmax or tf.reduce_max, which have gradients.",
-    "argmin": "Use tf.nn.softmax of the negative, or tf.reduce_min, which have gradients.",
-    "round": "Leave it out, or wrap it in tf.grad_pass_through.",
-    "floor": "Leave it out, or wrap it in tf.grad_pass_through.",
-    "ceil": "Leave it out, or wrap it in tf.grad_pass_through.",
-    "sign": "Use tf.tanh(k * x) or tf.nn.softsign(x).",
-    "greater": "Use tf.sigmoid(k * (x - y)), or tf.where on the values themselves.",
-    "less": "Use tf.sigmoid(k * (y - x)), or tf.where on the values themselves.",
-    "equal": "Use a smooth loss, such as the squared difference or a cross-entropy; count matches "
-    "for display only.",
-    "": "Use a differentiable operation, or state a gradient with tf.custom_gradient.",
-}
+_SMOOTH = "Use a differentiable operation, or state a gradient with tf.custom_gradient."
 
 
 @dataclass
@@ -199,7 +189,8 @@ class Telling:
     # What lies in the way.
 
     def _cut(self, step: Step, **rest: Any) -> Explanation:
-        if step.name == "stop_gradient":
+        op = REGISTRY.get(step.name)
+        if op is STOP_GRADIENT:
             return self._stopped(step.site, **rest)
         if step.whole:
             return self._reason(
@@ -213,7 +204,7 @@ class Telling:
             "WG116",
             f"the operation {step.name} has no gradient",
             place(step.site, f"{step.name}: no gradient passes here"),
-            remedy=SMOOTH.get(step.name.removesuffix("_equal").removeprefix("not_"), SMOOTH[""]),
+            remedy=(op and op.instead) or _SMOOTH,
             **rest,
         )
 

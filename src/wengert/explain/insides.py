@@ -67,7 +67,7 @@ def first_bad(numerics: Numerics, graph: Graph, arrays: list[Any], results: list
     backward = graph.name.endswith(("_backward", "_gradient"))
     for node, given, made in walk(graph, [np.asarray(a) for a in arrays]):
         if not all(map(finite, made)):
-            numerics.blame(node.op.name, given, made, node.site, bad, backward)
+            numerics.blame(node.op, given, made, node.site, bad, backward)
             return
 
 

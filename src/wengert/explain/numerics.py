@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.core import dtypes
+from wengert.core.op import Op
 from wengert.explain.places import known, place
 from wengert.explain.record import Explanation, reason
-from wengert.explain.verdicts import DULL, Verdict, at_pole, verdict
+from wengert.explain.verdicts import Verdict, at_pole, verdict
+from wengert.ops.select import SELECT
 
 _MOST = 10_000
 
@@ -48,7 +50,7 @@ class Numerics:
     ) -> Bad | None:  # fmt: skip
         """Looks at one operation; answers it if its result is not finite."""
         if not backward:
-            if op.name not in DULL:
+            if not op.hazards.tame:
                 self._remember(op, inputs, outs, site)
             if self._from and not self._from.keys().isdisjoint(ids):
                 self._spread(op, ids, outs, site)
@@ -66,9 +68,9 @@ class Numerics:
             if i in given:
                 self._bad.setdefault(i, self._made_inside(x._array))
         arrays = [x._array for x in inputs]
-        why = None if given else verdict(op.name, arrays, [o._array for o in outputs])
+        why = None if given else verdict(op, arrays, [o._array for o in outputs])
         bad = Bad(
-            op.name, ids, outs, site, backward, why, _cancels(op.name, arrays),
+            op.name, ids, outs, site, backward, why, _cancels(op, arrays),
             tuple(extent(a) for a in arrays),
         )  # fmt: skip
         for o in outputs:
@@ -77,12 +79,12 @@ class Numerics:
         return bad
 
     def blame(
-        self, name: str, given: Any, made: Any, site: Any, results: list[Any], backward: bool
+        self, op: Op, given: Any, made: Any, site: Any, results: list[Any], backward: bool
     ) -> None:
         """Notes an operation inside a function as the beginning of the function's results."""
-        why = verdict(name, given, made) if all(map(finite, given)) else None
-        cancels = _cancels(name, given)
-        bad = Bad(name, (), (), site, backward, why, cancels, tuple(map(extent, given)))
+        why = verdict(op, given, made) if all(map(finite, given)) else None
+        cancels = _cancels(op, given)
+        bad = Bad(op.name, (), (), site, backward, why, cancels, tuple(map(extent, given)))
         for array in results:
             if len(self._inside) < _MOST:
                 self._inside[id(array)] = array, bad
@@ -95,7 +97,7 @@ class Numerics:
         if len(self._names) > _MOST:
             self._names, self._poles, self._from, self._where = {}, {}, {}, {}
         self._names[site_key(site)] = op.name
-        pole = at_pole(op.name, [x._array for x in inputs])
+        pole = at_pole(op, [x._array for x in inputs])
         if pole:
             self._poles[site_key(site)] = op.name, outs[0], pole
             self._from[outs[0]] = outs[0]
@@ -104,7 +106,7 @@ class Numerics:
         """Notes what is made of results at a pole, and where `where` chooses between them."""
         for i in ids:
             origin = self._from.get(i)
-            if origin is not None and op.name == "where":
+            if origin is not None and op is SELECT:
                 self._where[origin] = site
             elif origin is not None:
                 self._from.update(dict.fromkeys(outs, origin))
@@ -207,13 +209,13 @@ def finite(array: Any) -> bool:
     return b"\0" not in np.isfinite(array).tobytes()  # quicker than to reduce it
 
 
-def _cancels(name: str, arrays: list[Any]) -> bool:
+def _cancels(op: Op, arrays: list[Any]) -> bool:
     """Whether 0 meets infinity: as a factor, or as 0 divided by 0."""
     floats = [a for a in arrays if isinstance(a, np.ndarray) and a.dtype.num in dtypes.INEXACT]
     if len(floats) != 2:
         return False
     a, b = floats
-    if name == "divide":
+    if op.hazards.divides:
         return bool(((a == 0) & (b == 0)).any())
     return any((x == 0).any() and not np.isfinite(y).all() for x, y in ((a, b), (b, a)))
 

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.core.op import Op
+
 
 class Verdict(NamedTuple):
     """A code, the cause, and what to do."""
@@ -16,44 +18,22 @@ class Verdict(NamedTuple):
     remedy: str
 
 
-_LOGS = {"log", "log1p", "log2", "log10", "xlogy", "log_sigmoid"}
-_DIVISIONS = {"divide", "realdiv", "floordiv", "floormod", "truncatemod", "reciprocal", "rsqrt"}
-_EXPS = {"exp", "expm1", "sinh", "cosh", "softplus", "pow", "exp2"}
-_DOMAINS: dict[str, str] = {
-    "sqrt": "negative numbers",
-    "rsqrt": "negative numbers",
-    "acos": "numbers outside [-1, 1]",
-    "asin": "numbers outside [-1, 1]",
-    "acosh": "numbers below 1",
-    "atanh": "numbers outside (-1, 1)",
-    "pow": "a negative base with a fraction as exponent",
-    "cholesky": "a matrix that is not positive definite",
-    "lgamma": "a pole",
-    "digamma": "a pole",
-}
-
-
-def verdict(name: str, inputs: list[Any], outputs: list[Any]) -> Verdict:
+def verdict(op: Op, inputs: list[Any], outputs: list[Any]) -> Verdict:
     """Why an operation on finite inputs has a result that is not finite."""
+    name, hazards = op.name, op.hazards
     x = inputs[0] if inputs else np.zeros(1)
     last = inputs[-1] if inputs else x
-    if name in _LOGS:
-        return _logarithm(name, x)
-    if name.endswith("_grad") and _has(x, lambda a: a == 0):
+    if hazards.edge is not None:
+        return _logarithm(name, last, hazards.edge)
+    if hazards.singular and _has(x, lambda a: a == 0):
         return Verdict("WG507", f"{name} divides by 0", "Keep away from that point.")
-    if name in _DIVISIONS and _has(last if len(inputs) > 1 else x, lambda a: a == 0):
+    if hazards.divides and _has(last, lambda a: a == 0):
         return _division(name, x, last)
     if _fits_in_single(name, inputs, outputs):
         return _half(name, x)
-    if _nan(outputs) and name in _DOMAINS:
-        return Verdict(
-            "WG504",
-            f"{name} was asked for {_DOMAINS[name]}",
-            "Add a small number to its diagonal."
-            if name == "cholesky"
-            else "Keep its argument inside, e.g. with tf.clip_by_value or tf.maximum.",
-        )
-    if name in _EXPS:
+    if _nan(outputs) and hazards.outside:
+        return Verdict("WG504", f"{name} was asked for {hazards.outside}", hazards.remedy)
+    if hazards.grows:
         return Verdict(
             "WG503",
             f"{name} overflows: its argument reaches {_largest(inputs):.6g}",
@@ -68,10 +48,9 @@ def verdict(name: str, inputs: list[Any], outputs: list[Any]) -> Verdict:
     )
 
 
-def _logarithm(name: str, x: Any) -> Verdict:
-    edge = -1 if name == "log1p" else 0
+def _logarithm(name: str, x: Any, edge: float) -> Verdict:
     below = _has(x, lambda a: a < edge)
-    what = f"a number below {edge}" if below else f"{edge}"
+    what = f"a number below {edge:g}" if below else f"{edge:g}"
     return Verdict(
         "WG501",
         f"{name} was asked for {what}",
@@ -129,35 +108,9 @@ def _real(a: Any) -> bool:
     return isinstance(a, np.ndarray) and a.dtype.kind in "fiuV" and bool(a.size)
 
 
-# Where the derivative of an operation is infinite, though it may be finite itself.
-_POLES: dict[str, tuple[Callable[[list[Any]], Any], str]] = {
-    "sqrt": (lambda a: a[0] == 0, "at 0"),
-    "rsqrt": (lambda a: a[0] == 0, "at 0"),
-    "log": (lambda a: a[0] == 0, "at 0"),
-    "log1p": (lambda a: a[0] == -1, "at -1"),
-    "reciprocal": (lambda a: a[0] == 0, "at 0"),
-    "divide": (lambda a: a[1] == 0, "where the divisor is 0"),
-    "pow": (lambda a: (a[0] == 0) & (a[1] < 1) & (a[1] != 0), "at 0"),
-    "acos": (lambda a: np.abs(a[0]) == 1, "at 1 and -1"),
-    "asin": (lambda a: np.abs(a[0]) == 1, "at 1 and -1"),
-    "acosh": (lambda a: a[0] == 1, "at 1"),
-    "atanh": (lambda a: np.abs(a[0]) == 1, "at 1 and -1"),
-}
-
-
-# Operations whose derivative is finite wherever their arguments are.
-DULL = frozenset([
-    "add", "add_n", "bias_add", "broadcast_to", "cast", "concat", "exp", "expand_dims", "gather",
-    "identity", "matmul", "maximum", "minimum", "multiply", "negative", "reduce_mean",
-    "reduce_sum", "relu", "reshape", "sigmoid", "square", "stack", "strided_slice", "subtract",
-    "sum_to", "tanh", "transpose", "where",
-])  # fmt: skip
-
-
-def at_pole(name: str, inputs: list[Any]) -> str:
+def at_pole(op: Op, inputs: list[Any]) -> str:
     """Where the derivative is infinite, if the inputs touch that place."""
-    found = _POLES.get(name)
-    if found is None or not all(isinstance(a, np.ndarray) for a in inputs):
+    pole = op.hazards.pole
+    if pole is None or not all(isinstance(a, np.ndarray) for a in inputs):
         return ""
-    test, words = found
-    return words if bool(np.any(test(inputs))) else ""
+    return pole.words if bool(np.any(pole.test(*inputs))) else ""

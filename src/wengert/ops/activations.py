@@ -13,6 +13,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand
+from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
 from wengert.core.op import Op
@@ -83,6 +84,7 @@ RELU = unary(
     lambda x: lax.max(x, const(x, 0)),
     grad=lambda g, out: apply2(RELU_GRAD, g, out),
     accepts=dtypes.REAL,
+    hazards=TAME,
 )
 
 

@@ -15,6 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid, invalid_dtype
+from wengert.core.facts import TAME, Hazards, Pole
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
@@ -26,6 +27,8 @@ ADD = binary(
     np.add,
     lambda x, y: lax.add(x, y),
     grad=(lambda g: g, lambda g: g),
+    hazards=TAME,
+    harmless=True,
 )
 
 
@@ -67,6 +70,8 @@ SUBTRACT = binary(
     np.subtract,
     lambda x, y: lax.sub(x, y),
     grad=(lambda g: g, lambda g: apply1(NEGATIVE, g)),
+    hazards=TAME,
+    harmless=True,
 )
 
 
@@ -82,6 +87,8 @@ MULTIPLY = binary(
     # Through the door directly: this rule runs more often than any other.
     grad=(lambda g, y: apply2(MULTIPLY, g, y), lambda g, x: apply2(MULTIPLY, g, x)),
     rows=(0, 1),
+    hazards=TAME,
+    harmless=True,
 )
 
 
@@ -97,6 +104,8 @@ NEGATIVE = unary(
     grad=lambda g: apply1(NEGATIVE, g),
     accepts=dtypes.nums("ifc"),
     rows=True,
+    hazards=TAME,
+    harmless=True,
 )
 
 
@@ -112,6 +121,7 @@ DIVIDE = binary(
     grad=(lambda g, y: apply2(DIVIDE, g, y), lambda g, y, out: -g * out / y),
     accepts=dtypes.INEXACT,
     rows=(0,),
+    hazards=Hazards(divides=True, pole=Pole(lambda x, y: y == 0, "where the divisor is 0")),
 )
 
 
@@ -237,6 +247,7 @@ ADD_N = Op(
     lower=_lower_sum_all,
     grad=Joint(lambda g, needs: [g] * len(needs)),
     accepts=dtypes.NUMERIC,
+    hazards=TAME,
 )
 
 

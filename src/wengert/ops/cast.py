@@ -11,6 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
+from wengert.core.facts import TAME
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
@@ -104,6 +105,8 @@ CAST = Op(
     grad=lambda g, x_dtype: cast(g, x_dtype),
     holomorphic=False,
     rows=True,
+    hazards=TAME,
+    harmless=True,
 )
 
 

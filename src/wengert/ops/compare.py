@@ -17,9 +17,25 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import binary, static_float, unary
 
+_MATCHES = (
+    "Use a smooth loss, such as the squared difference or a cross-entropy; count matches for "
+    "display only."
+)
 
-def _comparison(name: str, kernel: Any, lower: Any, accepts: frozenset[int]) -> Op:
-    return binary(name, kernel, lower, grad=None, accepts=accepts, dtype=dtypes.bool_)
+
+def _comparison(
+    name: str, kernel: Any, lower: Any, accepts: frozenset[int], instead: str = _MATCHES
+) -> Op:
+    return binary(
+        name,
+        kernel,
+        lower,
+        grad=None,
+        accepts=accepts,
+        dtype=dtypes.bool_,
+        harmless=True,
+        instead=instead,
+    )
 
 
 EQUAL = _comparison("equal", np.equal, lambda x, y: lax.eq(x, y), dtypes.ANY)
@@ -38,7 +54,13 @@ def not_equal(x: Any, y: Any, name: Any = None) -> Any:
     return apply2(NOT_EQUAL, *operands("not_equal", x, y))
 
 
-LESS = _comparison("less", np.less, lambda x, y: lax.lt(x, y), dtypes.REAL)
+LESS = _comparison(
+    "less",
+    np.less,
+    lambda x, y: lax.lt(x, y),
+    dtypes.REAL,
+    instead="Use tf.sigmoid(k * (y - x)), or tf.where on the values themselves.",
+)
 
 
 def less(x: Any, y: Any, name: Any = None) -> Any:
@@ -46,7 +68,13 @@ def less(x: Any, y: Any, name: Any = None) -> Any:
     return apply2(LESS, *operands("less", x, y))
 
 
-LESS_EQUAL = _comparison("less_equal", np.less_equal, lambda x, y: lax.le(x, y), dtypes.REAL)
+LESS_EQUAL = _comparison(
+    "less_equal",
+    np.less_equal,
+    lambda x, y: lax.le(x, y),
+    dtypes.REAL,
+    instead="Use tf.sigmoid(k * (y - x)), or tf.where on the values themselves.",
+)
 
 
 def less_equal(x: Any, y: Any, name: Any = None) -> Any:
@@ -54,7 +82,13 @@ def less_equal(x: Any, y: Any, name: Any = None) -> Any:
     return apply2(LESS_EQUAL, *operands("less_equal", x, y))
 
 
-GREATER = _comparison("greater", np.greater, lambda x, y: lax.gt(x, y), dtypes.REAL)
+GREATER = _comparison(
+    "greater",
+    np.greater,
+    lambda x, y: lax.gt(x, y),
+    dtypes.REAL,
+    instead="Use tf.sigmoid(k * (x - y)), or tf.where on the values themselves.",
+)
 
 
 def greater(x: Any, y: Any, name: Any = None) -> Any:
@@ -63,7 +97,11 @@ def greater(x: Any, y: Any, name: Any = None) -> Any:
 
 
 GREATER_EQUAL = _comparison(
-    "greater_equal", np.greater_equal, lambda x, y: lax.ge(x, y), dtypes.REAL
+    "greater_equal",
+    np.greater_equal,
+    lambda x, y: lax.ge(x, y),
+    dtypes.REAL,
+    instead="Use tf.sigmoid(k * (x - y)), or tf.where on the values themselves.",
 )
 
 

@@ -19,6 +19,7 @@ from wengert.core.op import Op, Spec
 from wengert.ops import sliding as geometry
 from wengert.ops.compiled import compiled
 from wengert.ops.convolution_lowerings import lower_conv, lower_filter, lower_input
+from wengert.ops.costs import convolution
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import outer_sizes
 
@@ -99,7 +100,7 @@ CONV = Op(
             dilations=dilations, first=first,
         ),
     ),
-    accepts=dtypes.nums("f", "int32"),
+    accepts=dtypes.nums("f", "int32"), cost=convolution,
 )  # fmt: skip
 
 CONV_INPUT = Op(
@@ -117,7 +118,7 @@ CONV_INPUT = Op(
             dilations=dilations, first=first,
         ),
     ),
-    accepts=dtypes.nums("f", "int32"),
+    accepts=dtypes.nums("f", "int32"), cost=convolution,
 )  # fmt: skip
 
 CONV_FILTER = Op(
@@ -135,5 +136,5 @@ CONV_FILTER = Op(
             CONV, x, h, strides=strides, padding=padding, dilations=dilations, first=first
         ),
     ),
-    accepts=dtypes.nums("f", "int32"),
+    accepts=dtypes.nums("f", "int32"), cost=convolution,
 )  # fmt: skip

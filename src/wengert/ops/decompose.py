@@ -17,6 +17,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import negative
 from wengert.core.errors import UnimplementedError, invalid
+from wengert.core.facts import Hazards
 from wengert.core.lazy import jnp, lax, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
@@ -141,6 +142,10 @@ CHOLESKY = Op(
     grad=_cholesky_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
+    hazards=Hazards(
+        outside="a matrix that is not positive definite",
+        remedy="Add a small number to its diagonal.",
+    ),
 )
 
 

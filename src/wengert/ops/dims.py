@@ -12,6 +12,7 @@ from wengert.core.convert import Hooks, operand
 from wengert.core.dims import formula, is_open, larger
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_value, is_symbol
 from wengert.core.op import Op, Spec
@@ -103,6 +104,8 @@ EXPAND_DIMS = Op(
     infer=_infer_expand,
     lower=lambda x, axis: lax.expand_dims(x, (axis,)),
     grad=lambda g, axis: apply(SQUEEZE, g, axis=(axis,)),
+    hazards=TAME,
+    moves=True,
 )
 
 
@@ -144,6 +147,7 @@ SQUEEZE = Op(
     infer=_infer_squeeze,
     lower=lambda x, axis: lax.squeeze(x, axis),
     grad=_expand_all,
+    moves=True,
 )
 
 

@@ -19,6 +19,7 @@ from wengert.core.errors import invalid
 from wengert.core.lazy import jnp, lax, special
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
+from wengert.ops.costs import SLOW
 from wengert.ops.declare import expand
 from wengert.ops.philox import lower_words, words
 from wengert.ops.sizes import checked
@@ -108,6 +109,7 @@ RANDOM_UNIFORM = Op(
     infer=lambda state, shape, dtype: Spec(shape, dtype),
     lower=_lower_fraction,
     grad=None,
+    cost=SLOW,
 )
 
 
@@ -168,6 +170,7 @@ RANDOM_NORMAL = Op(
     infer=lambda state, shape, dtype: Spec(shape, dtype),
     lower=_lower_normal,
     grad=None,
+    cost=SLOW,
 )
 
 

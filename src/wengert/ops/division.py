@@ -13,6 +13,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply2
 from wengert.core.convert import operands
 from wengert.core.errors import invalid
+from wengert.core.facts import Hazards
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.ops.declare import binary
@@ -55,7 +56,13 @@ def _lower_floordiv(x: Any, y: Any) -> Any:
 
 
 FLOORDIV = binary(
-    "floordiv", _floordiv, _lower_floordiv, grad=None, accepts=dtypes.REAL, fails=_fail_by_zero
+    "floordiv",
+    _floordiv,
+    _lower_floordiv,
+    grad=None,
+    accepts=dtypes.REAL,
+    fails=_fail_by_zero,
+    hazards=Hazards(divides=True),
 )
 
 
@@ -84,6 +91,7 @@ FLOORMOD = binary(
     grad=(lambda g: g, lambda g, x, y: -g * floordiv(x, y)),
     accepts=dtypes.REAL,
     fails=_fail_by_zero,
+    hazards=Hazards(divides=True),
 )
 
 
@@ -115,6 +123,7 @@ TRUNCATEDIV = binary(
     grad=None,
     accepts=dtypes.REAL,
     fails=_fail_by_zero,
+    hazards=Hazards(divides=True),
 )
 
 
@@ -135,6 +144,7 @@ TRUNCATEMOD = binary(
     grad=(lambda g: g, lambda g, x, y: -g * truncatediv(x, y)),
     accepts=dtypes.REAL,
     fails=_fail_by_zero,
+    hazards=Hazards(divides=True),
 )
 
 

@@ -19,6 +19,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 from wengert.ops.compiled import wide
+from wengert.ops.costs import product
 from wengert.ops.declare import in_float32
 from wengert.ops.equation import (
     DOTS,
@@ -201,6 +202,7 @@ EINSUM = Op(
         lambda g, x, y_shape, equation: _pull(g, x, 1, y_shape, equation),
     ),
     accepts=dtypes.NUMERIC,
+    cost=product,
 )
 
 EINSUM_ONE = Op(

@@ -14,6 +14,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import UnimplementedError, invalid
+from wengert.core.facts import Hazards
 from wengert.core.lazy import lax, special
 from wengert.core.op import Op, Spec
 from wengert.ops.compiled import wide
@@ -28,7 +29,13 @@ def _lgamma_kernel(x: np.ndarray) -> np.ndarray:
     return np.where(x == -np.inf, x.dtype.type(np.inf), special.gammaln(x))
 
 
-LGAMMA = smooth("lgamma", _lgamma_kernel, lambda x: lax.lgamma(x), grad=lambda g, x: g * digamma(x))
+LGAMMA = smooth(
+    "lgamma",
+    _lgamma_kernel,
+    lambda x: lax.lgamma(x),
+    grad=lambda g, x: g * digamma(x),
+    hazards=Hazards(outside="a pole"),
+)
 
 
 def lgamma(x: Any, name: Any = None) -> Any:
@@ -46,7 +53,11 @@ def _lower_digamma(x: Any) -> Any:
 
 
 DIGAMMA = smooth(
-    "digamma", _digamma_kernel, _lower_digamma, grad=lambda g, x: g * polygamma(1.0, x)
+    "digamma",
+    _digamma_kernel,
+    _lower_digamma,
+    grad=lambda g, x: g * polygamma(1.0, x),
+    hazards=Hazards(outside="a pole"),
 )
 
 

@@ -17,6 +17,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.convert import Hooks, operand
 from wengert.core.dims import is_open, known_unequal
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
+from wengert.core.facts import TAME
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax, sparse
 from wengert.core.lowering import as_value, fail_if
@@ -182,6 +183,8 @@ GATHER = Op(
     lower=_lower_gather,
     grad=(_gather_grad, None),
     match=(),
+    hazards=TAME,
+    moves=True,
 )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply2
 from wengert.core.convert import operand, operands
+from wengert.core.facts import Hazards
 from wengert.core.lazy import lax
 from wengert.core.op import Op
 from wengert.ops.arithmetic import fractions
@@ -16,7 +17,7 @@ from wengert.ops.declare import binary
 from wengert.ops.select import choose
 
 
-def _where_nonzero(name: str, test: int, compute: Any, lowered: Any, grad: Any) -> Op:
+def _where_nonzero(name: str, test: int, compute: Any, lowered: Any, grad: Any, **facts: Any) -> Op:
     """An operation that answers 0 wherever its argument number `test` is 0."""
 
     def kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -28,7 +29,7 @@ def _where_nonzero(name: str, test: int, compute: Any, lowered: Any, grad: Any) 
         zero = lax.full_like(x, 0)
         return lax.select(lax.eq((x, y)[test], zero), zero, lowered(x, y))
 
-    return binary(name, kernel, lower, grad, accepts=dtypes.INEXACT)
+    return binary(name, kernel, lower, grad, accepts=dtypes.INEXACT, **facts)
 
 
 DIVIDE_NO_NAN = _where_nonzero(
@@ -99,6 +100,7 @@ XLOGY = _where_nonzero(
     lambda x, y: np.multiply(x, np.log(y)),
     lambda x, y: lax.mul(x, lax.log(y)),
     grad=(lambda g, x, y: g * xlogy(_nonzero(x), y), lambda g, x, y: g * xdivy(x, y)),
+    hazards=Hazards(edge=0),
 )
 
 

@@ -13,6 +13,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import Hooks, operand, to_tensor
 from wengert.core.dims import Dim, is_open, known_unequal, negative
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Tensor, Value
@@ -53,6 +54,8 @@ STACK = Op(
     infer=_infer_stack,
     lower=_lower_stack,
     grad=Joint(lambda g, axis, needs: unstack(g, len(needs), axis)),
+    hazards=TAME,
+    moves=True,
 )
 
 
@@ -133,6 +136,7 @@ UNSTACK = Op(
     lower=_lower_unstack,
     grad=lambda g, axis: stack(g, axis=axis),
     outputs=None,
+    moves=True,
 )
 
 
@@ -196,6 +200,8 @@ CONCAT = Op(
     infer=_infer_concat,
     lower=lambda *xs, axis: lax.concatenate(xs, axis),
     grad=Joint(_concat_grad),
+    hazards=TAME,
+    moves=True,
 )
 
 

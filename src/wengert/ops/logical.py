@@ -17,7 +17,7 @@ _TRUTH = dtypes.bool_
 
 
 def _logic(name: str, kernel: Any, lower: Any) -> Op:
-    return binary(name, kernel, lower, grad=None, accepts=dtypes.BOOL)
+    return binary(name, kernel, lower, grad=None, accepts=dtypes.BOOL, harmless=True)
 
 
 LOGICAL_AND = _logic("logical_and", np.logical_and, lambda x, y: lax.bitwise_and(x, y))
@@ -45,7 +45,12 @@ def logical_xor(x: Any, y: Any, name: Any = "LogicalXor") -> Any:
 
 
 LOGICAL_NOT = unary(
-    "logical_not", np.logical_not, lambda x: lax.bitwise_not(x), grad=None, accepts=dtypes.BOOL
+    "logical_not",
+    np.logical_not,
+    lambda x: lax.bitwise_not(x),
+    grad=None,
+    accepts=dtypes.BOOL,
+    harmless=True,
 )
 
 

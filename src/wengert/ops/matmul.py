@@ -16,11 +16,13 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
 from wengert.core.convert import operands
 from wengert.core.errors import at_site, invalid
+from wengert.core.facts import TAME
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import broadcast_shapes, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
+from wengert.ops.costs import batch_product, product
 from wengert.ops.declare import HALF, in_float32, rank_of
 
 
@@ -183,6 +185,8 @@ MATMUL = Op(
     lower=lambda x, y: dot_general(x, y, ((x.ndim - 1,), (0,))),
     grad=(lambda g, y: apply2(MATMUL_NT, g, y), lambda g, x: apply2(MATMUL_TN, x, g)),
     accepts=dtypes.NUMERIC,
+    cost=product,
+    hazards=TAME,
 )
 
 MATMUL_NT = Op(
@@ -193,6 +197,7 @@ MATMUL_NT = Op(
     lower=lambda x, y: dot_general(x, y, ((x.ndim - 1,), (1,))),
     grad=(lambda g, y: apply2(MATMUL, g, y), lambda g, x: apply2(MATMUL_TN, g, x)),
     accepts=dtypes.NUMERIC,
+    cost=product,
 )
 
 MATMUL_TN = Op(
@@ -203,6 +208,7 @@ MATMUL_TN = Op(
     lower=_lower_tn,
     grad=(lambda g, y: apply2(MATMUL_NT, y, g), lambda g, x: apply2(MATMUL, x, g)),
     accepts=dtypes.NUMERIC,
+    cost=product,
 )
 
 
@@ -253,6 +259,7 @@ BATCH_MATMUL = Op(
     accepts=dtypes.NUMERIC,
     broadcasts=True,
     pointwise=False,
+    cost=batch_product,
 )
 
 

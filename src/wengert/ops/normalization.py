@@ -16,6 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import broadcast
 from wengert.core.errors import invalid
+from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_value
 from wengert.core.op import Op, Spec
@@ -184,6 +185,7 @@ BIAS_ADD = Op(
     ),
     grad=(lambda g: g, _bias_grad),
     accepts=dtypes.NUMERIC,
+    hazards=TAME,
 )
 
 

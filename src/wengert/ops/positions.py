@@ -42,7 +42,7 @@ def _infer_arg(x: Spec, axis: int, dtype: DType) -> Spec:
     return Spec((*x.shape[:axis], *x.shape[axis + 1 :]), dtype)
 
 
-def _declare_arg(name: str, worst: float) -> Op:
+def _declare_arg(name: str, worst: float, instead: str) -> Op:
     kernel, lower = _arg(name, worst)
 
     def infer(x: Spec, axis: int, dtype: DType) -> Spec:
@@ -51,11 +51,26 @@ def _declare_arg(name: str, worst: float) -> Op:
         return _infer_arg(x, axis, dtype)
 
     accepts = dtypes.REAL | dtypes.BOOL
-    return Op(name, "x", kernel=kernel, infer=infer, lower=lower, grad=None, accepts=accepts)
+    return Op(
+        name,
+        "x",
+        kernel=kernel,
+        infer=infer,
+        lower=lower,
+        grad=None,
+        accepts=accepts,
+        instead=instead,
+    )
 
 
-ARGMAX = _declare_arg("argmax", -np.inf)
-ARGMIN = _declare_arg("argmin", np.inf)
+ARGMAX = _declare_arg(
+    "argmax", -np.inf, instead="Use tf.nn.softmax or tf.reduce_max, which have gradients."
+)
+ARGMIN = _declare_arg(
+    "argmin",
+    np.inf,
+    instead="Use tf.nn.softmax of the negative, or tf.reduce_min, which have gradients.",
+)
 
 
 def _position(op: Op, input: Any, axis: Any, dtype: DType) -> Any:

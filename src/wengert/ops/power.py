@@ -14,9 +14,12 @@ from wengert.core import dtypes
 from wengert.core.apply import apply1, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import at_site, describe, invalid
+from wengert.core.facts import TAME, Hazards, Pole
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
+from wengert.core.op import Op
 from wengert.ops.arithmetic import DIVIDE, MULTIPLY
+from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, unary
 from wengert.ops.select import choose, where
 
@@ -92,6 +95,12 @@ POW = binary(
     grad=(lambda g, x, y: g * (y * pow(x, y - 1)), _pow_grad_y),
     accepts=dtypes.nums("ifc"),
     fails=_fail_by_negative,
+    cost=SLOW,
+    hazards=Hazards(
+        grows=True,
+        outside="a negative base with a fraction as exponent",
+        pole=Pole(lambda x, y: (x == 0) & (y < 1) & (y != 0), "at 0"),
+    ),
 )
 
 
@@ -106,6 +115,7 @@ SQUARE = unary(
     lambda x: lax.mul(x, x),
     grad=lambda g, x: g * (x + x),
     accepts=dtypes.NUMERIC,
+    hazards=TAME,
 )
 
 
@@ -114,7 +124,7 @@ def square(x: Any, name: Any = None) -> Any:
     return apply1(SQUARE, operand(x))
 
 
-def _unless_zero(name: str, kernel: Any, lowered: Any, grad: Any) -> Any:
+def _unless_zero(name: str, kernel: Any, lowered: Any, grad: Any, **facts: Any) -> Op:
     """A gradient that answers 0 to an incoming gradient of 0, however steep the root is."""
 
     def guarded(y: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -126,7 +136,7 @@ def _unless_zero(name: str, kernel: Any, lowered: Any, grad: Any) -> Any:
         zero = lax.full_like(g, 0)
         return lax.select(lax.eq(g, zero), zero, lowered(y, g))
 
-    return binary(name, guarded, lower, grad, accepts=dtypes.INEXACT)
+    return binary(name, guarded, lower, grad, accepts=dtypes.INEXACT, **facts)
 
 
 def _half(x: Any) -> Any:
@@ -138,8 +148,15 @@ SQRT_GRAD = _unless_zero(
     lambda x, y: np.true_divide(np.multiply(y, y.dtype.type(0.5)), x),
     lambda y, g: lax.div(_half(g), y),
     grad=(lambda g, x, out: -g * out / x, lambda g, x: 0.5 * g / x),
+    hazards=Hazards(singular=True),
 )
-SQRT = unary("sqrt", np.sqrt, lambda x: lax.sqrt(x), grad=lambda g, out: apply2(SQRT_GRAD, out, g))
+SQRT = unary(
+    "sqrt",
+    np.sqrt,
+    lambda x: lax.sqrt(x),
+    grad=lambda g, out: apply2(SQRT_GRAD, out, g),
+    hazards=Hazards(outside="negative numbers", pole=Pole(lambda x: x == 0, "at 0")),
+)
 
 
 def sqrt(x: Any, name: Any = None) -> Any:
@@ -162,7 +179,11 @@ RSQRT_GRAD = _unless_zero(
     grad=(lambda g, x, y: -1.5 * g * y * (x * x), lambda g, x: apply2(RSQRT_GRAD, x, g)),
 )
 RSQRT = unary(
-    "rsqrt", _rsqrt, lambda x: lax.rsqrt(x), grad=lambda g, out: apply2(RSQRT_GRAD, out, g)
+    "rsqrt",
+    _rsqrt,
+    lambda x: lax.rsqrt(x),
+    grad=lambda g, out: apply2(RSQRT_GRAD, out, g),
+    hazards=Hazards(divides=True, outside="negative numbers", pole=Pole(lambda x: x == 0, "at 0")),
 )
 
 
@@ -182,6 +203,7 @@ RECIPROCAL = unary(
     np.reciprocal,
     lambda x: lax.div(lax.full_like(x, 1), x),
     grad=lambda g, out: apply2(RECIPROCAL_GRAD, out, g),
+    hazards=Hazards(divides=True, pole=Pole(lambda x: x == 0, "at 0")),
 )
 
 
@@ -190,7 +212,14 @@ def reciprocal(x: Any, name: Any = None) -> Any:
     return apply1(RECIPROCAL, operand(x))
 
 
-EXP = unary("exp", np.exp, lambda x: lax.exp(x), grad=lambda g, out: apply2(MULTIPLY, g, out))
+EXP = unary(
+    "exp",
+    np.exp,
+    lambda x: lax.exp(x),
+    grad=lambda g, out: apply2(MULTIPLY, g, out),
+    cost=SLOW,
+    hazards=Hazards(grows=True, tame=True),
+)
 
 
 def exp(x: Any, name: Any = None) -> Any:
@@ -198,7 +227,13 @@ def exp(x: Any, name: Any = None) -> Any:
     return apply1(EXP, operand(x))
 
 
-EXPM1 = unary("expm1", np.expm1, lambda x: lax.expm1(x), grad=lambda g, x: g * exp(x))
+EXPM1 = unary(
+    "expm1",
+    np.expm1,
+    lambda x: lax.expm1(x),
+    grad=lambda g, x: g * exp(x),
+    hazards=Hazards(grows=True),
+)
 
 
 def expm1(x: Any, name: Any = None) -> Any:
@@ -206,7 +241,14 @@ def expm1(x: Any, name: Any = None) -> Any:
     return apply1(EXPM1, operand(x))
 
 
-LOG = unary("log", np.log, lambda x: lax.log(x), grad=lambda g, x: apply2(DIVIDE, g, x))
+LOG = unary(
+    "log",
+    np.log,
+    lambda x: lax.log(x),
+    grad=lambda g, x: apply2(DIVIDE, g, x),
+    cost=SLOW,
+    hazards=Hazards(edge=0, pole=Pole(lambda x: x == 0, "at 0")),
+)
 
 
 def log(x: Any, name: Any = None) -> Any:
@@ -214,7 +256,13 @@ def log(x: Any, name: Any = None) -> Any:
     return apply1(LOG, operand(x))
 
 
-LOG1P = unary("log1p", np.log1p, lambda x: lax.log1p(x), grad=lambda g, x: g / (x + 1.0))
+LOG1P = unary(
+    "log1p",
+    np.log1p,
+    lambda x: lax.log1p(x),
+    grad=lambda g, x: g / (x + 1.0),
+    hazards=Hazards(edge=-1, pole=Pole(lambda x: x == -1, "at -1")),
+)
 
 
 def log1p(x: Any, name: Any = None) -> Any:

@@ -18,6 +18,7 @@ from wengert.core.convert import operand, operand_or_empty
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
+from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
@@ -141,6 +142,7 @@ REDUCE_SUM = Op(
     lower=_lowering("add", lambda dtype: 0),
     grad=restore,
     accepts=dtypes.NUMERIC,
+    hazards=TAME,
 )
 
 
@@ -234,6 +236,7 @@ REDUCE_MEAN = Op(
     lower=wide(_lower_mean),
     grad=_mean_grad,
     accepts=dtypes.NUMERIC,
+    hazards=TAME,
 )
 
 

@@ -13,6 +13,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.core.facts import TAME
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
@@ -48,6 +49,7 @@ SELECT = Op(
     grad=(None, lambda g, c: where(c, g, 0), lambda g, c: where(c, 0, g)),
     match=(1, 2),
     broadcasts=True,
+    hazards=TAME,
 )
 
 
@@ -95,6 +97,9 @@ MAXIMUM = binary(
     lambda x, y: lax.max(x, y),
     grad=(lambda g, x, y: where(x >= y, g, 0), lambda g, x, y: where(x >= y, 0, g)),
     accepts=dtypes.REAL,
+    hazards=TAME,
+    moves=True,
+    harmless=True,
 )
 
 
@@ -109,6 +114,9 @@ MINIMUM = binary(
     lambda x, y: lax.min(x, y),
     grad=(lambda g, x, y: where(x <= y, g, 0), lambda g, x, y: where(x <= y, 0, g)),
     accepts=dtypes.REAL,
+    hazards=TAME,
+    moves=True,
+    harmless=True,
 )
 
 

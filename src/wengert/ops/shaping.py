@@ -12,6 +12,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import Hooks, operand
 from wengert.core.dims import is_open, negative
 from wengert.core.errors import invalid
+from wengert.core.facts import TAME
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.lowering import NotFixed
@@ -26,7 +27,15 @@ from wengert.ops.folding import fold
 from wengert.ops.sizes import listed
 
 IDENTITY = unary(
-    "identity", lambda x: x, lambda x: x, grad=lambda g: g, accepts=dtypes.ANY, rows=True
+    "identity",
+    lambda x: x,
+    lambda x: x,
+    grad=lambda g: g,
+    accepts=dtypes.ANY,
+    rows=True,
+    hazards=TAME,
+    moves=True,
+    harmless=True,
 )
 
 
@@ -38,7 +47,13 @@ def identity(input: Any, name: Any = None) -> Any:
 
 
 READ = unary(
-    "read_variable", lambda x: x, lambda x: x, grad=lambda g: g, accepts=dtypes.ANY, rows=True
+    "read_variable",
+    lambda x: x,
+    lambda x: x,
+    grad=lambda g: g,
+    accepts=dtypes.ANY,
+    rows=True,
+    moves=True,
 )
 Hooks.read = lambda variable: apply(READ, variable)
 
@@ -95,6 +110,7 @@ SUM_TO = Op(
     infer=lambda x, shape: Spec(shape, x.dtype),
     lower=wide(_lower_sum_to),
     grad=lambda g, x_shape: broadcast_to(g, x_shape),
+    hazards=TAME,
 )
 
 
@@ -151,6 +167,7 @@ BROADCAST_TO = Op(
     infer=_infer_broadcast_to,
     lower=lambda x, shape: expand(x, tuple(shape)),
     grad=lambda g, x_shape: sum_to(g, x_shape),
+    hazards=TAME,
 )
 
 
@@ -249,6 +266,8 @@ RESHAPE = Op(
     infer=lambda x, shape: Spec(_resolve(x, shape), x.dtype),
     lower=lambda x, shape: lax.reshape(x, _resolve(Spec(x.shape, x.dtype), shape)),
     grad=lambda g, x_shape: reshape(g, x_shape),
+    hazards=TAME,
+    moves=True,
 )
 
 
@@ -312,6 +331,8 @@ TRANSPOSE = Op(
     grad=_grad_transpose,
     # With `conjugate` the map is not complex-linear, so the rule states the whole truth itself.
     holomorphic=False,
+    hazards=TAME,
+    moves=True,
 )
 
 # The way back from an order that is known only when a function runs.

@@ -18,6 +18,7 @@ from wengert.core.errors import invalid_dtype
 from wengert.core.lazy import lax, special
 from wengert.ops.activations import const
 from wengert.ops.compiled import in_blocks, wide
+from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, unary
 from wengert.ops.power import exp
 from wengert.ops.select import maximum, minimum
@@ -104,6 +105,7 @@ GELU = unary(
     wide(_lower_gelu),
     grad=lambda g, x, approximate: g * apply(GELU_SLOPE, x, approximate=approximate),
     accepts=dtypes.FLOAT,
+    cost=SLOW,
 )
 
 

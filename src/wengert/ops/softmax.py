@@ -14,6 +14,7 @@ from wengert.core.lazy import jax, lax
 from wengert.core.op import Op, Spec
 from wengert.ops.columns import ones
 from wengert.ops.compiled import wide
+from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, static_int
 from wengert.ops.folding import fold
 from wengert.ops.power import exp
@@ -136,6 +137,7 @@ SOFTMAX = Op(
     lower=wide(lower_softmax),
     grad=lambda g, out, axis: apply(SOFTMAX_GRAD, g, out, axis=axis),
     accepts=dtypes.FLOAT,
+    cost=SLOW,
 )
 
 
@@ -188,6 +190,7 @@ LOG_SOFTMAX = Op(
     lower=wide(_lower_log_softmax),
     grad=lambda g, out, axis: apply(LOG_SOFTMAX_GRAD, g, out, axis=axis),
     accepts=dtypes.FLOAT,
+    cost=SLOW,
 )
 
 

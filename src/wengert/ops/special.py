@@ -20,6 +20,7 @@ from wengert.core.op import Op
 from wengert.ops.chebyshev import evaluate
 from wengert.ops.compare import equal
 from wengert.ops.compiled import in_blocks, wide
+from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, unary
 from wengert.ops.power import exp, log
 from wengert.ops.select import where
@@ -35,13 +36,14 @@ def smooth(
     lower: Callable[..., Any],
     grad: Callable[..., Any],
     blocks: bool = False,
+    **facts: Any,
 ) -> Op:
     """An elementwise function of real floating numbers, in float32 for half precision.
 
     With `blocks`, XLA computes it for large arrays in eager code, too.
     """
     run = in_blocks(kernel, lower) if blocks else in_float32(kernel)
-    return unary(name, run, wide(lower), grad=grad, accepts=dtypes.FLOAT)
+    return unary(name, run, wide(lower), grad=grad, accepts=dtypes.FLOAT, **facts)
 
 
 ERF = smooth(
@@ -50,6 +52,7 @@ ERF = smooth(
     lambda x: lax.erf(x),
     grad=lambda g, x: g * (_SLOPE * exp(-x * x)),
     blocks=True,
+    cost=SLOW,
 )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.core.apply import apply
 from wengert.core.errors import InvalidIndexError, invalid
+from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_value, fail_if, is_symbol
 from wengert.core.op import Op, Spec
@@ -158,6 +159,8 @@ STRIDED_SLICE = Op(
     infer=infer,
     lower=lower,
     grad=lambda g, x_shape, index: apply(SLICE_GRAD, g, index=index, shape=x_shape),
+    hazards=TAME,
+    moves=True,
 )
 
 SLICE_GRAD = Op(
@@ -167,4 +170,5 @@ SLICE_GRAD = Op(
     infer=lambda g, index, shape: Spec(tuple(shape), g.dtype),
     lower=_lower_grad,
     grad=lambda h, index: apply(STRIDED_SLICE, h, index=index),
+    moves=True,
 )

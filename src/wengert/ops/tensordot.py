@@ -12,6 +12,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import FailedPreconditionError, at_site, invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.ops.costs import product
 from wengert.ops.declare import in_float32
 from wengert.ops.matmul import dot_general, matmul
 from wengert.ops.sizes import fixed
@@ -72,6 +73,7 @@ TENSORDOT = Op(
     lower=lambda x, y, x_axes, y_axes: dot_general(x, y, (x_axes, y_axes)),
     grad=(_left, _right),
     accepts=dtypes.NUMERIC,
+    cost=product,
 )
 
 

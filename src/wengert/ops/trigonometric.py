@@ -13,11 +13,13 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply1, apply2
 from wengert.core.convert import operand, operands
+from wengert.core.facts import Hazards, Pole
 from wengert.core.lazy import lax
+from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, unary
 from wengert.ops.power import sqrt
 
-SIN = unary("sin", np.sin, lambda x: lax.sin(x), grad=lambda g, x: g * cos(x))
+SIN = unary("sin", np.sin, lambda x: lax.sin(x), grad=lambda g, x: g * cos(x), cost=SLOW)
 
 
 def sin(x: Any, name: Any = None) -> Any:
@@ -25,7 +27,7 @@ def sin(x: Any, name: Any = None) -> Any:
     return apply1(SIN, operand(x))
 
 
-COS = unary("cos", np.cos, lambda x: lax.cos(x), grad=lambda g, x: -g * sin(x))
+COS = unary("cos", np.cos, lambda x: lax.cos(x), grad=lambda g, x: -g * sin(x), cost=SLOW)
 
 
 def cos(x: Any, name: Any = None) -> Any:
@@ -46,7 +48,15 @@ def _complement(x: Any) -> Any:
     return -(x * x - 1.0) if x.dtype.is_complex else 1.0 - x * x
 
 
-ASIN = unary("asin", np.arcsin, lambda x: lax.asin(x), grad=lambda g, x: g / sqrt(_complement(x)))
+ASIN = unary(
+    "asin",
+    np.arcsin,
+    lambda x: lax.asin(x),
+    grad=lambda g, x: g / sqrt(_complement(x)),
+    hazards=Hazards(
+        outside="numbers outside [-1, 1]", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
+    ),
+)
 
 
 def asin(x: Any, name: Any = None) -> Any:
@@ -54,7 +64,15 @@ def asin(x: Any, name: Any = None) -> Any:
     return apply1(ASIN, operand(x))
 
 
-ACOS = unary("acos", np.arccos, lambda x: lax.acos(x), grad=lambda g, x: -g / sqrt(_complement(x)))
+ACOS = unary(
+    "acos",
+    np.arccos,
+    lambda x: lax.acos(x),
+    grad=lambda g, x: -g / sqrt(_complement(x)),
+    hazards=Hazards(
+        outside="numbers outside [-1, 1]", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
+    ),
+)
 
 
 def acos(x: Any, name: Any = None) -> Any:
@@ -87,7 +105,13 @@ def atan2(y: Any, x: Any, name: Any = None) -> Any:
     return apply2(ATAN2, *operands("atan2", y, x))
 
 
-SINH = unary("sinh", np.sinh, lambda x: lax.sinh(x), grad=lambda g, x: g * cosh(x))
+SINH = unary(
+    "sinh",
+    np.sinh,
+    lambda x: lax.sinh(x),
+    grad=lambda g, x: g * cosh(x),
+    hazards=Hazards(grows=True),
+)
 
 
 def sinh(x: Any, name: Any = None) -> Any:
@@ -95,7 +119,13 @@ def sinh(x: Any, name: Any = None) -> Any:
     return apply1(SINH, operand(x))
 
 
-COSH = unary("cosh", np.cosh, lambda x: lax.cosh(x), grad=lambda g, x: g * sinh(x))
+COSH = unary(
+    "cosh",
+    np.cosh,
+    lambda x: lax.cosh(x),
+    grad=lambda g, x: g * sinh(x),
+    hazards=Hazards(grows=True),
+)
 
 
 def cosh(x: Any, name: Any = None) -> Any:
@@ -111,7 +141,13 @@ def asinh(x: Any, name: Any = None) -> Any:
     return apply1(ASINH, operand(x))
 
 
-ACOSH = unary("acosh", np.arccosh, lambda x: lax.acosh(x), grad=lambda g, out: g / sinh(out))
+ACOSH = unary(
+    "acosh",
+    np.arccosh,
+    lambda x: lax.acosh(x),
+    grad=lambda g, out: g / sinh(out),
+    hazards=Hazards(outside="numbers below 1", pole=Pole(lambda x: x == 1, "at 1")),
+)
 
 
 def acosh(x: Any, name: Any = None) -> Any:
@@ -119,7 +155,15 @@ def acosh(x: Any, name: Any = None) -> Any:
     return apply1(ACOSH, operand(x))
 
 
-ATANH = unary("atanh", np.arctanh, lambda x: lax.atanh(x), grad=lambda g, x: g / (1.0 - x * x))
+ATANH = unary(
+    "atanh",
+    np.arctanh,
+    lambda x: lax.atanh(x),
+    grad=lambda g, x: g / (1.0 - x * x),
+    hazards=Hazards(
+        outside="numbers outside (-1, 1)", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
+    ),
+)
 
 
 def atanh(x: Any, name: Any = None) -> Any:

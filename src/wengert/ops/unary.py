@@ -12,8 +12,10 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply1, apply2
 from wengert.core.convert import operand
+from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, in_float32, unary
 
 
@@ -32,6 +34,7 @@ ABS = Op(
     grad=_abs_grad,
     accepts=dtypes.nums("ifc"),
     holomorphic=False,
+    harmless=True,
 )
 
 
@@ -61,6 +64,7 @@ SIGN = unary(
     grad=_sign_grad,
     accepts=dtypes.nums("ifc"),
     holomorphic=False,
+    instead="Use tf.tanh(k * x) or tf.nn.softsign(x).",
 )
 
 
@@ -69,7 +73,14 @@ def sign(x: Any, name: Any = None) -> Any:
     return apply1(SIGN, operand(x))
 
 
-FLOOR = unary("floor", np.floor, lambda x: lax.floor(x), grad=None, accepts=dtypes.FLOAT)
+FLOOR = unary(
+    "floor",
+    np.floor,
+    lambda x: lax.floor(x),
+    grad=None,
+    accepts=dtypes.FLOAT,
+    instead="Leave it out, or wrap it in tf.grad_pass_through.",
+)
 
 
 def floor(x: Any, name: Any = None) -> Any:
@@ -77,7 +88,14 @@ def floor(x: Any, name: Any = None) -> Any:
     return apply1(FLOOR, operand(x))
 
 
-CEIL = unary("ceil", np.ceil, lambda x: lax.ceil(x), grad=None, accepts=dtypes.FLOAT)
+CEIL = unary(
+    "ceil",
+    np.ceil,
+    lambda x: lax.ceil(x),
+    grad=None,
+    accepts=dtypes.FLOAT,
+    instead="Leave it out, or wrap it in tf.grad_pass_through.",
+)
 
 
 def ceil(x: Any, name: Any = None) -> Any:
@@ -97,6 +115,7 @@ ROUND = unary(
     _lower_round,
     grad=None,
     accepts=dtypes.REAL,
+    instead="Leave it out, or wrap it in tf.grad_pass_through.",
 )
 
 
@@ -105,7 +124,14 @@ def round(x: Any, name: Any = None) -> Any:
     return apply1(ROUND, operand(x))
 
 
-RINT = unary("rint", np.rint, _lower_round, grad=None, accepts=dtypes.FLOAT)
+RINT = unary(
+    "rint",
+    np.rint,
+    _lower_round,
+    grad=None,
+    accepts=dtypes.FLOAT,
+    instead="Leave it out, or wrap it in tf.grad_pass_through.",
+)
 
 
 def rint(x: Any, name: Any = None) -> Any:
@@ -126,7 +152,14 @@ TANH_GRAD = binary(
     grad=(lambda g, x, y: -2.0 * g * y * x, lambda g, x: apply2(TANH_GRAD, x, g)),
     accepts=dtypes.INEXACT,
 )
-TANH = unary("tanh", np.tanh, lambda x: lax.tanh(x), grad=lambda g, out: apply2(TANH_GRAD, out, g))
+TANH = unary(
+    "tanh",
+    np.tanh,
+    lambda x: lax.tanh(x),
+    grad=lambda g, out: apply2(TANH_GRAD, out, g),
+    cost=SLOW,
+    hazards=TAME,
+)
 
 
 def tanh(x: Any, name: Any = None) -> Any:
@@ -164,6 +197,8 @@ SIGMOID = unary(
     in_float32(_sigmoid),
     lambda x: lax.logistic(x),
     grad=lambda g, out: apply2(SIGMOID_GRAD, out, g),
+    cost=SLOW,
+    hazards=TAME,
 )
 
 
@@ -187,6 +222,7 @@ SOFTPLUS = unary(
     _lower_softplus,
     grad=lambda g, x: g * sigmoid(x),
     accepts=dtypes.FLOAT,
+    cost=SLOW,
 )
 
 
