@@ -197,3 +197,70 @@ def test_an_axis_that_is_known_too_late():
     f = tf.function(lambda x, axis: tf.reduce_sum(x, axis, keepdims=True))
     with pytest.raises(TypeError, match="reduce_sum: `axis` must be known while tracing"):
         f(tf.ones([4, 3]), tf.constant(1))
+
+
+MIXED: dict[str, tuple[Any, str, Any]] = {
+    "tensors": (lambda: [tf.constant(5), tf.constant(6)], "int64", [5, 6]),
+    "tensors to floats": (lambda: [tf.constant(5), tf.constant(6)], "float32", [5, 6]),
+    "tensors of two dtypes": (
+        lambda: [tf.constant(5), tf.constant(6, tf.int64)], "float64", [5, 6]
+    ),
+    "a number before a tensor": (lambda: [1, tf.constant(5, tf.int64)], "int32", [1, 5]),
+    "a fraction beside whole numbers": (lambda: [tf.constant(5), 1.5], "float32", [5, 1.5]),
+    "variables": (lambda: [tf.Variable(3), 4], "float16", [3, 4]),
+    "arrays": (lambda: [tf.constant([3, 4]), np.array([1, 2])], "float64", [[3, 4], [1, 2]]),
+    "nested": (lambda: [[1, tf.constant(2)], (3, 4)], "uint8", [[1, 2], [3, 4]]),
+    "deep": (lambda: [[[tf.constant(2)]], [[3]]], "complex64", [[[2]], [[3]]]),
+    "booleans": (lambda: [tf.constant(True), tf.constant(False)], "int64", [1, 0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("name", MIXED)
+def test_lists_with_tensors_are_of_the_dtype_asked_for(name: str, traced: bool) -> None:
+    make, dtype, want = MIXED[name]
+    value = make()
+    for f in (
+        lambda: tf.convert_to_tensor(value, dtype),
+        lambda: tf.convert_to_tensor(value, dtype_hint=dtype),
+        lambda: tf.constant(value, dtype),
+    ):
+        got = tf.function(f)() if traced else f()
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, want)
+    if not traced:
+        assert tf.Variable(value, dtype=dtype).dtype == dtype
+
+
+def test_lists_with_tensors_take_the_dtype_that_they_meet() -> None:
+    long, short = tf.constant(5, tf.int64), tf.constant(6)
+    for got, dtype, want in (
+        (tf.concat(([0, 0], [long]), 0), "int32", [0, 0, 5]),
+        (tf.concat(([long], [short]), 0), "int64", [5, 6]),
+        (tf.concat(([1.0, 2.0], [short]), 0), "float32", [1, 2, 6]),
+        (tf.add([2, 3], [long, 1]), "int32", [7, 4]),
+        (tf.where([True, False], [1, 2], [long, 3]), "int32", [1, 3]),
+        (tf.tensor_scatter_nd_update([1, 2], [[0]], [long]), "int32", [5, 2]),
+        (tf.dynamic_stitch([[0], [1]], [[1], [long]]), "int32", [1, 5]),
+    ):
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, want)
+
+
+def test_a_cast_in_a_list_has_its_gradient() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.convert_to_tensor([x, 2.0 * x, 1], tf.float64)
+    assert tape.gradient(y, x).numpy() == 3
+
+
+def test_lists_do_not_cut_off_fractions() -> None:
+    for value in ([tf.constant(1.5), 1], [[tf.constant(1j)], [2]]):
+        with pytest.raises(TypeError, match="without loss"):
+            tf.convert_to_tensor(value, tf.int32)
+    assert tf.convert_to_tensor([tf.constant(1.5), 1], dtype_hint=tf.int32).dtype == tf.float32
+    with pytest.raises(TypeError, match="does not convert"):
+        tf.convert_to_tensor([tf.constant("a")], tf.int32)
+    with pytest.raises(TypeError, match="does not convert"):
+        tf.convert_to_tensor([tf.constant(1)], tf.bool)

@@ -247,6 +247,22 @@ def test_where_of_large_tensors_keeps_every_bit(dtype):
         assert got.tobytes() == want.astype(dtype).tobytes()
 
 
+@pytest.mark.parametrize("own", ["float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("size", [1, 64])
+@pytest.mark.parametrize("engine", ["host", "xla"])
+def test_casts_to_narrow_integers_clip_the_int32(own, size, engine):
+    x = tf.cast(np.repeat([-700.0, -200, -1.5, 127.5, 200, 256, 700, 28672, NAN, INF], size), own)
+    narrow = ("int8", "uint8", "int16", "uint16")
+    with tf.engine(engine):
+        found = tf.function(lambda x: [tf.cast(x, name) for name in narrow])(x)
+    for name, got in zip(narrow, found, strict=True):
+        limits = np.iinfo(name)
+        want = np.clip([-700, -200, -1, 127, 200, 256, 700, 28672], limits.min, limits.max)
+        want = np.repeat([*want, limits.min, limits.min], size)
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(got, tf.cast(x, name))
+
+
 def test_cast_to_the_same_dtype_is_the_same_tensor():
     x = tf.constant([1.0])
     assert tf.cast(x, tf.float32) is x

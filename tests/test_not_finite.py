@@ -221,3 +221,51 @@ def test_one_to_any_power_and_anything_to_the_power_0_is_1(way: str) -> None:
     x = np.array([0.0, 0.0, INF, -INF, 1.0], np.float32)
     y = np.array([INF, NAN, 0.0, 0.0, 0.0], np.float32)
     np.testing.assert_array_equal(run(way, lambda x, y: tf.exp(x) ** y, x, y), np.ones(5))
+
+
+SOLUTIONS = {
+    "det": lambda x: (tf.linalg.det(x),),
+    "slogdet": tf.linalg.slogdet,
+    "inv": lambda x: (tf.linalg.inv(x),),
+    "solve": lambda x: (tf.linalg.solve(x, x[..., :1]),),
+    "lu": lambda x: (tf.linalg.lu(x).lu,),
+}
+
+
+@each_way
+@pytest.mark.parametrize("name", SOLUTIONS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_a_matrix_with_nan_has_no_solution_but_others_of_its_stack_do(
+    way: str, name: str, dtype: Any, n: int
+) -> None:
+    f = SOLUTIONS[name]
+    x = (np.random.default_rng(0).standard_normal([2 * n * n, n, n]) + 4 * np.eye(n)).astype(dtype)
+    fine = f(tf.constant(x))
+    bad = np.arange(n * n)
+    x[2 * bad, bad // n, bad % n] = NAN  # each place of its own matrix
+    x[2 * bad[-1], 0, 0] = 0 if n > 1 else NAN
+    for got, want in zip(run(way, f, x), fine, strict=True):
+        assert np.isnan(got[::2]).all()
+        np.testing.assert_allclose(got[1::2], want[1::2], 1e-4, 1e-5)
+
+
+@each_way
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_the_determinant_of_an_infinite_matrix_is_never_finite(way: str, n: int) -> None:
+    rng = np.random.default_rng(n)
+    x = rng.choice([0.0, 1.0, -2.0], [60, n, n])
+    x[np.arange(60), rng.integers(n, size=60), rng.integers(n, size=60)] = INF
+    det, (sign, size) = (run(way, f, x) for f in (tf.linalg.det, tf.linalg.slogdet))
+    for got in (det.numpy(), size.numpy()):
+        assert not np.isfinite(got).any()
+    assert not np.isneginf(size).any()
+    np.testing.assert_array_equal(np.isnan(sign), np.isnan(size))
+    alone = [tf.linalg.det(row).numpy() for row in x]
+    np.testing.assert_array_equal(det, alone)
+
+
+@each_way
+def test_determinants_of_infinity_are_those_of_tensorflow(way: str) -> None:
+    x = np.array([[[INF, 1.0], [1.0, 2.0]], [[2.0, INF], [1.0, -INF]], [[0.0, 1.0], [1.0, NAN]]])
+    np.testing.assert_array_equal(run(way, tf.linalg.det, x), [INF, -INF, NAN])

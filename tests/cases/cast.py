@@ -23,6 +23,13 @@ def _bits(dtype: str) -> Any:
     return lambda x: tf.bitcast(x, dtype)
 
 
+# What TensorFlow 2.21 makes of `OUTSIDE` in a large array.
+NARROW = {
+    "int8": [-128, -128, -128, -128, -128, -128, -128, 127, -1, -128],
+    "uint8": [0, 0, 0, 0, 0, 0, 0, 255, 0, 0],
+    "int16": [-32768] * 7 + [300, -1, -129],
+    "uint16": [0] * 7 + [300, 0, 0],
+}
 INT32_MIN, INT64_MIN = -(2**31), -(2**63)
 
 CASES = [
@@ -41,8 +48,12 @@ CASES = [
     Case("cast_outside_int64", _cast("int64"), (OUTSIDE,), order=0, dtypes=("float64",),
          ref=lambda x: np.array([INT64_MIN] * 3 + [3 * 10**9, -3 * 10**9, INT64_MIN, INT64_MIN,
                                                   300, -1, -129], np.int64)),
-    Case("cast_outside_int8", _cast("int8"), (OUTSIDE,),
-         lambda x: np.array([0] * 7 + [44, -1, 127], np.int8), order=0),
+    *(Case(f"cast_outside_{name}_{size}", _cast(name), (np.tile(OUTSIDE, size),), order=0,
+           ref=lambda x, name=name: np.tile(np.array(NARROW[name], name), len(x) // 10))
+      for name in NARROW for size in (1, 40)),
+    *(Case(f"cast_inside_{name}", _cast(name), (np.tile([0.9, 100.5, -0.9, 127], 20),), order=0,
+           ref=lambda x, name=name: np.tile(np.array([0, 100, 0, 127], name), 20))
+      for name in NARROW),
     Case("cast_outside_uint32", _cast("uint32"), (OUTSIDE,), order=0, dtypes=("float64",),
          ref=lambda x: np.array([2**31] * 3 + [3 * 10**9] + [2**31] * 3
                                  + [300, 2**32 - 1, 2**32 - 129], np.uint32)),

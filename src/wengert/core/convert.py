@@ -41,6 +41,7 @@ class Hooks:
     gather: Callable[..., Any]
     gather_nd: Callable[..., Any]
     densify: Callable[..., Any]
+    cast: Callable[..., Any]
     derive: Callable[..., Any]
     update: Callable[..., Any]
     number: Callable[..., Any]
@@ -77,7 +78,7 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
     if kind in _SEQUENCES:
         value = list(value)
     if isinstance(value, list | tuple) and _holds_tensors(value):
-        return _stacked(value, dtype or _tensor_dtype(value))
+        return _packed(value, dtype, hint)
     return wrap(to_array(value, dtype, hint), caller())
 
 
@@ -393,8 +394,36 @@ def _tensor_dtype(value: Any) -> DType | None:
     return None
 
 
-def _stacked(value: Any, dtype: DType | None) -> Any:
-    return Hooks.stack([operand(v, None, dtype) for v in value])
+def _packed(value: Any, dtype: DType | None, hint: DType | None) -> Any:
+    """A list with tensors as one tensor: of `dtype`, of `hint` where it can be, or of their own."""
+    if dtype is None and hint is not None:
+        try:
+            return _stacked(value, hint)
+        except (TypeError, ValueError):
+            pass
+    return _stacked(value, dtype or _tensor_dtype(value), cast=dtype is not None)
+
+
+def _stacked(value: Any, dtype: DType | None, cast: bool = True) -> Any:
+    if dtype is None or not cast:
+        return Hooks.stack([operand(v, None, dtype) for v in value])
+    return Hooks.stack([_converted(v, dtype) for v in value])
+
+
+def _converted(value: Any, dtype: DType) -> Any:
+    """One element of a list, of `dtype` exactly; tensors are cast unless they lose fractions."""
+    if isinstance(value, list | tuple) and _holds_tensors(value):
+        return _stacked(value, dtype)
+    if not isinstance(value, Value) and not hasattr(value, "__tf_tensor__"):
+        return operand(value, dtype)
+    found = operand(value)
+    own = found.dtype
+    if own is dtype:
+        return found
+    kind: str = {"u": "i", "e": "f"}.get(own.kind) or own.kind
+    if "s" in (kind, dtype.kind) or not _adopts(kind, dtype):
+        raise _cannot(value, own.name, dtype)
+    return Hooks.cast(found, dtype)
 
 
 def _mismatch(value: Any, dtype: DType) -> Exception:

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
-from wengert.core.convert import operand, to_tensor
+from wengert.core.convert import Hooks, operand, to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.facts import TAME
@@ -26,7 +26,7 @@ def _cast_kernel(x: np.ndarray, dtype: DType) -> np.ndarray:
     return x.astype(dtype.np)
 
 
-# Floats go to 8 and 16 bits by way of int32, which wraps.
+# Floats go to 8 and 16 bits by way of int32, which is then clipped.
 _NARROW = dtypes.nums("int8", "int16", "uint8", "uint16")
 
 
@@ -45,14 +45,21 @@ def _stage(dtype: DType) -> tuple[DType, float, float, int]:
 def _to_integer(x: np.ndarray, dtype: DType) -> np.ndarray:
     stage, low, high, outside = _stage(dtype)
     # The least and the largest number tell whether all fit; NaN compares as false.
-    if x.size > 32 and not stage.is_unsigned and low < x.min() and x.max() < high:
-        return x.astype(stage.np).astype(dtype.np, copy=False)
+    if x.size > 32 and not stage.is_unsigned and low < float(x.min()) and float(x.max()) < high:
+        return _narrowed(x.astype(stage.np), dtype)
     wide = x if x.dtype.num == dtypes.float64.np.num else x.astype(np.float64)
     fits = (wide > low) & (wide < high)
     if stage.is_unsigned:
         return _to_unsigned(np.where(fits, wide, 0.0), fits, stage, outside)
     whole = np.where(fits, wide, 0.0).astype(stage.np)
-    return np.where(fits, whole, stage.np.type(outside)).astype(dtype.np)
+    return _narrowed(np.where(fits, whole, stage.np.type(outside)), dtype)
+
+
+def _narrowed(whole: np.ndarray, dtype: DType) -> np.ndarray:
+    """The integers in `dtype`, clipped to its range if it has 8 or 16 bits."""
+    if dtype.np.num not in _NARROW:
+        return whole.astype(dtype.np, copy=False)
+    return np.minimum(np.maximum(whole, dtype.min), dtype.max).astype(dtype.np)
 
 
 def _to_unsigned(wide: np.ndarray, fits: np.ndarray, stage: DType, outside: int) -> np.ndarray:
@@ -81,6 +88,8 @@ def _lower_to_integer(x: Any, dtype: DType) -> Any:
     else:
         whole = lax.convert_element_type(safe, stage.np)
     whole = lax.select(fits, whole, lax.full_like(whole, stage.np.type(outside)))
+    if dtype.np.num in _NARROW:
+        whole = lax.clamp(np.int32(dtype.min), whole, np.int32(dtype.max))
     return lax.convert_element_type(whole, dtype.np)
 
 
@@ -114,8 +123,9 @@ def cast(x: Any, dtype: Any, name: Any = None) -> Any:
     """Changes the dtype.
 
     Fractions are cut off, integers wrap, complex numbers lose their imaginary part. A float that an
-    integer type cannot hold, NaN included, becomes the type's lowest value (for unsigned types the
-    middle of the range; 8 and 16 bits are the low bits of an int32): use `saturate_cast` to clip.
+    integer type cannot hold, NaN included, becomes the type's lowest value (for uint32 and uint64
+    the middle of the range). Those that an int32 can hold are clipped to the range of the types of
+    8 and 16 bits. Use `saturate_cast` to clip all.
     """
     wanted = dtypes.as_dtype(dtype)
     if isinstance(x, IndexedSlices):
@@ -132,6 +142,9 @@ def cast(x: Any, dtype: Any, name: Any = None) -> Any:
             kind=UnimplementedError,
         )
     return apply(CAST, x, dtype=wanted, x_dtype=own)
+
+
+Hooks.cast = cast
 
 
 def _limits(dtype: DType) -> tuple[Any, Any]:

@@ -24,6 +24,7 @@ from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.diagonal import band_part, diag_part, set_diag
 from wengert.ops.matmul import matmul
+from wengert.ops.nan_matrices import nan_of
 from wengert.ops.solve import square, triangular_solve
 from wengert.ops.tensordot import adjoint
 
@@ -42,7 +43,7 @@ def or_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:
             model = kernel(np.eye(*shape, dtype=x.dtype), **attrs)
         single = not isinstance(model, tuple)
         models = (model,) if single else model
-        outs = [np.full((*lead, *m.shape), np.nan, m.dtype) for m in models]
+        outs = [np.full((*lead, *m.shape), nan_of(m.dtype), m.dtype) for m in models]
         for i in np.ndindex(lead):
             try:
                 found = kernel(x[i], **attrs)
@@ -76,7 +77,7 @@ def finite_or_nan(lower: Callable[..., Any]) -> Callable[..., Any]:
 
         def or_nan(y: Any) -> Any:
             here = fine if y.ndim == x.ndim else fine[..., 0]  # values are vectors
-            return jnp.where(here, y, y.dtype.type(np.nan))
+            return jnp.where(here, y, nan_of(y.dtype))
 
         return tuple(map(or_nan, found)) if isinstance(found, tuple) else or_nan(found)
 

@@ -20,6 +20,7 @@ from wengert.ops.decompose import must_be_square
 from wengert.ops.diagonal import band_part, diag_part, set_diag
 from wengert.ops.gather import whole_numbers
 from wengert.ops.matmul import matmul
+from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan
 from wengert.ops.solve import (
     TRIANGULAR_SOLVE,
     as_square,
@@ -93,6 +94,7 @@ def _infer_lu(x: Spec, dtype: dtypes.DType) -> tuple[Spec, Spec]:
 
 @refusing("input is not invertible")
 @in_float32
+@nan_for_nan
 def _lu_kernel(x: np.ndarray, dtype: dtypes.DType) -> tuple[np.ndarray, np.ndarray]:
     must_be_square(x)
     getrf = getattr(lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[x.dtype.char] + "getrf")
@@ -109,6 +111,7 @@ def _lu_kernel(x: np.ndarray, dtype: dtypes.DType) -> tuple[np.ndarray, np.ndarr
     return out, order
 
 
+@lower_nan_for_nan
 def _lower_lu(x: Any, dtype: dtypes.DType) -> Any:
     fail_if_singular(x)
     out, _, order = linalg.lu(x)

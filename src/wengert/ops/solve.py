@@ -18,7 +18,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.dims import is_open
 from wengert.core.errors import UnimplementedError, invalid
-from wengert.core.lazy import blas, jnp, linalg
+from wengert.core.lazy import blas, jnp, lax, linalg
 from wengert.core.lowering import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, Spec
 from wengert.ops.compiled import wide
@@ -26,6 +26,7 @@ from wengert.ops.complex import conj
 from wengert.ops.declare import calm, in_float32, is_dynamic
 from wengert.ops.diagonal import band_part, diag_part, set_diag
 from wengert.ops.matmul import matmul
+from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infinite
 from wengert.ops.tensordot import matrix_transpose
 
 
@@ -65,9 +66,8 @@ def refusing(message: str) -> Callable[..., Any]:
 
 @refusing("input is not invertible")
 @in_float32
+@nan_for_nan
 def _inv_kernel(x: np.ndarray) -> np.ndarray:
-    if np.isnan(x).any():
-        raise np.linalg.LinAlgError
     return np.linalg.inv(x)
 
 
@@ -78,8 +78,8 @@ def fail_if_singular(x: Any) -> None:
 
 
 # `jnp.linalg` assembles inverses, determinants and solutions from `lax.linalg.lu`.
+@lower_nan_for_nan
 def _lower_inv(x: Any) -> Any:
-    fail_if(lambda: x != x)
     fail_if_singular(x)
     return jnp.linalg.inv(x)
 
@@ -100,7 +100,10 @@ INV = Op(
 
 
 def inv(input: Any, adjoint: bool = False, name: Any = None) -> Any:
-    """The inverse of square matrices, or of their adjoints; a singular one is an error."""
+    """The inverse of square matrices, or of their adjoints; a singular one is an error.
+
+    The inverse of a matrix with NaN is NaN.
+    """
     x = operand(input)
     return apply(INV, matrix_transpose(x, conjugate=True) if adjoint else x)
 
@@ -117,12 +120,36 @@ def _per_matrix(g: Any) -> Any:
     return reshape(g, (*g._array.shape, 1, 1))
 
 
+@calm
+@in_float32
+@nan_for_nan
+def _det_kernel(x: np.ndarray) -> np.ndarray:
+    out = np.asarray(np.linalg.det(x))
+    return unless_infinite(np, x, out, np.isinf(out))
+
+
+@lower_nan_for_nan
+def _lower_det(x: Any) -> Any:
+    if x.shape[-1] not in (2, 3):
+        return _det_by_factors(x)
+    # The formula that JAX has for small matrices makes NaN of infinity where factors do not.
+    return lax.cond(jnp.isinf(x).any(), _det_by_factors, jnp.linalg.det, x)
+
+
+def _det_by_factors(x: Any) -> Any:
+    factors, swaps, _ = linalg.lu(x)
+    odd = (swaps != jnp.arange(x.shape[-1])).sum(-1) % 2 == 1
+    out = jnp.diagonal(factors, axis1=-2, axis2=-1).prod(-1)
+    out = jnp.where(odd, -out, out)
+    return unless_infinite(jnp, x, out, jnp.isinf(out))
+
+
 DET = Op(
     "det",
     "x",
-    kernel=calm(in_float32(lambda x: np.linalg.det(x))),
+    kernel=_det_kernel,
     infer=_infer_det,
-    lower=wide(lambda x: jnp.linalg.det(x)),
+    lower=wide(_lower_det),
     grad=lambda g, x, out: _per_matrix(g * out) * matrix_transpose(inv(x)),
     accepts=dtypes.INEXACT,
 )
@@ -141,9 +168,20 @@ def _infer_slogdet(x: Spec) -> tuple[Spec, Spec]:
 
 @calm
 @in_float32
+@nan_for_nan
 def _slogdet_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    sign, size = np.linalg.slogdet(x)
-    return sign, np.asarray(size).astype(x.dtype)
+    return _sized(np, x, *np.linalg.slogdet(x))
+
+
+@lower_nan_for_nan
+def _lower_slogdet(x: Any) -> tuple[Any, Any]:
+    return _sized(jnp, x, *jnp.linalg.slogdet(x))
+
+
+def _sized(xp: Any, x: Any, sign: Any, size: Any) -> tuple[Any, Any]:
+    """Signs and logarithms in the dtype of `x`; a determinant that is NaN has no sign."""
+    size = unless_infinite(xp, x, xp.asarray(size), size == np.inf).astype(x.dtype)
+    return xp.where(xp.isnan(size), size, sign), size
 
 
 SLOGDET = Op(
@@ -151,7 +189,7 @@ SLOGDET = Op(
     "x",
     kernel=_slogdet_kernel,
     infer=_infer_slogdet,
-    lower=wide(lambda x: tuple(y.astype(x.dtype) for y in jnp.linalg.slogdet(x))),
+    lower=wide(_lower_slogdet),
     # The sign is constant, and TensorFlow takes the phase of a complex determinant for constant.
     grad=lambda g, x: _per_matrix(g[1]) * matrix_transpose(inv(x)),
     accepts=dtypes.INEXACT,
@@ -211,12 +249,14 @@ def _infer_solve(a: Spec, b: Spec, transpose: bool) -> Spec:
 
 @refusing("input matrix is not invertible")
 @in_float32
+@nan_for_nan
 def _solve_kernel(a: np.ndarray, b: np.ndarray, transpose: bool) -> np.ndarray:
     if a.shape[:-2] != b.shape[:-2] or a.ndim < 2 or b.ndim < 2:
         raise ValueError("the leading axes must agree")
     return np.linalg.solve(a.mT if transpose else a, b)
 
 
+@lower_nan_for_nan
 def _lower_solve(a: Any, b: Any, transpose: bool) -> Any:
     a = a.mT if transpose else a
     fail_if_singular(a)
