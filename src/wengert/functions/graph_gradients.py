@@ -1,7 +1,8 @@
 """`tf.gradients` and `tf.hessians`: derivatives of what a trace has computed already.
 
-There is no tape on which it was recorded. So the nodes between the sources and the targets are run
-again under one, with the sources under new names; equal work is shared when the graph is finished.
+There is no tape on which it was recorded. So what leads from the sources to the targets is run
+again under one, in this graph and those around it, with the sources under new names; equal work is
+shared when the graph is finished.
 """
 
 from __future__ import annotations
@@ -9,14 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.core import nest
-from wengert.core.apply import wrap
-from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
 from wengert.core.tensor import Value
-from wengert.core.variable import Variable
-from wengert.functions.replay import calls_python, run_node
-from wengert.graph.builder import Builder, building
+from wengert.functions.recompute import Keys
+from wengert.graph.builder import building
 from wengert.ops.create import zeros_like
 from wengert.ops.shaping import identity
 from wengert.tape import arguments
@@ -86,56 +84,32 @@ def _again(
 ) -> tuple[list[Any], list[Any]]:
     """The targets once more, computed from sources that the tapes follow; and those sources."""
     here: Any = building()
-    starts = [_value(here, x) for x in sources]
-    fixed = {here.value_of(x) for x in stops}
-    wanted = [here.value_of(operand(y)) for y in targets]
+    keys = Keys(here)
+    found = [keys.find(x) for x in sources]
+    fixed = {key for x in stops for key in keys.find(x)}
+    wanted = [next(iter(keys.find(operand(y)).items())) for y in targets]
+    steps = keys.steps()
+    depends = _downstream(steps, {key for each in found for key in each})
     env: dict[int, Any] = {}
-    made = {v for n in here.nodes for v in n.outputs}
-    depends = _downstream(here, starts)
-    for v in starts:
-        if v not in env and (v in fixed or v not in made or v not in depends):
-            env[v] = identity(here.tensor(v))
-            for tape in tapes:
-                tape.watch(env[v])
-    _run(here, env, fixed)
-    return [env.get(v, here.tensor(v)) for v in wanted], [env[v] for v in starts]
+    for each in found:
+        begun = [k for k in each if k not in env and (k in fixed or k not in depends)]
+        for key in begun:
+            env[key] = identity(each[key])
+            env[key]._id = env[begun[0]]._id  # all that a variable has been is one source
+        for tape in tapes if begun else ():
+            tape.watch(env[begun[0]])
+    for step in steps:
+        if any(key in env for key in step.reads):
+            new = step.run(env)
+            env.update({k: x for k, x in new.items() if k not in fixed and k not in env})
+    return [env.get(key, x) for key, x in wanted], [env[next(iter(each))] for each in found]
 
 
-def _value(here: Builder, x: Any) -> int:
-    """The value that stands for a source; of a variable, what it had when it was read first."""
-    if not isinstance(x, Variable):
-        return here.value_of(x)
-    now = here.read(x)
-    start = here.held[x._id].initial
-    return now if start is None else start
-
-
-def _downstream(here: Builder, starts: list[int]) -> set[int]:
-    """The values that depend on some source, other than the source itself."""
+def _downstream(steps: list[Any], starts: set[int]) -> set[int]:
+    """The keys that depend on some source, other than the source itself."""
     reached, found = set(starts), set()
-    for node in here.nodes:
-        if any(v in reached for v in node.reads()):
-            reached.update(node.outputs)
-            found.update(node.outputs)
+    for step in steps:
+        if not reached.isdisjoint(step.reads):
+            reached.update(step.makes)
+            found.update(step.makes)
     return found
-
-
-def _run(here: Builder, env: dict[int, Any], fixed: set[int]) -> None:
-    """Runs the nodes that depend on what `env` holds; effects, and Python, happen once only."""
-    state: Any = get_state()
-    for node in list(here.nodes):
-        reads = node.reads()
-        if not any(v in env for v in reads) or calls_python(node):
-            continue
-        given = {v: env[v] if v in env else _known(here, v) for v in reads}
-        if node.op.name == "assigned":
-            env[node.outputs[0]] = given[node.inputs[0]]
-        elif not node.op.effect:
-            with using(State(state.listeners, here, node.site)):
-                run_node(here, node, given)
-            env.update({v: given[v] for v in node.outputs if v not in fixed and v not in env})
-
-
-def _known(here: Builder, value: int) -> Any:
-    array = here.constants.get(value)
-    return here.tensor(value) if array is None else wrap(array)

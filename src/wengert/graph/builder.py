@@ -24,7 +24,7 @@ from wengert.core.tensor import Tensor, new_id
 from wengert.core.variable import Variable
 from wengert.graph.contents import CONTENT_TYPES, carried_sizes, work_out
 from wengert.graph.draws import drawn
-from wengert.graph.folding import FILLS, SMALL, is_known, is_small
+from wengert.graph.folding import FILLS, SMALL, Folded, differentiable, is_known, is_small
 from wengert.graph.ir import Graph
 from wengert.graph.origins import Seen, carried, replayed, settled
 from wengert.graph.records import Held, Node, Outer
@@ -50,6 +50,8 @@ class Builder(Graph):
         self.on_create: Any = None  # what to do when a variable is created, set by functions
         self.roots: dict[int, int] = {}  # the ids that tapes know variables by, if not their own
         self.reread: Any = None  # how to read variables that Python may have changed by now
+        self.folded: list[Folded] = []  # the operations on constants that became no nodes
+        self.identities: dict[int, int] = {}  # the tensor that each constant is, by its id
         self._constants: dict[Any, int] = {}
 
     # Values.
@@ -86,15 +88,25 @@ class Builder(Graph):
         return self._eager(x)
 
     def _eager(self, x: Tensor) -> int:
-        made_here = x._id == 0 or (x._id > self.start and not self.follows(x))
-        if made_here or (x._array.dtype.num not in dtypes.INEXACT and x._array.size <= SMALL):
+        """A constant; of those that may be differentiated, each made in this graph is its own."""
+        inexact = x._id and x._array.dtype.num in dtypes.INEXACT
+        made_here = x._id == 0 or (x._id > self.begin and not self.follows(x))
+        if made_here or (not inexact and x._array.size <= SMALL):
             found = self._constants.get(x._id) if x._id else None
             if found is None:
-                found = self.constant(x._array)
+                found = self._own_constant(x) if inexact else self.constant(x._array)
                 if x._id:
                     self._constants[x._id] = found
             return found
         return self.capture(("tensor", x._id), x, Spec(x._array.shape, x.dtype), x._site)
+
+    def _own_constant(self, x: Tensor) -> int:
+        """A constant that is the value of one tensor only."""
+        value = new_id()
+        self.constants[value] = x._array
+        self.specs[value] = Spec(x._array.shape, x.dtype)
+        self.identities[value] = x._id
+        return value
 
     def follows(self, x: Tensor) -> bool:
         """Whether a tape outside follows a constant that is used here."""
@@ -213,11 +225,15 @@ class Builder(Graph):
         """Records an operation (called by `apply`) and returns its results as tensors."""
         check_dtypes(op, inputs)
         state = get_state()
-        if op.folds and is_known(self, inputs) and is_small(op, inputs, attrs):
+        if op.folds and is_known(self, inputs) and is_small(self, op, inputs, attrs):
             assert state is not None, "a graph is built under a state"
             site = state.site or find(_frame(2))
             with using(State(state.listeners, None, site)):
-                return apply(op, *inputs, **attrs)
+                found = apply(op, *inputs, **attrs)
+            if differentiable(inputs):
+                outs = (found,) if op.outputs == 1 else tuple(found)
+                self.folded.append(Folded(op, inputs, outs, attrs, site))
+            return found
         if state is not None and state.listeners:
             inputs = tuple([self.own(x) for x in inputs])
         values = tuple(
@@ -293,6 +309,7 @@ class Builder(Graph):
     def seal(self, outputs: list[int]) -> Graph:
         """Ends the trace: fixes the outputs and lets go of the builder's own references."""
         self.watching = ()
+        self.folded = []
         return super().seal(outputs)
 
     def end_replays(self) -> None:

@@ -32,6 +32,7 @@ class Graph:
         self.parent = parent
         self.site = site
         self.start: int = parent.start if parent is not None else new_id()
+        self.begin: int = self.start if parent is None else new_id()  # of this one, not its parents
         self.inputs: list[int] = []
         self.outputs: list[int] = []
         self.nodes: list[Node] = []
@@ -51,7 +52,7 @@ class Graph:
     def copy(self) -> Graph:
         """A graph with the same values and nodes, to be changed by passes."""
         new = Graph(self.name, self.parent, self.site)
-        new.start = self.start
+        new.start, new.begin = self.start, self.begin
         new.inputs, new.outputs = list(self.inputs), list(self.outputs)
         new.nodes = list(self.nodes)
         new.specs, new.constants = self.specs, dict(self.constants)
