@@ -222,11 +222,9 @@ class Op:
       is not finite was not made here.
     - `harmless`: it cannot fail and costs next to nothing, so a branch may compute it unasked.
     - `unchanged`: a function of the spec of the first input and the attributes; where it holds, the
-      results equal the first inputs.
+      results equal the first inputs. Not asked where an attribute is an unknown size.
     - `neutral`: the number that as one of two arguments leaves the other as it is.
     - `sums`: the result is the sum of its two inputs, and nothing else.
-    - `fused`: what a sum with its result becomes, as a function of the graph, the node of the sum,
-      the other value and the node of the operation; it gives a node or `None`.
     - `sizes`: what the result is for a tuple of sizes, if it depends on the shape of its input alone.
     - `fill`: the number that all elements of the result are.
     - `contents`: a function of the graph and the node that gives the elements of a small integer
@@ -239,7 +237,7 @@ class Op:
     """
 
     __slots__ = (
-        "accepts", "broadcasts", "calls_python", "contents", "cost", "effect", "fill", "folds", "fused",
+        "accepts", "broadcasts", "calls_python", "contents", "cost", "effect", "fill", "folds",
         "gradient", "harmless", "hazards", "holomorphic", "infer", "inputs", "instead", "joint",
         "kernel", "lower", "match", "moves", "name", "neutral", "outputs", "partial", "plans",
         "pointwise", "row_lists", "rows", "rules", "scatters", "sizes", "spare", "sums", "unchanged",
@@ -273,7 +271,6 @@ class Op:
         unchanged: Callable[..., bool] | None = None,
         neutral: Neutral | None = None,
         sums: bool = False,
-        fused: Callable[..., Any] | None = None,
         sizes: Callable[[tuple[Any, ...]], Any] | None = None,
         fill: int | None = None,
         contents: Callable[[Any, Any], np.ndarray | None] | None = None,
@@ -308,7 +305,6 @@ class Op:
         self.unchanged = unchanged
         self.neutral = neutral
         self.sums = sums
-        self.fused = fused
         self.sizes = sizes
         self.fill = fill
         self.contents = contents

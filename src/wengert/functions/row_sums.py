@@ -9,9 +9,8 @@ from wengert.graph.builder import building
 from wengert.graph.ir import Graph
 from wengert.ops.adding import ADD_AT
 from wengert.ops.axis_rows import as_axis_rows
+from wengert.ops.slicing import PUT
 from wengert.tape.flow import accumulate
-
-_SUMS = ("add", "accumulate")
 
 
 def put_axis(graph: Graph, value: int) -> int | None:
@@ -19,9 +18,9 @@ def put_axis(graph: Graph, value: int) -> int | None:
     maker = graph.maker(value)
     if maker is None:
         return None
-    if maker.op.name == "put":
+    if maker.op is PUT:
         return maker.attrs["axis"]
-    if maker.op.name not in _SUMS:
+    if not maker.op.sums:
         return None
     first, second = (put_axis(graph, v) for v in maker.inputs)
     return first if first == second else None
@@ -34,7 +33,7 @@ def added(rows: Any, g: Any, axis: int) -> Any:
     if put_axis(here, value) != axis:
         return accumulate(rows, as_axis_rows(g, axis))
     maker = here.maker(value)
-    if maker.op.name in _SUMS:
+    if maker.op.sums:
         first, second = (here.tensor(v) for v in maker.inputs)
         return added(added(rows, first, axis), second, axis)
     row, place = (here.tensor(v) for v in maker.inputs)

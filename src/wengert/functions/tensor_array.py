@@ -19,11 +19,11 @@ from wengert.core.shapes import TensorShape, as_shape, merge
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.graph.builder import building
-from wengert.graph.row_counts import row_count
 from wengert.ops.cast import cast
 from wengert.ops.declare import static_int
 from wengert.ops.gather import gather
 from wengert.ops.joining import concat, split, stack, unstack
+from wengert.ops.row_counts import row_count
 from wengert.ops.row_list import never_written
 from wengert.ops.row_pieces import CUT_ROWS, JOIN_ROWS, row_lengths
 from wengert.ops.rows import (

@@ -24,7 +24,7 @@ from wengert.core.tensor import Tensor, new_id
 from wengert.core.variable import Variable
 from wengert.graph.contents import CONTENT_TYPES, carried_sizes, work_out
 from wengert.graph.draws import drawn
-from wengert.graph.folding import FILLS, SMALL, Folded, differentiable, is_known, is_small
+from wengert.graph.folding import SMALL, Folded, differentiable, is_known, is_small
 from wengert.graph.ir import Graph
 from wengert.graph.origins import Seen, carried, replayed, settled
 from wengert.graph.records import Held, Node, Outer
@@ -251,8 +251,8 @@ class Builder(Graph):
                     given = {k: dims.opened(v) for k, v in attrs.items()}
                     break
         found = op.infer(*specs, **given)
-        if op.name in FILLS and (shapes.size(found.shape) or SMALL + 1) <= SMALL:
-            return wrap(np.full(found.shape, FILLS[op.name], found.dtype.np), find(_frame(2)))
+        if op.fill is not None and (shapes.size(found.shape) or SMALL + 1) <= SMALL:
+            return wrap(np.full(found.shape, op.fill, found.dtype.np), find(_frame(2)))
         if state is None or state.site is None:
             frame = _frame(2)
             code = frame.f_code
@@ -296,7 +296,7 @@ class Builder(Graph):
         if op.pointwise and spec.shape is not None and None in spec.shape:
             self._sizes[out] = carried_sizes(self, node, spec.shape)
         if spec.dtype.np.num in CONTENT_TYPES and not op.effect:
-            content = work_out(self, node, spec)
+            content = work_out(self, node)
             if content is not None:
                 if all(type(d) is not Dim for d in content.flat):
                     self.nodes.pop()

@@ -7,41 +7,26 @@ by the very kernels on arrays of Python objects.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from wengert.core import dims, dtypes
+from wengert.core import dtypes
 from wengert.core.dims import Dim
-from wengert.core.op import Spec
 from wengert.core.shapes import size
 
 CONTENT_TYPES = frozenset({dtypes.int32.np.num, dtypes.int64.np.num})
 _MOST = 64
+Rule = Callable[[Any, Any], np.ndarray | None]
 
 
-def work_out(graph: Any, node: Any, spec: Spec) -> np.ndarray | None:
+def work_out(graph: Any, node: Any) -> np.ndarray | None:
     """The elements of a node's result as an array of objects, or `None`."""
-    name = node.op.name
-    if name in _SOURCES:
-        return _SOURCES[name](graph, node)
-    count = size(spec.shape)
-    if name not in _RULES or count is None or count > _MOST or node.open:
-        return None
-    given = [graph.content(v) for v in node.inputs]
-    if name in _JOINS:
-        pairs = zip(node.inputs, given, strict=True)
-        given = [_elements(graph, v) if c is None else c for v, c in pairs]
-    if any(c is None for c in given):
-        return None
-    try:
-        found = np.asarray(_RULES[name](node, *given), object)
-    except Exception:  # a kernel that does not take objects, or a size that decides
-        return None
-    plain = np.empty(found.shape, object)
-    for i in np.ndindex(found.shape):
-        plain[i] = found[i] if type(found[i]) is Dim else int(found[i])
-    return plain if plain.shape == spec.shape else None
+    if node.op.sizes is not None:
+        return _of_sizes(graph, node)
+    rule = node.op.contents
+    return None if rule is None else rule(graph, node)
 
 
 def carried_sizes(graph: Any, node: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -57,24 +42,15 @@ def carried_sizes(graph: Any, node: Any, shape: tuple[Any, ...]) -> tuple[Any, .
     return tuple(out)
 
 
-def _shape(graph: Any, node: Any) -> np.ndarray | None:
+def _of_sizes(graph: Any, node: Any) -> np.ndarray | None:
+    """What is made of the sizes of the input alone: one number, or a tuple of them."""
     sizes = graph.sizes(node.inputs[0])
-    if sizes is None:
-        return None
-    found = np.empty(len(sizes), object)
-    found[:] = sizes
-    return found
+    return None if sizes is None else _objects(node.op.sizes(sizes))
 
 
-def _size(graph: Any, node: Any) -> np.ndarray | None:
-    sizes = graph.sizes(node.inputs[0])
-    if sizes is None:
-        return None
-    total: Any = 1
-    for d in sizes:
-        total = total * d
-    found = np.empty((), object)
-    found[()] = total
+def _objects(value: Any) -> np.ndarray:
+    found = np.empty(len(value) if type(value) is tuple else (), object)
+    found[()] = value
     return found
 
 
@@ -90,12 +66,44 @@ def _elements(graph: Any, value: int) -> np.ndarray | None:
     return found.reshape(spec.shape)
 
 
+# The rules that operations name in their paragraphs: functions of the graph and the node.
+
+
+def _rule(compute: Callable[..., Any], in_part: bool = False) -> Rule:
+    """A rule that computes with the elements of all inputs, by a function of the node and those.
+
+    `in_part` lets it compute with inputs of which nothing is known but how many elements they have.
+    """
+
+    def rule(graph: Any, node: Any) -> np.ndarray | None:
+        shape = graph.specs[node.outputs[0]].shape
+        count = size(shape)
+        if count is None or count > _MOST or node.open:
+            return None
+        given = [graph.content(v) for v in node.inputs]
+        if in_part:
+            pairs = zip(node.inputs, given, strict=True)
+            given = [_elements(graph, v) if c is None else c for v, c in pairs]
+        if any(c is None for c in given):
+            return None
+        try:
+            found = np.asarray(compute(node, *given), object)
+        except Exception:  # a kernel that does not take objects, or a size that decides
+            return None
+        return _plain_numbers(found) if found.shape == shape else None
+
+    return rule
+
+
+def _plain_numbers(found: np.ndarray) -> np.ndarray:
+    plain = np.empty(found.shape, object)
+    for i in np.ndindex(found.shape):
+        plain[i] = found[i] if type(found[i]) is Dim else int(found[i])
+    return plain
+
+
 def _kernel(node: Any, *given: np.ndarray) -> Any:
     return node.op.kernel(*given, **node.attrs)
-
-
-def _each(function: Any) -> Any:
-    return lambda node, *given: np.frompyfunc(function, len(given), 1)(*given)
 
 
 def _product(node: Any, x: np.ndarray) -> Any:
@@ -103,29 +111,18 @@ def _product(node: Any, x: np.ndarray) -> Any:
     return np.multiply.reduce(x, axis if axis is None else tuple(np.atleast_1d(axis)))
 
 
-def _number(graph: Any, node: Any) -> np.ndarray:
-    found = np.empty((), object)
-    found[()] = node.attrs["value"]
-    return found
+def of_each(function: Callable[..., Any]) -> Rule:
+    """Elements that a function of Python numbers works out one by one."""
+    return _rule(lambda node, *given: np.frompyfunc(function, len(given), 1)(*given))
 
 
-# What is known of one part stays known beside others of which nothing is.
-_JOINS = ("stack", "concat")
-_SOURCES = {"shape": _shape, "size": _size, "number": _number}
-_RULES: dict[str, Any] = {
-    "cast": lambda node, x: x,
-    "identity": lambda node, x: x,
-    "reduce_prod": _product,
-    "maximum": _each(dims.larger),
-    "minimum": _each(dims.smaller),
-    "floordiv": _each(lambda a, b: a // b),
-    "floormod": _each(lambda a, b: a % b),
-    **dict.fromkeys(
-        (
-            "add", "subtract", "multiply", "negative", "stack", "concat", "reshape",
-            "expand_dims", "squeeze", "strided_slice", "gather", "broadcast_to",
-            "unstack", "reverse", "transpose",
-        ),
-        _kernel,
-    ),
-}  # fmt: skip
+def of_attribute(graph: Any, node: Any) -> np.ndarray:
+    """The number, or the numbers, that are the attribute `value`."""
+    return _objects(node.attrs["value"])
+
+
+# The very kernel, run on an array of objects; `in_part` also where something is known of one input.
+by_kernel = _rule(_kernel)
+in_part = _rule(_kernel, in_part=True)
+same = _rule(lambda node, x: x)
+product = _rule(_product)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 # Constants up to this many elements are worked out while tracing; larger ones are made when run.
 SMALL = 4096
-# What depends only on a shape that is known is known too.
-FILLS = {"zeros_like": 0, "ones_like": 1}
 
 
 class Folded(NamedTuple):

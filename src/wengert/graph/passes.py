@@ -15,6 +15,8 @@ import numpy as np
 
 from wengert.core import dims
 from wengert.core.dims import Dim
+from wengert.core.facts import Neutral
+from wengert.core.op import Op
 from wengert.core.shapes import size
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
@@ -74,10 +76,10 @@ def simplify(graph: Graph) -> None:
         if node.op.effect:
             kept.append(node)
             continue
-        if node.op.name == "custom_gradient":
+        if _unchanged(graph, node):
             table.update(zip(node.outputs, node.inputs, strict=False))
             continue
-        same = _unchanged(graph, node)
+        same = None if node.op.neutral is None else _neutral(graph, node, node.op.neutral)
         if same is not None:
             table[node.outputs[0]] = same
             continue
@@ -93,25 +95,22 @@ def simplify(graph: Graph) -> None:
     replace_outputs(graph, table)
 
 
-# By the name of an operation: what a sum with its result becomes. A function of the graph, the
-# node of the sum, the other value and the node of the operation; it gives a node or `None`.
-FUSED: dict[str, Callable[[Graph, Node, int, Node], Node | None]] = {}
+# What a sum with the result of an operation becomes. A function of the graph, the node of the sum,
+# the other value and the node of the operation; it gives a node or `None`.
+FUSED: dict[Op, Callable[[Graph, Node, int, Node], Node | None]] = {}
 
 
 def fuse(graph: Graph) -> None:
     """Adds a few rows to a sum in their place, where they stood alone among zeros before."""
     alone: dict[int, Node] = {}
     for node in graph.nodes:
-        if node.op.name in FUSED:
+        if node.op in FUSED:
             alone[node.outputs[0]] = node
     if not alone:
         return
     uses = Counter(v for n in graph.nodes for v in n.reads())
     uses.update(graph.all_outputs())
-    graph.nodes = [
-        _summed(graph, n, alone, uses) if n.op.name in ("add", "accumulate") else n
-        for n in graph.nodes
-    ]
+    graph.nodes = [_summed(graph, n, alone, uses) if n.op.sums else n for n in graph.nodes]
 
 
 def _summed(graph: Graph, node: Node, alone: dict[int, Node], uses: Counter[int]) -> Node:
@@ -119,7 +118,7 @@ def _summed(graph: Graph, node: Node, alone: dict[int, Node], uses: Counter[int]
     for one, other in ((y, x), (x, y)):
         if one in alone and one != other and uses[one] == 1:
             maker = alone[one]
-            found = FUSED[maker.op.name](graph, node, other, maker)
+            found = FUSED[maker.op](graph, node, other, maker)
             if found is not None:
                 return found
     return node
@@ -143,32 +142,19 @@ def _key(node: Node) -> Any:
     return key
 
 
-_PASS = ("identity", "read_variable", "stop_gradient", "assigned")
+def _unchanged(graph: Graph, node: Node) -> bool:
+    """Whether the node's results are its first inputs."""
+    rule = node.op.unchanged
+    if rule is None or node.open or not node.inputs:
+        return False
+    return rule(graph.specs[node.inputs[0]], **node.attrs)
 
 
-def _unchanged(graph: Graph, node: Node) -> int | None:
-    """The input that the node's result equals, if it does nothing."""
-    name = node.op.name
-    if name in _PASS:
-        return node.inputs[0]
-    if name in ("reshape", "broadcast_to", "sum_to") and not node.open:
-        have = graph.specs[node.inputs[0]].shape
-        return node.inputs[0] if have is not None and have == node.attrs["shape"] else None
-    if name == "cast":
-        same = graph.specs[node.inputs[0]].dtype is graph.specs[node.outputs[0]].dtype
-        return node.inputs[0] if same else None
-    if name in _NEUTRAL:
-        return _neutral(graph, node, *_NEUTRAL[name])
-    return None
-
-
-# Adding 0 is not here: it turns -0.0 into 0.0.
-_NEUTRAL = {"multiply": (1, True), "divide": (1, False), "subtract": (0, False)}
-
-
-def _neutral(graph: Graph, node: Node, number: int, either: bool) -> int | None:
+def _neutral(graph: Graph, node: Node, neutral: Neutral) -> int | None:
+    """The input that the node's result equals, since the other is a number that changes nothing."""
     x, y = node.inputs
-    for a, b in ((x, y), (y, x))[: 2 if either else 1]:
+    number = neutral.number
+    for a, b in ((x, y), (y, x))[: 2 if neutral.either else 1]:
         array = graph.constants.get(b)
         if array is None or array.ndim or array.dtype.kind not in "iufcV":
             continue

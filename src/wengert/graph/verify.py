@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from wengert.core import dims
 from wengert.core.context import State, using
+from wengert.core.op import Op
 from wengert.core.shapes import TensorShape
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
 
 # Tests verify every graph that is built.
 CHECK = [False]
+# For a node that holds graphs: each of them, and how many inputs and outputs it must have.
+ENDS: dict[Op, Callable[[Node], Iterable[tuple[Graph, int, int]]]] = {}
 
 
 def checked(graph: Graph) -> Graph:
@@ -67,17 +71,11 @@ def _check_inner(node: Node, where: str) -> None:
         verify(inner)
         assert not inner.captures, f"{where}: {inner.name} uses something from outside"
         assert not inner.held, f"{where}: {inner.name} uses variables"
-    attrs, given, made = node.attrs, len(node.inputs), len(node.outputs)
-    if node.op.name == "call":
-        _check_ends(attrs["graph"], given, made, where)
-    elif node.op.name == "switch":
-        common = made - sum(attrs["own"])
-        for branch, own in zip(attrs["branches"], attrs["own"], strict=True):
-            _check_ends(branch, given - 1, common + own, where)
-    elif node.op.name == "loop":
-        _check_ends(attrs["body"], given - 1, made - 1, where)
-
-
-def _check_ends(inner: Graph, inputs: int, outputs: int, where: str) -> None:
-    assert len(inner.inputs) == inputs, f"{where}: {inner.name} takes {len(inner.inputs)} values"
-    assert len(inner.outputs) == outputs, f"{where}: {inner.name} gives {len(inner.outputs)} values"
+    ends = ENDS.get(node.op)
+    for inner, inputs, outputs in () if ends is None else ends(node):
+        assert len(inner.inputs) == inputs, (
+            f"{where}: {inner.name} takes {len(inner.inputs)} values"
+        )
+        assert len(inner.outputs) == outputs, (
+            f"{where}: {inner.name} gives {len(inner.outputs)} values"
+        )

@@ -16,9 +16,10 @@ from wengert.core.lowering import as_value
 from wengert.core.op import Op
 from wengert.graph.passes import FUSED
 from wengert.graph.records import Node
+from wengert.ops.arithmetic import ACCUMULATE
 from wengert.ops.gather import GATHER, GATHER_GRAD, lower_gather_sum
 from wengert.ops.row_list import Rows, increased
-from wengert.ops.slicing import TAKE
+from wengert.ops.slicing import PUT, TAKE
 
 
 def _add_at_kernel(x: Any, i: np.ndarray, g: np.ndarray, axis: int) -> Any:
@@ -51,7 +52,7 @@ ADD_AT = Op(
 def _same_shape(graph: Any, node: Node, other: int, made: Node) -> bool:
     """Whether the sum does not broadcast, and has elements."""
     shape = graph.specs[other].shape
-    if node.op.name == "accumulate":
+    if node.op is ACCUMULATE:
         return shape is not None and 0 not in shape
     if shape is None or None in shape or 0 in shape:
         return False
@@ -65,7 +66,7 @@ def _add_at(graph: Any, node: Node, other: int, put: Node) -> Node | None:
     return Node(ADD_AT, (other, i, g), node.outputs, {"axis": put.attrs["axis"]}, node.site)
 
 
-FUSED["put"] = _add_at
+FUSED[PUT] = _add_at
 
 
 def _gathered_kernel(x: np.ndarray, g: np.ndarray, i: np.ndarray, **attrs: Any) -> np.ndarray:
@@ -104,4 +105,4 @@ def _add_gathered(graph: Any, node: Node, other: int, made: Node) -> Node | None
     return Node(ADD_GATHERED, (other, *made.inputs), node.outputs, attrs, node.site)
 
 
-FUSED["gather_grad"] = _add_gathered
+FUSED[GATHER_GRAD] = _add_gathered

@@ -15,13 +15,15 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid, invalid_dtype
-from wengert.core.facts import TAME, Hazards, Pole
+from wengert.core.facts import TAME, Hazards, Neutral, Pole
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.shapes import TensorShape, compatible, merge
+from wengert.graph import contents
 from wengert.ops.declare import binary, in_float32, unary
 
+# 0 is not neutral: adding it turns -0.0 into 0.0.
 ADD = binary(
     "add",
     np.add,
@@ -29,6 +31,8 @@ ADD = binary(
     grad=(lambda g: g, lambda g: g),
     hazards=TAME,
     harmless=True,
+    sums=True,
+    contents=contents.by_kernel,
 )
 
 
@@ -43,6 +47,7 @@ ACCUMULATE = Op(
     accepts=dtypes.NUMERIC,
     pointwise=True,
     register=False,
+    sums=True,
 )
 
 
@@ -72,6 +77,8 @@ SUBTRACT = binary(
     grad=(lambda g: g, lambda g: apply1(NEGATIVE, g)),
     hazards=TAME,
     harmless=True,
+    neutral=Neutral(0),
+    contents=contents.by_kernel,
 )
 
 
@@ -89,6 +96,8 @@ MULTIPLY = binary(
     rows=(0, 1),
     hazards=TAME,
     harmless=True,
+    neutral=Neutral(1, either=True),
+    contents=contents.by_kernel,
 )
 
 
@@ -106,6 +115,7 @@ NEGATIVE = unary(
     rows=True,
     hazards=TAME,
     harmless=True,
+    contents=contents.by_kernel,
 )
 
 
@@ -122,6 +132,7 @@ DIVIDE = binary(
     accepts=dtypes.INEXACT,
     rows=(0,),
     hazards=Hazards(divides=True, pole=Pole(lambda x, y: y == 0, "where the divisor is 0")),
+    neutral=Neutral(1),
 )
 
 

@@ -16,6 +16,7 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
+from wengert.graph import contents
 
 
 def _cast_kernel(x: np.ndarray, dtype: DType) -> np.ndarray:
@@ -116,6 +117,8 @@ CAST = Op(
     rows=True,
     hazards=TAME,
     harmless=True,
+    unchanged=lambda x, dtype, x_dtype: x.dtype is dtype,
+    contents=contents.same,
 )
 
 

@@ -117,6 +117,7 @@ ZEROS_LIKE = Op(
     infer=lambda x, dtype: Spec(x.shape, dtype),
     lower=lambda x, dtype: lax.full(x.shape, 0, dtype.np),
     grad=None,
+    fill=0,
 )
 
 
@@ -133,6 +134,7 @@ ONES_LIKE = Op(
     infer=lambda x, dtype: Spec(x.shape, dtype),
     lower=lambda x, dtype: lax.full(x.shape, 1, dtype.np),
     grad=None,
+    fill=1,
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from wengert.core.sites import caller
 from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
+from wengert.graph import contents
 from wengert.ops.declare import number_type, place_of, rank_of, static, static_tuple
 from wengert.ops.sizes import listed
 
@@ -30,6 +32,7 @@ SHAPE = Op(
     infer=lambda x, dtype: Spec((None if x.shape is None else len(x.shape),), dtype),
     lower=lambda x, dtype: lax.convert_element_type(np.array(x.shape, np.int64), dtype.np),
     grad=None,
+    sizes=tuple,
 )
 
 
@@ -66,6 +69,7 @@ NUMBER = Op(
     lower=lambda value, dtype: as_value(value, dtype.np),
     grad=(),
     register=False,
+    contents=contents.of_attribute,
 )
 Hooks.number = lambda value, dtype=None: apply(NUMBER, value=value, dtype=dtype or dtypes.int32)
 
@@ -77,6 +81,7 @@ SIZE = Op(
     infer=lambda x, dtype: Spec((), dtype),
     lower=lambda x, dtype: lax.full((), x.size, dtype.np),
     grad=None,
+    sizes=math.prod,
 )
 
 
@@ -106,6 +111,7 @@ EXPAND_DIMS = Op(
     grad=lambda g, axis: apply(SQUEEZE, g, axis=(axis,)),
     hazards=TAME,
     moves=True,
+    contents=contents.by_kernel,
 )
 
 
@@ -148,6 +154,7 @@ SQUEEZE = Op(
     lower=lambda x, axis: lax.squeeze(x, axis),
     grad=_expand_all,
     moves=True,
+    contents=contents.by_kernel,
 )
 
 

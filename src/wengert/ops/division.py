@@ -5,6 +5,7 @@ Integers divided by 0 are an error; floats follow IEEE. Quotients have no gradie
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from wengert.core.errors import invalid
 from wengert.core.facts import Hazards
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
+from wengert.graph import contents
 from wengert.ops.declare import binary
 
 
@@ -63,6 +65,7 @@ FLOORDIV = binary(
     accepts=dtypes.REAL,
     fails=_fail_by_zero,
     hazards=Hazards(divides=True),
+    contents=contents.of_each(operator.floordiv),
 )
 
 
@@ -92,6 +95,7 @@ FLOORMOD = binary(
     accepts=dtypes.REAL,
     fails=_fail_by_zero,
     hazards=Hazards(divides=True),
+    contents=contents.of_each(operator.mod),
 )
 
 

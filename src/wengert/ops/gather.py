@@ -23,6 +23,7 @@ from wengert.core.lazy import lax, sparse
 from wengert.core.lowering import as_value, fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
+from wengert.graph import contents
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, static_tuple
 
@@ -185,6 +186,7 @@ GATHER = Op(
     match=(),
     hazards=TAME,
     moves=True,
+    contents=contents.by_kernel,
 )
 
 

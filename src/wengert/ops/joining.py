@@ -17,6 +17,7 @@ from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Tensor, Value
+from wengert.graph import contents
 from wengert.ops.declare import of_length, place_of, rank_of, static, static_int, static_tuple
 from wengert.ops.shaping import identity
 
@@ -56,6 +57,7 @@ STACK = Op(
     grad=Joint(lambda g, axis, needs: unstack(g, len(needs), axis)),
     hazards=TAME,
     moves=True,
+    contents=contents.in_part,
 )
 
 
@@ -202,6 +204,7 @@ CONCAT = Op(
     grad=Joint(_concat_grad),
     hazards=TAME,
     moves=True,
+    contents=contents.in_part,
 )
 
 

@@ -7,9 +7,13 @@ backwards. `while_loop`, `scan` and `map_fn` are loops, and so is the gradient o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from wengert.core.op import Op
+from wengert.graph.ir import Graph
+from wengert.graph.records import Node
+from wengert.graph.verify import ENDS
 
 
 def _no_rule(*args: Any, **attrs: Any) -> Any:
@@ -30,20 +34,30 @@ def _node(name: str, effect: bool = False) -> Op:
     )
 
 
+def _switch_ends(node: Node) -> Iterator[tuple[Graph, int, int]]:
+    common = len(node.outputs) - sum(node.attrs["own"])
+    for branch, own in zip(node.attrs["branches"], node.attrs["own"], strict=True):
+        yield branch, len(node.inputs) - 1, common + own
+
+
 # call(inputs...; graph, jit): runs a graph; `jit` demands the compiled engine.
 CALL = _node("call")
+ENDS[CALL] = lambda node: [(node.attrs["graph"], len(node.inputs), len(node.outputs))]
 
 # switch(index, inputs...; branches): runs one of several graphs; the last one for a bad index.
 SWITCH = _node("switch")
+ENDS[SWITCH] = _switch_ends
 
 # loop(count, turn, state..., invariants..., stacks...; test, body, states, invariants, rows,
 #      reverse, bound): see above. `count` is -1 where only the test decides. The test and the body
 # take (turn, state..., invariants...) and the body also one row of each stack; it gives the new
 # state, then `rows` rows. Results: the number of turns, the last state, the stacks.
 LOOP = _node("loop")
+ENDS[LOOP] = lambda node: [(node.attrs["body"], len(node.inputs) - 1, len(node.outputs) - 1)]
 
 # batched(inputs...; graph, axes): runs a graph for each row of the inputs whose axis is 0.
 BATCHED = _node("batched")
+ENDS[BATCHED] = ENDS[CALL]
 
 # host_call(inputs...; function, specs, name): calls Python with arrays, in program order.
 HOST_CALL = _node("host_call", effect=True)

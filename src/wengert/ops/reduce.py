@@ -24,6 +24,7 @@ from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor
+from wengert.graph import contents
 from wengert.ops.cast import cast
 from wengert.ops.columns import combine
 from wengert.ops.compiled import wide
@@ -277,6 +278,7 @@ REDUCE_PROD = Op(
     lower=_lowering("mul", lambda dtype: 1),
     grad=_prod_grad,
     accepts=dtypes.NUMERIC,
+    contents=contents.product,
 )
 
 

@@ -14,6 +14,7 @@ from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
+from wengert.graph import contents
 from wengert.ops.declare import static, static_int, static_tuple, whole_operand
 
 
@@ -28,6 +29,7 @@ REVERSE = Op(
     infer=lambda x, axis: x,
     lower=lambda x, axis: lax.rev(x, axis),
     grad=lambda g, axis: apply(REVERSE, g, axis=axis),
+    contents=contents.by_kernel,
 )
 
 

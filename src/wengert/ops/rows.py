@@ -230,7 +230,7 @@ def _fused(graph: Any, node: Node, other: int, put: Node) -> Node:
     return Node(ADD_ROW, (other, i, g), node.outputs, {}, node.site)
 
 
-FUSED["put_row"] = _fused
+FUSED[PUT_ROW] = _fused
 
 
 # One row taken out, and one put between others: each is the other's gradient.

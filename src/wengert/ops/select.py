@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
+from wengert.core import dims, dtypes, shapes
 from wengert.core.apply import apply, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import at_site, invalid, invalid_dtype
@@ -18,6 +18,7 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
+from wengert.graph import contents
 from wengert.ops.declare import binary, broadcasting
 
 _WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
@@ -100,6 +101,7 @@ MAXIMUM = binary(
     hazards=TAME,
     moves=True,
     harmless=True,
+    contents=contents.of_each(dims.larger),
 )
 
 
@@ -117,6 +119,7 @@ MINIMUM = binary(
     hazards=TAME,
     moves=True,
     harmless=True,
+    contents=contents.of_each(dims.smaller),
 )
 
 

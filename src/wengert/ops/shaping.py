@@ -20,6 +20,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import Unranked
 from wengert.core.tensor import Value
+from wengert.graph import contents
 from wengert.ops.columns import combine, sum_rows
 from wengert.ops.compiled import wide
 from wengert.ops.declare import expand, in_float32, of_unknown_length, static_tuple, unary
@@ -36,6 +37,8 @@ IDENTITY = unary(
     hazards=TAME,
     moves=True,
     harmless=True,
+    unchanged=lambda x: True,
+    contents=contents.same,
 )
 
 
@@ -54,11 +57,17 @@ READ = unary(
     accepts=dtypes.ANY,
     rows=True,
     moves=True,
+    unchanged=lambda x: True,
 )
 Hooks.read = lambda variable: apply(READ, variable)
 
 STOP_GRADIENT = unary(
-    "stop_gradient", lambda x: x, lambda x: lax.stop_gradient(x), grad=None, accepts=dtypes.ANY
+    "stop_gradient",
+    lambda x: x,
+    lambda x: lax.stop_gradient(x),
+    grad=None,
+    accepts=dtypes.ANY,
+    unchanged=lambda x: True,
 )
 
 
@@ -111,6 +120,7 @@ SUM_TO = Op(
     lower=wide(_lower_sum_to),
     grad=lambda g, x_shape: broadcast_to(g, x_shape),
     hazards=TAME,
+    unchanged=lambda x, shape: x.shape is not None and x.shape == shape,
 )
 
 
@@ -168,6 +178,8 @@ BROADCAST_TO = Op(
     lower=lambda x, shape: expand(x, tuple(shape)),
     grad=lambda g, x_shape: sum_to(g, x_shape),
     hazards=TAME,
+    unchanged=lambda x, shape: x.shape is not None and x.shape == shape,
+    contents=contents.by_kernel,
 )
 
 
@@ -268,6 +280,8 @@ RESHAPE = Op(
     grad=lambda g, x_shape: reshape(g, x_shape),
     hazards=TAME,
     moves=True,
+    unchanged=lambda x, shape: x.shape is not None and x.shape == shape,
+    contents=contents.by_kernel,
 )
 
 
@@ -333,6 +347,7 @@ TRANSPOSE = Op(
     holomorphic=False,
     hazards=TAME,
     moves=True,
+    contents=contents.by_kernel,
 )
 
 # The way back from an order that is known only when a function runs.

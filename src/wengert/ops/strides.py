@@ -18,6 +18,7 @@ from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_value, fail_if, is_symbol
 from wengert.core.op import Op, Spec
+from wengert.graph import contents
 
 Index = tuple[Any, ...]
 _Slice = builtins.slice
@@ -161,6 +162,7 @@ STRIDED_SLICE = Op(
     grad=lambda g, x_shape, index: apply(SLICE_GRAD, g, index=index, shape=x_shape),
     hazards=TAME,
     moves=True,
+    contents=contents.by_kernel,
 )
 
 SLICE_GRAD = Op(

@@ -38,6 +38,7 @@ ASSIGNED = Op(
     grad=None,
     effect=False,
     register=False,
+    unchanged=lambda x, variable: True,
 )
 
 

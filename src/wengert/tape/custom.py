@@ -134,6 +134,7 @@ CUSTOM = Op(
     match=(),
     outputs=None,
     register=False,
+    unchanged=lambda x, count, rule: True,
 )
 
 

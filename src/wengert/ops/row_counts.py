@@ -10,6 +10,8 @@ from typing import Any
 
 from wengert.core.dims import Dim
 from wengert.graph.ir import Graph
+from wengert.ops.nodes import LOOP, SWITCH
+from wengert.ops.rows import NEW_ROWS, WRITE_ROW
 
 
 def row_count(graph: Graph, value: int) -> int | None:
@@ -19,7 +21,7 @@ def row_count(graph: Graph, value: int) -> int | None:
     if shape is not None and shape[0] is not None:
         return shape[0]
     node = graph.maker(first)
-    if node is None or node.op.name != "new_rows" or node.attrs["grows"]:
+    if node is None or node.op is not NEW_ROWS or node.attrs["grows"]:
         return None
     content = graph.content(node.inputs[0])
     found: Any = None if content is None else content[()]
@@ -39,13 +41,13 @@ def _origin(graph: Graph, value: int) -> int:
 
 def _before(node: Any, k: int) -> int | None:
     """The input of a node that has as many rows as its result `k`."""
-    name, attrs = node.op.name, node.attrs
-    if name == "write_row" and not attrs["grows"]:
+    op, attrs = node.op, node.attrs
+    if op is WRITE_ROW and not attrs["grows"]:
         return node.inputs[0]
-    if name == "loop" and 1 <= k <= attrs["states"]:
+    if op is LOOP and 1 <= k <= attrs["states"]:
         body = attrs["body"]
         return node.inputs[1 + k] if _origin(body, body.outputs[k - 1]) == body.inputs[k] else None
-    if name == "switch":
+    if op is SWITCH:
         found = {_place(branch, k) for branch in attrs["branches"]}
         place = found.pop()
         return None if found or place is None else node.inputs[1 + place]
