@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wengert as tf
-from wengert.core import apply as core
-from wengert.explain import standing as stand_ins
-from wengert.profiler import doors
+from wengert.core.observers import OBSERVERS
+from wengert.core.op import REGISTRY
 
 profiler: Any = tf.profiler.experimental
 
 
-def standing() -> list[Any]:
-    """The doors as they are now."""
-    codes = [f.__code__ for f in (core.apply, core.apply1, core.apply2)]
-    return [*codes, *[vars(owner)[name] for owner, name, _, _ in doors._METHODS]]
+def in_the_slow_branch() -> int:
+    """How many operations the door sends where observers hear of them."""
+    return sum(op.passes is not op.accepts for op in REGISTRY.values())
 
 
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Any:
-    before = standing()
     yield
-    assert standing() == before
-    assert core.apply.__kwdefaults__ is None
+    assert not OBSERVERS and not in_the_slow_branch()
 
 
 def timeline(folder: Path) -> list[dict[str, Any]]:
@@ -165,15 +164,61 @@ def test_failures_are_as_without(tmp_path):
 
 
 def test_off_there_is_nothing_to_pay(tmp_path):
-    before = standing()
     with profiler.Trace("nothing"):
-        assert standing() == before
-    assert not any(_stands_in())
+        assert not OBSERVERS and not in_the_slow_branch()
+    with profiler.Profile(tmp_path, profiler.ProfilerOptions(host_tracer_level=1)):
+        assert len(OBSERVERS) == 1 and not in_the_slow_branch()
     with profiler.Profile(tmp_path):
-        assert all(_stands_in())
+        assert in_the_slow_branch() == len(REGISTRY)
 
 
-def _stands_in() -> list[bool]:
-    """Whether the methods that a profile looks at are those of the profiler."""
-    methods = [vars(owner)[name] for owner, name, _, _ in doors._METHODS]
-    return [method.__code__.co_filename == stand_ins.__file__ for method in methods]
+MULTIPLICATION = """
+import sys, tempfile
+import wengert as tf
+if sys.argv[1] == "profiled":
+    tf.profiler.experimental.start(tempfile.mkdtemp())
+rows = tf.ragged.constant([[1.0, 2.0], [3.0]])
+if sys.argv[1] == "profiled":
+    tf.profiler.experimental.stop()
+print((tf.constant(2.0) * rows).to_list(), (rows * 2.0).to_list())
+"""
+
+
+@pytest.mark.parametrize("way", ["profiled", "plain"])
+def test_the_first_ragged_tensor_may_come_under_a_profile(way):
+    done = subprocess.run(
+        [sys.executable, "-c", MULTIPLICATION, way], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "[[2.0, 4.0], [6.0]] [[2.0, 4.0], [6.0]]\n", done.stderr
+
+
+def test_profile_and_check_numerics_end_in_any_order(tmp_path):
+    profiler.start(tmp_path)
+    tf.debugging.enable_check_numerics()
+    profiler.stop()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="check_numerics"):
+        tf.math.log(tf.constant(0.0))
+    tf.debugging.disable_check_numerics()
+    tf.debugging.enable_check_numerics()
+    profiler.start(tmp_path)
+    tf.debugging.disable_check_numerics()
+    assert float(tf.math.log(tf.constant(0.0))) == -float("inf")
+    profiler.stop()
+
+
+def test_results_are_the_same_under_a_profile(tmp_path):
+    def work() -> list[Any]:
+        x = tf.constant([[1.5, -2.0], [0.5, 3.0]])
+        v = tf.Variable(x)
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(2.0 / (v @ x + 1.0) ** 2 - x % 2.0) + tf.cast(tf.range(3), "float32")
+            parts = tf.split(y, 3)
+        return [*[p.numpy() for p in parts], tape.gradient(parts, v).numpy()]
+
+    plain = work()
+    with profiler.Profile(tmp_path):
+        seen = work()
+    for a, b in zip(plain, seen, strict=True):
+        np.testing.assert_array_equal(a, b)
+    names = {e["name"] for e in spans(timeline(tmp_path), "operation")}
+    assert names >= {"matmul", "divide", "pow", "floormod", "split", "reduce_sum"}

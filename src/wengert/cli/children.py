@@ -112,17 +112,21 @@ def _errors_of_children(found: Any) -> Iterator[None]:
     """Looks at the errors that end processes of `multiprocessing`, which it catches itself."""
     from multiprocessing.process import BaseProcess
 
-    from wengert.explain.standing import replaced
+    old = BaseProcess.run
 
-    def run(old: Any, process: Any) -> Any:
+    def run(process: Any) -> Any:
         try:
             return old(process)
         except Exception as error:
             found.examine(error)
             raise
 
-    with replaced(BaseProcess, "run", run):
+    # `multiprocessing` catches these errors itself and has no hook for others to hear of them.
+    BaseProcess.run = run
+    try:
         yield
+    finally:
+        BaseProcess.run = old
 
 
 def _wait() -> None:

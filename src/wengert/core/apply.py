@@ -1,10 +1,11 @@
 """The one door: every operation, by whoever called, goes through `apply`.
 
 It runs the NumPy kernel (or hands the operation to the graph being built), makes the result
-tensor with the user's call site, and tells the listeners. `apply1` is the same door for one tensor,
-`apply2` for two without attributes, which is most of what a small program does. The three, and infix
-operators (`ops.operators`), say the same thing in full, since a shared helper would be one more
-Python call per operation.
+tensor with the user's call site, and tells the listeners. `run` says so in general; `apply` for any
+number of tensors, `apply1` for one, `apply2` for two without attributes and infix operators
+(`ops.operators`) say the same in full, since a shared helper would be one more Python call per
+operation. What is not a plain array of a dtype that the operation takes goes to the slow branch,
+`unusual`, and so does every operation while observers want to hear of them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from wengert.core import dtypes
 from wengert.core.context import get_state
 from wengert.core.distant import SEEN, place
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError, at_site, invalid_dtype, say
+from wengert.core.observers import observed
 from wengert.core.op import Op, Spec
+from wengert.core.sites import find
 from wengert.core.tensor import Tensor, new_id
 
 _new = object.__new__
@@ -45,8 +48,13 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     usual = op.usual
     for x in inputs:
         if x._array.dtype is not usual:
+            if op.passes is not op.accepts:
+                return unusual(op, inputs, attrs)
             check_dtypes(op, inputs)
             break
+    else:
+        if not inputs and op.passes is not op.accepts:
+            return unusual(op, inputs, attrs)
     try:
         result = op.kernel(*[x._array for x in inputs], **attrs)
     except Exception as error:
@@ -81,8 +89,8 @@ def apply1(op: Op, x: Any, **attrs: Any) -> Any:
     if state is not None and state.graph is not None:
         return state.graph.add(op, (x,), attrs)
     a = x._array
-    if a.dtype is not op.usual and a.dtype.num not in op.accepts:
-        raise bad_dtype(op, (x,))
+    if a.dtype is not op.usual and a.dtype.num not in op.passes:
+        return unusual(op, (x,), attrs)
     try:
         result = op.kernel(a, **attrs) if attrs else op.kernel(a)
     except Exception as error:
@@ -117,7 +125,7 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
     b = y._array
     usual = op.usual
     if (a.dtype is not usual or b.dtype is not usual) and not fits(op, a, b):
-        raise bad_dtype(op, (x, y))
+        return unusual(op, (x, y), {})
     try:
         result = op.kernel(a, b)
     except Exception as error:
@@ -143,6 +151,30 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
     return out
 
 
+def unusual(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """The slow branch of the door: an operation that is observed, or arrays that it does not take."""
+    if op.passes is op.accepts:
+        check_dtypes(op, inputs)
+        raise AssertionError(f"{op.name}: the door refused what the operation takes")
+    return observed("operation", run, op, inputs, attrs)
+
+
+def run(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """What `apply` does outside graphs, in general: kernel, results with a site, listeners."""
+    check_dtypes(op, inputs)
+    try:
+        result = op.kernel(*[x._array for x in inputs], **attrs)
+    except Exception as error:
+        result = rescue(op, inputs, attrs, error)
+    state = get_state()
+    site = find(_frame(1)) if state is None or state.site is None else state.site
+    results = (result,) if op.outputs == 1 else result
+    outs = tuple([wrap(np.asarray(r), site) for r in results])
+    for listener in () if state is None else state.listeners:
+        listener.record(op, inputs, outs, attrs, site)
+    return outs[0] if op.outputs == 1 else outs
+
+
 def wrap(array: np.ndarray, site: Any = None) -> Tensor:
     """A new tensor that owns `array`; nobody may write to it afterwards."""
     out = _new(Tensor)
@@ -160,7 +192,7 @@ def spec(x: Any) -> Spec:
 def fits(op: Op, a: np.ndarray, b: np.ndarray) -> bool:
     """Whether the operation takes two arrays of these dtypes."""
     m, n = a.dtype.num, b.dtype.num
-    return m in op.accepts and (m == n or (op.match == () and n in op.accepts))
+    return m in op.passes and (m == n or (op.match == () and n in op.passes))
 
 
 def check_dtypes(op: Op, inputs: tuple[Any, ...]) -> None:

@@ -8,6 +8,7 @@ keeps is read off the rule and never said twice.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -26,6 +27,9 @@ REGISTRY: dict[str, Op] = {}
 PAIRS: dict[Op, tuple[Op, Op, Op]] = {}
 # Operations that are cheaper to run again than to keep, and what to run the second time.
 AGAIN: dict[Op, Op] = {}
+_NO_DTYPES: frozenset[int] = frozenset()
+_all: weakref.WeakSet[Op] = weakref.WeakSet()
+_watched = [False]  # whether observers want to hear of operations
 
 
 class Spec(NamedTuple):
@@ -211,8 +215,9 @@ class Op:
     merge or move it. What does not fold is never worked out while tracing. A `partial` joint rule
     takes `None` for a result that no gradient reached. One that `scatters` is its first input,
     changed at the index tuples of the second by the third; its lowering leaves out what lies
-    outside. `spare` is what the kernel works out beside its result. `usual` is the dtype that needs
-    no look at `accepts`: float32, where it takes that.
+    outside. `spare` is what the kernel works out beside its result. `usual` is the dtype that the
+    door lets pass at a glance: float32, where the operation takes that. `passes` are the type numbers
+    that it lets pass at a second look: those of `accepts`, or none while operations are observed.
 
     The other facts are asked for by passes, engines and explanations:
 
@@ -239,9 +244,10 @@ class Op:
     __slots__ = (
         "accepts", "broadcasts", "calls_python", "contents", "cost", "effect", "fill", "folds",
         "gradient", "harmless", "hazards", "holomorphic", "infer", "inputs", "instead", "joint",
-        "kernel", "lower", "match", "moves", "name", "neutral", "outputs", "partial", "plans",
+        "kernel", "lower", "match", "moves", "name", "neutral", "outputs", "partial", "passes",
+        "plans",
         "pointwise", "row_lists", "rows", "rules", "scatters", "sizes", "spare", "sums", "unchanged",
-        "usual", "variadic",
+        "usual", "variadic", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -288,7 +294,10 @@ class Op:
         self.lower = lower
         self.gradient = grad
         self.accepts = accepts
-        self.usual = _FLOAT if _FLOAT.num in accepts else None
+        self.usual: np.dtype | None = None
+        self.passes = _NO_DTYPES
+        self.watch(_watched[0])
+        _all.add(self)
         self.match = match
         self.broadcasts = broadcasts
         self.outputs = outputs
@@ -329,6 +338,12 @@ class Op:
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
 
+    def watch(self, watched: bool) -> None:
+        """Has the door take its slow branch for any arrays, or only for those that do not fit."""
+        fast = _FLOAT.num in self.accepts and not watched
+        self.usual = _FLOAT if fast else None
+        self.passes = _NO_DTYPES if watched else self.accepts
+
     def plan(self, key: int) -> Plan:
         """What to keep when the inputs whose bits are set in `key` are tracked.
 
@@ -364,3 +379,11 @@ class Op:
         )
         self.plans[key] = plan
         return plan
+
+
+def watch_operations(watched: bool) -> None:
+    """Sends every eager operation through the slow branch of the door, where observers hear of it."""
+    if _watched[0] != watched:
+        _watched[0] = watched
+        for op in [*_all]:
+            op.watch(watched)

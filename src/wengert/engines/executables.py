@@ -15,6 +15,7 @@ from wengert.core.compiler import FORKED, begin, options
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax
 from wengert.core.lowering import NotSupported, gathering
+from wengert.core.observers import OBSERVERS, observed
 from wengert.engines import devices, fixing
 from wengert.engines.keeping import Keeper, anywhere, either
 from wengert.engines.lower import Lowering, lower_graph
@@ -29,8 +30,6 @@ MOST = 256
 _cache: OrderedDict[Any, Executable] = OrderedDict()
 _lock = threading.Lock()
 _WHAT = "compiled functions"
-# Whether all calls go through `Executable.passed`, for a profile to see them.
-WATCHED = [False]
 
 
 class Executable:
@@ -51,7 +50,7 @@ class Executable:
         self.errors: list[BaseException] = []
         self.wants: list[tuple[int, int]] = []
         self.growing = threading.Lock()
-        self._compile()
+        self.compile()
 
     @property
     def settled(self) -> bool:
@@ -64,6 +63,11 @@ class Executable:
             begin(_WHAT)
         if self.place is not None:
             arrays = devices.moved(arrays, self.place)
+        if OBSERVERS:
+            return observed("launch", Executable._launch, self, arrays, run)
+        return self._launch(arrays, run)
+
+    def _launch(self, arrays: list[Any], run: Any) -> Any:
         return self.passed(*arrays, run=run)
 
     def direct(self) -> Callable[..., Any]:
@@ -91,7 +95,7 @@ class Executable:
             for key, rows in more:
                 self.room[key] = max(self.room.get(key, 0), 1 << (rows - 1).bit_length())
             if self.room != before:
-                self._compile()
+                self.compile()
         return True
 
     def why_failed(self) -> BaseException | bool:
@@ -99,6 +103,13 @@ class Executable:
         found = self.errors[0] if self.errors else True
         self.errors.clear()
         return found
+
+    def compile(self) -> None:
+        """Compiles the program for the capacities in `room`."""
+        if OBSERVERS:
+            observed("compile", Executable._compile, self)
+        else:
+            self._compile()
 
     @uninterrupted  # JAX imports some of its modules here, and is lost with one half imported
     def _compile(self) -> None:

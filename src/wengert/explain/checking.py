@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from wengert.core import nest, sites
@@ -15,12 +15,13 @@ from wengert.core.context import (
     remove_listener,
 )
 from wengert.core.errors import InvalidArgumentError, at_site, coded
+from wengert.core.observers import subscribe, unsubscribe
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.explain import findings
+from wengert.explain.insides import Inspector
 from wengert.explain.numerics import Numerics, finite
 from wengert.explain.record import Explanation
-from wengert.explain.standing import replaced
 from wengert.explain.watching import History, watching
 from wengert.tape.gradient_tape import GradientTape
 
@@ -30,6 +31,7 @@ class Checker(Listener):
 
     def __init__(self) -> None:
         self.numerics = Numerics()
+        self.functions = _FunctionChecker()
 
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
         ids, outs = tuple([x._id for x in inputs]), tuple([o._id for o in outputs])
@@ -56,35 +58,27 @@ def _error(bad: Any, found: Explanation) -> Exception:
     return error
 
 
-# Traced functions and tapes are looked at too, as long as somebody checks.
-_standing = ExitStack()
-_enabled = [0]
+class _FunctionChecker(Inspector):
+    """Raises for what comes out of a traced function, or of a gradient that went through one.
 
+    In contexts without a `Checker` it lets everything pass.
+    """
 
-def _look_at_functions() -> None:
-    from wengert.explain.insides import looking_inside
-    from wengert.functions.trace import Trace
+    def __init__(self) -> None:
+        super().__init__(_numerics)
 
-    _enabled[0] += 1
-    if _enabled[0] == 1:
-        _standing.enter_context(looking_inside(_numerics))
-        _standing.enter_context(replaced(Trace, "call", _checked))
-        _standing.enter_context(replaced(GradientTape, "gradient", _checked))
+    def run(self, proceed: Any, trace: Any, leaves: Any, site: Any) -> Any:
+        return _checked(super().run(proceed, trace, leaves, site))
 
-
-def _look_away() -> None:
-    _enabled[0] -= 1
-    if not _enabled[0]:
-        _standing.close()
+    def gradient(self, proceed: Any, tape: Any, what: str, *given: Any) -> Any:
+        return _checked(proceed(tape, what, *given))
 
 
 def _numerics() -> Numerics | None:
     return next((x.numerics for x in _present()), None)
 
 
-def _checked(old: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
-    """Raises for what comes out of a traced function, or of a gradient that went through one."""
-    answer = old(owner, *args, **kwargs)
+def _checked(answer: Any) -> Any:
     numerics = _numerics() if executing_eagerly() else None
     for value in nest.flatten(answer) if numerics is not None else ():
         tensor = getattr(value, "values", value)
@@ -108,15 +102,16 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
     for compatibility; the message names the user's line whatever they are.
     """
     if not _present():
-        add_listener(Checker())
-        _look_at_functions()
+        checker = Checker()
+        subscribe(checker.functions)
+        add_listener(checker)
 
 
 def disable_check_numerics() -> None:
     """Ends what `enable_check_numerics` began; harmless if it did not."""
     for checker in _present():
         remove_listener(checker)
-        _look_away()
+        unsubscribe(checker.functions)
 
 
 def nan(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import wraps
 from traceback import walk_tb
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from wengert.core import nest, sites
 from wengert.core.distant import exactly
+from wengert.core.observers import Observer, observing
 from wengert.core.tensor import Value
 from wengert.explain import findings
 from wengert.explain.codes import CODES
@@ -23,7 +23,6 @@ from wengert.explain.record import Explanation, Report, reason
 from wengert.explain.tracing import Functions
 from wengert.explain.watching import History, watching
 from wengert.tape import history
-from wengert.tape.gradient_tape import GradientTape
 
 LARGE = 1 << 20  # bytes that are worth a word
 
@@ -78,6 +77,7 @@ class Doctor:
         self.findings = Findings(History())
         self.tapes = Tapes()
         self.functions = Functions(self.findings)
+        self.gradients = _Gradients(self)
 
     def examine(self, error: BaseException) -> None:
         """Takes in what an error that ended the program says."""
@@ -104,8 +104,8 @@ def doctor() -> Iterator[Doctor]:
         with ExitStack() as stack:
             stack.enter_context(exactly())
             stack.enter_context(watching(self.findings.history))
-            stack.enter_context(_looking_at_gradients(self))
-            stack.enter_context(self.functions.watching())
+            stack.enter_context(observing(self.gradients))
+            stack.enter_context(observing(self.functions))
             yield self
     except BaseException as error:
         self.examine(error)
@@ -140,31 +140,29 @@ def _last_line(error: BaseException) -> Any:
     return found
 
 
-@contextmanager
-def _looking_at_gradients(self: Doctor) -> Iterator[None]:
-    """Has an eye on what tapes answer, for as long as the block runs."""
-    old = GradientTape.gradient
-    GradientTape.gradient = _checked(old, self)  # type: ignore[method-assign]  # stands in
-    try:
-        yield
-    finally:
-        GradientTape.gradient = old  # type: ignore[method-assign]  # and goes again
+class _Gradients(Observer):
+    """Has an eye on what tapes answer."""
 
+    def __init__(self, doctor: Doctor) -> None:
+        self._doctor = doctor
 
-def _checked(old: Callable[..., Any], doctor: Doctor) -> Any:
-    @wraps(old)
-    def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+    def gradient(self, proceed: Any, tape: Any, what: str, *given: Any) -> Any:
+        if what != "gradient":
+            return proceed(tape, what, *given)
         asked = sites.caller(0)
-        doctor.tapes.asked(self)
-        answer = old(self, target, sources, *args, **kwargs)
-        found, numerics = doctor.findings, doctor.findings.history.numerics
-        for what, values in (("the target", target), ("a gradient", answer)):
-            for value in nest.flatten(values):
-                tensor = getattr(value, "values", value)
-                if isinstance(tensor, Value) and not finite(tensor._array):
-                    reason = numerics.explain(tensor, what, asked)
-                    found.add([reason] if reason is not None else [])
-                    return answer
+        self._doctor.tapes.asked(tape)
+        answer = proceed(tape, what, *given)
+        if not self._look("the target", given[0], asked):
+            self._look("a gradient", answer, asked)
         return answer
 
-    return gradient
+    def _look(self, what: str, values: Any, asked: Any) -> bool:
+        """Adds the reason for the first value that is not finite; whether there is one."""
+        found, numerics = self._doctor.findings, self._doctor.findings.history.numerics
+        for value in nest.flatten(values):
+            tensor = getattr(value, "values", value)
+            if isinstance(tensor, Value) and not finite(tensor._array):
+                reason = numerics.explain(tensor, what, asked)
+                found.add([reason] if reason is not None else [])
+                return True
+        return False

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from wengert.core import nest
 from wengert.core.context import executing_eagerly
+from wengert.core.observers import Observer
 from wengert.core.tensor import Value
 from wengert.engines import control, host
 from wengert.explain.numerics import Numerics, finite
-from wengert.explain.standing import replaced
-from wengert.functions import execute
-from wengert.functions.trace import Trace
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
@@ -71,29 +68,31 @@ def first_bad(numerics: Numerics, graph: Graph, arrays: list[Any], results: list
             return
 
 
-@contextmanager
-def looking_inside(numerics: Callable[[], Numerics | None]) -> Iterator[None]:
-    """Looks into graphs that ran in the block, forward and backward, if their results are bad."""
+class Inspector(Observer):
+    """Looks into graphs that have run, forward and backward, if their results are not finite.
 
-    def call(old: Any, trace: Any, leaves: Any, site: Any) -> Any:
-        found = numerics() if executing_eagerly() else None
+    `numerics` says what is known of numbers here, `None` where nobody wants to know.
+    """
+
+    def __init__(self, numerics: Callable[[], Numerics | None]) -> None:
+        self.numerics = numerics
+
+    def run(self, proceed: Any, trace: Any, leaves: Any, site: Any) -> Any:
+        found = self.numerics() if executing_eagerly() else None
         if found is None:
-            return old(trace, leaves, site)
+            return proceed(trace, leaves, site)
         arrays = [*[x._array for x in leaves], *[x._array for x in trace._given()]]
         arrays += [v._array for v in trace.reads]
-        result = old(trace, leaves, site)
+        result = proceed(trace, leaves, site)
         outs = [y._array for y in nest.flatten(result) if isinstance(y, Value)]
         first_bad(found, trace.graph, arrays, outs)
         return result
 
-    def run(old: Any, graph: Any, arrays: Any, jit: Any) -> Any:
-        results = old(graph, arrays, jit)
-        found = numerics()
+    def execute(self, proceed: Any, graph: Any, arrays: Any, jit: Any) -> Any:
+        results = proceed(graph, arrays, jit)
+        found = self.numerics()
         if found is not None:
             # What a compiled program returns is no NumPy array yet; it is made one here, once.
             results = [np.asarray(r) for r in results]
             first_bad(found, graph, arrays, results)
         return results
-
-    with replaced(Trace, "call", call), replaced(execute, "execute", run):
-        yield

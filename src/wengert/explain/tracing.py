@@ -1,13 +1,10 @@
 """Traced functions under the doctor: what tracing froze, leaked or unrolled, and what calls did.
 
-Stands in for two methods of functions for as long as the doctor runs: the one that traces, and the
-one that runs a trace.
+An observer of traces and of their runs, for as long as the doctor runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,11 +13,8 @@ from wengert.core.context import get_state
 from wengert.core.tensor import Value
 from wengert.explain import effects, frozen
 from wengert.explain.findings import Findings
-from wengert.explain.insides import looking_inside
-from wengert.explain.standing import replaced
+from wengert.explain.insides import Inspector
 from wengert.explain.workload import MANY, baked_arrays, too_small, unrolled
-from wengert.functions.function import Function
-from wengert.functions.trace import Trace
 
 _EVERY = 8  # after the first calls, every eighth is compared with the snapshot
 _FIRST = 16
@@ -30,32 +24,23 @@ def _about(e: Any) -> Any:
     return e.details.get("name") or e.details.get("holder")
 
 
-class Functions:
+class Functions(Inspector):
     """What is known of the functions of the program."""
 
     def __init__(self, findings: Findings) -> None:
+        super().__init__(lambda: findings.history.numerics)
         self._findings = findings
         self._snapshots: WeakKeyDictionary[Any, tuple[str, Any]] = WeakKeyDictionary()
         self._calls: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._told: set[Any] = set()
 
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Has an eye on functions in a block."""
-        with (
-            replaced(Function, "_run_trace", self._tracing),
-            replaced(Trace, "call", self._calling),
-            looking_inside(lambda: self._findings.history.numerics),
-        ):
-            yield
-
-    def _tracing(
-        self, old: Any, function: Any, pairs: Any, named: Any, specs: Any, site: Any
+    def trace(
+        self, proceed: Any, function: Any, pairs: Any, named: Any, specs: Any, site: Any
     ) -> Any:
         snapshot = frozen.Snapshot(function.python_function)
         watch = effects.Watch(function.name, snapshot, site)
         with effects.watched(watch):
-            trace = old(function, pairs, named, specs, site)
+            trace = proceed(function, pairs, named, specs, site)
         found = frozen.side_effects(function.name, snapshot, site)
         seen = watch.changed
         self._add(watch.found + [e for e in found if _about(e) not in seen])
@@ -72,17 +57,17 @@ class Functions:
                 self._told.add(key)
                 self._findings.add([e])
 
-    def _calling(self, old: Any, trace: Any, leaves: Any, site: Any) -> Any:
+    def run(self, proceed: Any, trace: Any, leaves: Any, site: Any) -> Any:
         state = get_state()
         if state is not None and state.graph is not None:
-            return old(trace, leaves, site)
+            return proceed(trace, leaves, site)
         count = self._calls[trace] = self._calls.get(trace, 0) + 1
         if count == MANY:
             self._add(too_small(trace))
         known = self._snapshots.get(trace)
         if known is not None and (count <= _FIRST or count % _EVERY == 0):
             self._add(frozen.stale(known[0], known[1], trace.site, site))
-        result = old(trace, leaves, site)
+        result = super().run(proceed, trace, leaves, site)
         outs = [y for y in nest.flatten(result) if isinstance(y, Value)]
         self._findings.history.called(trace, leaves, outs, site)
         return result

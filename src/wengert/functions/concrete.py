@@ -11,6 +11,7 @@ from wengert.core import nest
 from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid_dtype
+from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Value
@@ -32,6 +33,11 @@ class ConcreteFunction:
         self._named = {n: _described(n, v, specs) for n, v in named.items()}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if OBSERVERS:
+            return observed("call", ConcreteFunction._call, self, args, kwargs)
+        return self._call(args, kwargs)
+
+    def _call(self, args: Any, kwargs: Any) -> Any:
         site = caller(0)
         leaves = self._arguments(args, kwargs)
         return self._bound(args, kwargs).call(leaves, site)
@@ -108,6 +114,11 @@ class ConcreteFunction:
     @property
     def name(self) -> str:
         return f"__inference_{self._name}_{self._trace.graph.start}"
+
+    @property
+    def label(self) -> str:
+        """What a profile calls it."""
+        return self._name
 
     @property
     def graph(self) -> Any:

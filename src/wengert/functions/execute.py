@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lowering import NotWithThese
+from wengert.core.observers import OBSERVERS, observed
 from wengert.core.tensor import DeviceTensor
 from wengert.core.variable import TAKEN, Variable
 from wengert.engines import callbacks, choice, control, devices, host, undo, xla
@@ -36,6 +37,12 @@ def use_xla(graph: Graph, arrays: list[Any], jit: bool | None) -> bool:
 
 def execute(graph: Graph, arrays: list[Any], jit: bool | None) -> list[Any]:
     """The arrays of all outputs of a graph that changes no variables."""
+    if OBSERVERS:
+        return observed("execute", _execute, graph, arrays, jit)
+    return _execute(graph, arrays, jit)
+
+
+def _execute(graph: Graph, arrays: list[Any], jit: bool | None) -> list[Any]:
     if use_xla(graph, arrays, jit):
         try:
             results, failed = xla.run(graph, arrays, (), jit)

@@ -17,6 +17,7 @@ from typing import Any
 
 from wengert.core.context import building_graph, get_state
 from wengert.core.errors import at_site, describe
+from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import caller, find, locate
 from wengert.core.variable import Variable
 from wengert.functions import general, ledger, packing, tracing_state
@@ -52,6 +53,29 @@ class Function:
     # Calling.
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        options = self._options
+        if OBSERVERS:
+            return observed("call", Function._call, self, args, kwargs)
+        if (
+            kwargs
+            or not options.quick
+            or len(args) + (self._instance is not None) != options.count
+            or tracing_state.EAGERLY[0]
+        ):
+            return self._call(args, kwargs)
+        options.counter.calls += 1
+        leaves: list[Any] = []
+        key = tuple([encode(a, leaves) for a in args]) if args else ()
+        trace = self._store.traces.get(key)
+        if trace is None or (trace.outer is not None and not trace.belongs_here()):
+            trace = self._find(key, *options.bound(self._instance, args, kwargs), caller(0))
+        state = get_state()
+        if state is None or state.site is None:
+            return trace.call(leaves, find(sys._getframe(1)))
+        return trace.call(leaves, state.site)
+
+    def _call(self, args: Any, kwargs: Any) -> Any:
+        """A call in general; `__call__` says the same for positional arguments alone."""
         if tracing_state.EAGERLY[0]:
             return self.python_function(*args, **kwargs)
         options = self._options
@@ -65,25 +89,24 @@ class Function:
         if options.input_signature is not None:
             return call_by_signature(self, args, kwargs)
         leaves: list[Any] = []
-        if not kwargs and len(args) + (self._instance is not None) == options.count:
-            key: Any = tuple([encode(a, leaves) for a in args]) if args else ()
-        else:
-            pairs, named = options.bound(self._instance, args, kwargs)
-            key = (
-                *[encode(v, leaves) for _, v in pairs],
-                *[(k, encode(v, leaves)) for k, v in named.items()],
-            )
-        found = self._store.traces.get(key)
-        if found is None or (found.outer is not None and not found.belongs_here()):
-            found = self._find(key, args, kwargs, caller(0))
+        trace = self._found(*options.bound(self._instance, args, kwargs), leaves, caller(0))
         state = get_state()
-        if state is None or state.site is None:
-            return found.call(leaves, find(sys._getframe(1)))
-        return found.call(leaves, state.site)
+        site = state.site if state is not None else None
+        return trace.call(leaves, find(sys._getframe(1)) if site is None else site)
 
-    def _find(self, key: Any, args: Any, kwargs: Any, site: Any) -> Trace:
+    def _found(self, pairs: Any, named: Any, leaves: list[Any], site: Any) -> Trace:
+        """The trace for arguments, made if there is none; their tensors are added to `leaves`."""
+        key = (
+            *[encode(v, leaves) for _, v in pairs],
+            *[(k, encode(v, leaves)) for k, v in named.items()],
+        )
+        trace = self._store.traces.get(key)
+        if trace is None or not trace.belongs_here():
+            trace = self._find(key, pairs, named, site)
+        return trace
+
+    def _find(self, key: Any, pairs: Any, named: Any, site: Any) -> Trace:
         """The trace for a signature met for the first time."""
-        pairs, named = self._options.bound(self._instance, args, kwargs)
         return general.find(self, key, pairs, named, site)
 
     def _trace(self, key: Any, pairs: Any, named: Any, specs: Any, site: Any) -> Trace:
@@ -95,7 +118,11 @@ class Function:
             self._check_count(pairs, named, site)
             started = time.perf_counter()
             with tracing_state.entering(self._options, site):
-                found = self._run_trace(pairs, named, specs, site)
+                if OBSERVERS:
+                    given_to = self, pairs, named, specs, site
+                    found = observed("trace", Function._run_trace, *given_to)
+                else:
+                    found = self._run_trace(pairs, named, specs, site)
             store.keep(key, found)
             store.wide.note(pairs, named, found)
             store.started = True
@@ -209,6 +236,11 @@ class Function:
         return self._options.name
 
     @property
+    def label(self) -> str:
+        """What a profile calls it."""
+        return self._options.name
+
+    @property
     def input_signature(self) -> Any:
         return self._options.input_signature
 
@@ -231,13 +263,7 @@ class Function:
                 self._options.name, *find_by_signature(self, args, kwargs, site)
             )
         pairs, named = self._options.bound(self._instance, args, kwargs)
-        key = (
-            *[encode(v, leaves) for _, v in pairs],
-            *[(k, encode(v, leaves)) for k, v in named.items()],
-        )
-        found = self._store.traces.get(key)
-        if found is None or not found.belongs_here():
-            found = general.find(self, key, pairs, named, site)
+        found = self._found(pairs, named, leaves, site)
         return ConcreteFunction(self._options.name, found, pairs, named)
 
     def _get_concrete_function_garbage_collected(self, *args: Any, **kwargs: Any) -> Any:

@@ -14,7 +14,6 @@ from wengert.core.compiler import FORKED
 from wengert.core.interrupts import uninterrupted
 from wengert.core.variable import TAKEN
 from wengert.engines import choice, devices, host, xla
-from wengert.engines.executables import WATCHED
 from wengert.functions.execute import is_small, put_back
 from wengert.graph.ir import Graph
 from wengert.graph.records import Draw
@@ -135,7 +134,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
     count, flagged = len(graph.outputs), compiled.flagged
     ends = count + len(writes)
     forced = choice._forced
-    direct, watched = compiled.direct(), WATCHED
+    direct = compiled.direct()
     # A variable that is written without being read is not given back by a step that fails.
     kept = [h.initial is not None for h in graph.written()]
     places = {v._id: k for k, v in enumerate(reads)}
@@ -144,8 +143,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
     def simple(leaves: list[Any]) -> Any:
         if forced[0] == "host" or FORKED[0]:
             return None
-        run = compiled.passed if watched[0] else direct
-        results = run(*[x._array for x in leaves], *fixed)
+        results = direct(*[x._array for x in leaves], *fixed)
         if flagged and xla.truth(results[-1]):
             return None
         return results if len(results) == count else results[:count]
@@ -166,7 +164,6 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
         for lock in locks:
             lock.acquire()
         try:
-            run = compiled.passed if watched[0] else direct
             given = [v._host if v._device is None else v._device for v in reads]
             before = [(v._host, v._device) for v in blind] if blind else blind
             arrays = [x._array for x in leaves] if leaves else leaves
@@ -174,7 +171,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
             try:
                 for v in writes:
                     v._host, v._device = None, TAKEN
-                results = run(*arrays, *fixed, *given)
+                results = direct(*arrays, *fixed, *given)
                 failed = flagged and xla.truth(results[-1])
             except BaseException:
                 give_back(given, before)
@@ -205,7 +202,7 @@ _FETCHED = 1 << 12
 
 def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
     """The lean way on an accelerator: everything is there, and nobody else holds what is taken."""
-    place, direct, watched = compiled.place, compiled.direct(), WATCHED
+    place, direct = compiled.place, compiled.direct()
     reads, writes, locks = trace.reads, trace.writes, _locks(trace)
     count = len(graph.outputs)
     forced = choice._forced
@@ -228,8 +225,7 @@ def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
             for v in writes:
                 v._host, v._device = None, TAKEN
             here = devices.moved([devices.given(x) for x in leaves], place)
-            run = compiled.passed if watched[0] else direct
-            results = run(*here, *fixed, *given)
+            results = direct(*here, *fixed, *given)
             failed = compiled.flagged and _fetch(results, count)
             for (v, old, old_device), new, restored in zip(
                 before, results[count : count + len(writes)], kept, strict=True

@@ -43,6 +43,8 @@ class Options:
         self.positional: list[str] | None = None
         self.signature: Any = None
         self.simple = False
+        # Whether a call by positional arguments needs nothing but the trace of their signature.
+        self.quick = not self.drives and input_signature is None
         self.count = -1  # of the positional parameters, where there are no others
 
     def learn(self) -> None:

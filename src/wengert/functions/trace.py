@@ -14,6 +14,7 @@ from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, coded, describe
+from wengert.core.observers import OBSERVERS, observed
 from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
@@ -88,6 +89,8 @@ class Trace:
 
     def call(self, leaves: list[Any], site: Any) -> Any:
         """Runs the trace on tensors, eagerly or inside another trace."""
+        if OBSERVERS:
+            return observed("run", Trace._call, self, leaves, site)
         state = get_state()
         if state is not None:
             if state.graph is not None:
@@ -105,6 +108,13 @@ class Trace:
         if self.single:
             return make(arrays[0], site)
         return self.pack([make(a, site) for a in arrays])
+
+    def _call(self, leaves: list[Any], site: Any) -> Any:
+        """`call` without its quick ways."""
+        state = get_state()
+        if state is not None and state.graph is not None:
+            return self._inline(leaves, state.graph)
+        return self._call_fully(leaves, site)
 
     def _call_fully(self, leaves: list[Any], site: Any) -> Any:
         inputs = [*leaves, *self._given()]

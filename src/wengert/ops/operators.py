@@ -39,7 +39,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
     Tensors of dtype `kind`, which the operation refuses, go to another one instead.
     """
 
-    kernel, usual, plans = op.kernel, op.usual, op.plans
+    kernel, plans = op.kernel, op.plans
     by_rows = partial(with_row, kernel) if type(kernel) is np.ufunc else None
     same: tuple[int, ...] = ()  # the shape that was kept last
     seen: Any = (None, 0)  # the last site that was the user's own
@@ -69,6 +69,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             other = adopted(other, self)
             b = other._array
             constant = type(other) is Tensor
+        usual = op.usual
         if (a.dtype is not usual or b.dtype is not usual) and not fits(op, a, b):
             return apply2(op if kind is None else fitting(self, other), self, other)
         try:
@@ -142,6 +143,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             number is None
             or type(self) is not Tensor
             or self._array.dtype is not _FLOAT
+            or op.usual is not _FLOAT
             or get_state() is not None
         ):
             other = adopted(other, self)

@@ -15,5 +15,5 @@ experimental = _Namespace(
 )
 
 __getattr__ = _missing(
-    "tf.profiler", globals(), hidden=("doors", "memory", "session", "spans", "timeline")
+    "tf.profiler", globals(), hidden=("memory", "session", "spans", "timeline", "timing")
 )

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 from wengert.core.errors import AlreadyExistsError, UnavailableError, at_site, describe
 from wengert.core.lazy import jax
+from wengert.core.observers import observing
 from wengert.io.paths import local
 from wengert.profiler import timeline
-from wengert.profiler.doors import watched
 from wengert.profiler.memory import Sampler
 from wengert.profiler.spans import Recorder
+from wengert.profiler.timing import Timer
 
 _lock = threading.Lock()
 _running: list[_Session] = []
@@ -55,7 +56,7 @@ class _Session:
         devices = jax.local_devices() if self._with_jax else ()
         self._sampler = Sampler(self.recorder, devices)
         if self.level > 0:
-            self._stack.enter_context(watched(self.recorder, self.level))
+            self._stack.enter_context(observing(Timer(self.recorder, self.level)))
 
     def end(self, save: bool) -> None:
         """Lets go of everything and, with `save`, writes the timeline."""

@@ -7,16 +7,14 @@ graphs; with `profiler=True` a profile is taken between the two.
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
 from wengert.core.errors import at_site, describe
+from wengert.core.observers import Observer, subscribe, unsubscribe
 from wengert.core.op import Spec
 from wengert.core.sites import locate, warn
-from wengert.explain.standing import replaced
-from wengert.functions.trace import Trace
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
 from wengert.summary.events import load
@@ -28,22 +26,18 @@ _lock = threading.Lock()
 _running: list[_Tracing] = []
 
 
-class _Tracing:
+class _Tracing(Observer):
     """The functions that were called since `trace_on`."""
 
     def __init__(self, graph: bool, profiler: bool) -> None:
         self.graphs: dict[int, Graph] = {}
         self.profiler = profiler
-        self._stack = ExitStack()
         if graph:
-            self._stack.enter_context(replaced(Trace, "call", self._call))
+            subscribe(self)
 
-    def _call(self, old: Any, trace: Any, *args: Any) -> Any:
+    def run(self, proceed: Any, trace: Any, leaves: Any, site: Any) -> Any:
         self.graphs[id(trace.graph)] = trace.graph
-        return old(trace, *args)
-
-    def end(self) -> None:
-        self._stack.close()
+        return proceed(trace, leaves, site)
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
@@ -69,7 +63,7 @@ def trace_off() -> None:
     with _lock:
         found = _running.pop() if _running else None
     if found is not None:
-        found.end()
+        unsubscribe(found)
         if found.profiler:
             from wengert.profiler.session import stop
 
@@ -84,7 +78,7 @@ def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> No
         raise at_site(
             ValueError("trace_export: nothing was traced. Call tf.summary.trace_on() first.")
         )
-    found.end()
+    unsubscribe(found)
     if found.profiler:
         from wengert.profiler.session import stop
 

@@ -19,6 +19,7 @@ from wengert.core.convert import Hooks, operand
 from wengert.core.distant import SEEN
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.observers import OBSERVERS, observed
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.ops.create import ones_like, zeros_like
@@ -55,6 +56,14 @@ class GradientTape(Recorder):
         weights of that sum. Where there is no path the answer is `None`, or zeros with
         `unconnected_gradients="zero"`, or an error with `"error"`.
         """
+        given = target, sources, output_gradients, unconnected_gradients
+        if OBSERVERS:
+            return observed("gradient", _asked, self, "gradient", *given)
+        return self._gradient(*given)
+
+    def _gradient(
+        self, target: Any, sources: Any, output_gradients: Any, unconnected_gradients: Any
+    ) -> Any:
         mode = unconnected_gradients
         if mode is not NONE:
             mode = arguments.mode(mode)
@@ -74,7 +83,7 @@ class GradientTape(Recorder):
             targets = arguments.met(self._tracked, targets)
             values = arguments.met(self._tracked, values)
         seeds = self._seeds(targets, output_gradients)
-        frame = sys._getframe(1)
+        frame = sys._getframe(2)
         code = frame.f_code
         site = (code, frame.f_lasti) if code is SEEN[0] else sites.find(frame)
         evidence = history.before(self, site, mode)
@@ -239,6 +248,14 @@ class GradientTape(Recorder):
         experimental_use_pfor: bool = True,
     ) -> Any:
         """All derivatives of each element of `target`: shape `target.shape + source.shape`."""
+        given = target, sources, unconnected_gradients, experimental_use_pfor
+        if OBSERVERS:
+            return observed("gradient", _asked, self, "jacobian", *given)
+        return self._jacobian(*given)
+
+    def _jacobian(
+        self, target: Any, sources: Any, unconnected_gradients: Any, use_pfor: bool
+    ) -> Any:
         mode = arguments.mode(unconnected_gradients)
         self._check_use("jacobian")
         self._close()
@@ -249,7 +266,7 @@ class GradientTape(Recorder):
         evidence = history.before(self, site, mode)
         started = new_id()
         try:
-            found = jacobian.jacobian(self, target, values, experimental_use_pfor)
+            found = jacobian.jacobian(self, target, values, use_pfor)
         finally:
             self._finish(site, started)
         if mode is UnconnectedGradients.ZERO:
@@ -284,6 +301,11 @@ class GradientTape(Recorder):
             return jacobian.batch_zeros(target, value)
         self._answer([result], [value], [target], mode, evidence, site)
         return result
+
+
+def _asked(tape: GradientTape, what: str, *given: Any) -> Any:
+    """What observers of gradients stand around."""
+    return tape._gradient(*given) if what == "gradient" else tape._jacobian(*given)
 
 
 def _starts(targets: list[Any], seeds: list[Any] | None) -> dict[int, Any]:

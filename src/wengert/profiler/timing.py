@@ -1,0 +1,53 @@
+"""The observer that writes spans of time: traces, compilations, calls, gradients, operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.core.observers import Observer
+from wengert.core.tensor import Tensor
+from wengert.profiler.spans import Recorder
+
+
+class Timer(Observer):
+    """Writes down how long each event took; of level 1 only traces and compilations."""
+
+    def __init__(self, recorder: Recorder, level: int) -> None:
+        self._recorder = recorder
+        self._all = self.operations = level > 1
+
+    def _timed(self, kind: str, name: str, proceed: Any, *given: Any) -> Any:
+        return self._recorder.timed(kind, name, lambda: proceed(*given))
+
+    def call(self, proceed: Any, function: Any, args: Any, kwargs: Any) -> Any:
+        if not self._all:
+            return proceed(function, args, kwargs)
+        return self._timed("call", function.label, proceed, function, args, kwargs)
+
+    def trace(self, proceed: Any, function: Any, *given: Any) -> Any:
+        return self._timed("trace", function.name, proceed, function, *given)
+
+    def compile(self, proceed: Any, executable: Any) -> Any:
+        return self._timed("compile", executable.graph.name, proceed, executable)
+
+    def launch(self, proceed: Any, executable: Any, *given: Any) -> Any:
+        if not self._all:
+            return proceed(executable, *given)
+        return self._timed("xla", executable.graph.name, proceed, executable, *given)
+
+    def gradient(self, proceed: Any, tape: Any, what: str, *given: Any) -> Any:
+        if not self._all:
+            return proceed(tape, what, *given)
+        return self._timed("gradient", what, proceed, tape, what, *given)
+
+    def operation(self, proceed: Any, op: Any, inputs: Any, attrs: Any) -> Any:
+        run = lambda: proceed(op, inputs, attrs)
+        return self._recorder.timed("operation", op.name, run, _results)
+
+
+def _results(found: Any) -> Any:
+    """The line and the results of an operation; the words come when the timeline is written."""
+    outs = found if isinstance(found, tuple) else (found,)
+    if not outs or not isinstance(outs[0], Tensor):
+        return None
+    return outs[0]._site, tuple([(o._array.dtype, o._array.shape) for o in outs])
