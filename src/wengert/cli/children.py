@@ -114,9 +114,9 @@ def _errors_of_children(found: Any) -> Iterator[None]:
 
     old = BaseProcess.run
 
-    def run(process: Any) -> Any:
+    def run(self: BaseProcess) -> Any:
         try:
-            return old(process)
+            return old(self)
         except Exception as error:
             found.examine(error)
             raise

@@ -24,16 +24,19 @@ class Timer(Observer):
             return proceed(function, args, kwargs)
         return self._timed("call", function.label, proceed, function, args, kwargs)
 
-    def trace(self, proceed: Any, function: Any, *given: Any) -> Any:
+    def trace(
+        self, proceed: Any, function: Any, pairs: Any, named: Any, specs: Any, site: Any
+    ) -> Any:
+        given = pairs, named, specs, site
         return self._timed("trace", function.name, proceed, function, *given)
 
     def compile(self, proceed: Any, executable: Any) -> Any:
         return self._timed("compile", executable.graph.name, proceed, executable)
 
-    def launch(self, proceed: Any, executable: Any, *given: Any) -> Any:
+    def launch(self, proceed: Any, executable: Any, arrays: Any, run: Any) -> Any:
         if not self._all:
-            return proceed(executable, *given)
-        return self._timed("xla", executable.graph.name, proceed, executable, *given)
+            return proceed(executable, arrays, run)
+        return self._timed("xla", executable.graph.name, proceed, executable, arrays, run)
 
     def gradient(self, proceed: Any, tape: Any, what: str, *given: Any) -> Any:
         if not self._all:
