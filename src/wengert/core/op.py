@@ -242,12 +242,11 @@ class Op:
     """
 
     __slots__ = (
-        "accepts", "broadcasts", "calls_python", "contents", "cost", "effect", "fill", "folds",
-        "gradient", "harmless", "hazards", "holomorphic", "infer", "inputs", "instead", "joint",
-        "kernel", "lower", "match", "moves", "name", "neutral", "outputs", "partial", "passes",
-        "plans",
+        "__weakref__", "accepts", "broadcasts", "calls_python", "contents", "cost", "effect", "fill",
+        "folds", "gradient", "harmless", "hazards", "holomorphic", "infer", "inputs", "instead", "joint",
+        "kernel", "lower", "match", "moves", "name", "neutral", "outputs", "partial", "passes", "plans",
         "pointwise", "row_lists", "rows", "rules", "scatters", "sizes", "spare", "sums", "unchanged",
-        "usual", "variadic", "__weakref__",
+        "usual", "variadic",
     )  # fmt: skip
 
     def __init__(
