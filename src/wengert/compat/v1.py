@@ -12,6 +12,7 @@ from typing import Any
 from wengert.compat import v1_changed
 from wengert.compat import v1_logging as logging
 from wengert.compat.v1_changed import where
+from wengert.compat.v1_changed import while_loop as while_loop
 from wengert.core.context import executing_eagerly
 from wengert.core.missing import absent
 from wengert.core.remedies import remedy

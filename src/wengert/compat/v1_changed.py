@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from wengert.core import nest
+from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.missing import absent
@@ -54,6 +56,19 @@ def softmax_cross_entropy_with_logits(
     from wengert.ops.losses import softmax_cross_entropy_with_logits as new
 
     return new(stop_gradient(operand(labels)), logits, dim if axis is None else axis)
+
+
+def while_loop(
+    cond: Any, body: Any, loop_vars: Any, *options: Any, return_same_structure: bool = False,
+    **named: Any,
+) -> Any:  # fmt: skip
+    """`tf.while_loop`, but in a function a single loop variable comes without its structure."""
+    from wengert.functions.control import while_loop as new
+
+    found = new(cond, body, loop_vars, *options, **named)
+    flat = nest.flatten(found)
+    unpacked = not return_same_structure and not executing_eagerly() and len(flat) == 1
+    return flat[0] if unpacked else found
 
 
 REFUSED = frozenset(["batch_to_space", "constant_initializer", "space_to_batch"])

@@ -138,6 +138,8 @@ class Variable(Scattered):
 
         if initial_value is None:
             raise at_site(ValueError("Variable: give `initial_value`, a value or a function."))
+        _check_member("synchronization", synchronization, VariableSynchronization)
+        _check_member("aggregation", aggregation, VariableAggregation)
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
         graph = building_graph()
         if graph is not None:
@@ -161,7 +163,9 @@ class Variable(Scattered):
         self._declared = declared
         self._open = not declared.is_fully_defined()
         self._name = scoped(name or "Variable")
-        self._trainable = True if trainable is None else bool(trainable)
+        if trainable is None:
+            trainable = synchronization is not VariableSynchronization.ON_READ
+        self._trainable = bool(trainable)
         self._constraint = constraint
         self._synchronization = synchronization
         self._aggregation = aggregation
@@ -404,6 +408,12 @@ class Variable(Scattered):
             f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}, "
             f"numpy={show_array(self._array)}>"
         )
+
+
+def _check_member(name: str, value: Any, kind: type[enum.Enum]) -> None:
+    if not isinstance(value, kind) and getattr(value, "name", None) not in kind.__members__:
+        members = ", ".join(f"tf.{kind.__name__}.{m}" for m in kind.__members__)
+        raise at_site(ValueError(f"Variable: `{name}` must be one of {members}; got {value!r}."))
 
 
 def _restore(

@@ -45,7 +45,8 @@ def while_loop(
     """Runs `body` on the loop variables as long as `cond` of them holds.
 
     The result has the structure of `loop_vars`: a list, a tuple, or a dict, which the functions
-    take as one argument. `checkpoint=True` keeps only about √n of n turns for the gradient and
+    take as one argument. Eagerly it is what the body returned last: a tuple, if that is one, where
+    `loop_vars` are a list. `checkpoint=True` keeps only about √n of n turns for the gradient and
     computes the others again.
     """
     for label, function in (("cond", cond), ("body", body)):
@@ -93,7 +94,10 @@ def _python_loop(cond: Any, body: Any, loop_vars: Any, most: Any) -> Any:
     single = len(loop_vars) == 1
     left = None if most is None else int(most)
     while (left is None or left > 0) and bool(_with(cond, state)):
-        state = _like(loop_vars, _with(body, state), single)
+        found = _with(body, state)
+        state = _like(loop_vars, found, single)
+        if isinstance(found, list | tuple):
+            state = nest.pack_sequence_as(found, nest.flatten(state))
         left = None if left is None else left - 1
     return nest.map_structure(_as_tensor, state)
 
