@@ -11,9 +11,11 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wengert as tf
+from wengert.core.bounded import CACHES, Bounded
 from wengert.engines import executables
 from wengert.functions.store import MOST_TRACES
 
@@ -217,6 +219,166 @@ def test_arguments_are_not_kept() -> None:
         return [x, f(x), concrete(x)]
 
     dropped(make)
+
+
+def _cell(x: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.tanh(x) * x)
+    return tape.gradient(y, x)
+
+
+def _make_of_its_own() -> Any:
+    made: list[Any] = []
+
+    @tf.function
+    def f(x: Any) -> Any:
+        if not made:
+            made.append(tf.Variable(tf.zeros([1])))
+        return made[0] + tf.reduce_sum(x)
+
+    return f
+
+
+def _follow(f: Any) -> Any:
+    def call(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x)
+
+    return call
+
+
+def _fail(f: Any) -> Any:
+    def call(x: Any) -> Any:
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            f(x)
+
+    return call
+
+
+def _shapes_of_a_loop(x: Any) -> Any:
+    return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * 0.5), (0, x))[1]
+
+
+def _concrete(x: Any) -> Any:
+    return tf.function(tf.tanh).get_concrete_function(x)(x)
+
+
+_doubled = tf.function(lambda y: y * 2.0)
+_nested = tf.function(lambda x: _doubled(x) + _doubled(x))
+
+
+# How functions meet arguments of ever new shapes.
+CALLERS: dict[str, Callable[[], Callable[[Any], Any]]] = {
+    "plain": lambda: tf.function(lambda x: tf.reduce_sum(tf.tanh(x))),
+    "nested": lambda: _nested,
+    "tape inside": lambda: tf.function(_cell),
+    "tape outside": lambda: _follow(tf.function(lambda x: tf.reduce_sum(x * x))),
+    "variable made at first": _make_of_its_own,
+    "loop": lambda: tf.function(_shapes_of_a_loop),
+    "mapped": lambda: tf.function(lambda x: tf.map_fn(lambda r: r * 2.0, x[None, :10])),
+    "vectorised": lambda: tf.function(lambda x: tf.vectorized_map(tf.sin, x[None])),
+    "branch": lambda: tf.function(lambda x: tf.cond(x[0] > 0, lambda: x, lambda: -x)),
+    "python": lambda: tf.function(lambda x: tf.numpy_function(lambda a: a * 2, [x], tf.float32)),
+    "failing": lambda: _fail(tf.function(lambda x: tf.debugging.assert_less(x, 0.0))),
+    "refused": lambda: _fail(tf.function(lambda x: tf.matmul(x[None], x[None]))),
+    "relaxed": lambda: tf.function(lambda x: tf.tanh(x), reduce_retracing=True),
+    "open": lambda: tf.function(tf.tanh, input_signature=[tf.TensorSpec([None])]),
+    "sum of columns": lambda: tf.function(
+        lambda x: tf.reduce_sum(tf.reshape(x[: x.shape[0] // 2 * 2], [-1, 2]), 0)
+    ),
+    "concrete": lambda: _concrete,
+    "structure": lambda: (
+        lambda f: (lambda x: f({"a": [x], "b": (x, 1)}))
+    )(tf.function(lambda d: d["a"][0] + d["b"][0])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["host", "xla", None])
+@pytest.mark.parametrize("name", CALLERS)
+def test_signatures_keep_no_arrays_of_their_size(name: str, engine: str | None) -> None:
+    size, signatures = 1 << 18, 4
+    call, seen = CALLERS[name](), []
+    with tf.engine(engine):
+        call(tf.ones([10]))
+        gc.collect()
+        tracemalloc.start()
+        try:
+            for k in range(signatures):
+                x = tf.ones([size + 2 * k])
+                seen.append(weakref.ref(x._array))
+                call(x)
+                call(x)
+                del x
+            gc.collect()
+            kept = sum(t.size for t in tracemalloc.take_snapshot().traces if t.size >= size)
+        finally:
+            tracemalloc.stop()
+    assert [r() for r in seen] == [None] * signatures
+    assert kept < 4 * size, "an array as large as one of the arguments is kept"
+
+
+def test_constants_of_dropped_functions_are_not_kept() -> None:
+    gc.collect()
+    before = executables._cache.bytes
+    for k in range(3):
+        table = np.full([1 << 23], k, np.float32)
+        f = tf.function(lambda x, t=table: x + t[:4] * tf.reduce_sum(t), autograph=False)
+        with tf.engine("xla"):
+            f(tf.ones([4]))
+    assert executables._cache.bytes - before < 1 << 20
+    assert executables._cache.bytes <= executables._cache.most_bytes
+
+
+def test_tables_of_many_sizes_are_bounded() -> None:
+    for n in range(500, 560):
+        x = tf.ones([n, n])
+        tf.linalg.band_part(x, 1, 1)
+        tf.linalg.diag_part(x, k=(-1, 1))
+        tf.image.resize(tf.ones([n, 8, 1]), [2 * n, 8], "bicubic")
+    for name, cache in CACHES.items():
+        assert len(cache) <= cache.most, name
+        assert 0 <= cache.bytes <= cache.most_bytes, name
+
+
+def test_a_bounded_cache() -> None:
+    cache = Bounded("of a test", 3, 100)
+    try:
+        for k in range(5):
+            cache.put(k, str(k), 10)
+        assert [cache.get(k) for k in range(5)] == [None, None, "2", "3", "4"]
+        cache.get(2)
+        cache.put(5, "5", 25)
+        assert cache.get(3) is None
+        assert cache.get(2) == "2"
+        cache.put(6, "6", 26)
+        assert cache.get(6) is None
+        for k in range(7, 12):
+            cache.put(k, str(k), 25)
+            cache.put(k, str(k), 25)
+        assert (len(cache), cache.bytes) == (3, 75)
+        assert cache.pop(11) == "11"
+        assert cache.pop(11) is None
+        assert (len(cache), cache.bytes) == (2, 50)
+    finally:
+        del CACHES["of a test"]
+
+
+class Slotted:
+    __slots__ = ("v",)
+
+    @tf.function
+    def scaled(self, x: Any) -> Any:
+        return 2.0 * x
+
+
+def test_instances_without_weak_references_are_bounded() -> None:
+    for _ in range(100):
+        one = Slotted()
+        assert one.scaled(tf.constant(2.0)).numpy() == 4.0
+    assert len(Slotted.__dict__["scaled"]._instances) <= 65
 
 
 PROGRAM = """

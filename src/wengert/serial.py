@@ -7,6 +7,7 @@ added as they come.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -33,7 +34,7 @@ class _Section:
 
 
 # Sections that share a name are one.
-_shared: dict[str, _Section] = {}
+_shared: weakref.WeakValueDictionary[str, _Section] = weakref.WeakValueDictionary()
 
 
 class CriticalSection:

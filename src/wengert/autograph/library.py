@@ -15,6 +15,7 @@ from wengert.core import sites
 # since not everything that is called can be hashed.
 REPLACED: dict[int, tuple[Any, Any]] = {}
 _judged: dict[tuple[str, str], bool] = {}
+_MOST_FILES = 1 << 14
 _PLAIN_TYPES = (types.BuiltinFunctionType, type)
 
 
@@ -28,6 +29,8 @@ def is_user_code(code: types.CodeType, scope: dict[str, Any]) -> bool:
     key = (code.co_filename, scope.get("__name__", ""))
     found = _judged.get(key)
     if found is None:
+        if len(_judged) >= _MOST_FILES:
+            _judged.clear()
         found = _judged[key] = _judge(code.co_filename, scope)
     return found
 

@@ -7,11 +7,11 @@ a failed step changes nothing. What is done about the flag is for the engine tha
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from wengert.core.compiler import FORKED, begin, options
+from wengert.core.bounded import Bounded
+from wengert.core.compiler import FORKED, begin, options, release_memory
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax
 from wengert.core.lowering import NotSupported, gathering
@@ -27,8 +27,9 @@ from wengert.graph.records import Node
 
 MOST = 256
 
-_cache: OrderedDict[Any, Executable] = OrderedDict()
-_lock = threading.Lock()
+# Executables outlive their functions here, with the constants of these; those that hold many bytes
+# of them live as long as their graphs alone.
+_cache = Bounded("executables", MOST, 1 << 26)
 _WHAT = "compiled functions"
 
 
@@ -98,6 +99,10 @@ class Executable:
                 self.compile()
         return True
 
+    def constant_bytes(self) -> int:
+        """The bytes of the constants that it keeps, here, where it runs and in its key."""
+        return 3 * sum(c.nbytes for g in all_graphs(self.graph) for c in g.constants.values())
+
     def why_failed(self) -> BaseException | bool:
         """The first error of Python in the run that has just failed; `True` if it was no such."""
         found = self.errors[0] if self.errors else True
@@ -155,6 +160,7 @@ class Executable:
         # All at once: other threads may be running the program that was here.
         self.program = run, flagged[-1], wants
         self.run, self.flagged, self.wants = self.program
+        release_memory()
 
 
 def _unsupported(error: Exception) -> str | None:
@@ -221,15 +227,11 @@ def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Exec
     if found is not None and not FORKED[0]:
         return found
     content = (fingerprint(graph), key)
-    with _lock:
-        found = _cache.get(content)
+    found = _cache.get(content)
     if found is None or FORKED[0]:
         begin(_WHAT)
         found = Executable(graph, arrays, donate, place)
-        with _lock:
-            _cache[content] = found
-            while len(_cache) > MOST:
-                _cache.popitem(last=False)
+        _cache.put(content, found, found.constant_bytes())
     if len(mine) >= MOST:
         mine.clear()
     mine[key] = found

@@ -7,6 +7,7 @@ attribute `into` of a kernel is its form with an argument `out`, `None` if it ha
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,14 @@ from wengert.core.op import Spec
 from wengert.engines.host import SHORTER
 
 _WIDE = ("float32", "float64")
+_MOST_ZEROS, _MOST_ONES = 1 << 14, 1 << 16
+
+
+@functools.cache  # at most once for each function and dtype named here
+def _shared(make: Callable[..., np.ndarray], count: int, dtype: np.dtype) -> np.ndarray:
+    found = make(count, dtype)
+    found.flags.writeable = False
+    return found
 
 
 def _matrices(x: Spec, y: Spec) -> bool:
@@ -61,8 +70,11 @@ def _relu_grad(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
 def _zeros(spec: Spec) -> np.ndarray:
     """Zeros to compare with: NumPy takes a small array of equal shape faster than a number."""
     count = shapes.size(spec.shape)
-    known: Any = spec.shape if count is not None and count <= 1 << 14 else ()
-    return np.zeros(known, spec.dtype.np)
+    known: Any = spec.shape
+    if count is None or count > _MOST_ZEROS:
+        return np.zeros((), spec.dtype.np)
+    # All kernels share one array, so that none of them takes memory for the sizes it has met.
+    return _shared(np.zeros, _MOST_ZEROS, spec.dtype.np)[:count].reshape(known)
 
 
 def _sum_to(specs: list[Spec], shape: Any) -> Callable[..., Any] | None:
@@ -70,10 +82,10 @@ def _sum_to(specs: list[Spec], shape: Any) -> Callable[..., Any] | None:
     if have is None or None in have or len(have) != 2 or shape != have[1:]:
         return None
     rows = have[0] or 0
-    if dtype.name not in _WIDE or rows > 1 << 16:
+    if dtype.name not in _WIDE or rows > _MOST_ONES:
         return None
     # BLAS sums the columns of a matrix faster than NumPy does.
-    ones = np.ones(rows, dtype.np)
+    ones = _shared(np.ones, _MOST_ONES, dtype.np)[:rows]
     return _new(lambda x, shape: np.dot(ones, x))
 
 

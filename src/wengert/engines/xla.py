@@ -14,7 +14,7 @@ from wengert.core import dtypes
 from wengert.core.errors import NotCompiledError, invalid
 from wengert.core.lowering import NotFixed, NotWithThese
 from wengert.engines import devices, fixing
-from wengert.engines.executables import Executable, executable
+from wengert.engines.executables import MOST, Executable, executable
 from wengert.engines.lower import LOWERINGS, cannot
 from wengert.graph.ir import Graph, all_graphs
 from wengert.graph.passes import optimised
@@ -49,7 +49,10 @@ def prepare(
         if not getattr(error, "_placed", False):
             raise
         # The words alone: the error itself would keep the arrays of this call.
-        graph.cache.setdefault("unfit", {})[_shapes(arrays)] = str(error)
+        known = graph.cache.setdefault("unfit", {})
+        if len(known) >= MOST:
+            known.clear()
+        known[_shapes(arrays)] = str(error)
         raise NotWithThese(str(error)) from error
 
 

@@ -33,6 +33,9 @@ from wengert.functions.signature import Same, encode
 from wengert.functions.store import Store
 from wengert.functions.trace import Trace, trace
 
+# Instances that no weak reference can name, and whose traces are kept, for each method.
+_MOST_HELD = 64
+
 
 class Function:
     """A Python function that is traced and run as a graph; made by `tf.function`."""
@@ -189,10 +192,17 @@ class Function:
         instances = self._instances
         try:
             ref: Any = weakref.ref(instance, lambda _: instances.pop(number, None))
-        except TypeError:  # slots without a place for weak references: kept for good
+        except TypeError:  # slots without a place for weak references
             ref = lambda: instance
+            self._forget_oldest()
         entry = instances[number] = (ref, Store())
         return entry
+
+    def _forget_oldest(self) -> None:
+        """Drops the oldest instance that is kept alive here, where there are too many of them."""
+        held = [n for n, (ref, _) in self._instances.items() if not isinstance(ref, weakref.ref)]
+        if len(held) >= _MOST_HELD:
+            self._instances.pop(held[0], None)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-import threading
 import time
 import traceback
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +19,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
+from wengert.core.bounded import Bounded
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.dtypes import INEXACT
@@ -264,21 +263,16 @@ def emit_call(call: PyCall, inputs: list[Any], variables: bool = True) -> list[A
     return outs
 
 
-# Tapes of calls whose gradient may be asked for, oldest first.
-_tapes: OrderedDict[int, Any] = OrderedDict()
-_lock = threading.Lock()
+# Tapes of calls whose gradient may be asked for; where one is gone, Python is called again.
+_tapes = Bounded("tapes of Python calls", 4096, 1 << 29, keeps_newest=True)
 _tokens = itertools.count(1)
-_MOST_TAPES = 4096
 
 
 def _taped(call: PyCall) -> Callable[..., list[Any]]:
     def run(*arrays: Any) -> list[Any]:
         tensors, outs, tape = _record(call, arrays)
         token = next(_tokens)
-        with _lock:
-            _tapes[token] = (tensors, outs, tape)
-            while len(_tapes) > _MOST_TAPES:
-                _tapes.popitem(last=False)
+        _tapes.put(token, (tensors, outs, tape), sum(x._array.nbytes for x in (*tensors, *outs)))
         return [*[x._array for x in outs], np.asarray(token)]
 
     return run
@@ -310,7 +304,7 @@ def _pull(
     def pull(*given: Any) -> Any:
         xs, gs = list(given[: len(inputs)]), given[len(inputs) : len(inputs) + len(seeds)]
         # Asked a second time, Python is called again.
-        kept = None if again else _tapes.pop(int(given[-1]), None)
+        kept = None if again else _tapes.pop(int(given[-1]))
         if kept is not None:
             tensors, results, tape = kept
         else:

@@ -310,6 +310,7 @@ class Builder(Graph):
         """Ends the trace: fixes the outputs and lets go of the builder's own references."""
         self.watching = ()
         self.folded = []
+        self.on_create = None  # it knows the arguments of the call that is traced
         return super().seal(outputs)
 
     def end_replays(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
 
 from wengert.ops.scripts import SCRIPTS
@@ -73,7 +73,7 @@ def _categories() -> dict[str, Ranges]:
     return {name: united(pairs) for name, pairs in found.items()}
 
 
-@cache
+@lru_cache(maxsize=512)
 def unicode_class(name: str) -> Ranges | None:
     """The characters of a general category or a script; `None` for names not known here."""
     if name == "Any":
@@ -177,7 +177,7 @@ _ANY_LONG = [
 ]
 
 
-@cache
+@lru_cache(maxsize=512)
 def utf8_class(ranges: Ranges) -> str:
     """The source of a pattern of bytes for one character; what is no UTF-8 does not match."""
     short = list(_within(ranges, 0, 127))

@@ -7,13 +7,13 @@ lowerings only gather by it.
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
+from wengert.core.bounded import cached_arrays
 from wengert.core.convert import operand, operands
 from wengert.core.dims import known_unequal, larger
 from wengert.core.errors import describe, invalid, invalid_dtype
@@ -49,7 +49,7 @@ def _longest(rows: int, cols: int, lower: int, upper: int) -> int:
     return min(rows + min(upper, 0), cols - max(lower, 0))
 
 
-@functools.lru_cache(maxsize=512)
+@cached_arrays(512)
 def _layout(rows: int, cols: int, lower: int, upper: int, align: str) -> Layout:
     count, longest = upper - lower + 1, _longest(rows, cols, lower, upper)
     source = np.zeros((count, longest), np.int32)
@@ -356,7 +356,7 @@ def set_diag(
     return apply(SET_DIAG, x, d, lower=lower, upper=upper, align=align)
 
 
-@functools.lru_cache(maxsize=256)
+@cached_arrays(256)
 def _band(rows: int, cols: int, lower: int, upper: int) -> np.ndarray:
     step = np.arange(cols) - np.arange(rows)[:, None]
     return ((lower < 0) | (-step <= lower)) & ((upper < 0) | (step <= upper))

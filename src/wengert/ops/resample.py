@@ -16,6 +16,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
+from wengert.core.bounded import cached_arrays
 from wengert.core.errors import invalid
 from wengert.core.lazy import jax, jnp, lax
 from wengert.core.lowering import NotFixed, as_value, is_symbol
@@ -113,7 +114,7 @@ def _filter_taps(
     return places.astype(np.intp), np.broadcast_to(np.array(coefficients), (new, width))
 
 
-@functools.lru_cache(maxsize=128)
+@cached_arrays(128)
 def taps(
     method: Any, old: int, new: int, antialias: bool, transposed: bool
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
+from wengert.core.bounded import cached_arrays
 from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
@@ -221,7 +222,7 @@ def _starts(rows: int, classes: int, dtype: np.dtype) -> np.ndarray:
     return np.arange(rows, dtype=dtype) * dtype.type(classes)
 
 
-@functools.lru_cache(64)
+@cached_arrays(64)
 def _table(classes: int, dtype: str) -> np.ndarray:
     """The columns of a one for each class, not to be written to."""
     return np.eye(classes, dtype=dtype)
