@@ -14,6 +14,7 @@ from wengert.engines.inside import Inside, report
 from wengert.engines.lower import LOWERINGS, lower_graph
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
+from wengert.ops.nodes import SWITCH
 
 
 def _run_switch(graph: Graph, node: Node) -> Any:
@@ -83,5 +84,5 @@ def _check_shapes(found: list[Any]) -> None:
                 )
 
 
-host.RUNNERS.update(switch=_run_switch)
-LOWERINGS.update(switch=_lower_switch)
+host.RUNNERS[SWITCH] = _run_switch
+LOWERINGS[SWITCH] = _lower_switch

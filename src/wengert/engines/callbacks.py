@@ -19,6 +19,7 @@ from wengert.core.variable import CALLED_BACK
 from wengert.engines.lower import LOWERINGS, cannot
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
+from wengert.ops.nodes import HOST_CALL
 
 
 def _lower_host_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
@@ -94,4 +95,4 @@ class _Passed:
         return lax.bitcast_convert_type(x, self.dtype) if self.wide else x
 
 
-LOWERINGS.update(host_call=_lower_host_call)
+LOWERINGS[HOST_CALL] = _lower_host_call

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from wengert.core import dtypes
 from wengert.core.compiler import FORKED
 from wengert.core.context import State, using
 from wengert.core.dims import moved
-from wengert.core.op import Spec
+from wengert.core.op import Op, Spec
 from wengert.engines import devices, host
 from wengert.engines.islands import needs_host
 from wengert.engines.trips import most_turns
@@ -25,6 +26,7 @@ from wengert.graph.fingerprint import fingerprint
 from wengert.graph.ir import Graph
 from wengert.graph.passes import has_effects, optimised
 from wengert.graph.records import Node
+from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
 
 # Microseconds on the host: of a kernel call, per byte moved, per multiplication and addition.
 _CALL = 1.5
@@ -218,15 +220,15 @@ def _node_work(graph: Graph, node: Node, specs: dict[int, Spec], known: dict[int
     except Exception:  # a shape that depends on data: what was known while tracing must do
         made = [graph.specs[v] for v in node.outputs]
     specs.update(zip(node.outputs, made, strict=True))
-    inner = _inner_work(node, given, known)
+    inner = _INNER_WORK.get(node.op)
     if inner is not None:
-        return inner
+        return inner(node, given, known)
     moved_bytes = sum(_bytes(s) for s in (*given, *made))
     return _CALL + moved_bytes * _BYTE + _flops(node, given, made) * _FLOP
 
 
 def _results(graph: Graph, node: Node, given: list[Spec], specs: dict[int, Spec]) -> list[Spec]:
-    if node.op.name in host.RUNNERS or node.op.infer is None:
+    if node.op in host.RUNNERS or node.op.infer is None:
         return [graph.specs[v] for v in node.outputs]
     attrs = node.attrs
     if node.open:
@@ -243,25 +245,37 @@ def _size(leaf: Any, specs: dict[int, Spec]) -> Any:
     return shape[place]
 
 
-def _inner_work(node: Node, given: list[Spec], known: dict[int, Any]) -> float | None:
-    name = node.op.name
-    if name == "loop":
-        turns = most_turns(node, [known.get(v, s) for v, s in zip(node.inputs, given, strict=True)])
-        turns = _UNKNOWN_TURNS if turns is None else turns
-        body = _inner(node.attrs["body"], [given[1], *given[2:]])
-        test = 0.0 if node.attrs["test"] is None else len(node.attrs["test"].nodes) * _CALL
-        return turns * (body + test)
-    if name == "switch":
-        return max(_inner(b, given[1:]) for b in node.attrs["branches"])
-    if name == "call":
-        return _inner(node.attrs["graph"], given)
-    if name == "batched":
-        axes = node.attrs["axes"]
-        rows = [Spec(s.shape[1:] if s.shape else s.shape, s.dtype) if a == 0 else s
-                for s, a in zip(given, axes, strict=True)]  # fmt: skip
-        sizes = [s.shape[0] for s, a in zip(given, axes, strict=True) if a == 0 and s.shape]
-        return (sizes[0] or 1 if sizes else 1) * _inner(node.attrs["graph"], rows)
-    return None
+def _loop_work(node: Node, given: list[Spec], known: dict[int, Any]) -> float:
+    turns = most_turns(node, [known.get(v, s) for v, s in zip(node.inputs, given, strict=True)])
+    turns = _UNKNOWN_TURNS if turns is None else turns
+    body = _inner(node.attrs["body"], [given[1], *given[2:]])
+    test = 0.0 if node.attrs["test"] is None else len(node.attrs["test"].nodes) * _CALL
+    return turns * (body + test)
+
+
+def _switch_work(node: Node, given: list[Spec], known: dict[int, Any]) -> float:
+    return max(_inner(b, given[1:]) for b in node.attrs["branches"])
+
+
+def _call_work(node: Node, given: list[Spec], known: dict[int, Any]) -> float:
+    return _inner(node.attrs["graph"], given)
+
+
+def _batched_work(node: Node, given: list[Spec], known: dict[int, Any]) -> float:
+    axes = node.attrs["axes"]
+    rows = [Spec(s.shape[1:] if s.shape else s.shape, s.dtype) if a == 0 else s
+            for s, a in zip(given, axes, strict=True)]  # fmt: skip
+    sizes = [s.shape[0] for s, a in zip(given, axes, strict=True) if a == 0 and s.shape]
+    return (sizes[0] or 1 if sizes else 1) * _inner(node.attrs["graph"], rows)
+
+
+# What a node that holds graphs costs, from what is known of its inputs.
+_INNER_WORK: dict[Op, Callable[[Node, list[Spec], dict[int, Any]], float]] = {
+    BATCHED: _batched_work,
+    CALL: _call_work,
+    LOOP: _loop_work,
+    SWITCH: _switch_work,
+}
 
 
 class _Shaped:

@@ -16,6 +16,7 @@ from wengert.engines.no_rows import empty_stacks
 from wengert.graph.ir import Graph
 from wengert.graph.pairs import with_pairs
 from wengert.graph.records import Node
+from wengert.ops.nodes import BATCHED, CALL, FLUSH, HOST_CALL, RELOAD
 from wengert.ops.row_list import Rows
 
 for _room in (branches, callbacks, loops, shorter):
@@ -119,9 +120,13 @@ def _run_reload(graph: Graph, node: Node) -> Any:
 
 
 host.RUNNERS.update(
-    batched=_run_batched, flush=_run_flush, host_call=_run_host_call, reload=_run_reload
+    {
+        BATCHED: _run_batched,
+        CALL: _run_call,
+        FLUSH: _run_flush,
+        HOST_CALL: _run_host_call,
+        RELOAD: _run_reload,
+    }
 )
-LOWERINGS.update(batched=_lower_batched)
-host.RUNNERS.update(call=_run_call)
-LOWERINGS.update(call=_lower_call)
+LOWERINGS.update({BATCHED: _lower_batched, CALL: _lower_call})
 host.PREPARE[0] = lambda graph: with_pairs(with_islands(graph))

@@ -15,9 +15,10 @@ from wengert.core.shapes import size
 from wengert.graph.folding import SMALL
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
+from wengert.ops.nodes import CALL, SWITCH
 
 # Where the inputs of the graph inside a node begin among its own.
-_FIRST = {"call": 0, "switch": 1}
+_FIRST = {CALL: 0, SWITCH: 1}
 
 
 def note_sources(error: NotFixed, graph: Graph, node: Node, env: dict[int, Any]) -> None:
@@ -25,7 +26,7 @@ def note_sources(error: NotFixed, graph: Graph, node: Node, env: dict[int, Any])
 
     Called at the node where lowering stopped, then at each node around it, outwards.
     """
-    inner, first = error.places, _FIRST.get(node.op.name)
+    inner, first = error.places, _FIRST.get(node.op)
     if inner is None or first is None:
         wanted = [v for v in node.reads() if graph.specs[v].dtype.is_integer]
     else:

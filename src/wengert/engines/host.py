@@ -19,19 +19,20 @@ from wengert.core.apply import explain_failure
 from wengert.core.context import State, using
 from wengert.core.dims import Dim
 from wengert.core.errors import OpError, at_site
-from wengert.core.op import Spec
+from wengert.core.op import Op, Spec
 from wengert.core.sites import locate
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
 from wengert.graph.records import Node
+from wengert.ops.nodes import HOST_CALL
 from wengert.ops.row_list import readable
 
 # How a node that holds graphs is run; the file of each kind fills in its own.
-RUNNERS: dict[str, Callable[[Graph, Node], Callable[..., Any]]] = {}
+RUNNERS: dict[Op, Callable[[Graph, Node], Callable[..., Any]]] = {}
 # What is done to a graph before it runs here; the islands fill in.
 PREPARE: list[Callable[[Graph], Graph]] = [lambda graph: graph]
 # Kernels for special cases, by operation: a function from input specs to a kernel or `None`.
-SHORTER: dict[str, Callable[..., Callable[..., Any] | None]] = {}
+SHORTER: dict[Op, Callable[..., Callable[..., Any] | None]] = {}
 _FILE = "<wengert host graph>"
 
 
@@ -70,7 +71,7 @@ def _compile(graph: Graph) -> Callable[..., list[Any]]:
     for value, array in graph.constants.items():
         space[f"v{value}"] = array
     last = _last_uses(graph)
-    kernels = [None if n.op.name in RUNNERS else _chosen_kernel(graph, n) for n in graph.nodes]
+    kernels = [None if n.op in RUNNERS else _chosen_kernel(graph, n) for n in graph.nodes]
     own = _owned(graph, kernels)
     for k, node in enumerate(graph.nodes):
         out = _reused(graph, node, kernels[k], own.intersection(last[k]))
@@ -133,7 +134,7 @@ def _call(
 ) -> str:
     """The line of one node: `v7 = k3(v5, v6, axis=a3_axis)`."""
     given = [f"v{v}" for v in node.inputs]
-    runner = RUNNERS.get(node.op.name)
+    runner = RUNNERS.get(node.op)
     if runner is not None:
         space[f"k{k}"] = runner(graph, node)
         if node.open:
@@ -167,7 +168,7 @@ def _array(x: Any) -> Any:
 
 def _chosen_kernel(graph: Graph, node: Node) -> Callable[..., Any]:
     """The kernel, or a shorter one that these very shapes and dtypes allow."""
-    shorter = SHORTER.get(node.op.name)
+    shorter = SHORTER.get(node.op)
     found = None
     if shorter is not None and not node.open:
         found = shorter([graph.specs[v] for v in node.inputs], **node.attrs)
@@ -213,7 +214,7 @@ def _explained(error: Exception, graph: Graph) -> Exception:
     node = _failed(error, graph)
     if node is None or getattr(error, "_placed", False):
         return error
-    if node.op.name == "host_call" and hasattr(error, "site"):  # at a line of what was called
+    if node.op is HOST_CALL and hasattr(error, "site"):  # at a line of what was called
         found = error
         found.add_note(f"  in {node.attrs['name']}, called at {locate(node.site)}")
     elif hasattr(error, "site") or isinstance(error, OpError):

@@ -11,26 +11,23 @@ from wengert.engines.lower import LOWERINGS
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
 from wengert.ops.nodes import CALL
+from wengert.ops.rows import FIT_ROWS
 
 # A part of fewer nodes is not worth a call.
 _LEAST = 16
-CALLS_BACK = ("host_call", "flush", "reload")
-# What makes lists of rows on the host must stay beside what reads them.
-_ROWS = ("new_rows", "write_row", "read_row", "put_row", "add_row", "stack_rows", "unstack_rows",
-         "count_rows", "row_lengths", "join_rows", "cut_rows", "extent", "drop_row",
-         "insert_row")  # fmt: skip
 
 
 def needs_host(node: Node) -> bool:
     """Whether only the host can run a node."""
-    lowers = node.op.lower is not None or node.op.name in LOWERINGS
-    return not lowers or node.op.name in CALLS_BACK
+    lowers = node.op.lower is not None or node.op in LOWERINGS
+    return not lowers or node.op.calls_python
 
 
 def _stays(graph: Graph, node: Node) -> bool:
-    if needs_host(node) or node.op.name in _ROWS or node.op.name == "call":
+    # What makes lists of rows on the host must stay beside what reads them.
+    if needs_host(node) or node.op.row_lists or node.op is CALL:
         return True
-    if node.op.name == "fit_rows":  # of a loop's rows, which are a list where their sizes differ
+    if node.op is FIT_ROWS:  # of a loop's rows, which are a list where their sizes differ
         shape = graph.specs[node.inputs[1]].shape
         return shape is None or None in shape[1:]
     return any(_stays(g, n) for g in inner_graphs(node) for n in g.nodes)

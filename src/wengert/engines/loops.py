@@ -22,6 +22,7 @@ from wengert.engines.no_rows import empty_stacks
 from wengert.engines.trips import counters, most_turns
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
+from wengert.ops.nodes import LOOP
 from wengert.ops.row_list import joined, readable, row
 from wengert.ops.rows import Blank
 
@@ -214,5 +215,5 @@ def _check_state(state: list[Any], found: Any) -> None:
             )
 
 
-host.RUNNERS.update(loop=_run_loop)
-LOWERINGS.update(loop=_lower_loop)
+host.RUNNERS[LOOP] = _run_loop
+LOWERINGS[LOOP] = _lower_loop

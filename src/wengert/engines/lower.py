@@ -6,7 +6,6 @@ the result, a compiled program or a file, is not its business.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
 from wengert.core.errors import NotCompiledError, at_site, invalid
 from wengert.core.lowering import NotFixed, as_value, is_symbol
-from wengert.core.op import Spec
+from wengert.core.op import Op, Spec
 from wengert.core.shapes import size
 from wengert.engines import fixing
 from wengert.engines.host import known
@@ -26,9 +25,10 @@ from wengert.graph.folding import SMALL
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
 from wengert.graph.records import Node
+from wengert.ops.rows import NEW_ROWS
 
 # How a node that holds graphs is lowered; the file of each kind fills in its own.
-LOWERINGS: dict[str, Callable[..., Any]] = {}
+LOWERINGS: dict[Op, Callable[..., Any]] = {}
 # Rows that a stack of unknown length has room for at first.
 LEAST = 64
 
@@ -86,7 +86,7 @@ def _explained(error: Exception, node: Node, given: list[Any], env: dict[int, An
     if hasattr(error, "site"):
         found.__notes__ = [n for n in found.__notes__ if not n.startswith("  --> ")]
         at_site(found, node.site)
-    elif isinstance(error, NotFixed) or node.op.name in LOWERINGS:
+    elif isinstance(error, NotFixed) or node.op in LOWERINGS:
         found.add_note(f"  in {node.op.name}, while compiling")
         at_site(found, node.site)
     else:
@@ -105,20 +105,19 @@ def _lower_node(
         attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in attrs.items()}
         found = [leaf for a in node.attrs.values() for leaf in dims.leaves(a)]
         symbolic = any(is_symbol(_number(leaf, env)) for leaf in found)
-    special = LOWERINGS.get(node.op.name)
+    special = LOWERINGS.get(node.op)
     if special is not None:
         return special(graph, node, given, attrs, low)
-    if node.op.name in ("shape", "size"):
+    if node.op.sizes is not None:
         if any(map(is_symbol, given[0].shape)):
-            sizes = given[0].shape if node.op.name == "shape" else math.prod(given[0].shape)
-            return (as_value(sizes, attrs["dtype"].np),)
+            return (as_value(node.op.sizes(given[0].shape), attrs["dtype"].np),)
         like = given[0] if isinstance(given[0], np.ndarray) else _Sized(given[0].shape)
         return (np.asarray(node.op.kernel(like, **attrs)),)
     if node.open and not symbolic:
         _check_numbers(node, given, attrs)
-    if node.op.name == "new_rows":
+    if node.op is NEW_ROWS:
         given = [_counted(graph, node.inputs[0], env)]
-    known_now = all(isinstance(x, np.ndarray) for x in given) and node.op.name not in _AS_ROWS
+    known_now = all(isinstance(x, np.ndarray) for x in given) and node.op.row_lists != "makes"
     if known_now and not symbolic and _is_small(graph, node):
         with np.errstate(all="ignore"):
             found = node.op.kernel(*given, **attrs)
@@ -139,11 +138,6 @@ def _check_numbers(node: Node, given: list[Any], attrs: dict[str, Any]) -> None:
         sizes = list(out.shape or ())
         if any(isinstance(d, int) and d < 0 for d in sizes):
             raise invalid(node.op.name, f"a size must not be negative; got {sizes}")
-
-
-# On the host these make lists of rows, which XLA does not know.
-_AS_ROWS = ("new_rows", "write_row", "put_row", "add_row", "cut_rows", "as_rows", "drop_row",
-            "insert_row")  # fmt: skip
 
 
 class _Sized:

@@ -16,6 +16,9 @@ import numpy as np
 from wengert.core import shapes
 from wengert.core.op import Spec
 from wengert.engines.host import SHORTER
+from wengert.ops.activations import RELU, RELU_GRAD
+from wengert.ops.matmul import MATMUL, MATMUL_NT, MATMUL_TN
+from wengert.ops.shaping import SUM_TO
 
 _WIDE = ("float32", "float64")
 _MOST_ZEROS, _MOST_ONES = 1 << 14, 1 << 16
@@ -95,10 +98,12 @@ def _new(kernel: Any, into: Any = None) -> Any:
 
 
 SHORTER.update(
-    sum_to=_sum_to,
-    matmul=_matmul,
-    matmul_nt=_matmul_nt,
-    matmul_tn=_matmul_tn,
-    relu=_relu,
-    relu_grad=_relu_grad,
+    {
+        SUM_TO: _sum_to,
+        MATMUL: _matmul,
+        MATMUL_NT: _matmul_nt,
+        MATMUL_TN: _matmul_tn,
+        RELU: _relu,
+        RELU_GRAD: _relu_grad,
+    }
 )

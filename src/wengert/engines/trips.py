@@ -9,6 +9,9 @@ import numpy as np
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
 from wengert.graph.records import Node
+from wengert.ops.arithmetic import ADD, SUBTRACT
+from wengert.ops.compare import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from wengert.ops.logical import LOGICAL_AND
 
 
 def most_turns(node: Node, given: Any) -> int | None:
@@ -51,12 +54,13 @@ def _conjuncts(test: Graph, value: int) -> list[Node]:
     maker = test.maker(value)
     if maker is None:
         return []
-    if maker.op.name == "logical_and":
+    if maker.op is LOGICAL_AND:
         return [n for v in maker.inputs for n in _conjuncts(test, v)]
-    return [maker] if maker.op.name in _ORDERS else []
+    return [maker] if maker.op in _ORDERS else []
 
 
-_ORDERS = {"less": (1, 0), "less_equal": (1, 1), "greater": (-1, 0), "greater_equal": (-1, 1)}
+# Of `i < limit`: the direction in which `i` goes, and whether its last number is the limit itself.
+_ORDERS = {LESS: (1, 0), LESS_EQUAL: (1, 1), GREATER: (-1, 0), GREATER_EQUAL: (-1, 1)}
 
 
 def _counter(node: Node, test: Graph, body: Graph, part: Node, given: Any) -> Any:
@@ -64,7 +68,7 @@ def _counter(node: Node, test: Graph, body: Graph, part: Node, given: Any) -> An
 
     Its place, its start, its step, and the turns until then.
     """
-    sign, equal = _ORDERS[part.op.name]
+    sign, equal = _ORDERS[part.op]
     for k, (i, limit) in enumerate((part.inputs, part.inputs[::-1])):
         direction = sign if k == 0 else -sign
         place = _place(test, i)
@@ -112,12 +116,12 @@ def _step(body: Graph, place: int) -> int | None:
     if place == 0:
         return 1
     maker = body.maker(body.outputs[place - 1])
-    if maker is None or maker.op.name not in ("add", "subtract"):
+    if maker is None or maker.op not in (ADD, SUBTRACT):
         return None
     x, y = maker.inputs
-    for i, c in ((x, y), (y, x))[: 2 if maker.op.name == "add" else 1]:
+    for i, c in ((x, y), (y, x))[: 2 if maker.op is ADD else 1]:
         array = body.constants.get(c)
         if i == body.inputs[place] and array is not None and not array.ndim:
             step = int(array) if array.dtype.kind in "iu" else 0
-            return step if maker.op.name == "add" else -step
+            return step if maker.op is ADD else -step
     return None

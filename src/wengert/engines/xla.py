@@ -122,7 +122,7 @@ def check_lowers(graph: Graph) -> None:
     if "lowers" in graph.cache:
         return
     for node in graph.walk():
-        if node.op.lower is None and node.op.name not in LOWERINGS:
+        if node.op.lower is None and node.op not in LOWERINGS:
             raise cannot(node, "it has no form in XLA (data-dependent shapes, strings)")
     _refuse_strings(graph)
     graph.cache["lowers"] = True
@@ -138,7 +138,7 @@ def _refuse_strings(graph: Graph) -> None:
     for part in (optimised(g) for g in all_graphs(graph)):
         texts = {v for v, spec in part.specs.items() if spec.dtype is dtypes.string}
         for node in part.nodes if texts else ():
-            if node.op.effect or node.op.name in LOWERINGS:
+            if node.op.effect or node.op in LOWERINGS:
                 continue  # they keep constant strings to themselves
             if not texts.isdisjoint((*node.inputs, *node.outputs)):
                 raise cannot(node, "it works on strings")

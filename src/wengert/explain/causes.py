@@ -19,6 +19,7 @@ from wengert.explain.naming import Names
 from wengert.explain.places import known, place
 from wengert.explain.record import Explanation, Place, reason
 from wengert.ops.shaping import STOP_GRADIENT
+from wengert.tape.custom import user_function
 from wengert.tape.history import Evidence, Step
 
 WHEN = {
@@ -243,7 +244,7 @@ class Telling:
         )
 
     def _answered_none(self, edge: paths.Edge, **rest: Any) -> Explanation:
-        function = edge.step.name[len("custom_gradient(") : -1]
+        function = user_function(edge.step.name)
         return self._reason(
             "WG117",
             f"the gradient function of `{function}` returned None for argument {edge.place}",

@@ -17,6 +17,7 @@ from wengert.explain.causes import WHEN, Telling
 from wengert.explain.record import Explanation
 from wengert.explain.within import cut_inside
 from wengert.tape import history
+from wengert.tape.custom import user_function
 from wengert.tape.gradient_tape import GradientTape
 from wengert.tape.history import Step
 
@@ -168,7 +169,7 @@ class Case(Telling):
     def _silent_rule(self, trail: paths.Trail) -> list[Explanation]:
         """All operations on the path pass gradients, so a rule of the user's did not."""
         edges = trail.edges or []
-        custom = [e for e in edges if e.step.name.startswith("custom_gradient(")]
+        custom = [e for e in edges if user_function(e.step.name) is not None]
         if not custom:
             return []
         reached = self._reached(edges[: edges.index(custom[0])])

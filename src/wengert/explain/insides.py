@@ -15,6 +15,7 @@ from wengert.engines import control, host
 from wengert.explain.numerics import Numerics, finite
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
+from wengert.ops.nodes import CALL
 
 assert control, "the engines know calls, branches and loops from there"
 
@@ -34,7 +35,7 @@ def walk(graph: Graph, arrays: list[Any]) -> Iterator[Walked]:
             if node.outputs:
                 return
             continue
-        if node.op.name == "call":
+        if node.op is CALL:
             yield from walk(node.attrs["graph"], given)
         with np.errstate(all="ignore"):
             made = run_node(graph, node, given, env)
@@ -48,7 +49,7 @@ def run_node(graph: Graph, node: Node, given: list[Any], env: dict[int, Any]) ->
     leaves = node.reads()[len(node.inputs) :]
     if node.open:
         attrs = host.resolver(node)(*[env[v] for v in leaves])
-    runner = host.RUNNERS.get(node.op.name)
+    runner = host.RUNNERS.get(node.op)
     if runner is not None:
         run = runner(graph, node)
         return [np.asarray(a) for a in (run(attrs, *given) if node.open else run(*given))]

@@ -183,7 +183,7 @@ def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
     return emit_batched(attrs["graph"], attrs["axes"], given)
 
 
-REPLAYS["batched"] = _replay
+REPLAYS[BATCHED] = _replay
 assert following, "it tells engines the sizes of what has no rows"
 
 

@@ -18,6 +18,7 @@ from wengert.functions.replay import run_node
 from wengert.graph.builder import Builder
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
+from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
 
 
 def follow(graph: Graph, known: list[Known]) -> list[Spec]:
@@ -49,14 +50,14 @@ def _narrowed(node: Node, env: dict[int, Any]) -> Node:
     """A node whose graphs have been followed for the inputs that they get here."""
     given = [_known(env[v]) for v in node.inputs]
     attrs = dict(node.attrs)
-    if node.op.name == "switch":
+    if node.op is SWITCH:
         attrs["branches"] = tuple([_followed(b, given[1:]) for b in attrs["branches"]])
-    elif node.op.name == "call":
+    elif node.op is CALL:
         attrs["graph"] = _followed(attrs["graph"], given)
-    elif node.op.name == "batched":
+    elif node.op is BATCHED:
         rows = [_row(k) if a == 0 else k for k, a in zip(given, attrs["axes"], strict=True)]
         attrs["graph"] = _followed(attrs["graph"], rows)
-    elif node.op.name == "loop":
+    elif node.op is LOOP:
         attrs["body"] = _body(attrs, given)
     else:
         return node

@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wengert.core.dtypes import INEXACT, int32
-from wengert.core.op import Spec
+from wengert.core.op import Op, Spec
 from wengert.core.tensor import new_id
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
 from wengert.ops.arithmetic import SUBTRACT
-from wengert.ops.nodes import HOST_CALL
+from wengert.ops.nodes import BATCHED, CALL, HOST_CALL, LOOP, SWITCH
 
 Specs = dict[int, Spec]
 
@@ -79,7 +79,7 @@ def split(node: Node, specs: Specs) -> Split:
     """One node in its two forms."""
     if node.op is HOST_CALL and _is_told(node, specs):
         return Split([node], [], list(node.outputs))
-    kind = _KINDS.get(node.op.name)
+    kind = _KINDS.get(node.op)
     inside = inner_graphs(node) if kind is not None else []
     if kind is None or any(g.held or g.captures for g in inside) or not any(map(asks, inside)):
         return Split([node], [node], [])
@@ -205,4 +205,4 @@ def _loop(node: Node, specs: Specs) -> Split:
     )
 
 
-_KINDS: dict[str, Any] = {"call": _call, "batched": _batched, "switch": _switch, "loop": _loop}
+_KINDS: dict[Op, Any] = {CALL: _call, BATCHED: _batched, SWITCH: _switch, LOOP: _loop}

@@ -411,9 +411,9 @@ def _replay_reload(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
 
 
 AROUND.append((_flush, _reload))
-REPLAYS["host_call"] = _replay
-REPLAYS["flush"] = _replay_flush
-REPLAYS["reload"] = _replay_reload
+REPLAYS[HOST_CALL] = _replay
+REPLAYS[FLUSH] = _replay_flush
+REPLAYS[RELOAD] = _replay_reload
 
 
 __all__ = ["numpy_function", "py_function", "timestamp"]

@@ -336,5 +336,5 @@ def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
     return [found.turns, *found.states, *found.stacks]
 
 
-REPLAYS["loop"] = _replay
+REPLAYS[LOOP] = _replay
 assert following, "it tells engines the sizes of what has no rows"

@@ -24,7 +24,7 @@ from wengert.ops.updates import ASSIGNED
 from wengert.tape.custom import CUSTOM, tell, with_gradient
 
 # How nodes that are more than an operation are run again; each kind fills in its own.
-REPLAYS: dict[str, Callable[..., Any]] = {}
+REPLAYS: dict[Op, Callable[..., Any]] = {}
 # What is done before and after a node inside which Python is called: it may look at variables.
 AROUND: list[tuple[Callable[..., None], Callable[..., None]]] = []
 
@@ -64,18 +64,18 @@ def run_node(
     attrs = node.attrs
     if node.open:
         attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in attrs.items()}
-    if node.op.name == "assigned":
+    if node.op is ASSIGNED:
         results: Any = (_assigned(graph, attrs["variable"], given[0], env, assigned),)
     elif node.op is CUSTOM:
         results = _custom(graph, node, given, env)
-    elif node.op.name in REPLAYS or node.op is HOST_CALL:
+    elif node.op in REPLAYS or node.op is HOST_CALL:
         if node.op is HOST_CALL:  # `tf.print` makes them, too, before anybody needed this module
             from wengert.functions import host_calls  # noqa: F401  # it fills in `REPLAYS`
         here = building()
         around = AROUND if here is not None and calls_python(node) else ()
         for before, _ in around:
             before(here, node.site)
-        results = REPLAYS[node.op.name](node, given, attrs)
+        results = REPLAYS[node.op](node, given, attrs)
         for _, after in around:
             after(here, node.site)
     else:
@@ -89,7 +89,7 @@ def calls_python(node: Node) -> bool:
     for graph in inner_graphs(node):
         found = graph.cache.get("calls_python")
         if found is None:
-            calls = (n for n in graph.walk() if n.op.name == "host_call")
+            calls = (n for n in graph.walk() if n.op is HOST_CALL)
             found = graph.cache["calls_python"] = any(n.attrs.get("variables") for n in calls)
         if found:
             return True

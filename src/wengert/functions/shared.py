@@ -18,11 +18,13 @@ from wengert.functions.signature import encode
 from wengert.functions.trace import Trace
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
+from wengert.ops.nodes import HOST_CALL
+from wengert.tape.custom import CUSTOM
 
 _MOST = 64
 _MOST_BOUND = 8
 # Nodes that hold Python which may have closed over the argument itself.
-_CLOSED_OVER = ("host_call", "custom_gradient")
+_CLOSED_OVER = (HOST_CALL, CUSTOM)
 
 
 class Shared:
@@ -84,7 +86,7 @@ class Given:
 
     def is_anonymous(self, graph: Graph) -> bool:
         """Whether the graph knows the variables by the arguments alone."""
-        if self.seen[0] or any(n.op.name in _CLOSED_OVER for n in graph.walk()):
+        if self.seen[0] or any(n.op in _CLOSED_OVER for n in graph.walk()):
             return False
         if any(getattr(source, "graph", None) is not None for source, _ in graph.captures.values()):
             return False

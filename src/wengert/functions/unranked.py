@@ -345,5 +345,5 @@ def _lower(graph: Graph, node: Any, given: list[Any], attrs: dict[str, Any], low
     return lower_graph(make_graph("later", specs, run), [given[k] for k in open_], low)
 
 
-REPLAYS["later"] = _replay
-LOWERINGS["later"] = _lower
+REPLAYS[LATER] = _replay
+LOWERINGS[LATER] = _lower

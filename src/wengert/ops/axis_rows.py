@@ -23,6 +23,7 @@ AS_ROWS = Op(
     grad=lambda g, axis: apply(FROM_ROWS, g, axis=axis),
     folds=False,
     register=False,
+    row_lists="makes",
 )
 FROM_ROWS = Op(
     "from_rows",

@@ -33,6 +33,7 @@ EXTENT = Op(
     grad=None,
     folds=False,
     register=False,
+    row_lists="takes",
 )
 
 

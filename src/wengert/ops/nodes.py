@@ -20,7 +20,7 @@ def _no_rule(*args: Any, **attrs: Any) -> Any:
     raise AssertionError("a node that holds graphs is run by an engine")
 
 
-def _node(name: str, effect: bool = False) -> Op:
+def _node(name: str, effect: bool = False, calls_python: bool = False) -> Op:
     return Op(
         name,
         "*inputs",
@@ -30,6 +30,7 @@ def _node(name: str, effect: bool = False) -> Op:
         grad=None,
         outputs=None,
         effect=effect,
+        calls_python=calls_python,
         register=False,
     )
 
@@ -60,11 +61,11 @@ BATCHED = _node("batched")
 ENDS[BATCHED] = ENDS[CALL]
 
 # host_call(inputs...; function, specs, name): calls Python with arrays, in program order.
-HOST_CALL = _node("host_call", effect=True)
+HOST_CALL = _node("host_call", effect=True, calls_python=True)
 
 # flush(values...; variables): gives variables their values so far, before Python looks at them.
-FLUSH = _node("flush", effect=True)
+FLUSH = _node("flush", effect=True, calls_python=True)
 
 # reload(value; variable): the value of a variable after Python may have changed it; `value` is
 # the one before, which stands for it where the graph is computed once more.
-RELOAD = _node("reload", effect=True)
+RELOAD = _node("reload", effect=True, calls_python=True)

@@ -39,6 +39,7 @@ ROW_LENGTHS = Op(
     grad=None,
     folds=False,
     register=False,
+    row_lists="takes",
 )
 
 
@@ -102,6 +103,7 @@ JOIN_ROWS = Op(
     match=(),
     folds=False,
     register=False,
+    row_lists="takes",
 )
 
 
@@ -146,4 +148,5 @@ CUT_ROWS = Op(
     match=(),
     folds=False,
     register=False,
+    row_lists="makes",
 )

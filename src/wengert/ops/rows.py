@@ -77,6 +77,7 @@ NEW_ROWS = Op(
     grad=None,
     folds=False,
     register=False,
+    row_lists="makes",
 )
 
 
@@ -137,6 +138,7 @@ WRITE_ROW = Op(
     holomorphic=False,
     folds=False,
     register=False,
+    row_lists="makes",
 )
 
 
@@ -170,6 +172,7 @@ READ_ROW = Op(
     match=(),
     folds=False,
     register=False,
+    row_lists="takes",
 )
 
 
@@ -199,6 +202,7 @@ PUT_ROW = Op(
     match=(),
     folds=False,
     register=False,
+    row_lists="makes",
 )
 
 
@@ -222,6 +226,7 @@ ADD_ROW = Op(
     match=(0, 2),
     folds=False,
     register=False,
+    row_lists="makes",
 )
 
 
@@ -262,6 +267,7 @@ DROP_ROW = Op(
     match=(),
     folds=False,
     register=False,
+    row_lists="makes",
 )
 INSERT_ROW = Op(
     "insert_row",
@@ -273,6 +279,7 @@ INSERT_ROW = Op(
     match=(0, 2),
     folds=False,
     register=False,
+    row_lists="makes",
 )
 
 
@@ -320,6 +327,7 @@ STACK_ROWS = Op(
     grad=_stack_grad,
     folds=False,
     register=False,
+    row_lists="takes",
 )
 UNSTACK_ROWS = Op(
     "unstack_rows",
@@ -330,6 +338,7 @@ UNSTACK_ROWS = Op(
     grad=lambda g, x_shape: apply(STACK_ROWS, g, count=_first(x_shape), name="TensorArray.stack"),
     folds=False,
     register=False,
+    row_lists="takes",
 )
 
 
@@ -348,6 +357,7 @@ COUNT_ROWS = Op(
     grad=None,
     folds=False,
     register=False,
+    row_lists="takes",
 )
 
 

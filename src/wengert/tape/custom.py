@@ -123,6 +123,9 @@ def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     return nest.pack_sequence_as(result, outs)
 
 
+# How the operations of users' rules are called; the function's name follows.
+_PREFIX = "custom_gradient("
+
 # In a graph, the place of a custom gradient: the results under new names, and the user's rule.
 CUSTOM = Op(
     "custom_gradient",
@@ -222,7 +225,7 @@ def _custom_op(
     single: bool,
 ) -> Op:
     """An operation, used once, whose gradient is the user's rule."""
-    name = f"custom_gradient({_name(f)})"
+    name = f"{_PREFIX}{_name(f)})"
     if variables and not _takes_variables(rule):
         raise at_site(
             TypeError(
@@ -243,6 +246,11 @@ def _custom_op(
         return _placed(name, _leaves(answer), places) + of_variables
 
     return with_gradient(name, gradients, 1 if single else None)
+
+
+def user_function(name: str) -> str | None:
+    """The function whose gradient rule is the user's, from the name of the operation on the tape."""
+    return name[len(_PREFIX) : -1] if name.startswith(_PREFIX) else None
 
 
 def with_gradient(name: str, gradients: Callable[..., Any], outputs: int | None) -> Op:
