@@ -1,0 +1,118 @@
+"""`python -m tools.fuzz`: runs programs within a budget and prints what differs and what was met."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from tools.fuzz import coverage
+from tools.fuzz.checking import Checker, script
+from tools.fuzz.comparing import Difference
+from tools.fuzz.generator import CONSTRUCTS, generate
+from tools.fuzz.program import Program, rows
+from tools.fuzz.running import MODES, backend, run
+
+
+def _arguments(given: list[str] | None) -> argparse.Namespace:
+    p = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
+    p.add_argument("--seed", type=int, default=0, help="the first seed (a resumed run goes on)")
+    p.add_argument("--programs", type=int, default=200, help="how many programs in all")
+    p.add_argument("--seconds", type=float, default=float("inf"), help="stop after this long")
+    p.add_argument("--modes", default="eager,host,open", help=f"of {', '.join(MODES)}")
+    p.add_argument("--tensorflow", metavar="PYTHON", help="an interpreter that has TensorFlow")
+    p.add_argument(
+        "--resume", type=Path, metavar="FILE", help="keeps what ran, and goes on from it"
+    )
+    p.add_argument("--show", action="store_true", help="print the texts of the programs only")
+    p.add_argument("--least", type=int, default=600, help="runs spent to minimise one difference")
+    return p.parse_args(given)
+
+
+def stable_rows(tf: object) -> list[str]:
+    """The rows that give the same twice: not those that draw from the global generator."""
+    found = []
+    for name in sorted(rows()):
+        if name.startswith("random") or "shuffle" in name or "dropout" in name:
+            continue
+        found.append(name)
+    return found
+
+
+def known_to_tensorflow(checker: Checker, names: list[str]) -> list[str]:
+    """The rows on which both agree when they stand alone."""
+    assert checker.tensorflow is not None
+    found = []
+    theirs = set(checker.tensorflow.rows())
+    for name in names:
+        text = (
+            "F = tf.float64\nVARIABLES = []\n\ndef program(x, m, s, r, n):\n"
+            f"    return [digest(case({name!r}, s), F)]\n"
+        )
+        p = Program(text, 0, order=rows()[name].order)
+        if name in theirs and not run(checker.tf, p, "eager")[0].error and not checker.check(p):
+            found.append(name)
+    return found
+
+
+def main(given: list[str] | None = None) -> int:
+    options = _arguments(given)
+    if options.show:
+        for seed in range(options.seed, options.seed + options.programs):
+            print(generate(seed, sorted(rows())).text)
+        return 0
+    tf = backend()
+    modes = options.modes.split(",")
+    cases = stable_rows(tf)
+    tensorflow = None
+    if options.tensorflow:
+        from tools.fuzz.worker import TensorFlow
+
+        tensorflow = TensorFlow(options.tensorflow)
+        cases = known_to_tensorflow(Checker(tf, ["eager"], tensorflow), cases)
+        print(f"{len(cases)} rows agree with TensorFlow alone", flush=True)
+    checker = Checker(tf, modes, tensorflow)
+    state = coverage.load(options.resume, options.seed)
+    _loop(checker, state, cases, options)
+    print(coverage.report(state, cases, [*CONSTRUCTS, "break", "continue", "excursion"]))
+    return 1 if state.found else 0
+
+
+def _loop(
+    checker: Checker, state: coverage.State, cases: list[str], options: argparse.Namespace
+) -> None:
+    begun = time.monotonic()
+    before = state.seconds
+    kinds = [f["kind"] for f in state.found]
+
+    def count(what: str) -> None:
+        state.mode(what[5:]) if what.startswith("mode ") else state.count(what)
+
+    while state.programs < options.programs and time.monotonic() - begun < options.seconds:
+        program = generate(state.next, cases)
+        found = checker.check(program, count)
+        state.ran(program)
+        for d in found:
+            seen = kinds.count(f"{d.mode} {d.kind}")
+            kinds.append(f"{d.mode} {d.kind}")
+            _tell(checker, state, program, d, options.least if seen < 12 else 0)
+        state.seconds = before + time.monotonic() - begun
+        if options.resume and state.programs % 20 == 0:
+            state.save(options.resume)
+    if options.resume:
+        state.save(options.resume)
+
+
+def _tell(
+    checker: Checker, state: coverage.State, program: Program, d: Difference, most: int
+) -> None:
+    """Prints a difference as a script, minimised unless its like was seen often enough."""
+    shorter = checker.minimise(program, d, most) if most else program
+    text = script(shorter, d) if most else f"seed {program.seed}: {d.mode} {d.kind}"
+    state.found.append({"seed": str(program.seed), "kind": f"{d.mode} {d.kind}", "script": text})
+    print("=" * 80 + "\n" + text, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""One program in several modes: the differences that are left when all is considered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tools.fuzz.comparing import NONSENSE, Difference, difference, expected, unstable
+from tools.fuzz.minimise import minimise
+from tools.fuzz.program import PARAMETERS, Program
+from tools.fuzz.running import MODES, OPEN_MODES, XLA_MODES, Outcome, run
+
+TOLERANCE = 1e-7
+Count = Callable[[str], None]
+
+
+class Checker:
+    """Runs programs in `modes`, the first of which is the standard; `tensorflow` may be a worker."""
+
+    def __init__(self, tf: Any, modes: list[str], tensorflow: Any = None) -> None:
+        self.tf, self.modes, self.tensorflow = tf, modes, tensorflow
+
+    def check(self, program: Program, count: Count = lambda what: None) -> list[Difference]:
+        """The differences of a program; `count` hears what was run, refused and unstable."""
+        want = run(self.tf, program, self.modes[0])
+        if want[0].error:
+            count("raise an error")
+        found = []
+        for mode in self.modes[1:]:
+            if skipped(program, mode):
+                continue
+            count(f"mode {mode}")
+            d = self._against(program, mode, want, count)
+            found += [d] if d and d.kind not in [e.kind for e in found] else []
+        if self.tensorflow is not None and not want[0].message.startswith("random"):
+            count("mode tensorflow")
+            d = self._pair(program, "tensorflow", 0, self.tensorflow.run(program), want[0], count)
+            found += [d] if d else []
+        return found
+
+    def _against(
+        self, program: Program, mode: str, want: list[Outcome], count: Count
+    ) -> Difference | None:
+        got = run(self.tf, program, mode)
+        for which, outcome in enumerate(got):
+            if which >= len(want):
+                want.append(run(self.tf, program, self.modes[0], which)[0])
+            d = self._pair(program, mode, which, want[which], outcome, count)
+            if d:
+                return d
+        return None
+
+    def _pair(
+        self, program: Program, mode: str, which: int, want: Outcome, got: Outcome, count: Count
+    ) -> Difference | None:
+        d = difference(mode, want, got, TOLERANCE)
+        if d is None:
+            return None
+        if expected(program, d):
+            count(f"{mode} {d.kind}")
+            return None
+        if unstable(self.tf, program, which, want, got):
+            count("unstable")
+            return None
+        return d
+
+    def minimise(self, program: Program, d: Difference, most: int = 600) -> Program:
+        """The program cut down to what still shows the difference `d`, of the least order."""
+        alone = Checker(self.tf, [self.modes[0], d.mode], None)
+        if d.mode == "tensorflow":
+            alone = Checker(self.tf, [self.modes[0]], self.tensorflow)
+
+        def fails(p: Program) -> bool:
+            standard = run(self.tf, p, self.modes[0])[0]
+            if standard.error in NONSENSE and standard.error not in d.kind:
+                return False
+            return any(e.kind == d.kind for e in alone.check(p))
+
+        for order in range(program.order):
+            if fails(replace(program, order=order)):
+                program = replace(program, order=order)
+                break
+        text = minimise(program.text, lambda t: fails(program.with_text(t)), most)
+        return program.with_text(text)
+
+
+def skipped(program: Program, mode: str) -> bool:
+    """Whether the mode cannot run the program: rows that need sizes, or have no lowering."""
+    if mode in XLA_MODES and program.needs & {"lowering", "strings", "python"}:
+        return True
+    return mode in OPEN_MODES and "case sizes" in program.needs
+
+
+def script(program: Program, d: Difference) -> str:
+    """A file that shows the difference, run at the root of the repository."""
+    np.set_printoptions(threshold=10_000)
+    given = ", ".join(
+        f"tf.constant({np.asarray(a).tolist()!r}, shape={np.asarray(a).shape}, dtype=tf."
+        f"{np.asarray(a).dtype.name})"
+        for a in program.arguments()
+    )
+    head = "import numpy as np\n\nimport wengert as tf\n"
+    if "case(" in program.text or "digest(" in program.text:
+        head += "from tools.fuzz.program import helpers\n\nglobals().update(helpers(tf))\n"
+    quoted = "\n".join(f"# {line}" for line in d.text[:600].splitlines())
+    options = MODES.get(d.mode, {})
+    extra = ", jit_compile=True" if options.get("jit") else ""
+    if options.get("open"):
+        specs = ("None", "None, None", "", "None, None", "")
+        kinds = zip(specs, PARAMETERS.values(), strict=True)
+        spec = ", ".join(
+            f"tf.TensorSpec([{s}], tf.{'int32' if k == 'i' else 'float64'})" for s, k in kinds
+        )
+        extra += f", input_signature=[{spec}]"
+    engine = f"with tf.engine({options['engine']!r}):\n    " if options.get("engine") else ""
+    return (
+        f"# seed {program.seed}, {d.mode}, gradients of order {program.order}: {d.kind}\n{quoted}\n"
+        f"{head}\n{program.text}\n\ngiven = [{given}]\nprint(program(*given))\n"
+        f"{engine}print(tf.function(program{extra})(*given))\n"
+    )

@@ -1,0 +1,179 @@
+"""Runs the text of a program in a mode and records all that can be compared.
+
+Knows `tf` as an argument only: Wengert here, TensorFlow in the other interpreter.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tools.fuzz.program import PARAMETERS, SHAPES, Program, helpers
+
+MODES: dict[str, dict[str, Any]] = {
+    "eager": {},
+    "host": {"engine": "host"},
+    "around": {"engine": "host", "around": True},
+    "open": {"engine": "host", "open": True},
+    "auto": {"engine": "auto", "calls": 2},
+    "xla": {"jit": True},
+    "xla_open": {"jit": True, "open": True},
+    "graph": {"engine": None},
+}
+OPEN_MODES = [m for m, o in MODES.items() if o.get("open")]
+XLA_MODES = [m for m, o in MODES.items() if o.get("jit")]
+
+
+@dataclass
+class Outcome:
+    """What a run gave: arrays by name (values, gradients, variables), or an error."""
+
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    error: str = ""
+    kinds: tuple[str, ...] = ()
+    message: str = ""
+    exception: BaseException | None = None
+
+
+def load(tf: Any, text: str) -> dict[str, Any]:
+    """The globals of a program's text; its lines are kept where `inspect` finds them."""
+    name = f"<fuzz {abs(hash(text))}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {**helpers(tf), "__name__": "fuzz"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(compile(text, name, "exec"), space)
+    space["__file__"] = name
+    return space
+
+
+def slopes(
+    tf: Any, value: Callable[..., Any], variables: Any, order: int, statics: list[Any]
+) -> Any:
+    """A function of the arguments to (values, first and second gradients)."""
+
+    def flat(found: Any) -> list[Any]:
+        return [tf.convert_to_tensor(y) for y in tf.nest.flatten(found, expand_composites=True)]
+
+    def total(found: list[Any]) -> Any:
+        parts = [tf.reduce_sum(tf.sin(y)) for y in found if y.dtype.is_floating]
+        return tf.add_n([tf.cast(p, tf.float64) for p in parts])
+
+    def whole(*given: Any) -> Any:
+        sources = [*given[:4], *variables]
+        with tf.GradientTape(watch_accessed_variables=order > 1) as outer:
+            for x in given[:4] if order > 1 else ():
+                outer.watch(x)
+            with tf.GradientTape(watch_accessed_variables=order > 0) as tape:
+                for x in given[:4] if order else ():
+                    tape.watch(x)
+                ys = flat(value(*given))
+                out = total(ys) if order else None
+            first = tape.gradient(out, sources, unconnected_gradients="zero") if order else []
+            first = [tf.convert_to_tensor(d) for d in first]
+            second = total(first) if order > 1 else None
+        last = (
+            outer.gradient(second, sources[:4], unconnected_gradients="zero") if order > 1 else []
+        )
+        statics.append([(y.dtype.name, y.shape) for y in ys])
+        return ys, first, [tf.convert_to_tensor(d) for d in last]
+
+    return whole
+
+
+def run(
+    tf: Any, program: Program, mode: str, which: int = 0, order: int | None = None
+) -> list[Outcome]:
+    """The outcome of each call in `mode`; open modes are called with two sets of arguments."""
+    options = MODES[mode]
+    order = program.order if order is None else order
+    seeds = (0, 1) if options.get("open") else (which,)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            space = load(tf, program.text)
+            f, statics = _prepared(tf, space, options, order)
+        except Exception as e:
+            return [_failed(NameError(str(e)))] * len(seeds)
+        found = []
+        for k in seeds:
+            given = [tf.constant(a) for a in program.arguments(k)]
+            for _ in range(options.get("calls", 1)):
+                outcome = _call(tf, f, space, given, statics)
+            found.append(outcome)
+    return found
+
+
+def _prepared(tf: Any, space: dict[str, Any], options: dict[str, Any], order: int) -> Any:
+    statics: list[Any] = []
+    if not options:
+        return slopes(tf, space["program"], space["VARIABLES"], order, statics), statics
+    extra: dict[str, Any] = {}
+    if options.get("jit"):
+        extra["jit_compile"] = True
+    if options.get("open"):
+        kinds = PARAMETERS.values()
+        extra["input_signature"] = [
+            tf.TensorSpec([None] * len(SHAPES[k]), tf.int32 if k == "i" else tf.float64)
+            for k in kinds
+        ]
+    if options.get("around"):
+        value = tf.function(space["program"], **extra)
+        f = slopes(tf, value, space["VARIABLES"], order, statics)
+    else:
+        f = slopes(tf, space["program"], space["VARIABLES"], order, statics)
+        f = tf.function(f, **extra)
+    engine = options.get("engine")
+    scope = (lambda: tf.engine(engine)) if engine else nullcontext
+
+    def called(*given: Any) -> Any:
+        with scope():
+            return f(*given)
+
+    return called, statics
+
+
+def _call(tf: Any, f: Any, space: dict[str, Any], given: list[Any], statics: list[Any]) -> Outcome:
+    if not all(isinstance(v, tf.Variable) for v in space["VARIABLES"]):
+        return _failed(NameError("VARIABLES holds variables"))
+    starts = space.setdefault("STARTS", [v.numpy() for v in space["VARIABLES"]])
+    for v, start in zip(space["VARIABLES"], starts, strict=True):
+        v.assign(start)
+    arrays: dict[str, np.ndarray] = {}
+    try:
+        ys, first, last = f(*given)
+        for name, group in (("value", ys), ("gradient", first), ("second", last)):
+            arrays.update({f"{name} {k}": np.asarray(y) for k, y in enumerate(group)})
+    except Exception as e:
+        return _failed(e)
+    for k, v in enumerate(space["VARIABLES"]):
+        arrays[f"variable {k}"] = v.numpy()
+    for k, (dtype, shape) in enumerate(statics[-1]):
+        real = arrays[f"value {k}"]
+        if not tf.TensorShape(shape).is_compatible_with(real.shape):
+            arrays[f"static shape {k}: {shape}, but really {real.shape}"] = np.zeros(0)
+        if dtype != "string" and dtype != real.dtype.name:
+            arrays[f"static dtype {k}: {dtype}, but really {real.dtype}"] = np.zeros(0)
+    return Outcome(arrays)
+
+
+def _failed(e: BaseException) -> Outcome:
+    kinds = tuple(
+        c.__name__ for c in type(e).__mro__ if c not in (object, BaseException, Exception)
+    )
+    return Outcome(error=type(e).__name__, kinds=kinds, message=str(e), exception=e)
+
+
+def backend() -> Any:
+    """Wengert, on the CPU, without the doctor's warnings."""
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    import wengert
+
+    return wengert
