@@ -212,3 +212,15 @@ def test_where_gives_int64_index_tuples() -> None:
     found = tf.where([[True, False], [True, True]])
     assert found.dtype == tf.int64 and found.numpy().tolist() == [[0, 0], [1, 0], [1, 1]]
     assert tf.where(tf.zeros([0, 2])).shape == (0, 2)
+
+
+@pytest.mark.parametrize("engine", ["host", "xla"])
+def test_a_position_of_the_trace_stands_beside_a_constant_tensor(engine: str) -> None:
+    """What is left of the index after the first position is taken holds a tensor, not a slice."""
+    x, i = tf.constant(np.arange(12.0).reshape(2, 3, 2)), tf.constant(1)
+    for take in (
+        lambda x, i: x[i, tf.constant(2)], lambda x, i: x[tf.constant(1), i],
+        lambda x, i: x[i, ..., tf.constant(0)], lambda x, i: x[:, i, tf.constant(1)],
+    ):  # fmt: skip
+        with tf.engine(engine):
+            np.testing.assert_array_equal(tf.function(take)(x, i), take(x, i))

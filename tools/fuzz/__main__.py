@@ -11,7 +11,7 @@ from tools.fuzz import coverage
 from tools.fuzz.checking import Checker, script
 from tools.fuzz.comparing import Difference
 from tools.fuzz.generator import CONSTRUCTS, generate
-from tools.fuzz.program import Program, rows
+from tools.fuzz.program import Program, repeatable_rows, rows
 from tools.fuzz.running import MODES, backend, run
 
 
@@ -28,16 +28,6 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     p.add_argument("--show", action="store_true", help="print the texts of the programs only")
     p.add_argument("--least", type=int, default=600, help="runs spent to minimise one difference")
     return p.parse_args(given)
-
-
-def stable_rows(tf: object) -> list[str]:
-    """The rows that give the same twice: not those that draw from the global generator."""
-    found = []
-    for name in sorted(rows()):
-        if name.startswith("random") or "shuffle" in name or "dropout" in name:
-            continue
-        found.append(name)
-    return found
 
 
 def known_to_tensorflow(checker: Checker, names: list[str]) -> list[str]:
@@ -60,11 +50,11 @@ def main(given: list[str] | None = None) -> int:
     options = _arguments(given)
     if options.show:
         for seed in range(options.seed, options.seed + options.programs):
-            print(generate(seed, sorted(rows())).text)
+            print(generate(seed, repeatable_rows()).text)
         return 0
     tf = backend()
     modes = options.modes.split(",")
-    cases = stable_rows(tf)
+    cases = repeatable_rows()
     tensorflow = None
     if options.tensorflow:
         from tools.fuzz.worker import TensorFlow

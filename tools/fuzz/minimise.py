@@ -9,6 +9,7 @@ import ast
 import copy
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Any
 
 _SIMPLE = ("s", "x", "m", "r", "n", "1", "tf.constant(2)", "tf.constant(0.5, F)")
 
@@ -158,7 +159,7 @@ def _slots(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
                         yield node, name, k
 
 
-def _get(node: ast.AST, name: str, index: int | None) -> ast.AST:
+def _get(node: ast.AST, name: str, index: int | None) -> Any:
     value = getattr(node, name)
     return value if index is None else value[index]
 

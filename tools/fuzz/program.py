@@ -36,7 +36,7 @@ class Program:
         rng = np.random.default_rng([self.seed, which])
         rows = int(rng.integers(0 if which else 1, 5))
         given = [rng.normal(size=shape) for shape in ([3], [2, 3], [], [rows, 3])]
-        return [*given, np.int32(rng.integers(1, 4))]
+        return [*given, np.array(rng.integers(1, 4), np.int32)]
 
 
 def helpers(tf: Any) -> dict[str, Any]:
@@ -90,3 +90,9 @@ def _rows() -> dict[str, Any]:
 def rows() -> dict[str, Any]:
     """The case table by name."""
     return _rows()
+
+
+def repeatable_rows() -> list[str]:
+    """The rows that answer the same each time: not those that draw random numbers."""
+    words = ("random", "shuffle", "dropout")
+    return sorted(name for name in rows() if not any(w in name for w in words))

@@ -124,7 +124,7 @@ def _traced_getitem(self: Any, index: Any) -> Any:
     for axis, part, k in reversed(taken):
         x = apply(TAKE, x, operand(part), axis=axis)
         del parts[k]
-    if all(p == _Slice(None) or p is Ellipsis for p in parts):
+    if all(p is Ellipsis or (isinstance(p, _Slice) and p == _Slice(None)) for p in parts):
         return x
     return apply(STRIDED_SLICE, x, index=normalise(tuple(parts)))
 
