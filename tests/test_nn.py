@@ -455,3 +455,22 @@ def test_sparse_cross_entropy_of_narrow_and_wide_logits(shape: tuple[int, ...]) 
     want = weights[..., None] * (np.exp(log_p) - hot)
     np.testing.assert_allclose(gradient.numpy(), want, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(tf.nn.softmax(x).numpy(), np.exp(log_p), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64, tf.float32, tf.complex64])
+@pytest.mark.parametrize("traced", [False, True])
+def test_the_average_loss_of_no_example_is_zero(dtype: Any, traced: bool) -> None:
+    x = tf.cast([3, 4], dtype)
+    for f, want in (
+        (lambda x: tf.nn.compute_average_loss(x, global_batch_size=0), 0),
+        (lambda x: tf.nn.compute_average_loss(x[:0]), 0),
+        (lambda x: tf.nn.compute_average_loss(x, global_batch_size=2), 3.5),
+    ):
+        got = (tf.function(f) if traced else f)(x)
+        assert got.dtype == (tf.float64 if dtype.is_integer else dtype)
+        np.testing.assert_array_equal(got, want)
+
+
+def test_a_penalty_of_whole_numbers_is_a_float() -> None:
+    got = tf.nn.scale_regularization_loss([1, 2])
+    assert got.dtype == tf.float64 and got.numpy() == 3

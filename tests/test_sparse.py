@@ -304,3 +304,46 @@ def test_sets_of_strings() -> None:
         tf.sets.union([["a"]], [[1]])
     with pytest.raises(TypeError, match="whole numbers or strings are needed"):
         tf.sets.union([[1.0]], [[1.0]])
+
+
+COUNTED = {
+    "bounds": ({"maxlength": 10}, [1, 2, 2, 0, 0, 1]),
+    "less": ({"maxlength": 2}, [1, 2]),
+    "both": ({"minlength": 8, "maxlength": 7}, [1, 2, 2, 0, 0, 1, 0]),
+    "both, in between": ({"minlength": 2, "maxlength": 9}, [1, 2, 2, 0, 0, 1]),
+    "binary": ({"maxlength": 9, "binary_output": True}, [1, 1, 1, 0, 0, 1]),
+    "weights": ({"maxlength": 9, "weights": True}, [4, 6, 5, 0, 0, 5]),
+    "rows": ({"maxlength": 9, "axis": -1}, [[0, 1, 2, 0, 0, 0], [1, 0, 0, 0, 0, 0], [0] * 6,
+                                            [0, 1, 0, 0, 0, 1]]),
+    "rows of nothing": ({"maxlength": 0, "axis": -1}, np.zeros([4, 0])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("form", ["ragged", "sparse"])
+@pytest.mark.parametrize("traced", [False, True])
+def test_bincount_of_rows_stays_within_its_bounds(name: str, form: str, traced: bool) -> None:
+    options, want = dict(COUNTED[name][0]), COUNTED[name][1]
+    lengths = [3, 1, 0, 2]
+    x = tf.RaggedTensor.from_row_lengths([1, 2, 2, 0, 5, 1], lengths)
+    y = None
+    if options.pop("weights", None):
+        y = tf.RaggedTensor.from_row_lengths([1.0, 2, 3, 4, 5, 5], lengths)
+    if form == "sparse":
+        x, y = x.to_sparse(), None if y is None else y.to_sparse()
+
+    def f(x: Any, y: Any) -> Any:
+        return tf.math.bincount(x, y, **options)
+
+    got = (tf.function(f) if traced else f)(x, y)
+    np.testing.assert_array_equal(got, want)
+    assert got.shape == np.shape(want)
+
+
+def test_bincount_of_empty_rows() -> None:
+    x = tf.RaggedTensor.from_row_lengths(tf.constant([], tf.int32), [0, 0])
+    assert tf.math.bincount(x, maxlength=3).shape == [0]
+    assert tf.math.bincount(x, axis=-1).shape == [2, 0]
+    assert tf.math.bincount(x, axis=-1, minlength=2, maxlength=4).shape == [2, 2]
+    assert tf.sparse.bincount(x, axis=-1).dense_shape.numpy().tolist() == [2, 1]
+    assert tf.sparse.bincount(x, axis=-1, maxlength=0).dense_shape.numpy().tolist() == [2, 0]

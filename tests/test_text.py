@@ -273,3 +273,43 @@ def test_one_string_of_a_tensor() -> None:
     assert tf.gather_nd(x, [[1], [0]], batch_dims=1).numpy().tolist() == [b"b", b"c"]
     assert tf.dynamic_stitch([[0, 2]], [["a", "b"]]).numpy().tolist() == [b"a", b"", b"b"]
     assert tf.vectorized_map(tf.strings.upper, x[0]).numpy().tolist() == [b"A", b"B"]
+
+
+PADDED: dict[str, tuple[Any, dict[str, Any], list[list[bytes]]]] = {
+    "short rows keep the padding asked for": (
+        5, {"pad_values": ("L", "R"), "padding_width": 1},
+        [[b"L a b c R"], [b"L d R"], [], [b"L e f R"]],
+    ),
+    "short rows without padding": (5, {}, [[b"a b c"], [b"d"], [], [b"e f"]]),
+    "only some rows are short": (
+        4, {"pad_values": "P", "padding_width": 1},
+        [[b"P a b c", b"a b c P"], [b"P d P"], [], [b"P e f P"]],
+    ),
+    "wide padding": (
+        [5, 9], {"pad_values": "P", "padding_width": 2},
+        [
+            [b"P P a b c", b"P a b c P", b"a b c P P"], [b"P P d P P"], [],
+            [b"P P e f P", b"P e f P P"],
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PADDED)
+def test_ngrams_of_short_sequences(name: str) -> None:
+    width, options, want = PADDED[name]
+    x = tf.ragged.constant([["a", "b", "c"], ["d"], [], ["e", "f"]])
+
+    def f(x: Any) -> Any:
+        return tf.strings.ngrams(x, width, preserve_short_sequences=True, **options)
+
+    assert f(x).to_list() == tf.function(f)(x).to_list() == want
+
+
+def test_ngrams_of_nothing() -> None:
+    empty = tf.constant([], tf.string)
+    assert tf.strings.ngrams(empty, 2, pad_values="P").shape == [0]
+    rows = tf.RaggedTensor.from_row_lengths(empty, [0, 0])
+    assert tf.strings.ngrams(rows, 2, pad_values="P").to_list() == [[], []]
+    rows = tf.ragged.constant([["a"], []])
+    assert tf.strings.ngrams(rows, 2, pad_values="P").to_list() == [[b"P a", b"a P"], [b"P P"]]

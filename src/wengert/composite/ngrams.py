@@ -26,7 +26,8 @@ def _kernel(
     found: list[bytes] = []
     lengths = []
     for a, b in zip(splits[:-1].tolist(), splits[1:].tolist(), strict=True):
-        row = _of_row(x[a:b].tolist(), widths, mark, pads, most, short)
+        # TensorFlow pads empty rows, but not where no row has a word.
+        row = _of_row(x[a:b].tolist(), widths, mark, pads, most, short) if x.size else []
         found += row
         lengths.append(len(row))
     flat = np.empty(len(found), object)
@@ -43,7 +44,8 @@ def _of_row(
         padded = words if pads is None else [pads[0]] * room + words + [pads[1]] * room
         found += [mark.join(padded[i : i + width]) for i in range(len(padded) - width + 1)]
     if short and not found and words:
-        found = [mark.join(words)]
+        # Without a `padding_width` a padded row is never too short.
+        found = [mark.join(words if pads is None else [pads[0]] * most + words + [pads[1]] * most)]
     return found
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from wengert.composite.sparse_order import tuples
 from wengert.composite.sparse_tensor import SparseTensor
@@ -14,7 +17,7 @@ from wengert.core.tensor import Value
 from wengert.ops import create
 from wengert.ops.arithmetic import add
 from wengert.ops.cast import cast
-from wengert.ops.compare import equal, less
+from wengert.ops.compare import less
 from wengert.ops.dims import expand_dims
 from wengert.ops.dims import rank as rank_of
 from wengert.ops.dims import shape as shape_of
@@ -22,10 +25,10 @@ from wengert.ops.gather import gather
 from wengert.ops.histogram import as_counted
 from wengert.ops.indexing import boolean_mask
 from wengert.ops.joining import concat, stack
-from wengert.ops.reduce import reduce_all, reduce_max
+from wengert.ops.reduce import reduce_max
 from wengert.ops.scatter import scatter_nd
 from wengert.ops.segment import segment_sum
-from wengert.ops.select import maximum
+from wengert.ops.select import maximum, minimum
 from wengert.ops.shaping import reshape
 from wengert.ops.sorting import argsort
 from wengert.ops.unique import unique
@@ -45,6 +48,18 @@ def bincount(
     With `axis=0` everything counts together, with `axis=-1` each row by itself. Numbers from
     `maxlength` on are passed over; `weights` are summed instead of ones.
     """
+    return _counted(values, weights, axis, minlength, maxlength, binary_output, _extent)
+
+
+def _counted(
+    values: Any,
+    weights: Any,
+    axis: Any,
+    minlength: Any,
+    maxlength: Any,
+    binary_output: bool,
+    extent: Callable[[Any, Any, Any], Any],
+) -> SparseTensor:
     if axis not in (None, 0, -1):
         raise at_site(ValueError(f"bincount: `axis` must be 0 or -1; got {axis}."))
     if weights is not None and binary_output:
@@ -54,7 +69,7 @@ def bincount(
         raise invalid_dtype("bincount", "`values` must be int32 or int64", numbers)
     amounts = create.ones_like(numbers) if weights is None else _weights(values, weights)
     numbers = cast(demand("bincount", _check_numbers, _bad_numbers, numbers), dtypes.int64)
-    size = _extent(numbers, minlength, maxlength)
+    size = extent(numbers, minlength, maxlength)
     keep = less(numbers, size)
     places = boolean_mask(add(rows * size, numbers), keep)
     order = argsort(places, stable=True)
@@ -65,7 +80,8 @@ def bincount(
     if lines is None:
         return SparseTensor(expand_dims(distinct.y, 1), sums, expand_dims(size, 0))
     shape = stack([cast(lines, dtypes.int64), size])
-    indices = tuples("bincount", distinct.y, shape)
+    # Where there are no columns there are no places either, and nothing to divide.
+    indices = tuples("bincount", distinct.y, maximum(shape, 1))
     if isinstance(values, Value) and values.shape.rank is None:
         first = maximum(2 - rank_of(values), 0)  # a vector is one row, and has no number for it
         indices, shape = indices[:, first:], shape[first:]
@@ -82,9 +98,19 @@ def _bad_numbers(numbers: Any) -> tuple[Any, ...]:
 
 
 def _extent(numbers: Any, minlength: Any, maxlength: Any) -> Any:
-    """One more than the largest number, within the bounds."""
+    """`maxlength`, or one more than the largest number; `minlength` and 1 at least."""
     if maxlength is not None:
         return cast(operand(maxlength), dtypes.int64)
+    return maximum(_wanted(numbers, minlength), 1)
+
+
+def _dense_extent(numbers: Any, minlength: Any, maxlength: Any) -> Any:
+    """One more than the largest number, within the bounds."""
+    found = _wanted(numbers, minlength)
+    return found if maxlength is None else minimum(found, cast(operand(maxlength), dtypes.int64))
+
+
+def _wanted(numbers: Any, minlength: Any) -> Any:
     least = operand(0 if minlength is None else minlength)
     zero = create.zeros([1], dtypes.int64)
     largest = reduce_max(concat([zero, numbers + 1], 0))
@@ -116,12 +142,19 @@ def _parts(values: Any, by_row: bool) -> tuple[Any, Any, Any]:
     return rows, numbers, lines
 
 
+def _same_places(name: str, weights: Any, places: Any, own: Any) -> None:
+    if not np.array_equal(places, own):
+        raise invalid(name, "`weights` must have the places of `values`")
+
+
+def _other_places(weights: Any, places: Any, own: Any) -> tuple[Any, ...]:
+    return (True,) if places.shape != own.shape else (places != own,)
+
+
 def _weights(values: Any, weights: Any) -> Any:
     if isinstance(values, SparseTensor):
-        same = values.indices.shape.is_compatible_with(weights.indices.shape)
-        if not same or not reduce_all(equal(values.indices, weights.indices)):
-            raise invalid("bincount", "`weights` must have the places of `values`")
-        return weights.values
+        same = _same_places, _other_places
+        return demand("bincount", *same, weights.values, values.indices, weights.indices)
     if hasattr(weights, "flat_values"):
         return weights.flat_values
     return reshape(to_tensor(weights), [-1])
@@ -142,6 +175,7 @@ def count(
         arr = SparseTensor(arr.indices, as_counted(arr.values), arr.dense_shape)
     else:
         arr = arr.with_flat_values(as_counted(arr.flat_values))
-    found = bincount(arr, weights, axis, minlength, maxlength, binary_output)
+    bounds = minlength, maxlength
+    found = _counted(arr, weights, axis, *bounds, binary_output, _dense_extent)
     amounts = found.values if weights is not None else cast(found.values, dtype)
     return scatter_nd(found.indices, amounts, found.dense_shape)

@@ -19,7 +19,16 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.context import get_state
 from wengert.core.distant import SEEN, place
-from wengert.core.errors import InvalidArgumentError, InvalidTypeError, at_site, invalid_dtype, say
+from wengert.core.errors import (
+    InvalidArgumentError,
+    InvalidTypeError,
+    at_site,
+    exhausted,
+    finds_no_room,
+    invalid_dtype,
+    lower_first,
+    say,
+)
 from wengert.core.observers import observed
 from wengert.core.op import Op, Spec
 from wengert.core.sites import find
@@ -275,11 +284,7 @@ def explain_failure(
             at_site(found, site)
         return found
     kind = InvalidTypeError if isinstance(error, TypeError) else InvalidArgumentError
-    text = say(op.name, _lower_first(error), *specs)
+    if finds_no_room(error):
+        return exhausted(op.name, error, *specs, site=site)
+    text = say(op.name, lower_first(error), *specs)
     return at_site(kind(None, None, text), site)
-
-
-def _lower_first(error: Exception) -> str:
-    """NumPy's own words, fit to stand behind the name of the operation."""
-    text = str(error).rstrip(".") or type(error).__name__
-    return text[0].lower() + text[1:]

@@ -185,6 +185,29 @@ def invalid_dtype(name: str, rule: str, *got: Any, help: str = "") -> OpError:
     return invalid(name, rule, *got, help=help, kind=InvalidTypeError)
 
 
+def lower_first(error: Exception) -> str:
+    """NumPy's own words, fit to stand behind the name of an operation."""
+    text = str(error).rstrip(".") or type(error).__name__
+    return text[0].lower() + text[1:]
+
+
+_TOO_LARGE = ("array is too big", "iterator is too large")
+
+
+def finds_no_room(error: Exception) -> bool:
+    """Whether NumPy found no memory for an array, or cannot count its bytes."""
+    return isinstance(error, MemoryError) or lower_first(error).startswith(_TOO_LARGE)
+
+
+def exhausted(name: str, error: Exception, *got: Any, site: Any = None) -> Any:
+    """The error of what found no memory, for NumPy's `MemoryError`, which says how much."""
+    if isinstance(error, ResourceExhaustedError):
+        return error
+    help = "Make it smaller, or work on parts of it."
+    text = say(name, lower_first(error), *got, help=help)
+    return at_site(ResourceExhaustedError(None, None, text), site)
+
+
 def at_site(error: Any, site: Any = None) -> Any:
     """Adds the user's line to an error as a note: that of `site`, or of the caller."""
     where = sites.locate(sites.caller() if site is None else site)

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, describe, exhausted
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite
 
@@ -91,7 +91,10 @@ class Value:
     def numpy(self) -> Any:
         """The value as a NumPy array of its own, or a NumPy scalar for rank 0."""
         array = self._array
-        return array.copy() if array.ndim else array[()]
+        try:
+            return array.copy() if array.ndim else array[()]
+        except MemoryError as error:  # of a broadcast tensor, which takes no memory itself
+            raise exhausted("numpy", error) from None
 
     def ref(self) -> Reference:
         """A hashable handle, since tensors compare element by element."""
@@ -101,7 +104,10 @@ class Value:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy or (dtype is not None and np.dtype(dtype) != self._array.dtype):
-            return np.array(self._array, dtype)
+            try:
+                return np.array(self._array, dtype)
+            except MemoryError as error:
+                raise exhausted("numpy", error) from None
         view = self._array.view()
         view.flags.writeable = False
         return view

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.core import nest
 from wengert.core.apply import wrap
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, exhausted, invalid
 from wengert.core.shapes import brief
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
@@ -55,7 +55,10 @@ def stack_arrays(arrays: list[np.ndarray], component: int = 0) -> np.ndarray:
         if a.shape != shape or a.dtype != dtype:
             raise _uneven(first, a, i, component)
     if shape:
-        return np.concatenate(arrays).reshape((len(arrays), *shape))
+        try:
+            return np.concatenate(arrays).reshape((len(arrays), *shape))
+        except MemoryError as error:
+            raise exhausted("batch", error) from None
     out = np.empty(len(arrays), dtype)
     out[:] = [a[()] for a in arrays]
     return out

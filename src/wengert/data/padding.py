@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.convert import to_tensor
-from wengert.core.errors import DataLossError, at_site, describe, invalid
+from wengert.core.errors import DataLossError, at_site, describe, exhausted, invalid
 from wengert.core.shapes import TensorShape, as_shape, brief
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor, Value
@@ -92,7 +92,10 @@ def _pad(values: Any, target: tuple[int | None, ...], filling: np.ndarray, site:
         max(a.shape[axis] for a in arrays) if size is None else size
         for axis, size in enumerate(target)
     ]
-    out = np.empty((len(arrays), *sizes), arrays[0].dtype)
+    try:
+        out = np.empty((len(arrays), *sizes), arrays[0].dtype)
+    except MemoryError as error:
+        raise exhausted(_NAME, error, site=site) from None
     out[...] = filling
     for row, a in zip(out, arrays, strict=True) if sizes else ():
         if any(have > room for have, room in zip(a.shape, sizes, strict=True)):

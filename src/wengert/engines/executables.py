@@ -17,6 +17,7 @@ from wengert.core.lazy import jax
 from wengert.core.lowering import NotSupported, gathering
 from wengert.core.observers import OBSERVERS, observed
 from wengert.engines import devices, fixing
+from wengert.engines.exhaustion import Largest, needed
 from wengert.engines.keeping import Keeper, anywhere, either
 from wengert.engines.lower import Lowering, lower_graph
 from wengert.graph.fingerprint import fingerprint
@@ -50,6 +51,8 @@ class Executable:
         self.flagged = False
         self.errors: list[BaseException] = []
         self.wants: list[tuple[int, int]] = []
+        self.largest = Largest()
+        self.asks = 0
         self.growing = threading.Lock()
         self.compile()
 
@@ -69,15 +72,25 @@ class Executable:
         return self._launch(arrays, run)
 
     def _launch(self, arrays: list[Any], run: Any) -> Any:
-        return self.passed(*arrays, run=run)
+        try:
+            return self.passed(*arrays, run=run)
+        except RuntimeError as error:
+            self.explain(error)
+            raise
+
+    def explain(self, error: BaseException) -> None:
+        """Raises an error of our own for one of XLA that says that memory ran out."""
+        self.largest.explain(error)
 
     def direct(self) -> Callable[..., Any]:
         """The same as `passed` with less around it, of a settled one (others compile again)."""
-        return self.passed if self.wide or self.extra else self.run
+        return self.passed if self.wide or self.extra or self.asks else self.run
 
     def passed(self, *arrays: Any, run: Any = None) -> Any:
         """Runs on arrays that are in NumPy's memory or where the executable runs."""
         run = self.run if run is None else run
+        if self.asks:
+            self.largest.ask(self.asks)
         if self.wide:
             with jax.enable_x64(True):
                 return run(*arrays, *self.extra)
@@ -125,6 +138,7 @@ class Executable:
 
         def program(*given: Any) -> Any:
             low = Lowering(self.room, None, self.errors)
+            self.largest = low.largest
             lifted = graph.copy()
             lifted.cache["optimised"] = lifted
             lifted.constants = {v: c for v, c in graph.constants.items() if v not in hoisted}
@@ -154,10 +168,13 @@ class Executable:
                 notes[:] = [n for n in notes if "JAX_TRACEBACK_FILTERING" not in n]
                 why = _unsupported(error)
                 if why is None:
+                    self.largest.explain(error)
                     raise
                 raise NotSupported(why) from error
             self.extra = jax.device_put(extra, self.place)  # once, and in 64-bit mode
         # All at once: other threads may be running the program that was here.
+        # XLA takes the buffers of variables before it asks for memory, and keeps them if it fails.
+        self.asks = needed(run) if self.donate and self.place is None else 0
         self.program = run, flagged[-1], wants
         self.run, self.flagged, self.wants = self.program
         release_memory()

@@ -18,6 +18,7 @@ from wengert.core.lowering import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import size
 from wengert.engines import fixing
+from wengert.engines.exhaustion import Largest
 from wengert.engines.host import known
 from wengert.engines.keeping import Keeper
 from wengert.engines.repeated import named_once, read_often
@@ -37,7 +38,8 @@ class Lowering:
     """One lowering under way: the room for stacks of unknown length, by loop.
 
     `wanted` gathers (number of rows wanted, loop, room that there is); `follow` hears of each
-    node when it is lowered; `errors` is where Python that the program calls puts its own.
+    node when it is lowered; `errors` is where Python that the program calls puts its own;
+    `largest` knows the largest result, should memory run out.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Lowering:
         self.errors: list[BaseException] = [] if errors is None else errors
         self.wanted: list[tuple[Any, int, int]] = []
         self.keeper: Keeper | None = None
+        self.largest = Largest()
 
 
 def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
@@ -66,6 +69,7 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
             given = named_once(node, given, often)
         try:
             results = _lower_node(graph, node, given, env, low)
+            low.largest.see(node, results)
         except Exception as error:
             if isinstance(error, NotFixed):
                 fixing.note_sources(error, graph, node, env)

@@ -143,7 +143,11 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
     def simple(leaves: list[Any]) -> Any:
         if forced[0] == "host" or FORKED[0]:
             return None
-        results = direct(*[x._array for x in leaves], *fixed)
+        try:
+            results = direct(*[x._array for x in leaves], *fixed)
+        except RuntimeError as error:
+            compiled.explain(error)
+            raise
         if flagged and xla.truth(results[-1]):
             return None
         return results if len(results) == count else results[:count]
@@ -173,11 +177,12 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
                     v._host, v._device = None, TAKEN
                 results = direct(*arrays, *fixed, *given)
                 failed = flagged and xla.truth(results[-1])
-            except BaseException:
+            except BaseException as error:
                 give_back(given, before)
                 if results is not None:  # a second interrupt, when the memory is used already
                     for v, new in zip(writes, results[count:ends], strict=True):
                         v._host, v._device = None, new
+                compiled.explain(error)
                 raise
             news = results[count:ends]
             if failed:
@@ -225,7 +230,11 @@ def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
             for v in writes:
                 v._host, v._device = None, TAKEN
             here = devices.moved([devices.given(x) for x in leaves], place)
-            results = direct(*here, *fixed, *given)
+            try:
+                results = direct(*here, *fixed, *given)
+            except RuntimeError as error:
+                compiled.explain(error)
+                raise
             failed = compiled.flagged and _fetch(results, count)
             for (v, old, old_device), new, restored in zip(
                 before, results[count : count + len(writes)], kept, strict=True

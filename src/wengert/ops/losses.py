@@ -242,7 +242,7 @@ def l2_loss(t: Any, name: Any = None) -> Any:
 def compute_average_loss(
     per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Any:
-    """The sum of the losses of examples, divided by how many there are in all."""
+    """The sum of the losses of examples, divided by how many there are in all; 0 for none."""
     loss = operand(per_example_loss)
     if sample_weight is not None:
         weight = cast(operand(sample_weight), loss.dtype)
@@ -251,8 +251,7 @@ def compute_average_loss(
         loss = loss * weight
     need_rank("compute_average_loss", loss, 1)
     count = shape(loss)[0] if global_batch_size is None else _batch_size(global_batch_size)
-    total, share = reduce_sum(loss), cast(count, loss.dtype)
-    return divide_no_nan(total, share) if loss.dtype.is_floating else total / share
+    return divide_no_nan(reduce_sum(loss), cast(count, loss.dtype))
 
 
 def _batch_size(value: Any) -> Any:
@@ -270,4 +269,5 @@ def _batch_size(value: Any) -> Any:
 
 def scale_regularization_loss(regularization_loss: Any) -> Any:
     """The sum of penalties; there is one replica, among which they are divided."""
-    return reduce_sum(operand(regularization_loss))
+    total = reduce_sum(operand(regularization_loss))
+    return total / 1 if total.dtype.is_integer else total

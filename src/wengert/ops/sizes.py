@@ -16,7 +16,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, known_unequal, negative
 from wengert.core.dtypes import DType
-from wengert.core.errors import ResourceExhaustedError, at_site, describe, invalid
+from wengert.core.errors import at_site, describe, exhausted, finds_no_room, invalid, lower_first
 from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
@@ -59,15 +59,10 @@ def made(name: str, make: Callable[..., np.ndarray], *args: Any) -> np.ndarray:
     """The array `make(*args)`; where there is no room for it, an error of the operation `name`."""
     try:
         return make(*args)
-    except MemoryError as error:
-        raise invalid(name, _words(error), kind=ResourceExhaustedError) from None
-    except (OverflowError, ValueError) as error:  # a size that no array can have
-        raise invalid(name, _words(error)) from None
-
-
-def _words(error: Exception) -> str:
-    text = str(error).rstrip(".")
-    return text[:1].lower() + text[1:]
+    except (MemoryError, OverflowError, ValueError) as error:
+        if finds_no_room(error):
+            raise exhausted(name, error) from None
+        raise invalid(name, lower_first(error)) from None
 
 
 def listed(name: str, what: str, value: Any) -> list[Any]:
