@@ -29,6 +29,9 @@ class Listener:
         """Whether it wants to hear of what is done to these values inside a call."""
         return False
 
+    def lost(self, sources: tuple[int, ...], constant: Any, site: Any) -> None:
+        """Hears of a constant whose value NumPy made, at `site`, of the tensors with these ids."""
+
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
         """Hears of an operation that was run, or added to the graph."""
 

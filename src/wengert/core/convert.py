@@ -70,7 +70,8 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
         return operand(Hooks.densify(value), dtype, hint)
     convert = getattr(value, "__tf_tensor__", None)
     if convert is not None:
-        return convert(dtype=dtype or None)
+        adopt = getattr(value, "_as_operand", None)  # of an array with a link: it takes a hint
+        return convert(dtype=dtype or None) if adopt is None else adopt(dtype, hint)
     if CONVERSIONS:
         found = _by_program(value, dtype)
         if found is not NotImplemented:

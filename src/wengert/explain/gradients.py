@@ -14,6 +14,7 @@ from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.explain import clock, paths, source
 from wengert.explain.causes import WHEN, Telling
+from wengert.explain.places import written
 from wengert.explain.record import Explanation
 from wengert.explain.within import cut_inside
 from wengert.tape import history
@@ -163,7 +164,8 @@ class Case(Telling):
         if edge.block == "thread":
             return self._thread(step.site, word, certain=True, **rest)
         if edge.block in ("left", "assign", "frozen"):
-            return self._carried(edge.block, step.site, step.name, certain=True, **rest)
+            text = step.name or written(step.site)
+            return self._carried(edge.block, step.site, text, certain=True, **rest)
         return self._cut(step, **rest)
 
     def _silent_rule(self, trail: paths.Trail) -> list[Explanation]:

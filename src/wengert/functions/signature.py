@@ -132,7 +132,8 @@ def _on_device(value: Any, leaves: list[Any]) -> Any:
 
 
 def _array(value: Any, leaves: list[Any]) -> Any:
-    return encode(wrap(to_array(value)), leaves)
+    link = getattr(value, "_as_operand", None)  # of an array that NumPy made of tensors
+    return encode(wrap(to_array(value)) if link is None else link(None, None), leaves)
 
 
 def _spec(value: Any, leaves: list[Any]) -> Any:

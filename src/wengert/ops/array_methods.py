@@ -1,8 +1,8 @@
-"""NumPy's array methods on tensors, so that what a NumPy function returns can be used as an array.
+"""NumPy's array methods on tensors, and on the arrays that NumPy functions of tensors give.
 
-`np.argmax(logits, 1)` is a tensor here, and programs go on with `.astype(int)` or `.mean()`. Where
-there is an operation of that meaning it is used, so tapes see it. What other libraries' tensors
-have, or only variables, and these have not, is refused with what to write.
+`x.mean()` is `np.mean(x)`: an array or a NumPy scalar, which leads back to a tensor where a tape
+follows, and a tensor in a trace. What other libraries' tensors have, or only variables, and these
+have not, is refused with what to write.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core.context import executing_eagerly
 from wengert.core.errors import at_site
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
-from wengert.ops.declare import is_dynamic
+from wengert.ops.numpy_arrays import Linked, LinkedArray, answer, plain, written
 
 _SAME_AS_FUNCTION = frozenset(
     [
@@ -44,15 +45,27 @@ _SAME_AS_FUNCTION = frozenset(
 )
 
 
-def _astype(self: Any, dtype: Any, copy: bool = True) -> Any:
+def _astype(self: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     from wengert.core import dtypes
     from wengert.ops.cast import cast
 
-    return cast(self, dtypes.int64 if dtype is int else dtypes.float64 if dtype is float else dtype)
+    wanted = dtypes.int64 if dtype is int else dtypes.float64 if dtype is float else dtype
+
+    def ours(x: Any) -> Any:
+        return cast(x, wanted)
+
+    if not executing_eagerly():
+        return ours(self)
+    kind = dtype.as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype
+    return answer(_array(self).astype(kind, *args, **kwargs), ours, (self,), {})
 
 
-def _reshape(self: Any, *shape: Any) -> Any:
-    return np.reshape(self, shape[0] if len(shape) == 1 else shape)
+def _array(self: Any) -> Any:
+    return plain(self) if isinstance(self, Linked) else self.__array__()
+
+
+def _reshape(self: Any, *shape: Any, **kwargs: Any) -> Any:
+    return np.reshape(self, shape[0] if len(shape) == 1 else shape, **kwargs)
 
 
 def _transpose(self: Any, *axes: Any) -> Any:
@@ -61,22 +74,30 @@ def _transpose(self: Any, *axes: Any) -> Any:
     return np.transpose(self, axes[0] if len(axes) == 1 else axes)
 
 
+def _flatten(self: Any, *order: Any) -> Any:
+    flat = np.ravel(self, *order)
+    return np.copy(flat) if executing_eagerly() else flat
+
+
 _METHODS: dict[str, Callable[..., Any]] = {
     "astype": _astype,
     "reshape": _reshape,
     "transpose": _transpose,
-    "flatten": lambda self: np.ravel(self),
+    "flatten": _flatten,
     "conj": lambda self: np.conjugate(self),
-    "copy": lambda self: np.copy(self) if is_dynamic(self) else self.numpy(),
+    "copy": lambda self, *order: np.copy(self, *order),
+}
+_VALUES: dict[str, Callable[..., Any]] = {
     "tolist": lambda self: self._array.tolist(),
     "item": lambda self, *index: self._array.item(*index),
 }
-_PROPERTIES: dict[str, Callable[[Any], Any]] = {
-    "T": lambda self: np.transpose(self),
+_SIZES: dict[str, Callable[[Any], Any]] = {
     "size": lambda self: self._array.size,
     "nbytes": lambda self: self._array.nbytes,
     "itemsize": lambda self: self._array.dtype.itemsize,
 }
+# Methods of arrays that write to them.
+_WRITERS = ("byteswap", "fill", "partition", "put", "resize", "setfield", "sort")
 
 
 _NEVER_CHANGE = (
@@ -121,13 +142,43 @@ def _same_as(name: str) -> Callable[..., Any]:
     return method
 
 
+def _writer(name: str) -> Callable[..., Any]:
+    """A method that writes to the array, which ends its link."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        written(self)
+        return getattr(np.ndarray, name)(self, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def _part(name: str) -> property:
+    """`real` or `imag` of an array with a link."""
+
+    def write(self: Any, value: Any) -> None:
+        written(self)
+        setattr(plain(self), name, value)
+
+    return property(lambda self: getattr(np, name)(self), write)
+
+
 # Attributes of the class, not found by a `__getattr__`: if a class has that, Python reads every
 # attribute of its objects three times more slowly.
-for _name in _SAME_AS_FUNCTION:
-    setattr(Tensor, _name, _same_as(_name))
-for _name, _function in _METHODS.items():
+for _kind in (Tensor, Linked):
+    for _name in _SAME_AS_FUNCTION:
+        setattr(_kind, _name, _same_as(_name))
+    for _name, _function in _METHODS.items():
+        setattr(_kind, _name, _function)
+    _kind.T = property(lambda self: np.transpose(self))  # type: ignore[union-attr]  # as the others
+Linked.conjugate = _METHODS["conj"]  # type: ignore[attr-defined]  # as the others
+for _name in _WRITERS:
+    setattr(LinkedArray, _name, _writer(_name))
+for _name in ("real", "imag"):
+    setattr(LinkedArray, _name, _part(_name))
+for _name, _function in _VALUES.items():
     setattr(Tensor, _name, _function)
-for _name, _function in _PROPERTIES.items():
+for _name, _function in _SIZES.items():
     setattr(Tensor, _name, property(_function))
 for _name, _help in _ABSENT.items():
     setattr(Tensor, _name, _Absent("Tensor", _name, _help))

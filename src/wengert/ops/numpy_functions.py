@@ -1,7 +1,7 @@
 """NumPy's array functions in our operations, with NumPy's argument names and dtype rules.
 
 Only what an operation can answer is in the signatures here; a call with more (`out=`, `where=`,
-...) does not bind, and `numpy_protocols` runs it in NumPy instead.
+...) does not bind, and `numpy_protocols` leaves it to NumPy alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wengert.ops.cast import cast
 from wengert.ops.joining import concat, stack
 from wengert.ops.joining import split as _split
 from wengert.ops.matmul import matmul as _matmul
-from wengert.ops.shaping import broadcast_to, reshape, transpose
+from wengert.ops.shaping import broadcast_to, identity, reshape, transpose
 
 
 def rank(x: Any) -> int:
@@ -321,6 +321,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.real: lambda val: complex.real(val),
     np.imag: lambda val: complex.imag(val),
     np.angle: lambda z: complex.angle(z),
+    np.copy: lambda a: identity(a),
     np.shape: lambda a: sizes(a),
     np.ndim: lambda a: rank(a),
 }

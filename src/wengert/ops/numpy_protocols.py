@@ -1,8 +1,9 @@
-"""NumPy's functions on tensors: what has an operation of ours goes there, so that tapes see it.
+"""NumPy's functions on tensors: arrays, as in TensorFlow, with a link to tensors where a tape follows.
 
-`np.sin(tensor)` is `tf.sin`, `array + tensor` is our reflected operator, `np.sum(tensor)` is
-`tf.reduce_sum`. What has no counterpart, or arguments that ours does not take (`out=`, ...), runs
-in NumPy on the arrays of eager tensors; a tensor without a value yet refuses, with a remedy.
+Eagerly NumPy computes `np.sin(tensor)` from the tensor's array. Where a tape follows the tensor,
+`tf.sin` runs as well, and the result is an array that leads back to it (`numpy_arrays`). In a trace
+there is no array, so `np.sin(tensor)` is `tf.sin`; what has no counterpart is refused, with a remedy.
+`array + tensor` is the tensor's reflected operator everywhere.
 """
 
 from __future__ import annotations
@@ -20,6 +21,15 @@ from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.ops import arithmetic, compare, complex, division, logical, power, select, unary
 from wengert.ops import trigonometric as trig
+from wengert.ops.numpy_arrays import (
+    Linked,
+    LinkedScalar,
+    answer,
+    as_tensors,
+    plain,
+    values_of,
+    written,
+)
 
 
 def _matmul(x: Any, y: Any) -> Any:
@@ -103,7 +113,7 @@ UFUNCS: dict[Any, Callable[..., Any]] = {
     np.hypot: lambda x, y: power.sqrt(x * x + y * y),
     np.logaddexp: lambda x, y: x + unary.softplus(y - x),
 }
-# `array + tensor` arrives as a ufunc too, and an operator that we refuse must stay refused.
+# `array + tensor` of a trace arrives as a ufunc too, and what an operator refuses stays refused.
 _OPERATORS = frozenset(
     (np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder, np.power,
      np.matmul, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
@@ -115,8 +125,9 @@ _TRUTHS = frozenset(
 )
 
 
-def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-    """Answers a NumPy ufunc of which some argument is a tensor."""
+def _traced_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    """Answers a NumPy ufunc of which some argument is a tensor, in a trace."""
+    inputs = as_tensors(inputs)
     ours = UFUNCS.get(ufunc)
     if ours is None or method != "__call__" or options:
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
@@ -129,52 +140,99 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: An
         return _in_numpy(ufunc, ufunc.__name__, inputs, options)
 
 
+class _InTraces:
+    """`__array_ufunc__` of tensors, which exists in a trace alone.
+
+    NumPy looks it up on the class. Where it is missing, NumPy converts tensors by `__array__`, hands
+    the result to `__array_wrap__`, and leaves `array + tensor` to the tensor for its
+    `__array_priority__`; with it `array + tensor` could not be told from `np.add(array, tensor)`.
+    """
+
+    def __get__(self, holder: Any, kind: Any = None) -> Any:
+        if executing_eagerly():
+            raise AttributeError("__array_ufunc__")
+        return _traced_ufunc
+
+
+def _array_wrap(self: Any, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    """What a ufunc of an eager tensor gives: NumPy's result, which NumPy hands over here."""
+    result = array[()] if return_scalar else array
+    if context is None:
+        return answer(result, None, (self,), {})
+    ufunc, args, _ = context
+    ours = UFUNCS.get(ufunc) if ufunc.nout == 1 else None
+    return answer(result, ours, args[: ufunc.nin], {})
+
+
+def _linked_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    """Answers a NumPy ufunc of which some argument is an array with a link."""
+    if not executing_eagerly() and any(isinstance(x, Value) for x in inputs):
+        return _traced_ufunc(self, ufunc, method, *inputs, **options)
+    outs = options.get("out", ())
+    for array in (*outs, *inputs[: method == "at"]):
+        written(array)
+    result = _in_numpy(getattr(ufunc, method), ufunc.__name__, inputs, options)
+    if outs:
+        return _returned(result, outs)
+    ours = UFUNCS.get(ufunc) if method == "__call__" and not options else None
+    return answer(result, ours, inputs, options)
+
+
+def _returned(result: Any, outs: tuple[Any, ...]) -> Any:
+    """The arrays that were written to, as they were given."""
+    if not isinstance(result, tuple):
+        return outs[0]
+    return tuple([r if o is None else o for r, o in zip(result, outs, strict=True)])
+
+
 def _differentiable(values: Any) -> bool:
     return any(isinstance(x, Value) and x.dtype.is_differentiable for x in values)
 
 
-# Functions whose results are whole numbers or truths, whatever they are given.
-_PLACES = frozenset({np.all, np.any, np.argmax, np.argmin, np.argsort, np.count_nonzero})
-
-
-def _has_differentiable(*values: Any) -> bool:
-    """Whether a tape could follow one of the tensors in nested arguments."""
-    for value in values:
-        if isinstance(value, Value):
-            if value.dtype.is_differentiable:
-                return True
-        elif isinstance(value, dict):
-            if _has_differentiable(*value.values()):
-                return True
-        elif isinstance(value, list | tuple) and _has_differentiable(*value):
-            return True
-    return False
+# Functions that write to their first argument.
+_WRITERS = frozenset({np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis})
+# Functions whose results have nothing of the values of their arguments.
+_BLANKS = frozenset({np.zeros_like, np.ones_like, np.empty_like, np.full_like})
 
 
 def _array_function(self: Any, function: Any, types: Any, args: Any, options: Any) -> Any:
     """Answers a NumPy function (`np.sum`, ...) of which some argument is a tensor."""
-    from wengert.ops.numpy_functions import FUNCTIONS
+    where = function.__module__.partition(".")[2]
+    name = f"{where}.{function.__name__}" if where else function.__name__
+    if not executing_eagerly() and any(isinstance(x, Value) for x in values_of([args, options])):
+        return _traced_function(function, name, as_tensors(args), as_tensors(options))
+    out = options.get("out")
+    first = args[0] if args else next(iter(options.values()))
+    for array in (out, first if function in _WRITERS else None):
+        written(array)
+    result = _in_numpy(function, name, args, options)
+    if out is not None:
+        return _returned(result, out if isinstance(out, tuple) else (out,))
+    if function in _BLANKS:
+        return result
+    ours = _functions().get(function)
+    if ours is not None and not _takes(ours, args, options):
+        ours = None
+    return answer(result, ours, args, options)
 
-    ours = FUNCTIONS.get(function) or _traced(function)
-    if executing_eagerly() and (function in _PLACES or not _has_differentiable(args, options)):
-        ours = None  # no tape would follow it, so it is NumPy's own, as in TensorFlow
+
+def _traced_function(function: Any, name: str, args: Any, options: Any) -> Any:
+    from wengert.ops.numpy_traced import TRACED
+
+    ours = _functions().get(function) or TRACED.get(function)
     if ours is not None and _takes(ours, args, options):
         try:
             return ours(*args, **options)
         except InvalidTypeError:
             if _differentiable(args):
                 raise
-    where = function.__module__.partition(".")[2]
-    name = f"{where}.{function.__name__}" if where else function.__name__
     return _in_numpy(function, name, args, options)
 
 
-def _traced(function: Any) -> Any:
-    if executing_eagerly():
-        return None
-    from wengert.ops.numpy_traced import TRACED
+def _functions() -> dict[Any, Callable[..., Any]]:
+    from wengert.ops.numpy_functions import FUNCTIONS
 
-    return TRACED.get(function)
+    return FUNCTIONS
 
 
 _signature = functools.cache(inspect.signature)
@@ -189,7 +247,7 @@ def _takes(function: Callable[..., Any], args: Any, options: Any) -> bool:
 
 
 def _in_numpy(function: Any, name: str, args: Any, options: Any) -> Any:
-    """Runs NumPy on the arrays of eager tensors."""
+    """Runs NumPy on the arrays of eager tensors, and of arrays with a link."""
     return function(*_arrays(name, args), **_arrays(name, options))
 
 
@@ -210,7 +268,9 @@ _NEAR |= {"median": "tf.sort", "percentile": "tf.sort", "quantile": "tf.sort", "
 
 
 def _arrays(name: str, value: Any) -> Any:
-    """Nested arguments with the tensors replaced by their arrays."""
+    """Nested arguments with tensors, and arrays with a link, replaced by plain arrays."""
+    if isinstance(value, Linked):
+        return plain(value)
     if isinstance(value, Value):
         if not isinstance(value, Tensor | Variable) or not executing_eagerly():
             raise at_site(
@@ -228,7 +288,35 @@ def _arrays(name: str, value: Any) -> Any:
     return value
 
 
+def _forward(ufunc: Any) -> Callable[[Any, Any], Any]:
+    """An infix operator of linked scalars; beside a tensor it is the tensor's."""
+    return lambda self, other: NotImplemented if isinstance(other, Value) else ufunc(self, other)
+
+
+def _reflected(ufunc: Any) -> Callable[[Any, Any], Any]:
+    return lambda self, other: ufunc(other, self)
+
+
+_INFIX = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+}
+
+
 def install() -> None:
-    """Puts the two protocols on tensors and variables."""
-    Value.__array_ufunc__ = _array_ufunc  # type: ignore[attr-defined]  # NumPy asks the type
+    """Puts the protocols on tensors, variables and arrays with a link."""
+    Value.__array_ufunc__ = _InTraces()  # type: ignore[attr-defined]  # NumPy asks the type
+    Value.__array_wrap__ = _array_wrap  # type: ignore[attr-defined]  # likewise
     Value.__array_function__ = _array_function  # type: ignore[attr-defined]  # likewise
+    Linked.__array_ufunc__ = _linked_ufunc  # type: ignore[attr-defined]  # likewise
+    Linked.__array_function__ = _array_function  # type: ignore[attr-defined]  # likewise
+    for name, ufunc in _INFIX.items():
+        setattr(LinkedScalar, f"__{name}__", _forward(ufunc))
+        setattr(LinkedScalar, f"__r{name}__", _reflected(ufunc))
+    LinkedScalar.__neg__ = lambda self: np.negative(self)  # type: ignore[attr-defined]  # as above
+    LinkedScalar.__abs__ = lambda self: np.absolute(self)  # type: ignore[attr-defined]  # as above

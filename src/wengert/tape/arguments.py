@@ -64,6 +64,10 @@ def asked(what: str, value: Any, kind: type[Exception], role: str = "source") ->
     """A tensor or variable that may be asked about, or a plain word on why it may not."""
     if isinstance(value, Value):
         return value
+    as_source = getattr(value, "_as_source", None)  # of an array that NumPy made of tensors
+    tensor = None if as_source is None else as_source()
+    if tensor is not None:
+        return tensor
     handle = getattr(value, "handle", None)
     if isinstance(handle, Value):
         return handle

@@ -103,6 +103,11 @@ def cut(op: Any, inputs: Any, outputs: Any, site: RawSite | None) -> Step:
     )  # fmt: skip
 
 
+def left(sources: tuple[int, ...], constant: Any, site: RawSite | None) -> Step:
+    """A value that left the tensors at `site` and came back as a constant."""
+    return Step("", sources, (constant._id,), (False,) * len(sources), site, kind="left")
+
+
 def passes(op: Any, count: int) -> tuple[bool, ...]:
     """For each input whether the operation has a gradient with respect to it."""
     if op.joint is not None:

@@ -246,6 +246,12 @@ class Recorder(Listener):
             if op is not STOP_GRADIENT and out._array.dtype.num in dtypes.INEXACT:
                 self._root(out)
 
+    def lost(self, sources: tuple[int, ...], constant: Any, site: Any) -> None:
+        """Notes a constant whose value NumPy made of what is followed."""
+        if get_ident() == self._live and not self._tracked.isdisjoint(sources):
+            self._cuts.append(history.left(sources, constant, site))
+            self._root(constant)  # so that the tape knows what is made of it
+
     def follows(self, values: Any) -> bool:
         """Whether an operation on these values would be recorded."""
         if get_ident() != self._live:
