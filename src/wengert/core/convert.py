@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.dims import Dim
@@ -78,8 +78,12 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
             return found
     if kind in _SEQUENCES:
         value = list(value)
-    if isinstance(value, list | tuple) and _holds_tensors(value):
-        return _packed(value, dtype, hint)
+    if isinstance(value, list | tuple):
+        try:
+            if _holds_tensors(value):
+                return _packed(value, dtype, hint)
+        except RecursionError as error:
+            raise nest.too_deep("convert_to_tensor", error, value) from None
     return wrap(to_array(value, dtype, hint), caller())
 
 
@@ -327,6 +331,9 @@ def _from_python(value: Any, dtype: DType | None, hint: DType | None) -> np.ndar
             return _from_python(value, None, None)
         raise _too_large(value, target) from None
     except ValueError:
+        if _depth(value) > _MOST_DIMENSIONS:
+            text = f"convert_to_tensor: a tensor has at most {_MOST_DIMENSIONS} dimensions"
+            raise at_site(ValueError(f"{text}; got a list nested {_depth(value)} deep.")) from None
         raise at_site(
             ValueError(
                 f"convert_to_tensor: the rows of a nested list must have the same length; got "
@@ -334,6 +341,18 @@ def _from_python(value: Any, dtype: DType | None, hint: DType | None) -> np.ndar
             )
         ) from None
     return _narrow(array, value) if chosen is None else array
+
+
+_MOST_DIMENSIONS = 64  # NumPy's bound
+
+
+def _depth(value: Any) -> int:
+    """How deep a list is nested, along its first elements."""
+    depth = 0
+    while isinstance(value, list | tuple):
+        depth += 1
+        value = value[0] if value else None
+    return depth
 
 
 def _quietly(make: Callable[[], np.ndarray]) -> np.ndarray:

@@ -2,7 +2,9 @@
 
 As in TensorFlow, mappings are walked in sorted key order and rebuilt in their own, subclasses of
 containers are containers, and `None`, strings, arrays and dataclasses are leaves. A composite
-tensor is a leaf too, or with `expand_composites` a container of its components.
+tensor is a leaf too, or with `expand_composites` a container of its components. A class of the
+user's with `__tf_flatten__`, which gives metadata and members, and `__tf_unflatten__`, which takes
+them, is a container.
 """
 
 from __future__ import annotations
@@ -22,7 +24,21 @@ _LEAF_SEQUENCES = (str, bytes, bytearray, memoryview)
 def _is_container(kind: type) -> bool:
     if issubclass(kind, Sequence):
         return not issubclass(kind, _LEAF_SEQUENCES)
-    return issubclass(kind, Mapping | MappingView) or hasattr(kind, "__attrs_attrs__")
+    if issubclass(kind, Mapping | MappingView) or hasattr(kind, "__attrs_attrs__"):
+        return True
+    return takes_itself_apart(kind)
+
+
+@lru_cache(maxsize=1024)
+def takes_itself_apart(kind: type) -> bool:
+    """Whether a class has `__tf_flatten__` and `__tf_unflatten__` by the hand of a user.
+
+    Classes of this package have them for functions alone: as composites they are leaves.
+    """
+    if not (hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__")):
+        return False
+    owner = next(k for k in kind.__mro__ if "__tf_flatten__" in vars(k))
+    return owner.__module__.partition(".")[0] != __name__.partition(".")[0]
 
 
 def is_nested(seq: Any) -> bool:
@@ -55,6 +71,8 @@ def _children(structure: Any) -> list[Any]:
         return [components(structure)]
     if isinstance(structure, Mapping):
         return [structure[k] for k in _sorted_keys(structure)]
+    if takes_itself_apart(type(structure)):
+        return list(structure.__tf_flatten__()[1])
     if _is_attrs(structure):
         return [getattr(structure, a.name) for a in type(structure).__attrs_attrs__]
     return list(structure)
@@ -65,7 +83,10 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     if not _opens(structure, expand_composites):
         return [structure]
     leaves: list[Any] = []
-    _collect(structure, leaves, expand_composites)
+    try:
+        _collect(structure, leaves, expand_composites)
+    except RecursionError as error:
+        raise too_deep("nest", error, structure) from None
     return leaves
 
 
@@ -88,6 +109,8 @@ def _rebuild(structure: Any, children: list[Any]) -> Any:
         if isinstance(structure, defaultdict):
             return kind(structure.default_factory, pairs)
         return dict(pairs) if kind.__name__ == "mappingproxy" else kind(pairs)
+    if takes_itself_apart(kind):
+        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(children))
     if hasattr(kind, "_fields") or _is_attrs(structure):
         return kind(*children)
     if isinstance(structure, MappingView | range):
@@ -132,7 +155,10 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
         raise at_site(
             ValueError(f"pack_sequence_as: the structure has {count} leaves; got {len(leaves)}.")
         )
-    return _pack(structure, iter(leaves), expand_composites)
+    try:
+        return _pack(structure, iter(leaves), expand_composites)
+    except RecursionError as error:
+        raise too_deep("pack_sequence_as", error, structure) from None
 
 
 def _pack(structure: Any, leaves: Any, expand: bool) -> Any:
@@ -145,7 +171,10 @@ def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
     """Raises where two structures differ in form: `TypeError` for kinds, `ValueError` else."""
-    problem = _difference(nest1, nest2, check_types, expand_composites)
+    try:
+        problem = _difference(nest1, nest2, check_types, expand_composites)
+    except RecursionError as error:
+        raise too_deep("assert_same_structure", error, nest1, nest2) from None
     if problem is not None:
         kind, text = problem
         raise at_site(kind(f"assert_same_structure: the structures differ: {text}."))
@@ -179,6 +208,8 @@ def _same_kind(a: Any, b: Any) -> bool:
     one, other = type(a), type(b)
     if one is other or (isinstance(a, Mapping) and isinstance(b, Mapping)):
         return True
+    if takes_itself_apart(one) or takes_itself_apart(other):
+        return False
     fields = getattr(one, "_fields", None), getattr(other, "_fields", None)
     if fields != (None, None):
         return one.__name__ == other.__name__ and fields[0] == fields[1]
@@ -188,3 +219,23 @@ def _same_kind(a: Any, b: Any) -> bool:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+DEEP = 100  # structures that are nested deeper than this are nobody's intention
+
+
+def too_deep(name: str, error: RecursionError, *structures: Any) -> RecursionError:
+    """What to raise for a `RecursionError`: it says so where these structures are its cause."""
+    left = [(structure, 0) for structure in structures]
+    while left:
+        structure, depth = left.pop()
+        if depth == DEEP:
+            return at_site(
+                RecursionError(
+                    f"{name}: a structure is nested too deep for Python's recursion limit, or "
+                    f"contains itself. Make it flat, with a list of its parts."
+                )
+            )
+        if _is_container(type(structure)):
+            left.extend((child, depth + 1) for child in _children(structure))
+    return error

@@ -320,9 +320,12 @@ def full_name(device: str | None) -> str:
 
 
 class Reference:
-    """A hashable handle of a tensor or variable: equal for the same object only."""
+    """A hashable handle of a tensor or variable: equal for the same object only.
 
-    __slots__ = ("_value",)
+    Handles are ordered by age, so that they can be the keys of a dict in a nest.
+    """
+
+    __slots__ = ("__weakref__", "_value")
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -335,6 +338,14 @@ class Reference:
 
     def __hash__(self) -> int:
         return id(self._value)
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Reference):
+            return NotImplemented
+        return (self._value._id, id(self._value)) < (other._value._id, id(other._value))
+
+    def __gt__(self, other: object) -> bool:
+        return other < self if isinstance(other, Reference) else NotImplemented
 
     def __repr__(self) -> str:
         return f"<Reference wrapping {self._value!r}>"

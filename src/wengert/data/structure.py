@@ -55,12 +55,15 @@ def normalize(value: Any) -> Any:
     kind = type(value)
     if kind is Tensor:
         return value
-    if kind is tuple:
-        return tuple([normalize(v) for v in value])
-    if kind is dict:
-        return {k: normalize(v) for k, v in value.items()}
-    if nest.is_nested(value) and not isinstance(value, list | range):
-        return rebuild(value, normalize)
+    try:
+        if kind is tuple:
+            return tuple([normalize(v) for v in value])
+        if kind is dict:
+            return {k: normalize(v) for k, v in value.items()}
+        if nest.is_nested(value) and not isinstance(value, list | range):
+            return rebuild(value, normalize)
+    except RecursionError as error:
+        raise nest.too_deep("Dataset", error, value) from None
     if value is None or (hasattr(kind, "_type_spec") and not isinstance(value, Value)):
         return value
     return to_tensor(value)
@@ -74,6 +77,9 @@ def rebuild(container: Any, function: Callable[[Any], Any]) -> Any:
         if isinstance(container, defaultdict):
             return kind(container.default_factory, pairs)
         return kind(pairs)
+    if nest.takes_itself_apart(kind):
+        rest, parts = container.__tf_flatten__()
+        return kind.__tf_unflatten__(rest, tuple(map(function, parts)))
     if hasattr(kind, "__attrs_attrs__"):
         return kind(*[function(getattr(container, a.name)) for a in kind.__attrs_attrs__])
     members = [function(v) for v in container]

@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from wengert.core import nest
 from wengert.core.context import building_graph, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.observers import OBSERVERS, observed
@@ -29,7 +30,7 @@ from wengert.functions.input_signature import (
 )
 from wengert.functions.options import Options
 from wengert.functions.shared import Given
-from wengert.functions.signature import Same, encode
+from wengert.functions.signature import Same, encode, encode_all
 from wengert.functions.store import Store
 from wengert.functions.trace import Trace, trace
 
@@ -68,7 +69,10 @@ class Function:
             return self._call(args, kwargs)
         options.counter.calls += 1
         leaves: list[Any] = []
-        key = tuple([encode(a, leaves) for a in args]) if args else ()
+        try:
+            key = tuple([encode(a, leaves) for a in args]) if args else ()
+        except RecursionError as error:
+            raise nest.too_deep("function", error, *args) from None
         trace = self._store.traces.get(key)
         if trace is None or (trace.outer is not None and not trace.belongs_here()):
             trace = self._find(key, *options.bound(self._instance, args, kwargs), caller(0))
@@ -100,8 +104,8 @@ class Function:
     def _found(self, pairs: Any, named: Any, leaves: list[Any], site: Any) -> Trace:
         """The trace for arguments, made if there is none; their tensors are added to `leaves`."""
         key = (
-            *[encode(v, leaves) for _, v in pairs],
-            *[(k, encode(v, leaves)) for k, v in named.items()],
+            *encode_all([v for _, v in pairs], leaves),
+            *zip(named, encode_all(named.values(), leaves), strict=True),
         )
         trace = self._store.traces.get(key)
         if trace is None or not trace.belongs_here():

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
 from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import to_array
@@ -96,6 +96,15 @@ def encode(value: Any, leaves: list[Any]) -> Any:
     if walker is None:
         walker = _walker(value, kind)
     return walker(value, leaves)
+
+
+def encode_all(arguments: Iterable[Any], leaves: list[Any]) -> list[Any]:
+    """The keys of several arguments."""
+    values = list(arguments)
+    try:
+        return [encode(v, leaves) for v in values]
+    except RecursionError as error:
+        raise nest.too_deep("function", error, *values) from None
 
 
 def _walker(value: Any, kind: type) -> Callable[[Any, list[Any]], Any]:
@@ -181,11 +190,32 @@ def _composite(value: Any, leaves: list[Any]) -> Any:
         return value.value_type, rest
     if isinstance(value, CompositeTensor):  # its spec says what matters, not the sizes of its parts
         return type(value), rest
-    return (type(value), rest, *keys)
+    return (type(value), frozen(rest), *keys)
+
+
+def frozen(metadata: Any) -> Any:
+    """A key that equals that of equal metadata; what has no equality stands for itself."""
+    try:
+        hash(metadata)
+        return metadata
+    except TypeError:
+        pass
+    kind = type(metadata)
+    if isinstance(metadata, list | tuple):
+        return (kind, *map(frozen, metadata))
+    if isinstance(metadata, Mapping):
+        return (kind, frozenset([(k, frozen(v)) for k, v in metadata.items()]))
+    if isinstance(metadata, set):
+        return kind, frozenset(metadata)
+    if isinstance(metadata, np.ndarray) and metadata.dtype.kind != "O":
+        return kind, metadata.dtype.str, metadata.shape, metadata.tobytes()
+    if is_fields(metadata, kind):
+        return (kind, *[frozen(v) for v in members(metadata).values()])
+    return Same(metadata)
 
 
 def _apart(value: Any, leaves: list[Any]) -> Any:
-    return (value.kind, value.rest, *[encode(p, leaves) for p in value.parts])
+    return (value.kind, frozen(value.rest), *[encode(p, leaves) for p in value.parts])
 
 
 def _variable(value: Any, leaves: list[Any]) -> Any:
@@ -262,6 +292,9 @@ class Apart:
         self.rest = rest
         self.parts = parts
 
+    def __repr__(self) -> str:
+        return f"{self.kind.__name__}(metadata={self.rest!r}, members={list(self.parts)!r})"
+
 
 def rebuild(
     value: Any,
@@ -314,7 +347,10 @@ def rebuild(
             return _with_fields(value, found)
         return value if other is None else other(value)
 
-    return walk(value, path)
+    try:
+        return walk(value, path)
+    except RecursionError as error:
+        raise nest.too_deep("function", error, value) from None
 
 
 def _like(value: Any, pairs: dict[Any, Any]) -> Any:

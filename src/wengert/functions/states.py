@@ -9,6 +9,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape, compatible
 from wengert.functions.inner import Inner
+from wengert.functions.signature import Apart, frozen
 from wengert.ops.cast import ensure_shape
 
 
@@ -19,7 +20,17 @@ def same_structure(a: Any, b: Any, check_types: bool = True) -> bool:
     except (TypeError, ValueError):
         return False
     flat = zip(nest.flatten(a), nest.flatten(b), strict=True)
-    return all((x is None) == (y is None) for x, y in flat)
+    return all((x is None) == (y is None) and _same_kind(x, y) for x, y in flat)
+
+
+def _same_kind(a: Any, b: Any) -> bool:
+    """Whether two of the user's own containers, if these are some, have one kind and metadata."""
+    own = [x for x in (a, b) if isinstance(x, Apart) and nest.takes_itself_apart(x.kind)]
+    if not own:
+        return True
+    if len(own) == 1 or a.kind is not b.kind or frozen(a.rest) != frozen(b.rest):
+        return False
+    return same_structure(a.parts, b.parts)
 
 
 def shown(structure: Any) -> str:

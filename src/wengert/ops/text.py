@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, nest
 from wengert.core.shapes import TensorShape
 from wengert.core.tensor import Value
 
@@ -59,16 +59,23 @@ def _rows(array: np.ndarray, summarize: int, indent: int) -> str:
 
 def structure_text(value: Any, summarize: int = 3, top: bool = True) -> str:
     """Any nest with tensors in it as `tf.print` shows it."""
+    try:
+        return _structure_text(value, summarize, top)
+    except RecursionError as error:
+        raise nest.too_deep("print", error, value) from None
+
+
+def _structure_text(value: Any, summarize: int, top: bool) -> str:
     if isinstance(value, Value) or hasattr(type(value), "__tf_tensor__"):
         array = value._array if isinstance(value, Value) else np.asarray(value)
         return tensor_text(array, summarize)
     if isinstance(value, str) and top:
         return value
     if isinstance(value, dict):
-        inner = (f"{k!r}: {structure_text(v, summarize, False)}" for k, v in value.items())
+        inner = (f"{k!r}: {_structure_text(v, summarize, False)}" for k, v in value.items())
         return "{" + ", ".join(inner) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(structure_text(v, summarize, False) for v in value) + "]"
+        return "[" + ", ".join(_structure_text(v, summarize, False) for v in value) + "]"
     if isinstance(value, tuple):
         inner = [structure_text(v, summarize, False) for v in value]
         fields = getattr(value, "_fields", None)
