@@ -11,7 +11,7 @@ import pytest
 
 import wengert as tf
 from wengert.core.op import Plan
-from wengert.tape.backward import full_form
+from wengert.tape.entries import full_form
 from wengert.testing import check_gradients
 
 OPERATORS = {

@@ -12,8 +12,8 @@ from wengert.core.sites import Site
 from wengert.core.tensor import Value
 from wengert.explain.places import exact
 from wengert.explain.terminal import short
-from wengert.tape.backward import full_form
 from wengert.tape.custom import user_function
+from wengert.tape.entries import full_form
 
 _DEPTH = 6
 

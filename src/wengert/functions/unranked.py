@@ -39,7 +39,7 @@ from wengert.functions.replay import REPLAYS
 from wengert.graph.builder import Builder, building
 from wengert.graph.ir import Graph
 from wengert.ops.shaping import identity
-from wengert.tape import backward, flow
+from wengert.tape import flow, reference
 from wengert.tape.gradient_tape import GradientTape
 
 _RANKS = (2, 1, 3, 4, 0, 5)
@@ -291,7 +291,7 @@ def activate() -> None:
 
     look()
     IMPORTED.append(look)
-    backward.PUT_OFF.append(_put_off_rule)
+    reference.PUT_OFF.append(_put_off_rule)
 
 
 def _exchange_all(module: Any) -> None:

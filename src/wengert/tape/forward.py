@@ -23,8 +23,9 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.op import Op
 from wengert.ops.create import zeros_like
-from wengert.tape import arguments, backward, flow
+from wengert.tape import arguments, flow, reference
 from wengert.tape.arguments import UnconnectedGradients
+from wengert.tape.entries import full_form
 from wengert.tape.gradient_tape import GradientTape
 
 
@@ -103,7 +104,7 @@ class ForwardAccumulator(Listener):
         with GradientTape(watch_accessed_variables=False) as tape:
             tape.watch([s for s in seeds if s.dtype.is_differentiable])
             g = seeds[0] if entry[9] is None else tuple(seeds)
-            pulled = backward.pull(entry, g, None, complex_numbers)
+            pulled = reference.pull(entry, g, None, complex_numbers)
             targets = [flow.dense(gi) for _, gi in pulled]
         weights = [self._tangents[entry[2][i]] for i, _ in pulled]
         if not targets:
@@ -144,4 +145,4 @@ def _entry(
         recorder.watch(moving)
         recorder.record(op, inputs, outputs, attrs, site)
     entries = recorder._entries
-    return (backward.full_form(entries[0]) if entries else None), recorder._complex
+    return (full_form(entries[0]) if entries else None), recorder._complex

@@ -26,6 +26,7 @@ from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
 from wengert.tape import arguments, attempts, backward, flow, history, jacobian, unrolled
 from wengert.tape.arguments import NONE, USUAL, UnconnectedGradients
+from wengert.tape.entries import SHORT
 from wengert.tape.recording import Recorder
 
 _log = logging.getLogger("wengert")
@@ -197,7 +198,7 @@ class GradientTape(Recorder):
         """The ids that lie on a path from some source."""
         needed = set(wanted)
         for entry in self._entries:
-            if len(entry) == backward.SHORT:
+            if len(entry) == SHORT:
                 if entry[2] in needed or entry[3] in needed:
                     needed.add(entry[4])
             elif not needed.isdisjoint(entry[2]):

@@ -18,7 +18,7 @@ from wengert.core.context import executing_eagerly
 from wengert.core.sites import RawSite
 from wengert.core.tensor import Tensor
 from wengert.tape.arguments import ERROR, ZERO, UnconnectedGradients
-from wengert.tape.backward import full_form
+from wengert.tape.entries import full_form
 
 OPENED, CLOSED, STOPPED, RESUMED, RESET, WATCHED = range(6)
 MOST = 10_000  # call sites remembered, and steps kept of what a tape forgot

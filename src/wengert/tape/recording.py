@@ -24,7 +24,7 @@ from wengert.core.tensor import Tensor, new_id
 from wengert.core.variable import Variable
 from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape import arguments, history
-from wengert.tape.backward import NO_ID
+from wengert.tape.entries import NO_ID
 
 _FLOAT = dtypes.float32.np
 

@@ -23,7 +23,8 @@ from wengert.core.context import NO_ATTRS, State, _state
 from wengert.core.op import Plan, Rule
 from wengert.core.tensor import Tensor, new_id
 from wengert.ops.shaping import SUM_TO
-from wengert.tape.backward import NO_ID, SHORT, calmly, explain
+from wengert.tape.backward import calmly
+from wengert.tape.entries import NO_ID, SHORT, explain
 from wengert.tape.flow import accumulate, ones
 
 LONGEST = 1024  # entries: to write one out takes some hundred times as long as to walk through it
