@@ -830,3 +830,52 @@ def test_a_branch_that_the_shapes_decide_need_not_fit_the_other() -> None:
     assert three(tf.ones([2, 2])).shape == [3, 2]
     assert three(tf.ones([5, 2])).shape == [3, 2]
     assert three(tf.ones([1, 2])).shape == [2, 2]
+
+
+@pytest.mark.parametrize("turns", [0, 1, 3])
+def test_a_state_of_changing_size_that_is_replaced_has_zeros_of_its_own_size(turns: int) -> None:
+    """The next value has another size, and so has its gradient. (TensorFlow gives these values.)"""
+
+    def slopes(x: Any, y: Any, n: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, y])
+            z = tf.while_loop(
+                lambda i, z: i < n,
+                lambda i, z: (i + 1, tf.concat([y, y], 0)),
+                (tf.constant(0), x * 2.0),
+                shape_invariants=(tf.TensorShape([]), tf.TensorShape([None])),
+            )[1]
+            total = tf.reduce_sum(z * z)
+        return tape.gradient(total, [x, y], unconnected_gradients="zero")
+
+    given = tf.constant([1.0, 2.0, 3.0]), tf.constant([0.5, 1.0]), tf.constant(turns)
+    wanted = ([0.0] * 3, [2.0, 4.0]) if turns else ([8.0, 16.0, 24.0], [0.0, 0.0])
+    with tf.engine("host"):
+        for found in (slopes(*given), tf.function(slopes)(*given)):
+            for g, w in zip(found, wanted, strict=True):
+                np.testing.assert_allclose(g, w)
+
+
+def test_an_early_return_from_a_loop_over_open_sizes_has_gradients() -> None:
+    """After the return the loop's other states are placeholders, of no elements."""
+
+    def chosen(p: Any, x: Any, s: Any) -> Any:
+        for _ in tf.range(3):
+            if s > 0.0:
+                return tf.constant([1.0, 2.0, 3.0]) * s
+            p = tf.tanh(x)
+        return p
+
+    def slopes(x: Any, s: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, s])
+            total = tf.reduce_sum(chosen(x * s, x, s))
+        return tape.gradient(total, [x, s], unconnected_gradients="zero")
+
+    specs = [tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.float32)]
+    with tf.engine("host"):
+        compiled = tf.function(slopes, input_signature=specs)
+        for s in (1.0, -1.0):
+            given = tf.constant([0.5, 0.25, -1.0]), tf.constant(s)
+            for g, w in zip(compiled(*given), slopes(*given), strict=True):
+                np.testing.assert_allclose(g, w, rtol=1e-6)

@@ -82,7 +82,6 @@ def vectorized_map(g: Generator, depth: int) -> None:
     made = g.pick("s", "v")
     text = f"tf.vectorized_map(lambda {p}: {g.expr(made, 2)}, {g.expr('m', 1)})"
     del g.scope[p]
-    g.needs.add("loops over rows")
     g.let("m", text if made == "v" else f"({text}[:, None] * tf.ones([2, 3], F))")
 
 

@@ -78,7 +78,8 @@ def emit_loop(loop: Loop, count: Any, turn: Any, inputs: list[Any]) -> Result:
     wanted = _wanted(loop, listeners, inputs) if listeners else ()
     if not any(wanted):
         return _node(loop, count, turn, inputs)
-    pullback = _Pullback(loop, vjp(loop.body, (False, *wanted), True), wanted, count, turn, inputs)
+    rule = vjp(loop.body, (False, *wanted), True, zeros=_changing(loop, wanted))
+    pullback = _Pullback(loop, rule, wanted, count, turn, inputs)
     found = _node(pullback.telling, count, turn, inputs)
     result = Result(found.turns, found.states, found.stacks[: loop.rows])
     outs = [*result.states, *result.stacks]
@@ -108,6 +109,19 @@ def _wanted(loop: Loop, listeners: list[Any], inputs: list[Any]) -> tuple[bool, 
         for k in more:
             wanted[k] = True
     return tuple(wanted)
+
+
+def _changing(loop: Loop, wanted: tuple[bool, ...]) -> tuple[int, ...]:
+    """Inputs of the body that are states whose shape may differ from turn to turn.
+
+    A state that its next value does not depend on has a gradient of zeros, and the gradient of the
+    next value does not have its shape.
+    """
+    states = loop.body.inputs[1 : 1 + loop.states]
+    specs = [loop.body.specs[v] for v in states]
+    return tuple(
+        1 + k for k, s in enumerate(specs) if wanted[k] and (s.shape is None or None in s.shape)
+    )
 
 
 def _node(loop: Loop, count: Any, turn: Any, inputs: list[Any]) -> Result:

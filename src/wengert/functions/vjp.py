@@ -22,6 +22,7 @@ from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.passes import has_effects, rewritten
 from wengert.graph.records import Node
 from wengert.graph.verify import checked
+from wengert.ops.create import zeros_like
 from wengert.ops.dims import NUMBER
 from wengert.ops.extent import EXTENT
 from wengert.ops.nodes import HOST_CALL, RELOAD
@@ -50,21 +51,30 @@ class Vjp(NamedTuple):
     told: tuple[int, ...] = ()
 
 
-def vjp(graph: Graph, wanted: tuple[bool, ...], again: bool = False, tells: bool = True) -> Vjp:
+def vjp(
+    graph: Graph,
+    wanted: tuple[bool, ...],
+    again: bool = False,
+    tells: bool = True,
+    zeros: tuple[int, ...] = (),
+) -> Vjp:
     """The gradient of a graph with respect to the wanted inputs, made once.
 
     With `again`, what is cheap to work out from the inputs is worked out a second time and not
     kept: a loop has its inputs at hand, and would keep the value of every turn. Without `tells`,
-    `joint` asks Python again.
+    `joint` asks Python again. `zeros` numbers wanted inputs that get zeros of their own shape where
+    no gradient reaches them.
     """
-    key = ("vjp", wanted, again, tells)
+    key = ("vjp", wanted, again, tells, zeros)
     found = graph.cache.get(key)
     if found is None:
-        found = graph.cache[key] = _build(graph, wanted, again, tells)
+        found = graph.cache[key] = _build(graph, wanted, again, tells, zeros)
     return found
 
 
-def _build(graph: Graph, wanted: tuple[bool, ...], again: bool, tells: bool) -> Vjp:
+def _build(
+    graph: Graph, wanted: tuple[bool, ...], again: bool, tells: bool, zeros: tuple[int, ...]
+) -> Vjp:
     joint = Builder(f"{graph.name}_gradient")
     joint.site = graph.site
     with using(State((), joint)):
@@ -109,8 +119,12 @@ def _build(graph: Graph, wanted: tuple[bool, ...], again: bool, tells: bool) -> 
         seeds = [joint.parameter(joint_spec(joint, outs[k]), None, f"g{k}") for k in active]
         targets = [outs[k] for k in active]
         grads = tape._differentiate(targets, seeds, sources, release=False) if active else []
+        which = [k for k, want in enumerate(wanted) if want]
+        grads = [
+            zeros_like(params[k]) if g is None and k in zeros else g
+            for k, g in zip(which, grads or [None] * len(which), strict=True)
+        ]
     joint.end_replays()
-    which = [k for k, want in enumerate(wanted) if want]
     found = tuple(k for k, g in zip(which, grads, strict=False) if g is not None)
     with using(State((), joint)):
         values = [joint.value_of(dense(g)) for g in grads if g is not None]
