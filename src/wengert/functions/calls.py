@@ -57,7 +57,7 @@ def call(graph: Graph, inputs: list[Any], run: Run, site: Any) -> list[Any]:
     wanted = wanted_inputs(listeners, inputs)
     if not any(wanted):
         return run(graph, inputs)
-    rule = vjp(graph, wanted)
+    rule = vjp(graph, wanted, sparse=True)
     if not rule.active:
         return run(graph, inputs)
     plain = [x._snapshot() for x in inputs]
@@ -91,10 +91,7 @@ def record(
         else:
             now = [x._snapshot() for x in now]
             found = _here(run)(rule.backward, [*kept, *now, *seeds])
-        result: list[Any] = [None] * len(inputs)
-        for k, gk in zip(rule.found, found, strict=True):
-            result[k] = gk
-        return result
+        return rule.answer(found, plain)
 
     op = gradient_op(graph.name, gradients, len(shown))
     for one in listeners:

@@ -14,6 +14,7 @@ from wengert.core.dims import Dim
 from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, Spec
+from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import new_id
 from wengert.functions.hearing import split
 from wengert.functions.replay import marked, replay
@@ -38,7 +39,8 @@ class Vjp(NamedTuple):
     output k of `forward`. `variables` are those that only the rules of users read, when gradients
     are asked for: `joint` and `backward` take their values before the gradients of the outputs.
     `told` are the extra outputs of `forward` that say what Python gave; `joint` takes them after
-    the inputs, since it must not ask Python again.
+    the inputs, since it must not ask Python again. The gradients of the inputs in `sparse` are two
+    outputs each, of `joint` and of `backward`: rows and their indices.
     """
 
     joint: Graph
@@ -49,6 +51,20 @@ class Vjp(NamedTuple):
     kept: tuple[tuple[bool, int], ...]
     variables: tuple[Any, ...] = ()
     told: tuple[int, ...] = ()
+    sparse: frozenset[int] = frozenset()
+
+    def answer(self, outs: list[Any], inputs: list[Any]) -> list[Any]:
+        """The gradients of all inputs, `None` where there is none, from the outputs of a graph."""
+        result: list[Any] = [None] * len(inputs)
+        left = iter(outs)
+        for k in self.found:
+            g = next(left)
+            result[k] = IndexedSlices(g, next(left), _shape(inputs[k])) if k in self.sparse else g
+        return result
+
+
+def _shape(x: Any) -> tuple[Any, ...]:
+    return x._array.shape if is_symbolic(x) else tuple(x.shape)
 
 
 def vjp(
@@ -57,24 +73,26 @@ def vjp(
     again: bool = False,
     tells: bool = True,
     zeros: tuple[int, ...] = (),
+    sparse: bool = False,
 ) -> Vjp:
     """The gradient of a graph with respect to the wanted inputs, made once.
 
     With `again`, what is cheap to work out from the inputs is worked out a second time and not
     kept: a loop has its inputs at hand, and would keep the value of every turn. Without `tells`,
     `joint` asks Python again. `zeros` numbers wanted inputs that get zeros of their own shape where
-    no gradient reaches them.
+    no gradient reaches them. With `sparse`, gradients that are rows stay so.
     """
-    key = ("vjp", wanted, again, tells, zeros)
+    key = ("vjp", wanted, again, tells, zeros, sparse)
     found = graph.cache.get(key)
     if found is None:
-        found = graph.cache[key] = _build(graph, wanted, again, tells, zeros)
+        found = graph.cache[key] = _build(graph, wanted, again, tells, zeros, sparse)
     return found
 
 
 def _build(
-    graph: Graph, wanted: tuple[bool, ...], again: bool, tells: bool, zeros: tuple[int, ...]
-) -> Vjp:
+    graph: Graph, wanted: tuple[bool, ...], again: bool, tells: bool, zeros: tuple[int, ...],
+    sparse: bool,
+) -> Vjp:  # fmt: skip
     joint = Builder(f"{graph.name}_gradient")
     joint.site = graph.site
     with using(State((), joint)):
@@ -126,8 +144,10 @@ def _build(
         ]
     joint.end_replays()
     found = tuple(k for k, g in zip(which, grads, strict=False) if g is not None)
+    given = dict(zip(which, grads, strict=False))
+    rows = frozenset(k for k in found if sparse and isinstance(given[k], IndexedSlices))
     with using(State((), joint)):
-        values = [joint.value_of(dense(g)) for g in grads if g is not None]
+        values = [joint.value_of(x) for k in found for x in _parts(given[k], k in rows)]
     ends = [joint.value_of(o) for o in outs]
     joint.settle_captures()
     joint.variables = {i: (v, starts[i]._value) for i, v in variables.items()}
@@ -135,7 +155,12 @@ def _build(
     more = _lifted(joint, len(params))
     assert not joint.captures, f"{joint.name} must not use anything from outside"
     assert not joint.held, f"{joint.name} must not use variables"
-    return _cut(graph, joint, len(params), more, ends, values, active, found, again, tells)
+    rule = _cut(graph, joint, len(params), more, ends, values, active, found, again, tells)
+    return rule._replace(sparse=rows)
+
+
+def _parts(g: Any, rows: bool) -> list[Any]:
+    return [g.values, g.indices] if rows else [dense(g)]
 
 
 def _refuse_assignments(joint: Graph) -> None:
