@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from array import array as TypedArray
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -250,8 +251,10 @@ def _plain(value: Any) -> Any:
     """A value in which nested sequences of other kinds are lists; others stay as they are."""
     if isinstance(value, TensorShape):
         return value.as_list()
-    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [_plain(v) for v in value]
+    if isinstance(value, str | bytes | Mapping | Set):
+        return value
+    if isinstance(value, Sequence) or (hasattr(value, "__len__") and hasattr(value, "__getitem__")):
+        return [_plain(v) for v in islice(value, len(value))]
     return value
 
 
@@ -287,7 +290,9 @@ def _leaf_kinds(value: Any, kinds: list[str], numpy_floats: list[DType]) -> None
         return
     other = _plain(value)
     if other is not value:
+        found = len(kinds)
         _leaf_kinds(other, kinds, numpy_floats)
+        kinds.insert(found, "")  # NumPy would iterate over it without end, or take no notice of it
         return
     like = _kind_like(value)
     if like is None:
@@ -304,6 +309,8 @@ def _from_python(value: Any, dtype: DType | None, hint: DType | None) -> np.ndar
     kinds: list[str] = []
     numpy_floats: list[DType] = []
     _leaf_kinds(value, kinds, numpy_floats)
+    if "" in kinds:
+        return _from_python(_plain(value), dtype, hint)
     found = set(kinds)
     if len(found) > 1 and ("s" in found or (kinds[0] == "b" and dtype is None)):
         raise at_site(

@@ -241,6 +241,12 @@ def join(a: Shape, b: Shape) -> Shape:
     return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
 
 
+def without_leading_ones(shape: Any, rank: int) -> Any:
+    """A shape cut to `rank` sizes, if those in front are 1: what a slice of that rank takes."""
+    extra = len(shape) - rank
+    return shape[extra:] if extra > 0 and all(d == 1 for d in shape[:extra]) else shape
+
+
 def broadcast(name: str, *shapes: Shape) -> Shape:
     """The shape that NumPy's broadcasting gives, with unknown sizes staying unknown."""
     if len(shapes) == 2:

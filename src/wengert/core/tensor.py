@@ -143,10 +143,10 @@ class Value:
         return bool(self._array.reshape(()).item())
 
     def __int__(self) -> int:
-        return int(self._single("int"))
+        return int(self._real("int"))
 
     def __float__(self) -> float:
-        return float(self._single("float"))
+        return float(self._real("float"))
 
     def __complex__(self) -> complex:
         return complex(self._single("complex"))
@@ -170,6 +170,11 @@ class Value:
                 )
             )
         return self._array.reshape(()).item()
+
+    def _real(self, what: str) -> Any:
+        """The one element; of a complex tensor the real part, if that is all of it."""
+        found = self._single(what)
+        return found.real if type(found) is complex and not found.imag else found
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self._single("round"), digits)

@@ -22,7 +22,7 @@ from wengert.core.in_place import SOLE, has_company, updating
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.names import scoped
 from wengert.core.scattering import Scattered
-from wengert.core.shapes import TensorShape
+from wengert.core.shapes import TensorShape, without_leading_ones
 from wengert.core.tensor import (
     Devices,
     DeviceTensor,
@@ -359,6 +359,7 @@ class Variable(Scattered):
             return self._update("assign_slice", index, value, ufunc)
         array = np.asarray(operand(value, self.dtype)._array)
         shape = self._array[index].shape
+        array = array.reshape(without_leading_ones(array.shape, len(shape)))
         try:
             np.broadcast_to(array, shape)
         except ValueError:

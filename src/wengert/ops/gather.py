@@ -379,24 +379,40 @@ GATHER_ND = Op(
 def gather_nd(
     params: Any, indices: Any, batch_dims: int = 0, name: Any = None, bad_indices_policy: str = ""
 ) -> Any:
-    """Picks slices of `params` at the index tuples in the last axis of `indices`."""
+    """Picks slices of `params` at the index tuples in the last axis of `indices`.
+
+    One outside is an error, or gives zeros with `bad_indices_policy="IGNORE"`.
+    """
+    from wengert.ops.bad_indices import ignores
+
     x, i = operand(params), whole_numbers("gather_nd", indices)
-    check_policy("gather_nd", bad_indices_policy)
+    ignore = ignores("gather_nd", bad_indices_policy)
     batch = static_int("gather_nd", batch_dims, "batch_dims")
     a, b = x._array, i._array
     if not b.ndim:
         raise invalid("gather_nd", "`indices` must be at least a vector", x, i)
     if not 0 <= batch < b.ndim or known_unequal(a.shape[:batch], b.shape[:batch]):
         raise invalid("gather_nd", f"the first {batch} sizes (`batch_dims`) must agree", x, i)
+    if ignore:
+        return _gather_inside(x, i, batch)
     return apply(GATHER_ND, x, i, batch_dims=batch)
 
 
-def check_policy(name: str, policy: str) -> None:
-    """Bad indices are errors here; TensorFlow's other policy is not offered."""
-    if policy not in ("", "DEFAULT", "ERROR"):
-        raise invalid(
-            name, f"`bad_indices_policy` {policy!r} is not supported", help="Use 'ERROR'."
-        )
+def _gather_inside(x: Any, i: Any, batch: int) -> Any:
+    """Zeros, or empty texts, for the index tuples outside."""
+    from wengert.core.dtypes import int64
+    from wengert.ops.bad_indices import inside, only
+    from wengert.ops.create import zeros
+    from wengert.ops.dims import shape
+
+    depth = i.shape[-1]
+    if depth is None or x.shape.rank is None:
+        raise invalid("gather_nd", "the length of index tuples and the rank must be known", x, i)
+    if 0 in x._array.shape[batch : batch + depth]:
+        return zeros((*i._array.shape[:-1], *x._array.shape[batch + depth :]), x.dtype)
+    good, safe = inside(i, shape(x, int64)[batch : batch + depth])
+    rows = apply(GATHER_ND, x, safe, batch_dims=batch)
+    return only(good, rows, x.shape.rank - batch - depth, zeros((), x.dtype))
 
 
 Hooks.gather_nd = gather_nd

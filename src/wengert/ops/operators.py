@@ -45,6 +45,8 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
     seen: Any = (None, 0)  # the last site that was the user's own
     met: tuple[Any, Any] = (None, None)  # the number that came last, and the tensor it was made
 
+    adopt = _as_truth if kind is dtypes.bool_ else adopted
+
     # Where one tape listens or none, this says in full what `apply2` and the tape's `record2` say:
     # each Python call less is a tenth of the time.
     def forward(self: Any, other: Any) -> Any:
@@ -52,7 +54,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         state = get_state()
         if state is not None and not state.plain:
             if type(other) is not Tensor and type(other) is not Variable:
-                other = operand(other, None, self.dtype)
+                other = adopt(other, self)
             return apply2(op if kind is None else fitting(self, other), self, other)
         a = self._array
         run = kernel
@@ -66,7 +68,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             if a.size >= MANY_ROWS and b.ndim == 1 and by_rows is not None:  # a bias
                 run = by_rows
         else:
-            other = adopted(other, self)
+            other = adopt(other, self)
             b = other._array
             constant = type(other) is Tensor
         usual = op.usual
@@ -146,7 +148,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             or op.usual is not _FLOAT
             or get_state() is not None
         ):
-            other = adopted(other, self)
+            other = adopt(other, self)
             return apply2(op if kind is None else fitting(other, self), other, self)
         # Nobody listens, and the number is known.
         try:
@@ -184,6 +186,16 @@ def adopted(value: Any, beside: Any) -> Any:
                 _numbers.clear()
             _numbers[value] = found
     return found
+
+
+def _as_truth(value: Any, beside: Any) -> Any:
+    """The same for an operator that is logic for booleans: beside one, numbers are truth values."""
+    if beside.dtype is dtypes.bool_ and isinstance(value, _NUMBERS):
+        value = np.real(np.asarray(value)) != 0
+    return adopted(value, beside)
+
+
+_NUMBERS = int | float | complex | np.number | np.ndarray
 
 
 # The operations of infix operators that do not go through `apply2`, by the names of the methods.

@@ -13,17 +13,17 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
-from wengert.core.convert import operand
+from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_tuple
+from wengert.ops.dims import shape as shape_of
 from wengert.ops.gather import (
     add_rows,
     check_indices,
-    check_policy,
     fail_outside,
     gather_nd,
     whole_numbers,
@@ -121,11 +121,16 @@ def scatter_nd(
 ) -> Any:
     """Zeros of `shape` with `updates` added at the index tuples; an index outside is an error.
 
+    With `bad_indices_policy="IGNORE"` it is passed over, also in the functions below.
     Texts are added to empty ones, one after the other.
     """
-    check_policy("scatter_nd", bad_indices_policy)
-    i = whole_numbers("scatter_nd", indices)
-    return apply(SCATTER_ND, i, operand(updates), shape=static_tuple("scatter_nd", shape))
+    ignore = _ignores("scatter_nd", bad_indices_policy)
+    i, new = whole_numbers("scatter_nd", indices), operand(updates)
+    sizes = static_tuple("scatter_nd", shape)
+    if ignore:
+        every = to_tensor(list(sizes), dtypes.int64)
+        i, new = _inside("scatter_nd", i, new, every, len(sizes), _zeros((), new))
+    return apply(SCATTER_ND, i, new, shape=sizes)
 
 
 def _declare(name: str, combine: Any, lower: Any, grad: Any, accepts: frozenset[int]) -> Op:
@@ -157,9 +162,41 @@ def _declare(name: str, combine: Any, lower: Any, grad: Any, accepts: frozenset[
     )
 
 
-def _run(op: Op, tensor: Any, indices: Any, updates: Any) -> Any:
+def _run(op: Op, tensor: Any, indices: Any, updates: Any, policy: str = "") -> Any:
+    ignore = _ignores(op.name, policy)
     x = operand(tensor)
-    return apply(op, x, whole_numbers(op.name, indices), operand(updates, None, x.dtype))
+    i, new = whole_numbers(op.name, indices), operand(updates, None, x.dtype)
+    if ignore:
+        every = shape_of(x, dtypes.int64)
+        i, new = _inside(op.name, i, new, every, x.shape.rank, _neutral(op.name, x))
+    return apply(op, x, i, new)
+
+
+def _ignores(name: str, policy: str) -> bool:
+    from wengert.ops.bad_indices import ignores
+
+    return ignores(name, policy)
+
+
+def _inside(name: str, i: Any, updates: Any, sizes: Any, rank: Any, neutral: Any) -> Any:
+    """Index tuples within `sizes`, and updates that change nothing where they were outside."""
+    from wengert.ops.bad_indices import inside, only
+
+    depth = i.shape[-1] if i.shape.rank else None
+    if depth is None or rank is None:
+        raise invalid(name, "the length of index tuples and the rank must be known", i)
+    good, safe = inside(i, sizes[:depth])
+    return safe, only(good, updates, rank - depth, neutral)
+
+
+def _neutral(name: str, x: Any) -> Any:
+    """What changes nothing: 0, or the end of the dtype for a minimum or maximum."""
+    if not name.endswith(("min", "max")):
+        return _zeros((), x)
+    worst = x.dtype.max if name.endswith("min") else x.dtype.min
+    if x.dtype.is_floating:
+        worst = np.inf if name.endswith("min") else -np.inf
+    return operand(np.asarray(worst, x.dtype.np))
 
 
 def _put(out: np.ndarray, places: np.ndarray, rows: np.ndarray) -> None:
@@ -203,8 +240,7 @@ def tensor_scatter_nd_add(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
 ) -> Any:
     """A copy of `tensor` with slices added."""
-    check_policy("tensor_scatter_nd_add", bad_indices_policy)
-    return _run(ADD, tensor, indices, updates)
+    return _run(ADD, tensor, indices, updates, bad_indices_policy)
 
 
 SUB = _declare(
@@ -220,8 +256,7 @@ def tensor_scatter_nd_sub(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
 ) -> Any:
     """A copy of `tensor` with slices subtracted."""
-    check_policy("tensor_scatter_nd_sub", bad_indices_policy)
-    return _run(SUB, tensor, indices, updates)
+    return _run(SUB, tensor, indices, updates, bad_indices_policy)
 
 
 def _equal(x: Any, y: Any) -> Any:
@@ -260,8 +295,7 @@ def tensor_scatter_nd_min(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
 ) -> Any:
     """A copy of `tensor` with the smaller of present and given slices; ties share the gradient."""
-    check_policy("tensor_scatter_nd_min", bad_indices_policy)
-    return _run(MIN, tensor, indices, updates)
+    return _run(MIN, tensor, indices, updates, bad_indices_policy)
 
 
 MAX = _declare(
@@ -277,5 +311,4 @@ def tensor_scatter_nd_max(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
 ) -> Any:
     """A copy of `tensor` with the larger of present and given slices; ties share the gradient."""
-    check_policy("tensor_scatter_nd_max", bad_indices_policy)
-    return _run(MAX, tensor, indices, updates)
+    return _run(MAX, tensor, indices, updates, bad_indices_policy)

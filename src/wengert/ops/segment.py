@@ -240,6 +240,8 @@ SEGMENT_MEAN = Op(
 
 def _inputs(name: str, data: Any, segment_ids: Any) -> tuple[Any, Any]:
     x, ids = operand(data), operand(segment_ids)
+    if ids.dtype is dtypes.int16 and name.startswith("unsorted"):
+        ids = cast(ids, dtypes.int32)
     if ids.dtype not in (dtypes.int32, dtypes.int64):
         raise invalid_dtype(name, "`segment_ids` must be int32 or int64", ids)
     return x, ids

@@ -16,7 +16,7 @@ from wengert.core.convert import Hooks, operand
 from wengert.core.errors import invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Op, Spec
-from wengert.core.shapes import TensorShape
+from wengert.core.shapes import TensorShape, without_leading_ones
 from wengert.core.variable import Variable
 from wengert.ops.dims import expand_dims
 from wengert.ops.gather import densify
@@ -137,12 +137,16 @@ def _slice(now: Any, index: Any, value: Any, ufunc: Any) -> Any:
     """Writes a part: a mask of the part chooses between old and new."""
     from wengert.ops.create import ones_like
     from wengert.ops.select import where
-    from wengert.ops.shaping import broadcast_to
+    from wengert.ops.shaping import broadcast_to, reshape
     from wengert.ops.slicing import depends_on_data, normalise
     from wengert.ops.strides import SLICE_GRAD
 
     old = now[index]
     new = operand(value, now.dtype)
+    if new.shape.rank is not None and old.shape.rank is not None:
+        own = new._array.shape
+        cut = without_leading_ones(own, old.shape.rank)
+        new = new if cut is own else reshape(new, cut)
     if ufunc is np.add:
         new = old + new
     elif ufunc is np.subtract:

@@ -1,0 +1,180 @@
+"""Small habits of TensorFlow 2 that programs rely on; the values are TensorFlow 2.21's."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as tf
+from tests.test_not_finite import each_way, run
+
+Invalid = tf.errors.InvalidArgumentError
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(
+    ("other", "want"),
+    [
+        (2, [True, False]), (0, [False, False]), (2.5, [True, False]), (-1, [True, False]),
+        (True, [True, False]), (np.float32(2), [True, False]), (np.array([0, 3]), [False, False]),
+        (np.array([1.5, 0.0]), [True, False]),
+    ],
+)  # fmt: skip
+def test_a_boolean_times_a_number_is_logic(other: Any, want: list[bool], traced: bool) -> None:
+    x = tf.constant([True, False])
+    ways = [lambda x: x * other]
+    if isinstance(other, int | float):  # NumPy's own come by its protocol, which has its rules
+        ways.append(lambda x: operator.mul(other, x))
+    for f in ways:
+        got = (tf.function(f) if traced else f)(x)
+        assert got.dtype == tf.bool
+        np.testing.assert_array_equal(got, want)
+
+
+def test_other_products_with_numbers_keep_their_rules() -> None:
+    x = tf.constant([True, False])
+    with pytest.raises(TypeError):
+        _ = x * tf.constant(2)
+    with pytest.raises(TypeError):
+        _ = x + 2
+    with pytest.raises(TypeError):
+        _ = tf.constant([1, 2]) * 2.5
+
+
+def test_complex_tensors_as_real_numbers() -> None:
+    x = tf.constant(3 + 0j)
+    assert int(x) == 3 and float(x) == 3.0 and complex(x) == 3
+    for kind in (int, float):
+        with pytest.raises(TypeError):
+            kind(tf.constant(3 + 2j))
+
+
+class Items:
+    """A sequence by its two methods alone."""
+
+    def __init__(self, *items: Any) -> None:
+        self._items = items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, i: int) -> Any:
+        return self._items[i]
+
+
+class Endless(Items):
+    def __getitem__(self, i: int) -> Any:
+        return self._items[0]
+
+
+def test_sequences_by_their_methods() -> None:
+    for given, dtype, want in (
+        (Items(1, 2), tf.int32, [1, 2]),
+        (Items(1.5, 2), tf.float32, [1.5, 2]),
+        (Items(Items(1, 2), Items(3, 4)), tf.int32, [[1, 2], [3, 4]]),
+        ([Items(1, 2), [3, 4]], tf.int32, [[1, 2], [3, 4]]),
+        (Items(), tf.float32, []),
+        (Items("a", "b"), tf.string, [b"a", b"b"]),
+        (Endless(7, 8), tf.int32, [7, 7]),
+    ):
+        for got in (tf.constant(given), tf.convert_to_tensor(given), tf.Variable(given)):
+            assert got.dtype == dtype
+            np.testing.assert_array_equal(got, want)
+    assert tf.constant(Items(1, 2), tf.float64).dtype == tf.float64
+    assert tf.reduce_sum(Items(1, 2)).numpy() == 3
+    np.testing.assert_array_equal(tf.constant(1) + Items(1, 2), [2, 3])
+    for bad in ({1: 2}, {1, 2}, object()):
+        with pytest.raises(ValueError, match="is not a number"):
+            tf.constant(bad)
+
+
+ASSIGNED: list[tuple[Any, Any, Any]] = [
+    (np.s_[0, 0], [1.0], [[1, 0, 0], [0, 0, 0]]),
+    (np.s_[0, 0], [[1.0]], [[1, 0, 0], [0, 0, 0]]),
+    (np.s_[0], [[1.0, 2.0, 3.0]], [[1, 2, 3], [0, 0, 0]]),
+    (np.s_[:, 0], [[1.0, 2.0]], [[1, 0, 0], [2, 0, 0]]),
+    (np.s_[1], [[[5.0]]], [[0, 0, 0], [5, 5, 5]]),
+]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(("index", "value", "want"), ASSIGNED)
+def test_slices_take_values_with_sizes_of_one_in_front(
+    index: Any, value: Any, want: Any, traced: bool
+) -> None:
+    v = tf.Variable(np.zeros([2, 3], np.float32))
+
+    def assign() -> None:
+        v[index].assign(value)
+
+    (tf.function(assign) if traced else assign)()
+    np.testing.assert_array_equal(v, want)
+    with pytest.raises(Invalid):
+        v[:, 0].assign([[1.0], [2.0]])
+    np.testing.assert_array_equal(v, want)
+
+
+@each_way
+def test_index_tuples_outside_are_passed_over_on_demand(way: str) -> None:
+    x = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    rows, cells = np.array([[0], [5], [-1]]), np.array([[0, 1], [1, 7], [-1, 0]])
+    new = np.array([[8.0, 9.0], [6.0, 7.0], [4.0, np.nan]], np.float32)
+    ignore = {"bad_indices_policy": "IGNORE"}
+    for f, given, want in (
+        (lambda x, i: tf.gather_nd(x, i, **ignore), (x, rows), [[1, 2], [0, 0], [0, 0]]),
+        (lambda x, i: tf.gather_nd(x, i, **ignore), (x, cells), [2, 0, 0]),
+        (lambda x, i: tf.gather_nd(x, i, 1, **ignore), (x, rows[:2]), [1, 0]),
+        (lambda x, i: tf.gather_nd(x[:0], i, **ignore), (x, rows), np.zeros([3, 2])),
+        (lambda i, u: tf.scatter_nd(i, u, [3, 2], **ignore), (rows, new),
+         [[8, 9], [0, 0], [0, 0]]),
+        (lambda x, i, u: tf.tensor_scatter_nd_add(x, i, u, **ignore), (x, rows, new),
+         [[9, 11], [3, 4]]),
+        (lambda x, i, u: tf.tensor_scatter_nd_sub(x, i, u, **ignore), (x, rows, new),
+         [[-7, -7], [3, 4]]),
+        (lambda x, i, u: tf.tensor_scatter_nd_max(x, i, u, **ignore), (x, rows, new),
+         [[8, 9], [3, 4]]),
+        (lambda x, i, u: tf.tensor_scatter_nd_min(-x, i, -u, **ignore), (x, rows, new),
+         [[-8, -9], [-3, -4]]),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(run(way, f, *given), want)
+
+
+def test_gradients_pass_over_bad_indices() -> None:
+    x, u = tf.constant([1.0, 2.0]), tf.constant([5.0, 7.0])
+    i = [[1], [9]]
+    for f, gx, gu in (
+        (lambda: tf.tensor_scatter_nd_max(x, i, u, bad_indices_policy="IGNORE"), [1, 0], [1, 0]),
+        (lambda: tf.tensor_scatter_nd_add(x, i, u, bad_indices_policy="IGNORE"), [1, 1], [1, 0]),
+        (lambda: tf.gather_nd(x, i, bad_indices_policy="IGNORE") * u, [0, 5], [2, 0]),
+    ):
+        with tf.GradientTape() as tape:
+            tape.watch([x, u])
+            y = f()
+        got = tape.gradient(y, [x, u])
+        np.testing.assert_array_equal(tf.convert_to_tensor(got[0]), gx)
+        np.testing.assert_array_equal(got[1], gu)
+
+
+def test_other_policies() -> None:
+    assert tf.gather_nd(["a"], [[0], [5]], bad_indices_policy="IGNORE").numpy().tolist() == [
+        b"a", b"",
+    ]  # fmt: skip
+    for policy in ("", "DEFAULT", "ERROR"):
+        with pytest.raises((Invalid, IndexError)):
+            tf.gather_nd([1, 2], [[5]], bad_indices_policy=policy)
+    with pytest.raises(Invalid, match="`bad_indices_policy` 'ignore' is not"):
+        tf.scatter_nd([[0]], [1], [2], bad_indices_policy="ignore")
+
+
+@each_way
+def test_segment_ids_of_16_bits(way: str) -> None:
+    x, ids = np.array([1.0, 2.0, 4.0], np.float32), np.array([0, 0, 1], np.int16)
+    got = run(way, lambda x, i: tf.math.unsorted_segment_sum(x, i, 2), x, ids)
+    np.testing.assert_array_equal(got, [3, 4])
+    got = run(way, lambda x, i: tf.math.unsorted_segment_mean(x, i, 2), x, ids)
+    np.testing.assert_array_equal(got, [1.5, 4])
+    with pytest.raises(TypeError, match="`segment_ids` must be int32 or int64"):
+        tf.math.segment_sum(tf.constant(x), tf.constant(ids))
