@@ -22,6 +22,7 @@ import pytest
 
 import wengert as tf
 from wengert.data import handed
+from wengert.data.options import Settings
 
 D = tf.data.Dataset
 
@@ -334,6 +335,52 @@ def test_the_size_of_the_pool_can_be_set() -> None:
     options.threading.private_threadpool_size = 2
     numbers(D.range(12).map(slow, num_parallel_calls=8).with_options(options))
     assert most == 2
+
+
+def count_settings(monkeypatch: pytest.MonkeyPatch, run: Any) -> int:
+    """How many settings objects, groups of settings among them, are made meanwhile."""
+    made = 0
+    initialise = Settings.__init__
+
+    def counted(self: Any) -> None:
+        nonlocal made
+        made += 1
+        initialise(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Settings, "__init__", counted)
+        run()
+    return made
+
+
+def test_options_are_merged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = tf.data.Options()
+    chosen.deterministic = False
+
+    def chain(steps: int) -> Any:
+        dataset = D.range(4).with_options(chosen)
+        for _ in range(steps):
+            dataset = D.zip((dataset, D.range(4))).map(lambda x, _: x)
+        return dataset
+
+    def use(dataset: Any) -> None:
+        assert dataset.options().deterministic is False
+        assert numbers(dataset) == [0, 1, 2, 3]
+
+    of_short, of_long = (count_settings(monkeypatch, lambda n=n: use(chain(n))) for n in (1, 8))
+    assert of_long == of_short  # no step of a dataset costs a merge
+    plain, again = D.range(4).map(lambda x: x).batch(2), chain(3)
+    use(again)
+    assert count_settings(monkeypatch, lambda: [*plain, *plain, *plain.prefetch(1)]) == 0
+    assert count_settings(monkeypatch, lambda: [use(again), use(again)]) == 0
+
+
+def test_options_given_are_copied() -> None:
+    options = tf.data.Options()
+    options.threading.private_threadpool_size = 2
+    dataset = D.range(3).with_options(options)
+    options.threading.private_threadpool_size = 5
+    assert dataset.options().threading.private_threadpool_size == 2
 
 
 def test_several_threads_may_share_an_iterator() -> None:

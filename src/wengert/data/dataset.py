@@ -135,7 +135,7 @@ class Dataset(Making, Storing, DatasetV2):
         return self._single(None)
 
     def _single(self, given: dict[Any, Any] | None) -> Any:
-        found = self._plan.start(Run(self._plan.options(), given))
+        found = self._plan.start(Run(self._plan.options, given))
         missing = object()
         element = next(found, missing)
         if element is missing:
@@ -156,7 +156,7 @@ class Dataset(Making, Storing, DatasetV2):
 
     def _reduced(self, state: Any, function: UserFunction, given: dict[Any, Any] | None) -> Any:
         form, kind = state, spec_of(state)
-        run = Run(self._plan.options(), given)
+        run = Run(self._plan.options, given)
         draws = function.draws(run)
         for element in self._plan.start(run):
             state = elementwise.shaped_like(form, function((state, element), next(draws)))
@@ -464,8 +464,8 @@ class Dataset(Making, Storing, DatasetV2):
             raise at_site(
                 TypeError(f"with_options: give a tf.data.Options; got {describe(options)}.")
             )
-        return Dataset(ordering.WithOptions(self._plan, Options().merge(options)))
+        return Dataset(ordering.WithOptions(self._plan, options))
 
     def options(self) -> Options:
         """The settings of this dataset and of what it is made from."""
-        return self._plan.options()._freeze()
+        return self._plan.options

@@ -60,7 +60,7 @@ class Handing:
     def of(dataset: Any) -> Handing:
         """What is known of a dataset that is passed on."""
         plan = dataset._plan
-        facts = Handing(plan.spec, plan.cardinality(), plan.options(), uses_variables(plan))
+        facts = Handing(plan.spec, plan.cardinality(), plan.options, uses_variables(plan))
         facts.kept = dataset if building() is not None else None  # a result must last
         return facts
 
@@ -102,7 +102,7 @@ class Handed(Plan):
     def cardinality(self) -> int:
         return self.facts.count
 
-    def options(self) -> Options:
+    def find_options(self) -> Options:
         return self.facts.options
 
 

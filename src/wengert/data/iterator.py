@@ -64,7 +64,7 @@ class OwnedIterator(Iterator, Trackable):
     def _start(self) -> None:
         self._began = [(step._key, step._epochs.number) for step in self._random]
         self._given = 0
-        self._source = self._plan.start(Run(self._plan.options(), self._handed))
+        self._source = self._plan.start(Run(self._plan.options, self._handed))
 
     def __next__(self) -> Any:
         if building() is not None:

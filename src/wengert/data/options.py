@@ -7,6 +7,7 @@ checked, kept and handed back.
 from __future__ import annotations
 
 import enum
+import functools
 from typing import Any, ClassVar
 
 
@@ -38,7 +39,7 @@ class AutotuneAlgorithm(enum.Enum):
     STAGE_BASED = 4
 
 
-class _Settings:
+class Settings:
     """A bag of settings: each has a type and is `None`, or its default, until it is set."""
 
     _kinds: ClassVar[dict[str, Any]] = {}
@@ -104,13 +105,13 @@ class _Settings:
 
 
 def _is_group(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, _Settings)
+    return isinstance(kind, type) and issubclass(kind, Settings)
 
 
 _ALIASES = {"experimental_threading": "threading", "experimental_deterministic": "deterministic"}
 
 
-class ThreadingOptions(_Settings):
+class ThreadingOptions(Settings):
     """`private_threadpool_size` is the most threads a parallel step uses."""
 
     _kinds: ClassVar[dict[str, Any]] = {
@@ -119,7 +120,7 @@ class ThreadingOptions(_Settings):
     }
 
 
-class AutotuneOptions(_Settings):
+class AutotuneOptions(Settings):
     """Kept for programs that set them."""
 
     _kinds: ClassVar[dict[str, Any]] = {
@@ -132,20 +133,20 @@ class AutotuneOptions(_Settings):
     }
 
 
-class DistributeOptions(_Settings):
+class DistributeOptions(Settings):
     """How a dataset is split among workers."""
 
     _kinds: ClassVar[dict[str, Any]] = {"auto_shard_policy": AutoShardPolicy, "num_devices": int}
     _defaults: ClassVar[dict[str, Any]] = {"auto_shard_policy": AutoShardPolicy.AUTO}
 
 
-class ServiceOptions(_Settings):
+class ServiceOptions(Settings):
     """Kept for programs that set them."""
 
     _kinds: ClassVar[dict[str, Any]] = {"pinned": bool}
 
 
-class OptimizationOptions(_Settings):
+class OptimizationOptions(Settings):
     """Kept for programs that set them: the steps here are not rewritten."""
 
     _kinds: ClassVar[dict[str, Any]] = dict.fromkeys(
@@ -159,7 +160,7 @@ class OptimizationOptions(_Settings):
     )  # fmt: skip
 
 
-class Options(_Settings):
+class Options(Settings):
     """The settings of a dataset: `options.threading.private_threadpool_size = 2`.
 
     `deterministic=False` lets parallel steps hand on elements as they are ready.
@@ -183,3 +184,11 @@ class Options(_Settings):
     def merge(self, options: Options) -> Options:
         """These settings, and over them those that `options` sets."""
         return self._merge(options)
+
+
+UNSET: Options = Options()._freeze()  # of datasets that nobody gave options
+
+
+def merge(given: list[Options]) -> Options:
+    """The options of a list, frozen; where two set the same, the later wins."""
+    return functools.reduce(Options.merge, given)._freeze() if given else UNSET

@@ -15,7 +15,7 @@ import numpy as np
 from wengert.core.errors import InvalidArgumentError, invalid
 from wengert.data import keys
 from wengert.data.keys import Words
-from wengert.data.options import Options
+from wengert.data.options import UNSET, Options, merge
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.rows import Chunk, RowIterator, Rows, cut
 
@@ -269,7 +269,7 @@ class WithOptions(Plan):
 
     def __init__(self, source: Plan, options: Options) -> None:
         super().__init__(source)
-        self._options = options
+        self._given = merge([UNSET, options])  # a copy: the program may change its own
 
     def start(self, run: Run) -> Iterator[Any]:
         return self.input.start(run)
@@ -277,8 +277,8 @@ class WithOptions(Plan):
     def rows(self) -> Rows | None:
         return self.input.rows()
 
-    def options(self) -> Options:
-        return super().options().merge(self._options)
+    def find_options(self) -> Options:
+        return merge([self.input.options, self._given])
 
 
 def shard(source: Plan, num_shards: int, index: int) -> Plan:

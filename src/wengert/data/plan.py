@@ -15,7 +15,7 @@ from typing import Any
 from wengert.core import sites
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.tensor import Value
-from wengert.data.options import Options
+from wengert.data.options import UNSET, Options, merge
 from wengert.data.rows import RowIterator, Rows
 
 AUTOTUNE = -1
@@ -80,12 +80,15 @@ class Plan:
         """The number of elements, or one of the two constants."""
         return self.input.cardinality()
 
+    @cached_property
     def options(self) -> Options:
+        """The options of the dataset, frozen; most plans share one object with their input."""
+        return self.find_options()
+
+    def find_options(self) -> Options:
         """The options of the inputs; where they differ, a later input wins."""
-        merged = Options()
-        for one in self.inputs:
-            merged = merged.merge(one.options())
-        return merged
+        given = [o for o in (i.options for i in self.inputs) if o is not UNSET]
+        return merge(given)
 
 
 def whole(name: str, argument: str, value: Any) -> int:

@@ -155,7 +155,7 @@ class Stored(Plan):
             yield self._form.together([wrap(column[i, ...]) for column in columns])
 
     def sample(self) -> Any:
-        return next(self.start(Run(self.options())), None) or example(self.spec)
+        return next(self.start(Run(self.options)), None) or example(self.spec)
 
     def cardinality(self) -> int:
         return sum(count for count, _, _ in self._members)

@@ -42,7 +42,7 @@ class Storing:
                 kind=UnimplementedError,
             )
         file = os.path.join(local("save", path), _FILE)
-        elements = self._plan.start(Run(self._plan.options()))
+        elements = self._plan.start(Run(self._plan.options))
         write("save", file, self._plan.spec, elements, _compressed("save", compression))
 
     @staticmethod

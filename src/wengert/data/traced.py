@@ -21,7 +21,7 @@ from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.data import handed
 from wengert.data.calls import UserFunction
-from wengert.data.options import Options
+from wengert.data.options import UNSET
 from wengert.data.plan import UNKNOWN_CARDINALITY
 from wengert.data.structure import normalize, spec_of
 from wengert.data.types import IteratorSpec
@@ -170,7 +170,7 @@ def made(make: Callable[[Any], Any], value: Any, spec: Any, count: int) -> hande
         return [handed.number_of(new)]
 
     number = _called("dataset", call, form.apart(value), [TensorSpec((), "int64")])[0]
-    return handed.Handed(handed.Handing(spec, count, Options(), False), number)
+    return handed.Handed(handed.Handing(spec, count, UNSET, False), number)
 
 
 def made_of_rows(make: Callable[[Any], Any], value: Any) -> handed.Handed:
