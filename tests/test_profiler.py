@@ -199,11 +199,18 @@ def test_profile_and_check_numerics_end_in_any_order(tmp_path):
     with pytest.raises(tf.errors.InvalidArgumentError, match="check_numerics"):
         tf.math.log(tf.constant(0.0))
     tf.debugging.disable_check_numerics()
+    assert not OBSERVERS and not in_the_slow_branch()
+    x = tf.Variable(0.0)
+    with tf.GradientTape() as tape:
+        y = tf.math.log(x)
+    gradient = tape.gradient(y, x)
+    assert gradient is not None and float(gradient) == float("inf")
     tf.debugging.enable_check_numerics()
     profiler.start(tmp_path)
     tf.debugging.disable_check_numerics()
     assert float(tf.math.log(tf.constant(0.0))) == -float("inf")
     profiler.stop()
+    assert not OBSERVERS and not in_the_slow_branch()
 
 
 def test_results_are_the_same_under_a_profile(tmp_path):

@@ -239,6 +239,7 @@ class Op:
     - `calls_python`: it hands arrays to Python, or variables whose values Python may have changed.
     - `hazards`: where finite arguments give NaN, infinity or an infinite derivative.
     - `instead`: what to use in its place where a gradient is wanted, as a sentence.
+    - `user`: the name of the user's function whose gradient rule it has; made for one call.
     """
 
     __slots__ = (
@@ -246,7 +247,7 @@ class Op:
         "folds", "gradient", "harmless", "hazards", "holomorphic", "infer", "inputs", "instead", "joint",
         "kernel", "lower", "match", "moves", "name", "neutral", "outputs", "partial", "passes", "plans",
         "pointwise", "row_lists", "rows", "rules", "scatters", "sizes", "spare", "sums", "unchanged",
-        "usual", "variadic",
+        "user", "usual", "variadic",
     )  # fmt: skip
 
     def __init__(
@@ -283,6 +284,7 @@ class Op:
         calls_python: bool = False,
         hazards: Hazards = NO_HAZARDS,
         instead: str = "",
+        user: str = "",
         register: bool = True,
     ) -> None:
         self.name = name
@@ -320,6 +322,7 @@ class Op:
         self.calls_python = calls_python
         self.hazards = hazards
         self.instead = instead
+        self.user = user
         self.rows: tuple[int, ...] = rows if isinstance(rows, tuple) else (0,) if rows else ()
         self.plans: dict[int, Plan] = {}
         self.joint: Rule | None = None

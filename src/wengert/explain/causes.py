@@ -10,7 +10,6 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from wengert.core.op import REGISTRY
 from wengert.core.sites import RawSite, Site, locate
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
@@ -19,7 +18,6 @@ from wengert.explain.naming import Names
 from wengert.explain.places import known, place
 from wengert.explain.record import Explanation, Place, reason
 from wengert.ops.shaping import STOP_GRADIENT
-from wengert.tape.custom import user_function
 from wengert.tape.history import Evidence, Step
 
 WHEN = {
@@ -190,8 +188,7 @@ class Telling:
     # What lies in the way.
 
     def _cut(self, step: Step, **rest: Any) -> Explanation:
-        op = REGISTRY.get(step.name)
-        if op is STOP_GRADIENT:
+        if step.op is STOP_GRADIENT:
             return self._stopped(step.site, **rest)
         if step.whole:
             return self._reason(
@@ -205,7 +202,7 @@ class Telling:
             "WG116",
             f"the operation {step.name} has no gradient",
             place(step.site, f"{step.name}: no gradient passes here"),
-            remedy=(op and op.instead) or _SMOOTH,
+            remedy=(step.op and step.op.instead) or _SMOOTH,
             **rest,
         )
 
@@ -244,7 +241,7 @@ class Telling:
         )
 
     def _answered_none(self, edge: paths.Edge, **rest: Any) -> Explanation:
-        function = user_function(edge.step.name)
+        function = edge.step.user
         return self._reason(
             "WG117",
             f"the gradient function of `{function}` returned None for argument {edge.place}",

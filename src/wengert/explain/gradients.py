@@ -18,7 +18,6 @@ from wengert.explain.places import written
 from wengert.explain.record import Explanation
 from wengert.explain.within import cut_inside
 from wengert.tape import history
-from wengert.tape.custom import user_function
 from wengert.tape.gradient_tape import GradientTape
 from wengert.tape.history import Step
 
@@ -171,7 +170,7 @@ class Case(Telling):
     def _silent_rule(self, trail: paths.Trail) -> list[Explanation]:
         """All operations on the path pass gradients, so a rule of the user's did not."""
         edges = trail.edges or []
-        custom = [e for e in edges if user_function(e.step.name) is not None]
+        custom = [e for e in edges if e.step.user]
         if not custom:
             return []
         reached = self._reached(edges[: edges.index(custom[0])])

@@ -12,7 +12,6 @@ from wengert.core.sites import Site
 from wengert.core.tensor import Value
 from wengert.explain.places import exact
 from wengert.explain.terminal import short
-from wengert.tape.custom import user_function
 from wengert.tape.entries import full_form
 
 _DEPTH = 6
@@ -80,7 +79,7 @@ def memory_report(tape: Any) -> MemoryReport:
         total = sum(
             _new_bytes(x._array, seen) for x in (*(inputs or ()), *(outs or ())) if x is not None
         )
-        if op.joint is not None and user_function(op.name) is not None:
+        if op.user and op.joint is not None:
             total += _closed_over(op.joint.function, seen, _DEPTH)
         where = exact(full[8])
         row = groups.setdefault((where and (where.file, where.line), op.name), [where, 0, 0])

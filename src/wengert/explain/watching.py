@@ -148,11 +148,7 @@ class History(Listener):
     def steps(self, evidence: history.Evidence) -> Iterator[Step]:
         """Everything as steps, with the ways that values took outside the operations."""
         for op, ids, outs, site, thread, whole in self._rows:
-            cut = history.passes(op, len(ids))
-            yield Step(
-                op.name, ids, outs, cut, site, whole and op.gradient is not None, thread,
-                discrete=whole,
-            )  # fmt: skip
+            yield history.step_of(op, ids, outs, site, whole, thread=thread)
         yield from self._called
         for step in self._assigned:
             moment = int(step.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wengert.explain.paths import makers, search
-from wengert.tape.history import Step, passes
+from wengert.tape.history import Step, step_of
 
 if TYPE_CHECKING:
     from wengert.graph.ir import Graph
@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
 def cut_inside(graph: Graph, start: int, end: int) -> tuple[Step, list[Step]] | None:
     """The node at which the way from one value of a graph to another is cut, and those behind it."""
-    steps = [
-        Step(
-            n.op.name, n.inputs, n.outputs, passes(n.op, len(n.inputs)), n.site,
-            n.op.gradient is not None and _discrete(graph, n), discrete=_discrete(graph, n),
-        )
-        for n in graph.nodes
-    ]  # fmt: skip
+    steps = [step_of(n.op, n.inputs, n.outputs, n.site, _discrete(graph, n)) for n in graph.nodes]
     trail = search(makers(steps), [end], start, _blocked)
     if trail.edges is None or not trail.broken:
         return None

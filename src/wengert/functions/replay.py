@@ -149,7 +149,7 @@ def bound(rule: Op, here: Builder, graph: Graph, env: dict[int, Any]) -> Op:
             del now.frames[: len(frames)]
 
     gradients.base, gradients.seen = base, seen  # type: ignore[attr-defined]  # for the next run
-    return with_gradient(rule.name, gradients, rule.outputs)
+    return with_gradient(rule.user, gradients, rule.outputs)
 
 
 def _number(leaf: Dim, env: dict[int, Any]) -> Any:

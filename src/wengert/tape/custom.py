@@ -123,9 +123,6 @@ def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     return nest.pack_sequence_as(result, outs)
 
 
-# How the operations of users' rules are called; the function's name follows.
-_PREFIX = "custom_gradient("
-
 # In a graph, the place of a custom gradient: the results under new names, and the user's rule.
 CUSTOM = Op(
     "custom_gradient",
@@ -225,7 +222,7 @@ def _custom_op(
     single: bool,
 ) -> Op:
     """An operation, used once, whose gradient is the user's rule."""
-    name = f"{_PREFIX}{_name(f)})"
+    name = _operation_name(_name(f))
     if variables and not _takes_variables(rule):
         raise at_site(
             TypeError(
@@ -245,18 +242,17 @@ def _custom_op(
             answer, of_variables = _variable_pair(name, answer, len(variables))
         return _placed(name, _leaves(answer), places) + of_variables
 
-    return with_gradient(name, gradients, 1 if single else None)
+    return with_gradient(_name(f), gradients, 1 if single else None)
 
 
-def user_function(name: str) -> str | None:
-    """The function whose gradient rule is the user's, from the name of the operation on the tape."""
-    return name[len(_PREFIX) : -1] if name.startswith(_PREFIX) else None
+def _operation_name(user: str) -> str:
+    return f"custom_gradient({user})"
 
 
-def with_gradient(name: str, gradients: Callable[..., Any], outputs: int | None) -> Op:
-    """An operation, used once on tapes, whose gradient is a function."""
+def with_gradient(user: str, gradients: Callable[..., Any], outputs: int | None) -> Op:
+    """An operation, used once on tapes, for the call of a user's function that has its own rule."""
     return Op(
-        name,
+        _operation_name(user),
         "*inputs",
         kernel=_no_kernel,
         infer=_no_kernel,
@@ -264,6 +260,7 @@ def with_gradient(name: str, gradients: Callable[..., Any], outputs: int | None)
         grad=Joint(gradients),
         outputs=outputs,
         holomorphic=False,
+        user=user,
         register=False,
     )
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from wengert.core import dtypes
 from wengert.core.context import executing_eagerly
+from wengert.core.op import Op
 from wengert.core.sites import RawSite
 from wengert.core.tensor import Tensor
 from wengert.tape.arguments import ERROR, ZERO, UnconnectedGradients
@@ -34,9 +35,10 @@ class Event(NamedTuple):
 
 
 class Step(NamedTuple):
-    """An operation, by name and by the ids of its tensors, so that it keeps nothing alive.
+    """An operation and the ids of its tensors.
 
-    `passes` says for each input whether gradients may; `whole` that the result is not a float.
+    It keeps no tensor alive: an operation that was made for one call, as for a rule of the user's,
+    is there by the `name` and the name of the user's function alone. `passes` says for each input whether gradients may; `whole` that the result is not a float.
     `kind` is empty for an operation, or says how else a value was carried from input to output.
     """
 
@@ -49,6 +51,20 @@ class Step(NamedTuple):
     thread: int = 0  # 0 for what the tape itself noted
     kind: str = ""
     discrete: bool = False  # whether the result is known not to be a float, gradient or not
+    op: Op | None = None
+    user: str = ""  # the function whose gradient rule is the user's
+
+
+def step_of(
+    op: Op, inputs: tuple[int, ...], outputs: tuple[int, ...], site: RawSite | None,
+    discrete: bool = False, **rest: Any,
+) -> Step:  # fmt: skip
+    """The step that an operation took; `discrete` if its result is known not to be a float."""
+    return Step(
+        op.name, inputs, outputs, passes(op, len(inputs)), site,
+        whole=discrete and op.gradient is not None, discrete=discrete,
+        op=None if op.user else op, user=op.user, **rest,
+    )  # fmt: skip
 
 
 class Evidence(NamedTuple):
@@ -96,11 +112,8 @@ def cut(op: Any, inputs: Any, outputs: Any, site: RawSite | None) -> Step:
     """An operation on watched tensors that no gradient passes."""
     ids = tuple([x._id for x in inputs])
     discrete = not outputs or outputs[0]._array.dtype.num not in dtypes.INEXACT
-    whole = op.gradient is not None and discrete
-    return Step(
-        op.name, ids, tuple([o._id for o in outputs]), (False,) * len(ids), site, whole,
-        discrete=discrete,
-    )  # fmt: skip
+    step = step_of(op, ids, tuple([o._id for o in outputs]), site, discrete)
+    return step._replace(passes=(False,) * len(ids))
 
 
 def left(sources: tuple[int, ...], constant: Any, site: RawSite | None) -> Step:
@@ -141,7 +154,7 @@ def _step(entry: Any, found: dict[int, RawSite]) -> Step:
     for x in kept or ():
         if isinstance(x, Tensor) and x._site is not None:
             found[x._id] = x._site
-    return Step(op.name, ids, outs, passes(op, len(ids)), site)
+    return step_of(op, ids, outs, site)
 
 
 def forget(tape: Any) -> None:
