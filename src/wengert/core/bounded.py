@@ -90,7 +90,7 @@ def cached_arrays(
             found = cache.get(args)
             if found is None:
                 found = function(*args)
-                parts = found if isinstance(found, tuple) else (found,)
+                parts: Any = found if isinstance(found, tuple) else (found,)
                 cache.put(args, found, sum(a.nbytes for a in parts))
             return found
 
