@@ -24,7 +24,7 @@ ROOMS = [
     "top",
     "cli",
 ]
-HEAVY = {"jax", "jaxlib", "scipy", "keras", "rich", "safetensors", "tensorboard"}
+HEAVY = {"jax", "jaxlib", "re2", "scipy", "keras", "rich", "safetensors", "tensorboard"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -18,8 +18,7 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.ops.declare import is_dynamic, rank_of, static, static_int, static_tuple, unary
-from wengert.ops.pattern_syntax import PatternError
-from wengert.ops.patterns import Pattern, compiled
+from wengert.ops.patterns import Pattern, PatternError, compiled
 from wengert.ops.reduce import reduced
 from wengert.ops.sorting import choose_type
 from wengert.ops.text import number_format, number_reader, structure_text
