@@ -91,3 +91,13 @@ def test_the_walk_tells_lazy_from_eager():
     package = ["wengert", "core"]
     assert list(imports(tree, package, lazy=False)) == [(1, ["wengert", "core", "sites"])]
     assert (5, ["scipy", "special"]) in list(imports(tree, package, lazy=True))
+
+
+def test_the_stub_of_public_functions_has_what_the_table_has():
+    from wengert.core.tables import read
+    from wengert.ops.public import TABLE
+
+    stub = ast.parse((PACKAGE / "ops" / "public.pyi").read_text(encoding="utf-8"))
+    found = [n for n in stub.body if isinstance(n, ast.ImportFrom)]
+    typed = {a.asname: (n.module, a.name) for n in found for a in n.names}
+    assert typed == read(TABLE)

@@ -15,7 +15,7 @@ from wengert.core.composite import StaticSpec
 from wengert.core.errors import invalid
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor
-from wengert.ops.checks import Assert
+from wengert.ops import public as tf
 
 
 class Optional:
@@ -60,7 +60,7 @@ class Optional:
     def get_value(self, name: Any = None) -> Any:
         """The value; an error where there is none."""
         if is_symbolic(self._full):
-            Assert(self._full, ["get_value: this optional has no value."])
+            tf.Assert(self._full, ["get_value: this optional has no value."])
             return self._value
         if not self._full:
             raise invalid("get_value", "this optional has no value", help="Ask has_value() first.")

@@ -7,7 +7,7 @@ from typing import Any
 from wengert.composite.ragged_tensor import RaggedTensor
 from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core import nest
-from wengert.ops import checks, strings
+from wengert.ops import public as tf
 from wengert.ops.text import structure_text
 
 
@@ -23,7 +23,7 @@ class _Text:
 
 def print_(*inputs: Any, summarize: int = 3, **options: Any) -> None:
     """Prints tensors, composites and anything else."""
-    checks.print_(*_shown(inputs, summarize), summarize=summarize, **options)
+    tf.print_(*_shown(inputs, summarize), summarize=summarize, **options)
 
 
 def string_format(
@@ -31,7 +31,7 @@ def string_format(
 ) -> Any:
     """Puts tensors and composites into a text, each at its placeholder."""
     values = inputs if isinstance(inputs, list | tuple) else [inputs]
-    return strings.string_format(template, list(_shown(values, summarize)), placeholder, summarize)
+    return tf.string_format(template, list(_shown(values, summarize)), placeholder, summarize)
 
 
 def _shown(values: Any, summarize: int) -> Any:

@@ -14,19 +14,8 @@ from wengert.core.dims import Dim
 from wengert.core.errors import at_site, invalid
 from wengert.core.shapes import TensorShape, as_shape
 from wengert.core.tensor import Value
-from wengert.ops import create
-from wengert.ops.cast import cast, ensure_shape
-from wengert.ops.compare import less, not_equal
+from wengert.ops import public as tf
 from wengert.ops.declare import of_unknown_length, static, static_tuple
-from wengert.ops.dims import expand_dims
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.gather import gather
-from wengert.ops.indexing import boolean_mask
-from wengert.ops.joining import concat, stack
-from wengert.ops.reduce import reduce_all, reduce_max
-from wengert.ops.scatter import tensor_scatter_nd_update
-from wengert.ops.select import maximum, minimum, where
-from wengert.ops.shaping import broadcast_to, reshape
 from wengert.ops.sizes import at_least
 
 
@@ -35,30 +24,30 @@ def places(x: RaggedTensor) -> Any:
     columns: list[Any] = []
     for rows in x._partitions:
         ids = rows.value_rowids()
-        columns = [gather(c, ids) for c in columns] if columns else [ids]
+        columns = [tf.gather(c, ids) for c in columns] if columns else [ids]
         columns.append(rows.offsets_in_rows())
-    return cast(stack(columns, axis=1), dtypes.int64)
+    return tf.cast(tf.stack(columns, axis=1), dtypes.int64)
 
 
 def bounding_shape(x: RaggedTensor, axis: Any = None) -> Any:
     """The sizes of the smallest dense tensor that holds this one, or some of them."""
     kind = x._partition.dtype
-    none = create.zeros([1], kind)
-    widths = [reduce_max(concat([none, rows.row_lengths()], 0)) for rows in x._partitions]
-    whole = concat([stack([x.nrows(), *widths]), shape_of(x.flat_values, kind)[1:]], 0)
-    return whole if axis is None else gather(whole, static("bounding_shape", axis))
+    none = tf.zeros([1], kind)
+    widths = [tf.reduce_max(tf.concat([none, rows.row_lengths()], 0)) for rows in x._partitions]
+    whole = tf.concat([tf.stack([x.nrows(), *widths]), tf.shape(x.flat_values, kind)[1:]], 0)
+    return whole if axis is None else tf.gather(whole, static("bounding_shape", axis))
 
 
 def uniform_lengths(values: Any, axis: int, dtype: Any) -> Any:
     """The lengths of the rows of a dense tensor along an axis: all the same."""
-    sizes = shape_of(values, dtype)
-    return create.fill(shape_of(values)[:axis], sizes[axis])
+    sizes = tf.shape(values, dtype)
+    return tf.fill(tf.shape(values)[:axis], sizes[axis])
 
 
 def to_tensor(x: RaggedTensor, default_value: Any = None, shape: Any = None) -> Any:
     """A dense tensor with short rows filled up."""
     if of_unknown_length(shape):
-        shape = ensure_shape(shape, [x.shape.rank])
+        shape = tf.ensure_shape(shape, [x.shape.rank])
     asked = _asked_sizes(shape)
     if asked is not None:
         x = _ranked(x, asked)
@@ -66,13 +55,13 @@ def to_tensor(x: RaggedTensor, default_value: Any = None, shape: Any = None) -> 
     at = places(x)
     if asked is not None:
         limits = tensor_of(list(sizes[: x.ragged_rank + 1]), dtypes.int64)
-        inside = reduce_all(less(at, limits), axis=1)
-        at, flat = boolean_mask(at, inside), boolean_mask(flat, inside)
+        inside = tf.reduce_all(tf.less(at, limits), axis=1)
+        at, flat = tf.boolean_mask(at, inside), tf.boolean_mask(flat, inside)
     if default_value is None:
-        start = create.zeros(sizes, x.dtype)
+        start = tf.zeros(sizes, x.dtype)
     else:
-        start = broadcast_to(tensor_of(default_value, x.dtype), sizes)
-    return tensor_scatter_nd_update(start, at, flat)
+        start = tf.broadcast_to(tensor_of(default_value, x.dtype), sizes)
+    return tf.tensor_scatter_nd_update(start, at, flat)
 
 
 def _asked_sizes(shape: Any) -> list[Any] | None:
@@ -124,13 +113,13 @@ def _size(wanted: Any, needed: Any) -> Any:
     if type(wanted) is int:
         return needed if wanted < 0 else wanted
     given = tensor_of(at_least("to_tensor", "a size", wanted, -1), dtypes.int64)
-    return static("to_tensor", where(less(given, 0), tensor_of(needed, dtypes.int64), given))
+    return static("to_tensor", tf.where(tf.less(given, 0), tensor_of(needed, dtypes.int64), given))
 
 
 def to_sparse(x: RaggedTensor) -> SparseTensor:
     """A sparse tensor with the values at their places."""
     x = cut_to_numbers(x)
-    return SparseTensor(places(x), x.flat_values, cast(bounding_shape(x), dtypes.int64))
+    return SparseTensor(places(x), x.flat_values, tf.cast(bounding_shape(x), dtypes.int64))
 
 
 def cut_to_numbers(x: RaggedTensor) -> RaggedTensor:
@@ -144,9 +133,11 @@ def deepened(x: RaggedTensor) -> RaggedTensor:
     """The same tensor with one more inner axis cut into (equal) rows."""
     flat = x.flat_values
     rows = RowPartition.from_uniform_row_length(
-        length(flat, 1), nrows=shape_of(flat)[0], validate=False, dtype=x._partition.dtype
+        length(flat, 1), nrows=tf.shape(flat)[0], validate=False, dtype=x._partition.dtype
     )
-    return x.with_flat_values(ragged(reshape(flat, concat([[-1], shape_of(flat)[2:]], 0)), rows))
+    return x.with_flat_values(
+        ragged(tf.reshape(flat, tf.concat([[-1], tf.shape(flat)[2:]], 0)), rows)
+    )
 
 
 def from_sparse(st_input: Any, row_splits_dtype: Any = dtypes.int64) -> RaggedTensor:
@@ -156,7 +147,7 @@ def from_sparse(st_input: Any, row_splits_dtype: Any = dtypes.int64) -> RaggedTe
         raise at_site(ValueError(f"from_sparse: a sparse matrix is needed; got shape {x.shape}."))
     kind = dtypes.as_dtype(row_splits_dtype)
     rows = RowPartition.from_value_rowids(
-        cast(x.indices[:, 0], kind), cast(x.dense_shape[0], kind), validate=False
+        tf.cast(x.indices[:, 0], kind), tf.cast(x.dense_shape[0], kind), validate=False
     )
     wanted = rows.offsets_in_rows()
     rows = demanding("from_sparse", _check_gaps, _bad_gaps, rows, x.indices, wanted)
@@ -197,11 +188,11 @@ def from_tensor(
 
 
 def _uniform(x: Any, kind: Any) -> RaggedTensor:
-    sizes = shape_of(x)
+    sizes = tf.shape(x)
     rows = RowPartition.from_uniform_row_length(
         length(x, 1), nrows=sizes[0], validate=False, dtype=kind
     )
-    return ragged(reshape(x, concat([(sizes[0] * sizes[1])[None], sizes[2:]], 0)), rows)
+    return ragged(tf.reshape(x, tf.concat([(sizes[0] * sizes[1])[None], sizes[2:]], 0)), rows)
 
 
 def _split_first(x: Any, lengths: Any, padding: Any, depth: int, kind: Any) -> RaggedTensor:
@@ -224,21 +215,23 @@ def _lengths_without(x: Any, padding: Any, kind: Any) -> Any:
     fill = tensor_of(padding, x.dtype)
     if not x.shape[2:].is_compatible_with(fill.shape):
         raise invalid("from_tensor", "`padding` must have the shape of a value", fill)
-    differs = not_equal(x, fill)
+    differs = tf.not_equal(x, fill)
     if x.shape.rank > 2:
         # A value is padding only if all of it is.
         axes = list(range(2, x.shape.rank))
-        differs = reduce_max(cast(differs, dtypes.int32), axis=axes) > 0
-    numbered = create.range(1, cast(shape_of(x)[1], kind) + 1)
-    ends = where(differs, broadcast_to(numbered, shape_of(differs)), create.zeros([], kind))
-    empty = create.zeros(concat([shape_of(x)[:1], [1]], 0), kind)
-    return reduce_max(concat([empty, ends], 1), axis=1)
+        differs = tf.reduce_max(tf.cast(differs, dtypes.int32), axis=axes) > 0
+    numbered = tf.range(1, tf.cast(tf.shape(x)[1], kind) + 1)
+    ends = tf.where(differs, tf.broadcast_to(numbered, tf.shape(differs)), tf.zeros([], kind))
+    empty = tf.zeros(tf.concat([tf.shape(x)[:1], [1]], 0), kind)
+    return tf.reduce_max(tf.concat([empty, ends], 1), axis=1)
 
 
 def _by_lengths(x: Any, lengths: Any, kind: Any) -> RaggedTensor:
     if not x.shape[:1].is_compatible_with(lengths.shape):
         raise invalid("from_tensor", "there must be one length per row", x, lengths)
-    width = cast(shape_of(x)[1], kind)
-    lengths = minimum(maximum(cast(lengths, kind), create.zeros([], kind)), width)
-    inside = less(create.range(width), expand_dims(lengths, 1))
-    return ragged(boolean_mask(x, inside), RowPartition.from_row_lengths(lengths, validate=False))
+    width = tf.cast(tf.shape(x)[1], kind)
+    lengths = tf.minimum(tf.maximum(tf.cast(lengths, kind), tf.zeros([], kind)), width)
+    inside = tf.less(tf.range(width), tf.expand_dims(lengths, 1))
+    return ragged(
+        tf.boolean_mask(x, inside), RowPartition.from_row_lengths(lengths, validate=False)
+    )

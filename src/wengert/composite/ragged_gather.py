@@ -11,18 +11,10 @@ from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.core import dtypes
 from wengert.core.convert import operand, operand_or_empty
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.ops import embedding, partition
-from wengert.ops import gather as dense
-from wengert.ops.arithmetic import add
-from wengert.ops.cast import cast
-from wengert.ops.compare import equal
+from wengert.ops import public as tf
 from wengert.ops.declare import static_int
-from wengert.ops.dims import expand_dims
-from wengert.ops.dims import shape as shape_of
 from wengert.ops.indexing import where_indices
-from wengert.ops.joining import concat
-from wengert.ops.repeating import tile
-from wengert.ops.shaping import reshape, transpose
+from wengert.ops.shaping import transpose
 
 
 def gather(
@@ -54,21 +46,23 @@ def _along(x: Any, i: Any, axis: int) -> Any:
             return _dense_along(x, i, axis)
         return i.with_values(_along(x, i.values, 0))
     if not isinstance(x, RaggedTensor):
-        return dense.gather(x, i, axis=axis)
+        return tf.gather(x, i, axis=axis)
     if axis == 0:
         return _rows(x, i)
     if axis > 1:
         return x.with_values(_along(x.values, i, axis - 1))
     shape = [-1] + [1] * i.shape.rank
-    i = within("gather", expand_dims(i, 0), reshape(x.row_lengths(), shape))
-    return _rows(x.values, add(reshape(x.row_starts(), shape), cast(i, x.row_splits.dtype)))
+    i = within("gather", tf.expand_dims(i, 0), tf.reshape(x.row_lengths(), shape))
+    return _rows(
+        x.values, tf.add(tf.reshape(x.row_starts(), shape), tf.cast(i, x.row_splits.dtype))
+    )
 
 
 def _rows(x: Any, i: Any) -> Any:
     """Rows by indices of any rank."""
     if not isinstance(x, RaggedTensor):
-        return dense.gather(x, i)
-    flat = _unequal(pick_rows(x, reshape(i, [-1])))
+        return tf.gather(x, i)
+    flat = _unequal(pick_rows(x, tf.reshape(i, [-1])))
     if i.shape.rank == 0:
         return flat.values
     sizes = i.shape.as_list()
@@ -94,14 +88,14 @@ def _dense_along(x: Any, i: RaggedTensor, axis: int) -> Any:
     lead = list(x.shape[:axis])
     rank = x.shape.rank
     front = transpose(x, [axis, *range(axis), *range(axis + 1, rank)])
-    found = dense.gather(front, i.flat_values)
+    found = tf.gather(front, i.flat_values)
     back = transpose(found, [*range(1, axis + 1), 0, *range(axis + 1, rank)])
-    values: Any = reshape(back, concat([[-1], shape_of(back)[axis + 1 :]], 0))
+    values: Any = tf.reshape(back, tf.concat([[-1], tf.shape(back)[axis + 1 :]], 0))
     copies = 1
     for size in lead:
         copies *= size
     for rows in reversed(i._partitions):
-        lengths = tile(rows.row_lengths(), [copies])
+        lengths = tf.tile(rows.row_lengths(), [copies])
         values = ragged(values, RowPartition.from_row_lengths(lengths, validate=False))
     sizes = [*lead[1:], i.shape[0]]
     for size in reversed(sizes):
@@ -129,14 +123,14 @@ def _by_batch(x: Any, i: Any, axis: int, batch: int) -> Any:
     starts, lengths, kind = rows.row_starts(), rows.row_lengths(), rows.row_splits.dtype
     if not isinstance(i, RaggedTensor):
         shape = [-1] + [1] * (i.shape.rank - 1)
-        i = within("gather", i, reshape(lengths, shape))
-        return _rows(rows.values, add(reshape(starts, shape), cast(i, kind)))
+        i = within("gather", i, tf.reshape(lengths, shape))
+        return _rows(rows.values, tf.add(tf.reshape(starts, shape), tf.cast(i, kind)))
     if i.ragged_rank > 1:
         raise invalid("gather", "with `batch_dims` the indices have one ragged axis", x, i)
-    ids, flat = cast(i.value_rowids(), kind), cast(i.values, kind)
+    ids, flat = tf.cast(i.value_rowids(), kind), tf.cast(i.values, kind)
     tail = [-1] + [1] * (flat.shape.rank - 1)
-    flat = within("gather", flat, reshape(dense.gather(lengths, ids), tail))
-    return i.with_values(_rows(rows.values, add(flat, reshape(dense.gather(starts, ids), tail))))
+    flat = within("gather", flat, tf.reshape(tf.gather(lengths, ids), tail))
+    return i.with_values(_rows(rows.values, tf.add(flat, tf.reshape(tf.gather(starts, ids), tail))))
 
 
 def gather_nd(
@@ -153,35 +147,35 @@ def gather_nd(
     if isinstance(i, RaggedTensor):
         return i.with_values(gather_nd(x, i.values))
     if not isinstance(x, RaggedTensor):
-        return dense.gather_nd(x, i)
+        return tf.gather_nd(x, i)
     depth = i.shape[-1]
     if depth is None:
         raise invalid("gather_nd", "the length of index tuples must be known", i)
-    flat = cast(reshape(i, [-1, depth]), x.row_splits.dtype)
+    flat = tf.cast(tf.reshape(i, [-1, depth]), x.row_splits.dtype)
     place, used = within("gather_nd", flat[:, 0], x.nrows()), 1
     values: Any = x
     while used < depth and isinstance(values, RaggedTensor):
-        inner = within("gather_nd", flat[:, used], dense.gather(values.row_lengths(), place))
-        place = add(dense.gather(values.row_starts(), place), inner)
+        inner = within("gather_nd", flat[:, used], tf.gather(values.row_lengths(), place))
+        place = tf.add(tf.gather(values.row_starts(), place), inner)
         values, used = values.values, used + 1
     if used < depth:
-        found = dense.gather_nd(values, concat([expand_dims(place, 1), flat[:, used:]], 1))
-        return reshape(found, concat([shape_of(i)[:-1], shape_of(found)[1:]], 0))
-    return _rows(values, reshape(place, shape_of(i)[:-1]))
+        found = tf.gather_nd(values, tf.concat([tf.expand_dims(place, 1), flat[:, used:]], 1))
+        return tf.reshape(found, tf.concat([tf.shape(i)[:-1], tf.shape(found)[1:]], 0))
+    return _rows(values, tf.reshape(place, tf.shape(i)[:-1]))
 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: Any = None) -> Any:
     """The rows of a table named by ragged ids."""
     if not isinstance(ids, RaggedTensor):
         raise invalid_dtype("embedding_lookup", "`params` must be a dense table", params)
-    return ids.with_flat_values(embedding.embedding_lookup(params, ids.flat_values, max_norm))
+    return ids.with_flat_values(tf.embedding_lookup(params, ids.flat_values, max_norm))
 
 
 def dynamic_partition(data: Any, partitions: Any, num_partitions: Any, name: Any = None) -> Any:
     """The rows of a ragged tensor dealt out to several by number."""
     if not isinstance(data, RaggedTensor):
         where_to = partitions.flat_values if isinstance(partitions, RaggedTensor) else partitions
-        return partition.dynamic_partition(data, where_to, num_partitions)
+        return tf.dynamic_partition(data, where_to, num_partitions)
     if isinstance(partitions, RaggedTensor):
         if same_rows(data._partition, partitions._partition) is False:
             rule = "the data's shape must start with that of `partitions`"
@@ -190,4 +184,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: Any, name: Any
     count = static_int("dynamic_partition", num_partitions, "num_partitions")
     where_to = operand_or_empty(partitions, dtypes.int32)
     where_to = within("dynamic_partition", where_to, operand(count, where_to.dtype))
-    return [pick_rows(data, reshape(where_indices(equal(where_to, k)), [-1])) for k in range(count)]
+    return [
+        pick_rows(data, tf.reshape(where_indices(tf.equal(where_to, k)), [-1]))
+        for k in range(count)
+    ]

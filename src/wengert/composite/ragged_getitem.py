@@ -16,16 +16,8 @@ from wengert.core.convert import to_tensor
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
 from wengert.core.tensor import Value
-from wengert.ops import dims
-from wengert.ops.arithmetic import add, subtract
-from wengert.ops.cast import cast
-from wengert.ops.compare import less
-from wengert.ops.create import range as numbers
-from wengert.ops.create import zeros_like
+from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, static_int
-from wengert.ops.division import floordiv
-from wengert.ops.gather import gather
-from wengert.ops.select import maximum, minimum, where
 
 
 def getitem(x: RaggedTensor, key: Any) -> Any:
@@ -69,10 +61,10 @@ def _outer(x: Any, keys: list[Any]) -> Any:
     if key is None:
         inner = _outer(x, rest)
         ours = isinstance(inner, RaggedTensor)
-        return expand_dims(inner, 0) if ours else dims.expand_dims(inner, 0)
+        return expand_dims(inner, 0) if ours else tf.expand_dims(inner, 0)
     if isinstance(key, slice):
         whole = key == slice(None)
-        rows = x if whole else pick_rows(x, numbers(x.nrows())[_static_slice(key)])
+        rows = x if whole else pick_rows(x, tf.range(x.nrows())[_static_slice(key)])
         return _inner(rows, rest)
     place = (
         _at_run_time(x, key) if is_dynamic(key) else _place(x, static_int("index", key, "index"))
@@ -92,14 +84,14 @@ def _place(x: RaggedTensor, number: int) -> Any:
 
 def _at_run_time(x: RaggedTensor, key: Any) -> Any:
     """A row counted from the front, whose number is known only when the function runs."""
-    number, count = cast(key, x._partition.dtype), x.nrows()
-    return within("index", where(less(number, 0), number + count, number), count)
+    number, count = tf.cast(key, x._partition.dtype), x.nrows()
+    return within("index", tf.where(tf.less(number, 0), number + count, number), count)
 
 
 def _row(x: RaggedTensor, place: Any) -> Any:
     start, limit = x.row_splits[place], x.row_splits[place + 1]
     if isinstance(x.values, RaggedTensor):
-        return pick_rows(x.values, numbers(start, limit))
+        return pick_rows(x.values, tf.range(start, limit))
     return x.values[start:limit]
 
 
@@ -113,7 +105,7 @@ def _inner(x: Any, keys: list[Any]) -> Any:
     if key is None:
         inner = _inner(x, rest)
         ours = isinstance(inner, RaggedTensor)
-        return expand_dims(inner, 1) if ours else dims.expand_dims(inner, 1)
+        return expand_dims(inner, 1) if ours else tf.expand_dims(inner, 1)
     if isinstance(key, slice):
         cut = x if key == slice(None) else _sliced(x, _static_slice(key))
         return cut.with_values(_inner(cut.values, rest)) if rest else cut
@@ -132,7 +124,7 @@ def _outer_of_each(x: RaggedTensor, number: int, rest: list[Any]) -> Any:
         )
     place = number + size if number < 0 else number
     starts = x.row_starts()
-    places = within("index", zeros_like(starts) + place, x.row_lengths())
+    places = within("index", tf.zeros_like(starts) + place, x.row_lengths())
     return _inner(pick_rows(x.values, starts + places), rest)
 
 
@@ -158,14 +150,14 @@ def _sliced(x: RaggedTensor, key: slice) -> RaggedTensor:
         starts, cut = _row_slices(own, key, step)
     if step == 1:
         return ragged(pick_rows(x.values, spans(starts, cut)), cut)
-    begin = gather(starts, cut.value_rowids())
-    return ragged(pick_rows(x.values, add(begin, cut.offsets_in_rows() * step)), cut)
+    begin = tf.gather(starts, cut.value_rowids())
+    return ragged(pick_rows(x.values, tf.add(begin, cut.offsets_in_rows() * step)), cut)
 
 
 def _row_slices(own: RowPartition, key: slice, step: int) -> tuple[Any, RowPartition]:
     """Where the slice of each row begins, and how long it is: Python's rules, row by row."""
     lengths = own.row_lengths()
-    low, high = zeros_like(lengths), lengths
+    low, high = tf.zeros_like(lengths), lengths
     if step < 0:
         low, high = low - 1, high - 1
     start = (
@@ -177,16 +169,16 @@ def _row_slices(own: RowPartition, key: slice, step: int) -> tuple[Any, RowParti
         (high if step > 0 else low) if key.stop is None else _clamped(key.stop, lengths, low, high)
     )
     # Rounded up, for either direction.
-    count = floordiv(subtract(stop, start) + (step - (1 if step > 0 else -1)), step)
-    cut = RowPartition.from_row_lengths(maximum(count, zeros_like(count)), validate=False)
-    return add(own.row_starts(), start), cut
+    count = tf.floordiv(tf.subtract(stop, start) + (step - (1 if step > 0 else -1)), step)
+    cut = RowPartition.from_row_lengths(tf.maximum(count, tf.zeros_like(count)), validate=False)
+    return tf.add(own.row_starts(), start), cut
 
 
 def _clamped(bound: Any, lengths: Any, low: Any, high: Any) -> Any:
     """A bound counted from the front of each row and kept within it."""
     if type(bound) is Dim:
         given = to_tensor(bound, lengths.dtype)
-        place = where(less(given, 0), lengths + given, zeros_like(lengths) + given)
+        place = tf.where(tf.less(given, 0), lengths + given, tf.zeros_like(lengths) + given)
     else:
-        place = lengths + bound if bound < 0 else zeros_like(lengths) + bound
-    return minimum(maximum(place, low), high)
+        place = lengths + bound if bound < 0 else tf.zeros_like(lengths) + bound
+    return tf.minimum(tf.maximum(place, low), high)

@@ -17,12 +17,10 @@ from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, invalid
 from wengert.core.tensor import Value
-from wengert.ops import joining, reordering
-from wengert.ops.arithmetic import subtract
-from wengert.ops.create import range as numbers
+from wengert.ops import joining
+from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int, static_tuple
-from wengert.ops.gather import gather
-from wengert.ops.shaping import reshape, transpose
+from wengert.ops.shaping import transpose
 
 
 def concat(values: Any, axis: Any, name: Any = "concat") -> Any:
@@ -67,7 +65,7 @@ def _side_by_side(xs: list[RaggedTensor]) -> RaggedTensor:
     known_counts = [n for n in (x._partition.static_nrows for x in xs) if n is not None]
     counts = [x.nrows() for x in xs]
     count = to_tensor(known_counts[0], counts[0].dtype) if known_counts else counts[0]
-    order = reshape(transpose(reshape(numbers(count * len(xs)), [len(xs), -1])), [-1])
+    order = tf.reshape(transpose(tf.reshape(tf.range(count * len(xs)), [len(xs), -1])), [-1])
     if len(known_counts) < len(xs):
         order = demand("concat", _check_counts, _bad_counts, order, *counts)
     woven = pick_rows(stacked, order)
@@ -136,13 +134,13 @@ def reverse(tensor: Any, axis: Any, name: Any = None) -> Any:
 
 def _reversed(x: Any, axis: int) -> Any:
     if not isinstance(x, RaggedTensor):
-        return reordering.reverse(x, [axis])
+        return tf.reverse(x, [axis])
     if axis == 0:
-        return pick_rows(x, numbers(x.nrows())[::-1])
+        return pick_rows(x, tf.range(x.nrows())[::-1])
     if axis == 1:
         rows = x._partition
-        last = gather(rows.row_limits(), rows.value_rowids()) - 1
-        return x.with_values(pick_rows(x.values, subtract(last, rows.offsets_in_rows())))
+        last = tf.gather(rows.row_limits(), rows.value_rowids()) - 1
+        return x.with_values(pick_rows(x.values, tf.subtract(last, rows.offsets_in_rows())))
     return x.with_values(_reversed(x.values, axis - 1))
 
 

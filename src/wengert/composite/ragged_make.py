@@ -17,17 +17,9 @@ from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.shapes import as_shape
-from wengert.ops import create, indexing
-from wengert.ops.arithmetic import add, multiply
-from wengert.ops.cast import cast
+from wengert.ops import indexing
+from wengert.ops import public as tf
 from wengert.ops.declare import static_int
-from wengert.ops.dims import expand_dims
-from wengert.ops.gather import gather
-from wengert.ops.segment import unsorted_segment_sum
-from wengert.ops.select import maximum
-from wengert.ops.shaping import broadcast_to, reshape
-from wengert.ops.sorting import argsort
-from wengert.ops.unary import ceil
 
 
 def constant(
@@ -123,7 +115,7 @@ def _ragged_depth(scalars: int | None, deepest: int, ragged_rank: int | None, in
 
 
 def _nothing(inner: Any, dtype: Any) -> Any:
-    return create.zeros([0, *(inner or ())], dtype or dtypes.float32)
+    return tf.zeros([0, *(inner or ())], dtype or dtypes.float32)
 
 
 def range(
@@ -148,13 +140,13 @@ def range(
     bounds[2] = demand("ragged.range", _check_steps, _bad_steps, bounds[2])
     rows_of = next((b._array.shape[0] for b in bounds if b.shape.rank), 1)
     count = [sizes.pop() if sizes else rows_of]
-    start, limit, step = (broadcast_to(b, count) for b in bounds)
+    start, limit, step = (tf.broadcast_to(b, count) for b in bounds)
     kind = dtypes.as_dtype(row_splits_dtype)
-    lengths = ceil(cast(limit - start, dtypes.float64) / cast(step, dtypes.float64))
-    lengths = cast(maximum(lengths, create.zeros([], dtypes.float64)), kind)
+    lengths = tf.ceil(tf.cast(limit - start, dtypes.float64) / tf.cast(step, dtypes.float64))
+    lengths = tf.cast(tf.maximum(lengths, tf.zeros([], dtypes.float64)), kind)
     rows = RowPartition.from_row_lengths(lengths, validate=False)
-    ids, offsets = rows.value_rowids(), cast(rows.offsets_in_rows(), start.dtype)
-    return ragged(add(gather(start, ids), multiply(offsets, gather(step, ids))), rows)
+    ids, offsets = rows.value_rowids(), tf.cast(rows.offsets_in_rows(), start.dtype)
+    return ragged(tf.add(tf.gather(start, ids), tf.multiply(offsets, tf.gather(step, ids))), rows)
 
 
 def _one_type(starts: Any, limits: Any, deltas: Any, dtype: Any) -> list[Any]:
@@ -165,14 +157,14 @@ def _one_type(starts: Any, limits: Any, deltas: Any, dtype: Any) -> list[Any]:
     ]
     order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
     widest = max((f.dtype for f in found), key=lambda d: order.index(d) if d in order else -1)
-    return [cast(f, dtype or widest) for f in found]
+    return [tf.cast(f, dtype or widest) for f in found]
 
 
 def _vector(bound: Any) -> Any:
     """A bound of unknown rank as a vector, which one number is too."""
     if bound.shape.rank is not None:
         return bound
-    return reshape(demand("ragged.range", _check_rank, _bad_rank, bound), [-1])
+    return tf.reshape(demand("ragged.range", _check_rank, _bad_rank, bound), [-1])
 
 
 def _check_rank(name: str, bound: Any) -> None:
@@ -206,7 +198,7 @@ def boolean_mask(data: Any, mask: Any, name: Any = None) -> Any:
         return _masked_rows(_cut(x), _cut(m))
     if not isinstance(x, RaggedTensor):
         return indexing.boolean_mask(x, m)
-    return pick_rows(x, reshape(indexing.where_indices(m), [-1]))
+    return pick_rows(x, tf.reshape(indexing.where_indices(m), [-1]))
 
 
 def _cut(x: Any) -> RaggedTensor:
@@ -220,14 +212,16 @@ def _masked_rows(x: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
     if isinstance(mask.values, RaggedTensor) or mask.values.shape.rank > 1:
         return x.with_values(inner)
     rows = mask._partition
-    kept = unsorted_segment_sum(cast(mask.values, rows.dtype), rows.value_rowids(), rows.nrows())
+    kept = tf.unsorted_segment_sum(
+        tf.cast(mask.values, rows.dtype), rows.value_rowids(), rows.nrows()
+    )
     return ragged(inner, RowPartition.from_row_lengths(kept, validate=False))
 
 
 def row_splits_to_segment_ids(splits: Any, name: Any = None, out_type: Any = None) -> Any:
     """For each value the number of its row."""
     ids = RowPartition.from_row_splits(splits).value_rowids()
-    return ids if out_type is None else cast(ids, out_type)
+    return ids if out_type is None else tf.cast(ids, out_type)
 
 
 def segment_ids_to_row_splits(
@@ -235,7 +229,7 @@ def segment_ids_to_row_splits(
 ) -> Any:
     """Where the rows end, from the row number of each value."""
     splits = RowPartition.from_value_rowids(segment_ids, num_segments).row_splits()
-    return splits if out_type is None else cast(splits, out_type)
+    return splits if out_type is None else tf.cast(splits, out_type)
 
 
 def stack_dynamic_partitions(
@@ -245,7 +239,7 @@ def stack_dynamic_partitions(
     name = "stack_dynamic_partitions"
     x, where_to = values_of(data), values_of(partitions)
     if isinstance(x, RaggedTensor):
-        where_to = cast(where_to, x._partition.dtype)
+        where_to = tf.cast(where_to, x._partition.dtype)
     count = static_int(name, num_partitions, "num_partitions")
     rank = where_to.shape.rank
     if rank is None or not where_to.shape.is_compatible_with(x.shape[:rank]):
@@ -258,13 +252,13 @@ def stack_dynamic_partitions(
         return stack_dynamic_partitions(x.values, inner, num_partitions)
     if rank == 0:
         ours = isinstance(x, RaggedTensor)
-        x = ragged_expand(x, 0) if ours else expand_dims(x, 0)
-        where_to = expand_dims(where_to, 0)
+        x = ragged_expand(x, 0) if ours else tf.expand_dims(x, 0)
+        where_to = tf.expand_dims(where_to, 0)
     size = x.nrows() if isinstance(x, RaggedTensor) else operand(length(x), None, dtypes.int64)
     total = operand(count, None, dtypes.int64)
     where_to = demand(name, _check_deal, _bad_deal, where_to, total, size)
-    order = argsort(where_to, stable=True)
-    rows = RowPartition.from_value_rowids(gather(where_to, order), count, validate=False)
+    order = tf.argsort(where_to, stable=True)
+    rows = RowPartition.from_value_rowids(tf.gather(where_to, order), count, validate=False)
     return ragged(pick_rows(x, order), rows)
 
 

@@ -17,15 +17,7 @@ from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.core import nest
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
-from wengert.ops import arithmetic, select
-from wengert.ops.arithmetic import add
-from wengert.ops.create import zeros
-from wengert.ops.dims import expand_dims
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.gather import gather
-from wengert.ops.indexing import boolean_mask
-from wengert.ops.joining import concat
-from wengert.ops.shaping import reshape
+from wengert.ops import public as tf
 
 _signature = functools.cache(inspect.signature)
 
@@ -109,7 +101,7 @@ class _Cuts:
         self.name = describe(x)
         missing = max(other_rank - x.shape.rank, 0)
         while missing and not isinstance(x, RaggedTensor):
-            x = expand_dims(x, 0)
+            x = tf.expand_dims(x, 0)
             missing -= 1
         self.cuts: list[RowPartition] = x._partitions if isinstance(x, RaggedTensor) else []
         self.values = _flat(x)
@@ -123,29 +115,29 @@ class _Cuts:
     def deepen(self, depth: int, dtype: Any) -> None:
         """Cuts the values along uniform axes until there are `depth` cuts."""
         while len(self.cuts) < depth:
-            known, now = self.values.shape, shape_of(self.values, dtype)
+            known, now = self.values.shape, tf.shape(self.values, dtype)
             count, size = (now[k] if known[k] is None else known[k] for k in (0, 1))
             cut = RowPartition.from_uniform_row_length(size, nrows=count, validate=False)
             self.cuts.append(cut)
-            self.values = reshape(self.values, concat([[-1], now[2:]], 0))
+            self.values = tf.reshape(self.values, tf.concat([[-1], now[2:]], 0))
         self.cuts = [c.with_dtype(dtype) for c in self.cuts]
 
     def count(self, dtype: Any) -> Any:
         """How many rows stand at the outside, as a tensor."""
-        return self.cuts[0].nrows() if self.cuts else shape_of(self.values, dtype)[0]
+        return self.cuts[0].nrows() if self.cuts else tf.shape(self.values, dtype)[0]
 
     def stretch(self, wanted: Any, dtype: Any) -> None:
         """Lets the only outer row stand for `wanted` rows."""
-        self.rows = zeros(wanted[None], dtype)
+        self.rows = tf.zeros(wanted[None], dtype)
 
     def descend(self, axis: int, single: bool, rows: RowPartition) -> None:
         """Follows the rows of the result one axis inwards; a single row stands for all."""
         own = self.cuts[axis]
         if self.rows is None and not single:
             return
-        starts = own.row_starts() if self.rows is None else gather(own.row_starts(), self.rows)
-        begin = gather(starts, rows.value_rowids())
-        self.rows = begin if single else add(begin, rows.offsets_in_rows())
+        starts = own.row_starts() if self.rows is None else tf.gather(own.row_starts(), self.rows)
+        begin = tf.gather(starts, rows.value_rowids())
+        self.rows = begin if single else tf.add(begin, rows.offsets_in_rows())
 
     def lengths(self, axis: int) -> RowPartition:
         """How the rows of the result are cut along an axis if this operand has its way."""
@@ -154,13 +146,15 @@ class _Cuts:
             return own
         if own.static_uniform_row_length is not None:
             return RowPartition.from_uniform_row_length(
-                own.static_uniform_row_length, nrows=shape_of(self.rows)[0], dtype=own.dtype
+                own.static_uniform_row_length, nrows=tf.shape(self.rows)[0], dtype=own.dtype
             )
-        return RowPartition.from_row_lengths(gather(own.row_lengths(), self.rows), validate=False)
+        return RowPartition.from_row_lengths(
+            tf.gather(own.row_lengths(), self.rows), validate=False
+        )
 
     def found(self) -> Any:
         """The values where the result needs them."""
-        return self.values if self.rows is None else gather(self.values, self.rows)
+        return self.values if self.rows is None else tf.gather(self.values, self.rows)
 
 
 def _meet(name: str, x: _Cuts, y: _Cuts, dtype: Any) -> tuple[Any, Any, list[RowPartition]]:
@@ -201,14 +195,14 @@ def _mismatch(name: str, x: _Cuts, y: _Cuts) -> Exception:
 
 def add_n(inputs: Any, name: Any = None) -> Any:
     """The sum of ragged tensors that are cut alike."""
-    return map_flat_values(arithmetic.add_n, list(inputs))
+    return map_flat_values(tf.add_n, list(inputs))
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
     """Elements of `x` or `y` by a condition, or the index tuples where it is true."""
     if x is None and y is None:
         cut = cut_to_numbers(condition)
-        return boolean_mask(places(cut), cut.flat_values)
+        return tf.boolean_mask(places(cut), cut.flat_values)
     if x is None or y is None:
         raise at_site(ValueError("where: give both `x` and `y`, or neither."))
     parts = [condition if isinstance(condition, RaggedTensor) else operand(condition), x, y]
@@ -216,7 +210,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any
     for part in parts:
         whole = binary(left, whole, part)
     chosen = [_along(whole, part) for part in parts]
-    return map_flat_values(select.where, *chosen)
+    return map_flat_values(tf.where, *chosen)
 
 
 def left(a: Any, b: Any) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 from wengert.core import dtypes
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError
 from wengert.core.tensor import Value
-from wengert.ops import arithmetic, compare, division, logical, matmul, power, unary
+from wengert.ops import arithmetic, compare, division, power
+from wengert.ops import public as tf
 
 
 def _map(function: Callable[..., Any], *args: Any) -> Any:
@@ -44,19 +45,19 @@ def _equality(function: Callable[..., Any], otherwise: bool) -> Callable[[Any, A
 
 
 def _and(x: Any, y: Any) -> Any:
-    return (logical.logical_and if x.dtype is dtypes.bool_ else logical.bitwise_and)(x, y)
+    return (tf.logical_and if x.dtype is dtypes.bool_ else tf.bitwise_and)(x, y)
 
 
 def _or(x: Any, y: Any) -> Any:
-    return (logical.logical_or if x.dtype is dtypes.bool_ else logical.bitwise_or)(x, y)
+    return (tf.logical_or if x.dtype is dtypes.bool_ else tf.bitwise_or)(x, y)
 
 
 def _xor(x: Any, y: Any) -> Any:
-    return (logical.logical_xor if x.dtype is dtypes.bool_ else logical.bitwise_xor)(x, y)
+    return (tf.logical_xor if x.dtype is dtypes.bool_ else tf.bitwise_xor)(x, y)
 
 
 def _not(x: Any) -> Any:
-    return (logical.logical_not if x.dtype is dtypes.bool_ else logical.invert)(x)
+    return (tf.logical_not if x.dtype is dtypes.bool_ else tf.invert)(x)
 
 
 class Operators:
@@ -79,13 +80,13 @@ class Operators:
 
     def __rmatmul__(self, other: Any) -> Any:
         """A dense tensor times a ragged one; TensorFlow has no operator for the other way round."""
-        return matmul.matmul(other, self) if isinstance(other, Value) else NotImplemented
+        return tf.matmul(other, self) if isinstance(other, Value) else NotImplemented
 
     def __neg__(self) -> Any:
         return _map(arithmetic.negative, self)
 
     def __abs__(self) -> Any:
-        return _map(unary.abs, self)
+        return _map(tf.abs, self)
 
     def __invert__(self) -> Any:
         return _map(_not, self)

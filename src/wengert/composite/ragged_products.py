@@ -16,14 +16,7 @@ from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.values import demand
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.ops import dims
-from wengert.ops import matmul as dense
-from wengert.ops.cast import ensure_shape
-from wengert.ops.create import fill
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.gather import gather
-from wengert.ops.segment import unsorted_segment_max
-from wengert.ops.select import maximum
+from wengert.ops import public as tf
 
 
 def matmul(
@@ -61,7 +54,7 @@ class _How(NamedTuple):
     output_type: Any
 
     def multiply(self, x: Any, y: Any) -> Any:
-        return dense.matmul(x, y, **self._asdict())
+        return tf.matmul(x, y, **self._asdict())
 
 
 def _product(x: Any, y: Any, how: _How, rank: int) -> Any:
@@ -81,7 +74,7 @@ def _matrix(x: Any) -> Any:
     if not isinstance(x, RaggedTensor):
         return x
     found = x.to_tensor()
-    width = shape_of(found, x._partition.dtype)[1]
+    width = tf.shape(found, x._partition.dtype)[1]
     return demand("matmul", _check_even, _bad_even, found, x.row_lengths(), width)
 
 
@@ -104,16 +97,16 @@ class _Stack(NamedTuple):
 def _stack(x: Any, kind: Any) -> _Stack:
     static = (x.shape[-2], x.shape[-1])
     if not isinstance(x, RaggedTensor):
-        sizes = shape_of(x, kind)
-        return _Stack(x, fill(sizes[:1], sizes[1]), fill(sizes[:1], sizes[2]), static)
+        sizes = tf.shape(x, kind)
+        return _Stack(x, tf.fill(sizes[:1], sizes[1]), tf.fill(sizes[:1], sizes[2]), static)
     x = x.with_row_splits_dtype(kind)
     heights, filled = x.row_lengths(), x.to_tensor()
     if not isinstance(x.values, RaggedTensor):
-        width = shape_of(x.values, kind)[1]
-        return _Stack(filled, heights, fill(shape_of(heights), width), static)
+        width = tf.shape(x.values, kind)[1]
+        return _Stack(filled, heights, tf.fill(tf.shape(heights), width), static)
     lengths, ids = x.values.row_lengths(), x.value_rowids()
-    widths = maximum(unsorted_segment_max(lengths, ids, x.nrows()), kind.np.type(0))
-    filled = demand("matmul", _check_even, _bad_even, filled, lengths, gather(widths, ids))
+    widths = tf.maximum(tf.unsorted_segment_max(lengths, ids, x.nrows()), kind.np.type(0))
+    filled = demand("matmul", _check_even, _bad_even, filled, lengths, tf.gather(widths, ids))
     return _Stack(filled, heights, widths, static)
 
 
@@ -128,11 +121,11 @@ def _stacks(x: Any, y: Any, how: _How) -> RaggedTensor:
     filled = demand("matmul", _check_inner, _bad_inner, left.matrices, left.widths, right.heights)
     found = how.multiply(filled, right.matrices)
     uneven = isinstance(y, RaggedTensor) and (y.ragged_rank == 2 or flip)
-    heights = ensure_shape(left.heights, x.shape[:1].merge_with(y.shape[:1]))
+    heights = tf.ensure_shape(left.heights, x.shape[:1].merge_with(y.shape[:1]))
     made = from_tensor(found, heights, row_splits_dtype=kind)
     rows, values = made._partition, made.values
     if uneven:
-        columns = from_tensor(values, gather(right.widths, rows.value_rowids()), None, 1, kind)
+        columns = from_tensor(values, tf.gather(right.widths, rows.value_rowids()), None, 1, kind)
         values = ragged(columns.values, _even(columns._partition, right.static[1]))
     return ragged(values, _even(rows, left.static[0]))
 
@@ -185,6 +178,6 @@ def matvec(
 ) -> Any:
     """The product of matrices and vectors, of which some are ragged."""
     y = values_of(b)
-    column = expand_dims(y, -1) if isinstance(y, RaggedTensor) else dims.expand_dims(y, -1)
+    column = expand_dims(y, -1) if isinstance(y, RaggedTensor) else tf.expand_dims(y, -1)
     found = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
-    return squeeze(found, [-1]) if isinstance(found, RaggedTensor) else dims.squeeze(found, [-1])
+    return squeeze(found, [-1]) if isinstance(found, RaggedTensor) else tf.squeeze(found, [-1])

@@ -17,21 +17,9 @@ from wengert.composite.row_partition import RowPartition
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.ops import arithmetic, reduce, scan, segment
-from wengert.ops import softmax as dense_softmax
-from wengert.ops.arithmetic import add, subtract, truediv
-from wengert.ops.cast import cast
-from wengert.ops.create import ones_like, zeros
+from wengert.ops import public as tf
+from wengert.ops import segment
 from wengert.ops.declare import static, static_int
-from wengert.ops.dims import expand_dims as expand
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.gather import gather
-from wengert.ops.indexing import invert_permutation
-from wengert.ops.joining import concat
-from wengert.ops.power import exp, sqrt, square
-from wengert.ops.select import maximum
-from wengert.ops.shaping import stop_gradient
-from wengert.ops.sorting import argsort
 
 bincount = sparse_counts.count
 
@@ -40,30 +28,28 @@ def reduce_sum(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The sum over `axis`, or over everything."""
-    return over_axes(reduce.reduce_sum, segment.unsorted_segment_sum, input_tensor, axis, keepdims)
+    return over_axes(tf.reduce_sum, segment.unsorted_segment_sum, input_tensor, axis, keepdims)
 
 
 def reduce_prod(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The product over `axis`, or over everything."""
-    return over_axes(
-        reduce.reduce_prod, segment.unsorted_segment_prod, input_tensor, axis, keepdims
-    )
+    return over_axes(tf.reduce_prod, segment.unsorted_segment_prod, input_tensor, axis, keepdims)
 
 
 def reduce_max(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The largest over `axis`, or of everything; an empty row gives the least number there is."""
-    return over_axes(reduce.reduce_max, segment.unsorted_segment_max, input_tensor, axis, keepdims)
+    return over_axes(tf.reduce_max, segment.unsorted_segment_max, input_tensor, axis, keepdims)
 
 
 def reduce_min(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The smallest over `axis`, or of everything; an empty row gives the largest number."""
-    return over_axes(reduce.reduce_min, segment.unsorted_segment_min, input_tensor, axis, keepdims)
+    return over_axes(tf.reduce_min, segment.unsorted_segment_min, input_tensor, axis, keepdims)
 
 
 def reduce_mean(
@@ -71,24 +57,24 @@ def reduce_mean(
 ) -> Any:
     """The mean over `axis`, or of everything; NaN for an empty row."""
     total = reduce_sum(input_tensor, axis, keepdims)
-    ones = map_flat_values(ones_like, input_tensor)
-    return _pair(truediv, total, reduce_sum(ones, axis, keepdims))
+    ones = map_flat_values(tf.ones_like, input_tensor)
+    return _pair(tf.truediv, total, reduce_sum(ones, axis, keepdims))
 
 
 def reduce_variance(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The variance over `axis`, or of everything: the mean of squares less the square of the mean."""
-    squares = reduce_mean(map_flat_values(square, input_tensor), axis, keepdims)
+    squares = reduce_mean(map_flat_values(tf.square, input_tensor), axis, keepdims)
     mean = reduce_mean(input_tensor, axis, keepdims)
-    return map_flat_values(lambda s, m: maximum(subtract(s, square(m)), 0), squares, mean)
+    return map_flat_values(lambda s, m: tf.maximum(tf.subtract(s, tf.square(m)), 0), squares, mean)
 
 
 def reduce_std(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
     """The standard deviation over `axis`, or of everything."""
-    return map_flat_values(sqrt, reduce_variance(input_tensor, axis, keepdims))
+    return map_flat_values(tf.sqrt, reduce_variance(input_tensor, axis, keepdims))
 
 
 def reduce_all(
@@ -106,9 +92,9 @@ def reduce_any(
 
 
 def _truth(count: Callable[..., Any], x: RaggedTensor, axis: Any, keepdims: bool) -> Any:
-    bits = map_flat_values(lambda v: cast(cast(v, dtypes.bool_), dtypes.int32), x)
+    bits = map_flat_values(lambda v: tf.cast(tf.cast(v, dtypes.bool_), dtypes.int32), x)
     found = count(bits, axis, keepdims)
-    return map_flat_values(lambda v: cast(v, dtypes.bool_), found)
+    return map_flat_values(lambda v: tf.cast(v, dtypes.bool_), found)
 
 
 def _pair(function: Callable[..., Any], x: Any, y: Any) -> Any:
@@ -138,7 +124,7 @@ def over_axes(
     if keepdims:
         for place in axes:
             ours = isinstance(found, RaggedTensor)
-            found = expand_dims(found, place) if ours else expand(found, place)
+            found = expand_dims(found, place) if ours else tf.expand_dims(found, place)
     return found
 
 
@@ -161,10 +147,12 @@ def _segments(combine: Any, data: Any, ids: Any, count: Any) -> Any:
     if not isinstance(data, RaggedTensor):
         return combine(data, ids, count)
     lengths = data.row_lengths()
-    longest = maximum(segment.unsorted_segment_max(lengths, ids, count), lengths.dtype.np.type(0))
+    longest = tf.maximum(
+        segment.unsorted_segment_max(lengths, ids, count), lengths.dtype.np.type(0)
+    )
     rows = RowPartition.from_row_lengths(longest, validate=False)
-    begin = gather(gather(rows.row_starts(), ids), data.value_rowids())
-    place = add(begin, data._partition.offsets_in_rows())
+    begin = tf.gather(tf.gather(rows.row_starts(), ids), data.value_rowids())
+    place = tf.add(begin, data._partition.offsets_in_rows())
     return ragged(_segments(combine, data.values, place, rows.nvals()), rows)
 
 
@@ -194,7 +182,7 @@ unsorted_segment_sum = _segment_function("unsorted_segment_sum")
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
     """The mean of rows with the same number, element by element."""
     total = unsorted_segment_sum(data, segment_ids, num_segments)
-    return _pair(truediv, total, _counts(data, segment_ids, num_segments))
+    return _pair(tf.truediv, total, _counts(data, segment_ids, num_segments))
 
 
 def unsorted_segment_sqrt_n(
@@ -202,12 +190,12 @@ def unsorted_segment_sqrt_n(
 ) -> Any:
     """The sum of rows with the same number over the root of their count."""
     total = unsorted_segment_sum(data, segment_ids, num_segments)
-    counts = map_flat_values(sqrt, _counts(data, segment_ids, num_segments))
-    return _pair(truediv, total, counts)
+    counts = map_flat_values(tf.sqrt, _counts(data, segment_ids, num_segments))
+    return _pair(tf.truediv, total, counts)
 
 
 def _counts(data: Any, ids: Any, count: Any) -> Any:
-    return unsorted_segment_sum(map_flat_values(ones_like, data), ids, count)
+    return unsorted_segment_sum(map_flat_values(tf.ones_like, data), ids, count)
 
 
 def cumsum(
@@ -217,38 +205,38 @@ def cumsum(
     place = check_axis("cumsum", static_int("cumsum", axis), x.shape.rank)
     if place > x.ragged_rank:
         inner = place - x.ragged_rank
-        return map_flat_values(lambda v: scan.cumsum(v, inner, exclusive, reverse), x)
+        return map_flat_values(lambda v: tf.cumsum(v, inner, exclusive, reverse), x)
     if place == 0 and x.ragged_rank == 1:
         return _cumsum_down(x, exclusive, reverse)
     if place < x.ragged_rank:
         raise invalid("cumsum", f"axis {place} must be the innermost ragged one", x)
     flat, rows = x.flat_values, x._partitions[-1]
-    running = scan.cumsum(flat, 0, exclusive=True)
+    running = tf.cumsum(flat, 0, exclusive=True)
     # What had been summed where a row begins is taken off all of it.
-    ends = arithmetic.add(running, flat)
+    ends = tf.add(running, flat)
     whole = _padded(ends)
     if reverse:
-        limit = gather(whole, gather(rows.row_limits(), rows.value_rowids()))
-        found = subtract(limit, ends if exclusive else running)
+        limit = tf.gather(whole, tf.gather(rows.row_limits(), rows.value_rowids()))
+        found = tf.subtract(limit, ends if exclusive else running)
     else:
-        begin = gather(whole, gather(rows.row_starts(), rows.value_rowids()))
-        found = subtract(running if exclusive else ends, begin)
+        begin = tf.gather(whole, tf.gather(rows.row_starts(), rows.value_rowids()))
+        found = tf.subtract(running if exclusive else ends, begin)
     return x.with_flat_values(found)
 
 
 def _cumsum_down(x: RaggedTensor, exclusive: bool, reverse: bool) -> RaggedTensor:
     """Running sums over the n-th elements of the rows, which are the rows of another tensor."""
     place = x._partition.offsets_in_rows()
-    order = argsort(place, stable=True)
-    columns = RowPartition.from_value_rowids(gather(place, order), validate=False)
-    found = cumsum(ragged(gather(x.values, order), columns), 1, exclusive, reverse)
-    return x.with_values(gather(found.values, invert_permutation(order)))
+    order = tf.argsort(place, stable=True)
+    columns = RowPartition.from_value_rowids(tf.gather(place, order), validate=False)
+    found = cumsum(ragged(tf.gather(x.values, order), columns), 1, exclusive, reverse)
+    return x.with_values(tf.gather(found.values, tf.invert_permutation(order)))
 
 
 def _padded(ends: Any) -> Any:
     """Running sums with the zero that stands before the first."""
-    first = zeros(concat([[1], shape_of(ends)[1:]], 0), ends.dtype)
-    return concat([first, ends], 0)
+    first = tf.zeros(tf.concat([[1], tf.shape(ends)[1:]], 0), ends.dtype)
+    return tf.concat([first, ends], 0)
 
 
 def softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
@@ -259,10 +247,10 @@ def softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
     if place != logits.shape.rank - 1:
         raise invalid("softmax", "only the last axis of a ragged tensor", logits)
     if place > logits.ragged_rank:
-        return map_flat_values(dense_softmax.softmax, logits)
+        return map_flat_values(tf.softmax, logits)
     flat, rows = logits.flat_values, logits._partitions[-1]
     ids, count = rows.value_rowids(), rows.nrows()
-    top = stop_gradient(gather(segment.unsorted_segment_max(flat, ids, count), ids))
-    parts = exp(subtract(flat, top))
-    total = gather(segment.unsorted_segment_sum(parts, ids, count), ids)
-    return logits.with_flat_values(truediv(parts, total))
+    top = tf.stop_gradient(tf.gather(segment.unsorted_segment_max(flat, ids, count), ids))
+    parts = tf.exp(tf.subtract(flat, top))
+    total = tf.gather(segment.unsorted_segment_sum(parts, ids, count), ids)
+    return logits.with_flat_values(tf.truediv(parts, total))

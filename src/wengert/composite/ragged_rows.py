@@ -12,31 +12,28 @@ from wengert.composite.row_partition import RowPartition
 from wengert.composite.values import demand
 from wengert.core import dtypes
 from wengert.core.errors import InvalidIndexError, invalid
-from wengert.ops import gather as dense
-from wengert.ops.arithmetic import add
-from wengert.ops.cast import cast
-from wengert.ops.dims import shape as shape_of
+from wengert.ops import public as tf
 
 
 def pick_rows(x: Any, rows: Any) -> Any:
     """Rows of a dense or ragged tensor by a vector of their numbers."""
     if not isinstance(x, RaggedTensor):
-        return dense.gather(x, rows)
+        return tf.gather(x, rows)
     own = x._partition
-    rows = cast(rows, own.dtype)
+    rows = tf.cast(rows, own.dtype)
     if own.static_uniform_row_length is not None:
         cut = RowPartition.from_uniform_row_length(
-            own.static_uniform_row_length, nrows=shape_of(rows)[0], dtype=own.dtype
+            own.static_uniform_row_length, nrows=tf.shape(rows)[0], dtype=own.dtype
         )
     else:
-        cut = RowPartition.from_row_lengths(dense.gather(own.row_lengths(), rows), validate=False)
-    starts = dense.gather(own.row_starts(), rows)
+        cut = RowPartition.from_row_lengths(tf.gather(own.row_lengths(), rows), validate=False)
+    starts = tf.gather(own.row_starts(), rows)
     return ragged(pick_rows(x.values, spans(starts, cut)), cut)
 
 
 def spans(starts: Any, cut: RowPartition) -> Any:
     """The numbers from each start on, as many as its row is long, one row after the other."""
-    return add(dense.gather(starts, cut.value_rowids()), cut.offsets_in_rows())
+    return tf.add(tf.gather(starts, cut.value_rowids()), cut.offsets_in_rows())
 
 
 def within(name: str, places: Any, lengths: Any) -> Any:

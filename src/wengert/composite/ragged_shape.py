@@ -7,8 +7,7 @@ from typing import Any
 from wengert.composite.values import known
 from wengert.core import dtypes
 from wengert.core.errors import at_site
-from wengert.ops.cast import cast
-from wengert.ops.dims import shape as shape_of
+from wengert.ops import public as tf
 
 
 class DynamicRaggedShape:
@@ -25,9 +24,9 @@ class DynamicRaggedShape:
         """The shape of a dense or ragged tensor."""
         kind = dtypes.as_dtype(dtype or dtypes.int32)
         if not hasattr(t, "row_splits"):
-            return cls([], shape_of(t, kind))
+            return cls([], tf.shape(t, kind))
         rows = [p.with_dtype(kind) for p in t._partitions]
-        return cls(rows, shape_of(t.flat_values, kind))
+        return cls(rows, tf.shape(t.flat_values, kind))
 
     @property
     def rank(self) -> int | None:
@@ -63,7 +62,7 @@ class DynamicRaggedShape:
                 ValueError(f"shape: axis {place} has rows of different lengths, so no one size.")
             )
         if self._rows and place == 0:
-            return cast(self._rows[0].nrows(), self.dtype)
+            return tf.cast(self._rows[0].nrows(), self.dtype)
         if self._rows and place <= len(self._rows):
             return self._rows[place - 1].uniform_row_length()
         return self._inner[place - len(self._rows)]

@@ -11,10 +11,8 @@ from wengert.composite.values import demand, known
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, invalid
-from wengert.ops import dims, indexing, shaping
+from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
-from wengert.ops.gather import gather
-from wengert.ops.joining import concat
 
 
 def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
@@ -27,7 +25,7 @@ def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
 
 def _expanded(x: Any, place: int) -> Any:
     if not isinstance(x, RaggedTensor):
-        return dims.expand_dims(x, place)
+        return tf.expand_dims(x, place)
     kind = x._partition.dtype
     if place == 0:
         size = x._partition.static_nrows
@@ -56,7 +54,7 @@ def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
 
 def _squeezed(x: Any, place: int) -> Any:
     if not isinstance(x, RaggedTensor):
-        return dims.squeeze(x, [place])
+        return tf.squeeze(x, [place])
     if place > 1:
         return x.with_values(_squeezed(x.values, place - 1))
     if place == 1 and x._partition.static_uniform_row_length == 1:
@@ -92,9 +90,9 @@ def merge_dims(x: RaggedTensor, outer_axis: Any, inner_axis: Any) -> Any:
 
 def _merged(x: Any, outer: int, inner: int) -> Any:
     if not isinstance(x, RaggedTensor):
-        sizes = dims.shape(x)
+        sizes = tf.shape(x)
         parts = [sizes[:outer], [-1], sizes[inner + 1 :]]
-        return shaping.reshape(x, concat(parts, 0))
+        return tf.reshape(x, tf.concat(parts, 0))
     if outer == 0:
         return x.values if inner == 1 else _merged(x.values, 0, inner - 1)
     if outer > 1:
@@ -102,23 +100,23 @@ def _merged(x: Any, outer: int, inner: int) -> Any:
     values, splits = x.values, x.row_splits
     for _ in range(inner - 1):
         if isinstance(values, RaggedTensor):
-            splits, values = gather(values.row_splits, splits), values.values
+            splits, values = tf.gather(values.row_splits, splits), values.values
         else:
-            splits = splits * dims.shape(values, splits.dtype)[1]
+            splits = splits * tf.shape(values, splits.dtype)[1]
             values = _merged(values, 0, 1)
     return ragged(values, RowPartition(splits))
 
 
 def size(input: Any, out_type: Any = None, name: Any = None) -> Any:
     """The number of elements."""
-    return dims.size(input.flat_values, out_type or dtypes.int32)
+    return tf.size(input.flat_values, out_type or dtypes.int32)
 
 
 def rank(input: Any, name: Any = None) -> Any:
     """The number of axes."""
     known = input.shape.rank
     if known is None:
-        return dims.rank(input.flat_values) + input.ragged_rank
+        return tf.rank(input.flat_values) + input.ragged_rank
     return to_tensor(known, dtypes.int32)
 
 
@@ -129,7 +127,7 @@ def shape(input: Any, out_type: Any = None, name: Any = None) -> DynamicRaggedSh
 
 def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
     """The elements of a ragged tensor under a dense shape."""
-    return shaping.reshape(tensor.flat_values, shape)
+    return tf.reshape(tensor.flat_values, shape)
 
 
 def one_hot(
@@ -149,5 +147,5 @@ def one_hot(
                 ValueError(f"one_hot: `axis` {place} must lie inside the rows of a ragged tensor.")
             )
         place -= indices.ragged_rank
-    flat = indexing.one_hot(indices.flat_values, depth, on_value, off_value, place, dtype)
+    flat = tf.one_hot(indices.flat_values, depth, on_value, off_value, place, dtype)
     return indices.with_flat_values(flat)

@@ -20,8 +20,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import invalid_dtype
 from wengert.core.op import Op, Spec
-from wengert.ops import strings
-from wengert.ops.shaping import reshape
+from wengert.ops import public as tf
 
 Cut = Callable[..., list[Any]]
 
@@ -87,7 +86,7 @@ def parts_of(name: str, value: Any, cut: Cut, *options: Any) -> Any:
     if x.shape.rank > 1:
         rows = from_tensor(x, ragged_rank=x.shape.rank - 1)
         return rows.with_flat_values(parts_of(name, rows.flat_values, cut, *options))
-    vector = x if x.shape.rank else reshape(x, [1])
+    vector = x if x.shape.rank else tf.reshape(x, [1])
     flat, lengths = apply(STRING_PARTS, vector, cut=cut, options=options, name=name)
     if not x.shape.rank:
         return flat
@@ -113,17 +112,17 @@ def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
     values = [v if isinstance(v, RaggedTensor) else operand(v) for v in inputs]
     whole = next((v for v in values if isinstance(v, RaggedTensor)), None)
     if whole is None:  # the rows of one ragged tensor
-        return strings.join(values, separator)
+        return tf.join(values, separator)
     for value in values:
         whole = binary(left, whole, value)
     along = [v if v.shape.rank == 0 else binary(right, whole, v) for v in values]
-    return map_flat_values(lambda flat: strings.join(flat, separator), along)
+    return map_flat_values(lambda flat: tf.join(flat, separator), along)
 
 
 def reduce_join(
     inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
 ) -> Any:
     """The strings of each row put together; of everything without `axis`."""
-    whole = partial(strings.reduce_join, separator=separator)
+    whole = partial(tf.reduce_join, separator=separator)
     by_segment = partial(unsorted_segment_join, separator=separator)
     return over_axes(whole, by_segment, inputs, axis, keepdims, "reduce_join")

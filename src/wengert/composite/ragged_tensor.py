@@ -22,7 +22,7 @@ from wengert.core.composite import CompositeTensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, invalid, valueless
 from wengert.core.shapes import TensorShape
-from wengert.ops.cast import cast
+from wengert.ops import public as tf
 
 
 @dispatch.register
@@ -279,7 +279,7 @@ def check_axis(name: str, axis: Any, rank: int | None, what: str = "axis") -> in
 
 
 def _cast(x: Any, out_type: Any) -> Any:
-    return x if out_type is None else cast(x, out_type)
+    return x if out_type is None else tf.cast(x, out_type)
 
 
 def ragged(values: Any, rows: RowPartition) -> RaggedTensor:

@@ -17,19 +17,8 @@ from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.tensor import Value
-from wengert.ops import create
-from wengert.ops.arithmetic import multiply, subtract
-from wengert.ops.cast import cast
+from wengert.ops import public as tf
 from wengert.ops.declare import static_int
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.division import floordiv
-from wengert.ops.gather import gather
-from wengert.ops.joining import concat
-from wengert.ops.positions import searchsorted
-from wengert.ops.reduce import reduce_max
-from wengert.ops.scan import cumsum
-from wengert.ops.segment import unsorted_segment_sum
-from wengert.ops.select import maximum
 
 
 class RowPartition:
@@ -82,8 +71,8 @@ class RowPartition:
             count = () if nrows is None else (_number("from_value_rowids", nrows, "nrows"),)
             ids = demand("from_value_rowids", _check_rowids, _bad_rowids, ids, *count)
         if nrows is None:
-            nrows = reduce_max(concat([create.fill([1], to_tensor(-1, ids.dtype)), ids], 0)) + 1
-        lengths = unsorted_segment_sum(create.ones_like(ids), ids, nrows)
+            nrows = tf.reduce_max(tf.concat([tf.fill([1], to_tensor(-1, ids.dtype)), ids], 0)) + 1
+        lengths = tf.unsorted_segment_sum(tf.ones_like(ids), ids, nrows)
         return cls(_ends(lengths), lengths, ids)
 
     @classmethod
@@ -97,8 +86,8 @@ class RowPartition:
     ) -> RowPartition:
         """Rows from one start to the next, the last one to the end."""
         starts = _vector("from_row_starts", "row_starts", row_starts, dtype, dtype_hint)
-        end = cast(to_tensor(nvals, None, dtypes.int64), starts.dtype)
-        splits = concat([starts, end[None]], 0)
+        end = tf.cast(to_tensor(nvals, None, dtypes.int64), starts.dtype)
+        splits = tf.concat([starts, end[None]], 0)
         if validate and splits.shape[0] != 1:
             splits = demand("from_row_starts", _check_starts, _bad_starts, splits)
         return cls(splits)
@@ -109,7 +98,7 @@ class RowPartition:
     ) -> RowPartition:
         """Rows from one limit to the next, the first one from 0."""
         limits = _vector("from_row_limits", "row_limits", row_limits, dtype, dtype_hint)
-        splits = concat([create.zeros([1], limits.dtype), limits], 0)
+        splits = tf.concat([tf.zeros([1], limits.dtype), limits], 0)
         if validate:
             splits = demand("from_row_limits", _check_splits, _bad_splits, splits)
         return cls(splits)
@@ -130,13 +119,13 @@ class RowPartition:
             raise invalid(name, "`nvals` or `nrows` must be given")
         kind = dtypes.as_dtype(dtype or dtype_hint or _own_type(uniform_row_length, nvals, nrows))
         if isinstance(uniform_row_length, Value) and known(uniform_row_length) is None:
-            return cls(_equal_splits(cast(uniform_row_length, kind), nvals, nrows, validate))
+            return cls(_equal_splits(tf.cast(uniform_row_length, kind), nvals, nrows, validate))
         size = static_int(name, uniform_row_length, "uniform_row_length")
         if size < 0:
             raise invalid(name, f"`uniform_row_length` must not be negative; got {size}")
         values = None if nvals is None else to_tensor(nvals, None, dtypes.int64)
         rows = _number_of_rows(size, values, nrows)
-        splits = create.range(cast(rows + 1, kind)) * size
+        splits = tf.range(tf.cast(rows + 1, kind)) * size
         if validate and values is not None:
             splits = _vouched(splits, rows, to_tensor(size, dtypes.int64), values)
         return cls(splits, uniform=size)
@@ -182,11 +171,11 @@ class RowPartition:
     def row_lengths(self) -> Any:
         if self._lengths is not None:
             return self._lengths
-        return subtract(self._splits[1:], self._splits[:-1])
+        return tf.subtract(self._splits[1:], self._splits[:-1])
 
     def nrows(self) -> Any:
         """How many rows there are, as a scalar."""
-        return shape_of(self._splits, self.dtype)[0] - 1
+        return tf.shape(self._splits, self.dtype)[0] - 1
 
     def nvals(self) -> Any:
         """How many values there are, as a scalar."""
@@ -196,13 +185,13 @@ class RowPartition:
         """For each value the number of its row."""
         if self._rowids is not None:
             return self._rowids
-        return searchsorted(
-            self._splits[1:], create.range(self.nvals()), side="right", out_type=self.dtype
+        return tf.searchsorted(
+            self._splits[1:], tf.range(self.nvals()), side="right", out_type=self.dtype
         )
 
     def offsets_in_rows(self) -> Any:
         """For each value its place in its row."""
-        return subtract(create.range(self.nvals()), gather(self._splits, self.value_rowids()))
+        return tf.subtract(tf.range(self.nvals()), tf.gather(self._splits, self.value_rowids()))
 
     def with_dtype(self, dtype: Any) -> RowPartition:
         """The same rows with row splits of int32 or int64."""
@@ -211,8 +200,10 @@ class RowPartition:
             raise invalid("with_dtype", f"row splits are int32 or int64; got {kind.name}")
         if kind is self.dtype:
             return self
-        lengths, ids = (None if p is None else cast(p, kind) for p in (self._lengths, self._rowids))
-        return RowPartition(cast(self._splits, kind), lengths, ids, self._uniform)
+        lengths, ids = (
+            None if p is None else tf.cast(p, kind) for p in (self._lengths, self._rowids)
+        )
+        return RowPartition(tf.cast(self._splits, kind), lengths, ids, self._uniform)
 
     def __repr__(self) -> str:
         if self._uniform is not None:
@@ -238,7 +229,7 @@ def _own_type(*values: Any) -> DType:
 
 
 def _ends(lengths: Any) -> Any:
-    return concat([create.zeros([1], lengths.dtype), cumsum(lengths)], 0)
+    return tf.concat([tf.zeros([1], lengths.dtype), tf.cumsum(lengths)], 0)
 
 
 def _number(name: str, value: Any, what: str) -> Any:
@@ -250,9 +241,9 @@ def _number(name: str, value: Any, what: str) -> Any:
 
 def _equal_splits(size: Any, nvals: Any, nrows: Any, validate: bool) -> Any:
     """The splits of equal rows whose length is known only when the function runs."""
-    values = None if nvals is None else cast(to_tensor(nvals), size.dtype)
-    rows = floordiv(values, maximum(size, 1)) if nrows is None else to_tensor(nrows)
-    splits = multiply(create.range(cast(rows, size.dtype) + 1), size)
+    values = None if nvals is None else tf.cast(to_tensor(nvals), size.dtype)
+    rows = tf.floordiv(values, tf.maximum(size, 1)) if nrows is None else to_tensor(nrows)
+    splits = tf.multiply(tf.range(tf.cast(rows, size.dtype) + 1), size)
     return _vouched(splits, rows, size, values) if validate else splits
 
 
@@ -267,7 +258,7 @@ def _number_of_rows(size: int, values: Any, nrows: Any) -> Any:
     if nrows is not None:
         return to_tensor(nrows, None, dtypes.int64)
     assert values is not None, "the caller has looked"
-    return values // max(size, 1) if size else create.zeros_like(values)
+    return values // max(size, 1) if size else tf.zeros_like(values)
 
 
 def _check_splits(name: str, splits: np.ndarray) -> None:

@@ -18,21 +18,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import to_tensor
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
-from wengert.ops import create
-from wengert.ops.arithmetic import subtract
-from wengert.ops.cast import cast
-from wengert.ops.compare import equal
-from wengert.ops.dims import expand_dims
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.gather import gather
-from wengert.ops.indexing import boolean_mask
-from wengert.ops.joining import concat
-from wengert.ops.logical import logical_and, logical_not
-from wengert.ops.reduce import reduce_max, reduce_prod
-from wengert.ops.scan import cumsum
-from wengert.ops.segment import unsorted_segment_sum
-from wengert.ops.shaping import reshape
-from wengert.ops.sorting import argsort
+from wengert.ops import public as tf
 
 
 def _ranks(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -61,14 +47,14 @@ def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
 
 def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """The numbers that are in either row."""
-    return _combine(a, b, lambda ours, twice: equal(twice, twice))
+    return _combine(a, b, lambda ours, twice: tf.equal(twice, twice))
 
 
 def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
     """The numbers of the rows of `a` that are not in those of `b`, or the other way round."""
     if not aminusb:
         a, b = b, a
-    return _combine(a, b, lambda ours, twice: logical_and(ours, logical_not(twice)))
+    return _combine(a, b, lambda ours, twice: tf.logical_and(ours, tf.logical_not(twice)))
 
 
 def size(a: Any, validate_indices: bool = True) -> Any:
@@ -76,17 +62,17 @@ def size(a: Any, validate_indices: bool = True) -> Any:
     group, value, lead = _rows(a, 1)
     if value.dtype is dtypes.string:
         value, _ = apply(RANKS, value)
-    group, _, _ = _distinct(group, value, create.zeros_like(group))
-    total = unsorted_segment_sum(create.ones_like(group), group, reduce_prod(lead))
-    return reshape(cast(total, dtypes.int32), lead)
+    group, _, _ = _distinct(group, value, tf.zeros_like(group))
+    total = tf.unsorted_segment_sum(tf.ones_like(group), group, tf.reduce_prod(lead))
+    return tf.reshape(tf.cast(total, dtypes.int32), lead)
 
 
 def _rows(x: Any, least: int) -> tuple[Any, Any, Any]:
     """For each number its row; the numbers; and the sizes that the rows are laid out in."""
     if not isinstance(x, SparseTensor):
         dense = to_tensor(x)
-        places = from_dense(create.ones_like(dense, dtypes.bool_))
-        x = SparseTensor(places.indices, reshape(dense, [-1]), places.dense_shape)
+        places = from_dense(tf.ones_like(dense, dtypes.bool_))
+        x = SparseTensor(places.indices, tf.reshape(dense, [-1]), places.dense_shape)
     if x.shape.rank is not None and x.shape.rank < least:
         raise invalid("sets", f"tensors of rank {least} or more are needed", x)
     if x.dtype.kind not in "ius":
@@ -99,21 +85,25 @@ def _sorted(*keys: Any) -> list[Any]:
     """Columns sorted by the first, within it by the second, and so on."""
     columns = list(keys)
     for i in reversed(range(len(columns))):
-        order = argsort(columns[i], stable=True)
-        columns = [gather(c, order) for c in columns]
+        order = tf.argsort(columns[i], stable=True)
+        columns = [tf.gather(c, order) for c in columns]
     return columns
 
 
 def _repeats(group: Any, value: Any) -> Any:
     """Whether a number stands in the same row just before."""
-    same = logical_and(equal(group[1:], group[:-1]), equal(value[1:], value[:-1]))
-    return concat([logical_not(equal(group[:1], group[:1])), same], 0)
+    same = tf.logical_and(tf.equal(group[1:], group[:-1]), tf.equal(value[1:], value[:-1]))
+    return tf.concat([tf.logical_not(tf.equal(group[:1], group[:1])), same], 0)
 
 
 def _distinct(group: Any, value: Any, side: Any) -> tuple[Any, Any, Any]:
     group, value, side = _sorted(group, value, side)
-    first = logical_not(_repeats(group, value))
-    return boolean_mask(group, first), boolean_mask(value, first), boolean_mask(side, first)
+    first = tf.logical_not(_repeats(group, value))
+    return (
+        tf.boolean_mask(group, first),
+        tf.boolean_mask(value, first),
+        tf.boolean_mask(side, first),
+    )
 
 
 def _combine(a: Any, b: Any, choose: Any) -> SparseTensor:
@@ -126,22 +116,22 @@ def _combine(a: Any, b: Any, choose: Any) -> SparseTensor:
         raise invalid_dtype("sets", "both must be of one dtype", value_a, value_b)
     if value_a.dtype is not dtypes.string:
         return _combined(group_a, value_a, group_b, value_b, lead, choose)
-    ranks, words = apply(RANKS, concat([value_a, value_b], 0))
-    count = shape_of(value_a)[0]
+    ranks, words = apply(RANKS, tf.concat([value_a, value_b], 0))
+    count = tf.shape(value_a)[0]
     found = _combined(group_a, ranks[:count], group_b, ranks[count:], lead, choose)
-    return SparseTensor(found.indices, gather(words, found.values), found.dense_shape)
+    return SparseTensor(found.indices, tf.gather(words, found.values), found.dense_shape)
 
 
 def _combined(
     group_a: Any, value_a: Any, group_b: Any, value_b: Any, lead: Any, choose: Any
 ) -> SparseTensor:
-    ours = _distinct(group_a, value_a, create.zeros_like(group_a))
-    theirs = _distinct(group_b, value_b, create.ones_like(group_b))
-    group, value, side = _sorted(*[concat(pair, 0) for pair in zip(ours, theirs, strict=True)])
+    ours = _distinct(group_a, value_a, tf.zeros_like(group_a))
+    theirs = _distinct(group_b, value_b, tf.ones_like(group_b))
+    group, value, side = _sorted(*[tf.concat(pair, 0) for pair in zip(ours, theirs, strict=True)])
     again = _repeats(group, value)
-    twice = concat([again[1:], logical_not(equal(group[:1], group[:1]))], 0)
-    keep = logical_and(logical_not(again), choose(equal(side, 0), twice))
-    return _packed(boolean_mask(group, keep), boolean_mask(value, keep), lead)
+    twice = tf.concat([again[1:], tf.logical_not(tf.equal(group[:1], group[:1]))], 0)
+    keep = tf.logical_and(tf.logical_not(again), choose(tf.equal(side, 0), twice))
+    return _packed(tf.boolean_mask(group, keep), tf.boolean_mask(value, keep), lead)
 
 
 def _check_leads(name: str, ours: Any, theirs: Any) -> None:
@@ -156,9 +146,9 @@ def _bad_leads(ours: Any, theirs: Any) -> tuple[Any, ...]:
 
 def _packed(group: Any, value: Any, lead: Any) -> SparseTensor:
     """Numbers put side by side in their rows."""
-    counts = unsorted_segment_sum(create.ones_like(group), group, reduce_prod(lead))
-    starts = gather(cumsum(counts, exclusive=True), group)
-    place = subtract(create.range(shape_of(group, dtypes.int64)[0]), starts)
-    longest = reduce_max(concat([create.zeros([1], dtypes.int64), counts], 0))
-    indices = concat([tuples("sets", group, lead), expand_dims(place, 1)], 1)
-    return SparseTensor(indices, value, concat([lead, expand_dims(longest, 0)], 0))
+    counts = tf.unsorted_segment_sum(tf.ones_like(group), group, tf.reduce_prod(lead))
+    starts = tf.gather(tf.cumsum(counts, exclusive=True), group)
+    place = tf.subtract(tf.range(tf.shape(group, dtypes.int64)[0]), starts)
+    longest = tf.reduce_max(tf.concat([tf.zeros([1], dtypes.int64), counts], 0))
+    indices = tf.concat([tuples("sets", group, lead), tf.expand_dims(place, 1)], 1)
+    return SparseTensor(indices, value, tf.concat([lead, tf.expand_dims(longest, 0)], 0))

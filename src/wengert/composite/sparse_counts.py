@@ -14,24 +14,8 @@ from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.tensor import Value
-from wengert.ops import create
-from wengert.ops.arithmetic import add
-from wengert.ops.cast import cast
-from wengert.ops.compare import less
-from wengert.ops.dims import expand_dims
-from wengert.ops.dims import rank as rank_of
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.gather import gather
+from wengert.ops import public as tf
 from wengert.ops.histogram import as_counted
-from wengert.ops.indexing import boolean_mask
-from wengert.ops.joining import concat, stack
-from wengert.ops.reduce import reduce_max
-from wengert.ops.scatter import scatter_nd
-from wengert.ops.segment import segment_sum
-from wengert.ops.select import maximum, minimum
-from wengert.ops.shaping import reshape
-from wengert.ops.sorting import argsort
-from wengert.ops.unique import unique
 
 
 def bincount(
@@ -67,23 +51,23 @@ def _counted(
     rows, numbers, lines = _parts(values, by_row=axis == -1)
     if numbers.dtype not in (dtypes.int32, dtypes.int64):
         raise invalid_dtype("bincount", "`values` must be int32 or int64", numbers)
-    amounts = create.ones_like(numbers) if weights is None else _weights(values, weights)
-    numbers = cast(demand("bincount", _check_numbers, _bad_numbers, numbers), dtypes.int64)
+    amounts = tf.ones_like(numbers) if weights is None else _weights(values, weights)
+    numbers = tf.cast(demand("bincount", _check_numbers, _bad_numbers, numbers), dtypes.int64)
     size = extent(numbers, minlength, maxlength)
-    keep = less(numbers, size)
-    places = boolean_mask(add(rows * size, numbers), keep)
-    order = argsort(places, stable=True)
-    distinct = unique(gather(places, order), dtypes.int64)
-    sums = segment_sum(gather(boolean_mask(amounts, keep), order), distinct.idx)
+    keep = tf.less(numbers, size)
+    places = tf.boolean_mask(tf.add(rows * size, numbers), keep)
+    order = tf.argsort(places, stable=True)
+    distinct = tf.unique(tf.gather(places, order), dtypes.int64)
+    sums = tf.segment_sum(tf.gather(tf.boolean_mask(amounts, keep), order), distinct.idx)
     if binary_output:
-        sums = create.ones_like(sums)
+        sums = tf.ones_like(sums)
     if lines is None:
-        return SparseTensor(expand_dims(distinct.y, 1), sums, expand_dims(size, 0))
-    shape = stack([cast(lines, dtypes.int64), size])
+        return SparseTensor(tf.expand_dims(distinct.y, 1), sums, tf.expand_dims(size, 0))
+    shape = tf.stack([tf.cast(lines, dtypes.int64), size])
     # Where there are no columns there are no places either, and nothing to divide.
-    indices = tuples("bincount", distinct.y, maximum(shape, 1))
+    indices = tuples("bincount", distinct.y, tf.maximum(shape, 1))
     if isinstance(values, Value) and values.shape.rank is None:
-        first = maximum(2 - rank_of(values), 0)  # a vector is one row, and has no number for it
+        first = tf.maximum(2 - tf.rank(values), 0)  # a vector is one row, and has no number for it
         indices, shape = indices[:, first:], shape[first:]
     return SparseTensor(indices, sums, shape)
 
@@ -100,21 +84,23 @@ def _bad_numbers(numbers: Any) -> tuple[Any, ...]:
 def _extent(numbers: Any, minlength: Any, maxlength: Any) -> Any:
     """`maxlength`, or one more than the largest number; `minlength` and 1 at least."""
     if maxlength is not None:
-        return cast(operand(maxlength), dtypes.int64)
-    return maximum(_wanted(numbers, minlength), 1)
+        return tf.cast(operand(maxlength), dtypes.int64)
+    return tf.maximum(_wanted(numbers, minlength), 1)
 
 
 def _dense_extent(numbers: Any, minlength: Any, maxlength: Any) -> Any:
     """One more than the largest number, within the bounds."""
     found = _wanted(numbers, minlength)
-    return found if maxlength is None else minimum(found, cast(operand(maxlength), dtypes.int64))
+    return (
+        found if maxlength is None else tf.minimum(found, tf.cast(operand(maxlength), dtypes.int64))
+    )
 
 
 def _wanted(numbers: Any, minlength: Any) -> Any:
     least = operand(0 if minlength is None else minlength)
-    zero = create.zeros([1], dtypes.int64)
-    largest = reduce_max(concat([zero, numbers + 1], 0))
-    return maximum(largest, cast(least, dtypes.int64))
+    zero = tf.zeros([1], dtypes.int64)
+    largest = tf.reduce_max(tf.concat([zero, numbers + 1], 0))
+    return tf.maximum(largest, tf.cast(least, dtypes.int64))
 
 
 def _parts(values: Any, by_row: bool) -> tuple[Any, Any, Any]:
@@ -125,20 +111,20 @@ def _parts(values: Any, by_row: bool) -> tuple[Any, Any, Any]:
         vector = len(values.shape) == 1
     elif hasattr(values, "value_rowids"):
         numbers, lines = values.flat_values, values.nrows()
-        rows = cast(values.value_rowids(), dtypes.int64)
+        rows = tf.cast(values.value_rowids(), dtypes.int64)
         vector = False
     else:
         x = to_tensor(values)
         if x.shape.rank is None:
-            x = reshape(x, stack([-1, shape_of(x)[-1]]) if by_row else [-1])
-        numbers, vector = reshape(x, [-1]), len(x.shape) < 2
-        lines = None if vector else shape_of(x, dtypes.int64)[0]
-        rows = create.zeros_like(numbers, dtypes.int64)
+            x = tf.reshape(x, tf.stack([-1, tf.shape(x)[-1]]) if by_row else [-1])
+        numbers, vector = tf.reshape(x, [-1]), len(x.shape) < 2
+        lines = None if vector else tf.shape(x, dtypes.int64)[0]
+        rows = tf.zeros_like(numbers, dtypes.int64)
         if by_row and not vector:
-            line = create.range(lines)[:, None]
-            rows = reshape(line + create.zeros_like(x, dtypes.int64), [-1])
+            line = tf.range(lines)[:, None]
+            rows = tf.reshape(line + tf.zeros_like(x, dtypes.int64), [-1])
     if not by_row or vector:
-        return create.zeros_like(numbers, dtypes.int64), numbers, None
+        return tf.zeros_like(numbers, dtypes.int64), numbers, None
     return rows, numbers, lines
 
 
@@ -157,7 +143,7 @@ def _weights(values: Any, weights: Any) -> Any:
         return demand("bincount", *same, weights.values, values.indices, weights.indices)
     if hasattr(weights, "flat_values"):
         return weights.flat_values
-    return reshape(to_tensor(weights), [-1])
+    return tf.reshape(to_tensor(weights), [-1])
 
 
 def count(
@@ -177,5 +163,5 @@ def count(
         arr = arr.with_flat_values(as_counted(arr.flat_values))
     bounds = minlength, maxlength
     found = _counted(arr, weights, axis, *bounds, binary_output, _dense_extent)
-    amounts = found.values if weights is not None else cast(found.values, dtype)
-    return scatter_nd(found.indices, amounts, found.dense_shape)
+    amounts = found.values if weights is not None else tf.cast(found.values, dtype)
+    return tf.scatter_nd(found.indices, amounts, found.dense_shape)

@@ -12,21 +12,8 @@ from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.ops import arithmetic, dims, select, unary
-from wengert.ops.arithmetic import multiply, subtract, truediv
-from wengert.ops.cast import cast
-from wengert.ops.compare import equal, greater_equal, not_equal
-from wengert.ops.create import fill, ones, zeros
-from wengert.ops.gather import gather, gather_nd
-from wengert.ops.indexing import boolean_mask, where_indices
-from wengert.ops.joining import concat
-from wengert.ops.logical import logical_not, logical_or
-from wengert.ops.power import exp
-from wengert.ops.reduce import reduce_all, reduce_any
-from wengert.ops.scan import cumsum
-from wengert.ops.scatter import tensor_scatter_nd_add, tensor_scatter_nd_update
-from wengert.ops.segment import segment_max, segment_sum
-from wengert.ops.shaping import stop_gradient
+from wengert.ops import public as tf
+from wengert.ops.indexing import where_indices
 
 
 def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
@@ -35,8 +22,8 @@ def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
     if x.dtype is dtypes.bool_:
         indices = where_indices(x)
     else:
-        indices = where_indices(not_equal(x, "" if x.dtype is dtypes.string else 0))
-    made = SparseTensor(indices, gather_nd(x, indices), dims.shape(x, dtypes.int64))
+        indices = where_indices(tf.not_equal(x, "" if x.dtype is dtypes.string else 0))
+    made = SparseTensor(indices, tf.gather_nd(x, indices), tf.shape(x, dtypes.int64))
     made.set_shape(x.shape)
     return made
 
@@ -53,10 +40,10 @@ def to_dense(
     if validate_indices:
         check_order("to_dense", x)
     if default_value is None:
-        start = zeros(x.dense_shape, x.dtype)
+        start = tf.zeros(x.dense_shape, x.dtype)
     else:
-        start = fill(x.dense_shape, operand(default_value, None, x.dtype))
-    return tensor_scatter_nd_update(start, x.indices, x.values)
+        start = tf.fill(x.dense_shape, operand(default_value, None, x.dtype))
+    return tf.tensor_scatter_nd_update(start, x.indices, x.values)
 
 
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -91,19 +78,19 @@ def _check_same_places(name: str, x: SparseTensor, y: SparseTensor) -> None:
     if same:
         return
     fits = x.values.shape.is_compatible_with(y.values.shape) and x.shape.rank == y.shape.rank
-    if not fits or not reduce_all(equal(x.indices, y.indices)):
+    if not fits or not tf.reduce_all(tf.equal(x.indices, y.indices)):
         raise invalid(name, "the sparse tensors must have the same places", x, y)
 
 
 def times(x: SparseTensor, other: Any) -> SparseTensor:
     """The product with a dense tensor, which broadcasts to the shape of the sparse one."""
-    return x.with_values(multiply(x.values, _at_places("multiply", x, other)))
+    return x.with_values(tf.multiply(x.values, _at_places("multiply", x, other)))
 
 
 def over(x: SparseTensor, other: Any) -> SparseTensor:
     """The quotient by a dense tensor, which broadcasts to the shape of the sparse one."""
     below = demand("divide", _check_divisor, _bad_divisor, _at_places("divide", x, other))
-    return x.with_values(truediv(x.values, below))
+    return x.with_values(tf.truediv(x.values, below))
 
 
 def _check_divisor(name: str, below: Any) -> None:
@@ -128,7 +115,7 @@ def _at_places(name: str, x: SparseTensor, other: Any) -> Any:
             name, "only the dense tensor broadcasts, and only to the sparse one", x, dense
         )
     kept = operand([int(d != 1) for d in dense.shape], dtypes.int64)
-    return gather_nd(dense, x.indices[:, -rank:] * kept)
+    return tf.gather_nd(dense, x.indices[:, -rank:] * kept)
 
 
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
@@ -143,11 +130,13 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
         return _add_to_dense(sparse, operand(dense, None, sparse.dtype))
     _check_pair("add", a, b)
     found = union("add", a, b)
-    total = arithmetic.add(found.ours, found.theirs)
-    magnitude = unary.abs(total)
-    large = greater_equal(magnitude, operand(threshold, None, magnitude.dtype))
-    keep = logical_or(large, logical_not(found.shared))
-    kept = SparseTensor(boolean_mask(found.indices, keep), boolean_mask(total, keep), a.dense_shape)
+    total = tf.add(found.ours, found.theirs)
+    magnitude = tf.abs(total)
+    large = tf.greater_equal(magnitude, operand(threshold, None, magnitude.dtype))
+    keep = tf.logical_or(large, tf.logical_not(found.shared))
+    kept = SparseTensor(
+        tf.boolean_mask(found.indices, keep), tf.boolean_mask(total, keep), a.dense_shape
+    )
     kept.set_shape(a.shape)
     return kept
 
@@ -155,7 +144,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
 def _add_to_dense(x: SparseTensor, dense: Any) -> Any:
     if not x.shape.is_compatible_with(dense.shape):
         raise invalid("add", "the shapes must agree", x, dense)
-    return tensor_scatter_nd_add(dense, x.indices, x.values)
+    return tf.tensor_scatter_nd_add(dense, x.indices, x.values)
 
 
 def _check_pair(name: str, a: SparseTensor, b: SparseTensor) -> None:
@@ -165,12 +154,12 @@ def _check_pair(name: str, a: SparseTensor, b: SparseTensor) -> None:
 
 def maximum(sp_a: Any, sp_b: Any, name: Any = None) -> SparseTensor:
     """The larger of two sparse tensors element by element, at the places of either."""
-    return _extreme("maximum", select.maximum, sp_a, sp_b)
+    return _extreme("maximum", tf.maximum, sp_a, sp_b)
 
 
 def minimum(sp_a: Any, sp_b: Any, name: Any = None) -> SparseTensor:
     """The smaller of two sparse tensors element by element, at the places of either."""
-    return _extreme("minimum", select.minimum, sp_a, sp_b)
+    return _extreme("minimum", tf.minimum, sp_a, sp_b)
 
 
 def _extreme(name: str, combine: Callable[..., Any], sp_a: Any, sp_b: Any) -> SparseTensor:
@@ -192,7 +181,9 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
                 f"{describe(x.values)}; got {describe(keep)}."
             )
         )
-    made = SparseTensor(boolean_mask(x.indices, keep), boolean_mask(x.values, keep), x.dense_shape)
+    made = SparseTensor(
+        tf.boolean_mask(x.indices, keep), tf.boolean_mask(x.values, keep), x.dense_shape
+    )
     made.set_shape(x.shape)
     return made
 
@@ -201,9 +192,11 @@ def mask(a: Any, mask_indices: Any, name: Any = None) -> IndexedSlices:
     """`IndexedSlices` without the rows that `mask_indices` name."""
     if not isinstance(a, IndexedSlices):
         raise invalid_dtype("sparse.mask", "`a` must be tf.IndexedSlices", a)
-    gone = equal(dims.expand_dims(a.indices, 1), operand(mask_indices, None, a.indices.dtype))
-    keep = equal(reduce_any(gone, axis=1), False)
-    return IndexedSlices(boolean_mask(a.values, keep), boolean_mask(a.indices, keep), a.dense_shape)
+    gone = tf.equal(tf.expand_dims(a.indices, 1), operand(mask_indices, None, a.indices.dtype))
+    keep = tf.equal(tf.reduce_any(gone, axis=1), False)
+    return IndexedSlices(
+        tf.boolean_mask(a.values, keep), tf.boolean_mask(a.indices, keep), a.dense_shape
+    )
 
 
 def softmax(sp_input: Any, name: Any = None) -> SparseTensor:
@@ -213,26 +206,26 @@ def softmax(sp_input: Any, name: Any = None) -> SparseTensor:
         raise invalid("softmax", "a sparse tensor of rank 2 or more is needed", x)
     check_order("softmax", x)
     rows = _row_segments(x)
-    top = stop_gradient(gather(segment_max(x.values, rows), rows))
-    parts = exp(subtract(x.values, top))
-    return x.with_values(truediv(parts, gather(segment_sum(parts, rows), rows)))
+    top = tf.stop_gradient(tf.gather(tf.segment_max(x.values, rows), rows))
+    parts = tf.exp(tf.subtract(x.values, top))
+    return x.with_values(tf.truediv(parts, tf.gather(tf.segment_sum(parts, rows), rows)))
 
 
 def _row_segments(x: SparseTensor) -> Any:
     """For each value the number of its row, counting only rows that have values."""
     lead = x.indices[:, :-1]
-    changed = reduce_any(not_equal(lead[1:], lead[:-1]), axis=1)
-    first = equal(x.indices[:1, 0], x.indices[:1, 0])
-    return cumsum(cast(concat([first, changed], 0), dtypes.int64)) - 1
+    changed = tf.reduce_any(tf.not_equal(lead[1:], lead[:-1]), axis=1)
+    first = tf.equal(x.indices[:1, 0], x.indices[:1, 0])
+    return tf.cumsum(tf.cast(tf.concat([first, changed], 0), dtypes.int64)) - 1
 
 
 def to_indicator(sp_input: Any, vocab_size: Any, name: Any = None) -> Any:
     """A dense tensor of truth values: whether a number below `vocab_size` is in each row."""
     x = as_sparse("to_indicator", sp_input)
-    numbers = cast(x.values, dtypes.int64)
+    numbers = tf.cast(x.values, dtypes.int64)
     size = operand(vocab_size, None, dtypes.int64)
-    indices = concat([x.indices[:, :-1], dims.expand_dims(numbers, 1)], 1)
-    shape = concat([x.dense_shape[:-1], dims.expand_dims(cast(size, dtypes.int64), 0)], 0)
-    return tensor_scatter_nd_update(
-        zeros(shape, dtypes.bool_), indices, ones(dims.shape(numbers), dtypes.bool_)
+    indices = tf.concat([x.indices[:, :-1], tf.expand_dims(numbers, 1)], 1)
+    shape = tf.concat([x.dense_shape[:-1], tf.expand_dims(tf.cast(size, dtypes.int64), 0)], 0)
+    return tf.tensor_scatter_nd_update(
+        tf.zeros(shape, dtypes.bool_), indices, tf.ones(tf.shape(numbers), dtypes.bool_)
     )

@@ -11,19 +11,7 @@ from wengert.composite.sparse_tensor import SparseTensor
 from wengert.composite.values import known, pick
 from wengert.core import dtypes
 from wengert.core.errors import invalid
-from wengert.ops.arithmetic import multiply
-from wengert.ops.cast import cast
-from wengert.ops.compare import equal, greater, not_equal
-from wengert.ops.create import ones_like, zeros, zeros_like
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.division import floordiv, floormod
-from wengert.ops.gather import gather
-from wengert.ops.indexing import boolean_mask
-from wengert.ops.joining import concat, stack, unstack
-from wengert.ops.reduce import reduce_sum
-from wengert.ops.scan import cumprod, cumsum
-from wengert.ops.segment import segment_sum
-from wengert.ops.sorting import argsort
+from wengert.ops import public as tf
 
 
 def strides(name: str, dense_shape: Any) -> Any:
@@ -31,29 +19,29 @@ def strides(name: str, dense_shape: Any) -> Any:
     sizes = known(dense_shape)
     if sizes is not None and math.prod(sizes.tolist()) >= 2**63:
         raise invalid(name, f"a dense shape of {sizes.tolist()} has too many places to number")
-    return cumprod(dense_shape, 0, exclusive=True, reverse=True)
+    return tf.cumprod(dense_shape, 0, exclusive=True, reverse=True)
 
 
 def numbered(name: str, x: SparseTensor) -> Any:
     """The place of each value when the whole tensor is written out in row order."""
-    return reduce_sum(multiply(x.indices, strides(name, x.dense_shape)), axis=1)
+    return tf.reduce_sum(tf.multiply(x.indices, strides(name, x.dense_shape)), axis=1)
 
 
 def tuples(name: str, places: Any, dense_shape: Any) -> Any:
     """Index tuples from places in row order; the inverse of `numbered`."""
     columns = []
-    for stride in unstack(strides(name, dense_shape)):
-        columns.append(floordiv(places, stride))
-        places = floormod(places, stride)
+    for stride in tf.unstack(strides(name, dense_shape)):
+        columns.append(tf.floordiv(places, stride))
+        places = tf.floormod(places, stride)
     if not columns:
-        return zeros(concat([shape_of(places), [0]], 0), dtypes.int64)
-    return stack(columns, axis=1)
+        return tf.zeros(tf.concat([tf.shape(places), [0]], 0), dtypes.int64)
+    return tf.stack(columns, axis=1)
 
 
 def sorted_by(places: Any, x: SparseTensor) -> SparseTensor:
     """A sparse tensor with its values in the order of `places`."""
-    order = argsort(places, stable=True)
-    made = SparseTensor(gather(x.indices, order), pick(x.values, order), x.dense_shape)
+    order = tf.argsort(places, stable=True)
+    made = SparseTensor(tf.gather(x.indices, order), pick(x.values, order), x.dense_shape)
     made.set_shape(x.shape)
     return made
 
@@ -69,17 +57,17 @@ class Union(NamedTuple):
 
 def union(name: str, a: SparseTensor, b: SparseTensor) -> Union:
     """Brings two sparse tensors to the same places."""
-    places = concat([numbered(name, a), numbered(name, b)], 0)
-    order = argsort(places, stable=True)
-    placed = gather(places, order)
-    first = concat([equal(placed[:1], placed[:1]), not_equal(placed[1:], placed[:-1])], 0)
-    segments = cumsum(cast(first, dtypes.int64)) - 1
-    ours = concat([a.values, zeros_like(b.values)], 0)
-    theirs = concat([zeros_like(a.values), b.values], 0)
-    indices = boolean_mask(gather(concat([a.indices, b.indices], 0), order), first)
-    found = [segment_sum(gather(v, order), segments) for v in (ours, theirs)]
-    count = segment_sum(ones_like(segments), segments)
-    return Union(indices, found[0], found[1], greater(count, 1))
+    places = tf.concat([numbered(name, a), numbered(name, b)], 0)
+    order = tf.argsort(places, stable=True)
+    placed = tf.gather(places, order)
+    first = tf.concat([tf.equal(placed[:1], placed[:1]), tf.not_equal(placed[1:], placed[:-1])], 0)
+    segments = tf.cumsum(tf.cast(first, dtypes.int64)) - 1
+    ours = tf.concat([a.values, tf.zeros_like(b.values)], 0)
+    theirs = tf.concat([tf.zeros_like(a.values), b.values], 0)
+    indices = tf.boolean_mask(tf.gather(tf.concat([a.indices, b.indices], 0), order), first)
+    found = [tf.segment_sum(tf.gather(v, order), segments) for v in (ours, theirs)]
+    count = tf.segment_sum(tf.ones_like(segments), segments)
+    return Union(indices, found[0], found[1], tf.greater(count, 1))
 
 
 def check_order(name: str, x: SparseTensor) -> None:

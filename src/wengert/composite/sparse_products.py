@@ -15,13 +15,7 @@ from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.composite.values import pick
 from wengert.core import dtypes
 from wengert.core.errors import invalid
-from wengert.ops.arithmetic import add, multiply
-from wengert.ops.gather import gather
-from wengert.ops.joining import concat
-from wengert.ops.reduce import reduce_prod
-from wengert.ops.segment import segment_sum
-from wengert.ops.sorting import argsort
-from wengert.ops.unique import unique
+from wengert.ops import public as tf
 
 
 def sparse_sparse_matmul(a: Any, b: Any) -> SparseTensor:
@@ -30,15 +24,15 @@ def sparse_sparse_matmul(a: Any, b: Any) -> SparseTensor:
     _check(x, y)
     # Rows of y are numbered through all matrices of the stack.
     row_of_y = numbered("sparse_sparse_matmul", _without_last(y))
-    rows = RowPartition.from_value_rowids(row_of_y, reduce_prod(y.dense_shape[:-1]))
+    rows = RowPartition.from_value_rowids(row_of_y, tf.reduce_prod(y.dense_shape[:-1]))
     wanted = numbered("sparse_sparse_matmul", _by_column(x, y))
-    meets = RowPartition.from_row_lengths(gather(rows.row_lengths(), wanted), validate=False)
+    meets = RowPartition.from_row_lengths(tf.gather(rows.row_lengths(), wanted), validate=False)
     left = meets.value_rowids()
-    right = add(gather(gather(rows.row_starts(), wanted), left), meets.offsets_in_rows())
-    values = multiply(pick(x.values, left), pick(y.values, right))
-    outer = gather(x.indices[:, :-1], left)
-    indices = concat([outer, gather(y.indices[:, -1:], right)], 1)
-    return _summed(indices, values, concat([x.dense_shape[:-1], y.dense_shape[-1:]], 0))
+    right = tf.add(tf.gather(tf.gather(rows.row_starts(), wanted), left), meets.offsets_in_rows())
+    values = tf.multiply(pick(x.values, left), pick(y.values, right))
+    outer = tf.gather(x.indices[:, :-1], left)
+    indices = tf.concat([outer, tf.gather(y.indices[:, -1:], right)], 1)
+    return _summed(indices, values, tf.concat([x.dense_shape[:-1], y.dense_shape[-1:]], 0))
 
 
 def _without_last(x: SparseTensor) -> SparseTensor:
@@ -47,16 +41,16 @@ def _without_last(x: SparseTensor) -> SparseTensor:
 
 def _by_column(x: SparseTensor, y: SparseTensor) -> SparseTensor:
     """The values of x at the rows of y that their columns name."""
-    places = concat([x.indices[:, :-2], x.indices[:, -1:]], 1)
+    places = tf.concat([x.indices[:, :-2], x.indices[:, -1:]], 1)
     return SparseTensor(places, x.values, y.dense_shape[:-1])
 
 
 def _summed(indices: Any, values: Any, shape: Any) -> SparseTensor:
     """Values in row order, those in the same place added up."""
     places = numbered("sparse_sparse_matmul", SparseTensor(indices, values, shape))
-    order = argsort(places, stable=True)
-    found = unique(gather(places, order), dtypes.int64)
-    total = segment_sum(pick(values, order), found.idx)
+    order = tf.argsort(places, stable=True)
+    found = tf.unique(tf.gather(places, order), dtypes.int64)
+    total = tf.segment_sum(pick(values, order), found.idx)
     return SparseTensor(tuples("sparse_sparse_matmul", found.y, shape), total, shape)
 
 

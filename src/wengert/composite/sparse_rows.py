@@ -10,24 +10,9 @@ from wengert.composite.values import of_rank, pick
 from wengert.core import dtypes, shapes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import invalid
-from wengert.ops import create
-from wengert.ops.arithmetic import multiply
-from wengert.ops.compare import equal
-from wengert.ops.complex import conj
+from wengert.ops import public as tf
 from wengert.ops.declare import static
-from wengert.ops.dims import expand_dims
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.gather import gather
 from wengert.ops.indexing import where_indices
-from wengert.ops.joining import concat
-from wengert.ops.logical import logical_not
-from wengert.ops.reduce import reduce_prod
-from wengert.ops.scatter import scatter_nd, tensor_scatter_nd_update
-from wengert.ops.segment import segment_max, segment_sum, unsorted_segment_sum
-from wengert.ops.shaping import reshape
-from wengert.ops.sorting import argsort
-from wengert.ops.tensordot import adjoint
-from wengert.ops.unique import unique
 
 
 def reduce_sum(
@@ -38,7 +23,7 @@ def reduce_sum(
     name: Any = None,
 ) -> Any:
     """The sum over `axis`, or over everything; dense unless `output_is_sparse`."""
-    return _reduce("reduce_sum", segment_sum, sp_input, axis, keepdims, output_is_sparse)
+    return _reduce("reduce_sum", tf.segment_sum, sp_input, axis, keepdims, output_is_sparse)
 
 
 def reduce_max(
@@ -49,7 +34,7 @@ def reduce_max(
     name: Any = None,
 ) -> Any:
     """The largest of the values that are there, over `axis`; zero where there are none."""
-    return _reduce("reduce_max", segment_max, sp_input, axis, keepdims, output_is_sparse)
+    return _reduce("reduce_max", tf.segment_max, sp_input, axis, keepdims, output_is_sparse)
 
 
 def _reduce(name: str, combine: Any, sp_input: Any, axis: Any, keepdims: Any, sparse: bool) -> Any:
@@ -58,13 +43,13 @@ def _reduce(name: str, combine: Any, sp_input: Any, axis: Any, keepdims: Any, sp
     gone = set(shapes.axes(name, static(name, axis), rank))
     kept = [i for i in range(rank) if i not in gone]
     rest = SparseTensor(
-        gather(x.indices, to_tensor(kept, dtypes.int32), axis=1),
+        tf.gather(x.indices, to_tensor(kept, dtypes.int32), axis=1),
         x.values,
-        gather(x.dense_shape, to_tensor(kept, dtypes.int32)),
+        tf.gather(x.dense_shape, to_tensor(kept, dtypes.int32)),
     )
     places = numbered(name, rest)
-    order = argsort(places, stable=True)
-    found = unique(gather(places, order), dtypes.int64)
+    order = tf.argsort(places, stable=True)
+    found = tf.unique(tf.gather(places, order), dtypes.int64)
     values = combine(pick(x.values, order), found.idx)
     if keepdims:
         mask = [int(i not in gone) for i in range(rank)]
@@ -74,8 +59,10 @@ def _reduce(name: str, combine: Any, sp_input: Any, axis: Any, keepdims: Any, sp
     made = SparseTensor(tuples(name, found.y, shape), values, shape)
     if sparse:
         return made
-    flat = scatter_nd(expand_dims(found.y, 1), values, expand_dims(reduce_prod(shape), 0))
-    return reshape(flat, shape)
+    flat = tf.scatter_nd(
+        tf.expand_dims(found.y, 1), values, tf.expand_dims(tf.reduce_prod(shape), 0)
+    )
+    return tf.reshape(flat, shape)
 
 
 def sparse_dense_matmul(
@@ -89,21 +76,21 @@ def sparse_dense_matmul(
         # (a b)ᴴ = bᴴ aᴴ puts the sparse one first.
         a = of_rank(operand(sp_a, None, b.dtype), 2)
         found = sparse_dense_matmul(b, a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a)
-        return adjoint(found)
+        return tf.adjoint(found)
     a = as_sparse("sparse_dense_matmul", sp_a)
     dense = of_rank(operand(b, None, a.dtype), 2)
     _check_product(a, dense, adjoint_a, adjoint_b)
     if adjoint_b:
-        dense = adjoint(dense)
+        dense = tf.adjoint(dense)
     rows, columns = a.indices[:, 0], a.indices[:, 1]
     values, count = a.values, a.shape[0]
     if adjoint_a:
         rows, columns, count = columns, rows, a.shape[1]
-        values = conj(values) if a.dtype.is_complex else values
-    picked = multiply(pick(dense, columns), expand_dims(values, 1))
+        values = tf.conj(values) if a.dtype.is_complex else values
+    picked = tf.multiply(pick(dense, columns), tf.expand_dims(values, 1))
     if count is None:
         count = a.dense_shape[1 if adjoint_a else 0]
-    return unsorted_segment_sum(picked, rows, count)
+    return tf.unsorted_segment_sum(picked, rows, count)
 
 
 def _check_product(a: SparseTensor, b: Any, adjoint_a: bool, adjoint_b: bool) -> None:
@@ -121,17 +108,17 @@ def fill_empty_rows(
     x = as_sparse("fill_empty_rows", sp_input)
     default = to_tensor(default_value, x.dtype)
     rows = x.indices[:, 0]
-    filled = tensor_scatter_nd_update(
-        create.zeros(x.dense_shape[:1], dtypes.bool_),
-        expand_dims(rows, 1),
-        equal(rows, rows),
+    filled = tf.tensor_scatter_nd_update(
+        tf.zeros(x.dense_shape[:1], dtypes.bool_),
+        tf.expand_dims(rows, 1),
+        tf.equal(rows, rows),
     )
-    empty = logical_not(filled)
+    empty = tf.logical_not(filled)
     lines = where_indices(empty)
-    rest = create.zeros(concat([shape_of(lines)[:1], [len(x.shape) - 1]], 0), dtypes.int64)
-    indices = concat([x.indices, concat([lines, rest], 1)], 0)
-    values = concat([x.values, create.fill(shape_of(lines)[:1], default)], 0)
-    order = argsort(indices[:, 0], stable=True)
-    made = SparseTensor(gather(indices, order), gather(values, order), x.dense_shape)
+    rest = tf.zeros(tf.concat([tf.shape(lines)[:1], [len(x.shape) - 1]], 0), dtypes.int64)
+    indices = tf.concat([x.indices, tf.concat([lines, rest], 1)], 0)
+    values = tf.concat([x.values, tf.fill(tf.shape(lines)[:1], default)], 0)
+    order = tf.argsort(indices[:, 0], stable=True)
+    made = SparseTensor(tf.gather(indices, order), tf.gather(values, order), x.dense_shape)
     made.set_shape(x.shape)
     return made, empty

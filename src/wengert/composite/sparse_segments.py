@@ -12,22 +12,8 @@ from wengert.composite.values import pick
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
-from wengert.ops import segment
-from wengert.ops.arithmetic import divide, multiply
-from wengert.ops.cast import cast
-from wengert.ops.compare import greater, greater_equal
-from wengert.ops.create import ones_like, zeros_like
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.embedding import embedding_lookup
-from wengert.ops.gather import gather
-from wengert.ops.guarded import divide_no_nan
-from wengert.ops.joining import concat, stack
-from wengert.ops.logical import logical_and
-from wengert.ops.power import sqrt, square
-from wengert.ops.reduce import reduce_prod
-from wengert.ops.select import maximum, where
-from wengert.ops.shaping import reshape
-from wengert.ops.unique import unique
+from wengert.ops import public as tf
+from wengert.ops.arithmetic import divide
 
 _COMBINERS = ("mean", "sqrtn", "sum")
 
@@ -67,30 +53,30 @@ def segment_sqrt_n(
 ) -> Any:
     """The sum of the rows that `indices` name over the root of their count."""
     rows, ids = _picked(data, indices, sparse_gradient), operand(segment_ids)
-    return divide(_totals(rows, ids, num_segments), sqrt(_counts(rows, ids, num_segments)))
+    return divide(_totals(rows, ids, num_segments), tf.sqrt(_counts(rows, ids, num_segments)))
 
 
 def _picked(data: Any, indices: Any, sparse_gradient: bool) -> Any:
-    return (gather if sparse_gradient else pick)(operand(data), operand(indices))
+    return (tf.gather if sparse_gradient else pick)(operand(data), operand(indices))
 
 
 def _totals(rows: Any, ids: Any, count: Any) -> Any:
     if count is None:
-        return segment.segment_sum(rows, ids)
-    return segment.unsorted_segment_sum(rows, ids, count)
+        return tf.segment_sum(rows, ids)
+    return tf.unsorted_segment_sum(rows, ids, count)
 
 
 def _counts(rows: Any, ids: Any, count: Any) -> Any:
     """How many rows each segment has, at least 1, in a shape that divides the totals."""
-    found = _totals(ones_like(ids, rows.dtype), ids, count)
-    return _beside(maximum(found, 1), rows)
+    found = _totals(tf.ones_like(ids, rows.dtype), ids, count)
+    return _beside(tf.maximum(found, 1), rows)
 
 
 def _beside(x: Any, rows: Any) -> Any:
     """A vector in a shape that goes with the rows of a tensor."""
     if rows.shape.rank is None:
-        return reshape(x, concat([[-1], ones_like(shape_of(rows)[1:])], 0))
-    return reshape(x, [-1] + [1] * (rows.shape.rank - 1))
+        return tf.reshape(x, tf.concat([[-1], tf.ones_like(tf.shape(rows)[1:])], 0))
+    return tf.reshape(x, [-1] + [1] * (rows.shape.rank - 1))
 
 
 def embedding_lookup_sparse(
@@ -110,18 +96,18 @@ def embedding_lookup_sparse(
     how = _combiner(combiner)
     ids, segments = _ids_and_rows(sp_ids)
     # Each row of the table once, so that its gradient names it once: optimizers square gradients.
-    different, places = unique(ids)
-    rows = gather(embedding_lookup(params, different, max_norm), places)
+    different, places = tf.unique(ids)
+    rows = tf.gather(tf.embedding_lookup(params, different, max_norm), places)
     if sp_weights is None:
-        total, weights = segment.segment_sum(rows, segments), ones_like(ids, rows.dtype)
+        total, weights = tf.segment_sum(rows, segments), tf.ones_like(ids, rows.dtype)
     else:
-        weights = cast(_weights(sp_ids, sp_weights), rows.dtype)
-        total = segment.segment_sum(multiply(rows, _beside(weights, rows)), segments)
+        weights = tf.cast(_weights(sp_ids, sp_weights), rows.dtype)
+        total = tf.segment_sum(tf.multiply(rows, _beside(weights, rows)), segments)
     if how == "sum":
         return total
-    norm = segment.segment_sum(weights if how == "mean" else square(weights), segments)
-    norm = norm if how == "mean" else sqrt(norm)
-    return divide_no_nan(total, _beside(norm, rows))
+    norm = tf.segment_sum(weights if how == "mean" else tf.square(weights), segments)
+    norm = norm if how == "mean" else tf.sqrt(norm)
+    return tf.divide_no_nan(total, _beside(norm, rows))
 
 
 def _combiner(combiner: str | None) -> str:
@@ -178,7 +164,7 @@ def safe_embedding_lookup_sparse(
     """
     ids = as_sparse("safe_embedding_lookup_sparse", sparse_ids)
     lead = ids.dense_shape[:-1]
-    flat = stack([reduce_prod(lead), ids.dense_shape[-1]])
+    flat = tf.stack([tf.reduce_prod(lead), ids.dense_shape[-1]])
     ids = reshape_sparse(ids, flat)
     weights = None if sparse_weights is None else reshape_sparse(sparse_weights, flat)
     ids, weights = _pruned(ids, weights, combiner)
@@ -187,15 +173,15 @@ def safe_embedding_lookup_sparse(
         weights, _ = fill_empty_rows(weights, 1.0)
     found = embedding_lookup_sparse(embedding_weights, ids, weights, combiner, max_norm)
     if default_id is None:
-        found = where(_beside(empty, found), zeros_like(found), found)
-    return reshape(found, concat([cast(lead, dtypes.int32), shape_of(found)[1:]], 0))
+        found = tf.where(_beside(empty, found), tf.zeros_like(found), found)
+    return tf.reshape(found, tf.concat([tf.cast(lead, dtypes.int32), tf.shape(found)[1:]], 0))
 
 
 def _pruned(ids: SparseTensor, weights: SparseTensor | None, combiner: str) -> tuple[Any, Any]:
     """Without ids that are negative, and without weights that are not positive."""
-    keep = greater_equal(ids.values, 0)
+    keep = tf.greater_equal(ids.values, 0)
     if weights is None:
         return retain(ids, keep), None
     if combiner != "sum":
-        keep = logical_and(keep, greater(weights.values, 0))
+        keep = tf.logical_and(keep, tf.greater(weights.values, 0))
     return retain(ids, keep), retain(weights, keep)

@@ -13,21 +13,9 @@ from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.lazy import jnp
 from wengert.core.tensor import Value
-from wengert.ops import create
-from wengert.ops.arithmetic import add, subtract
-from wengert.ops.cast import cast, ensure_shape
-from wengert.ops.compare import greater_equal, less
+from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.dims import get_static_value
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.division import floordiv
-from wengert.ops.gather import gather
-from wengert.ops.indexing import boolean_mask
-from wengert.ops.joining import concat as join
-from wengert.ops.joining import stack, unstack
-from wengert.ops.logical import logical_and
-from wengert.ops.reduce import reduce_all, reduce_max, reduce_prod
-from wengert.ops.select import maximum, minimum, where
 
 
 def reorder(sp_input: Any, name: Any = None) -> SparseTensor:
@@ -43,7 +31,9 @@ def transpose(sp_input: Any, perm: Any = None, name: Any = None) -> SparseTensor
     order = axes[::-1] if perm is None else list(_axes(perm))
     if sorted(order) != axes:
         raise invalid("transpose", f"`perm` {order} must name each axis once", x)
-    moved = SparseTensor(gather(x.indices, order, axis=1), x.values, gather(x.dense_shape, order))
+    moved = SparseTensor(
+        tf.gather(x.indices, order, axis=1), x.values, tf.gather(x.dense_shape, order)
+    )
     moved.set_shape([x.shape[i] for i in order])
     return reorder(moved)
 
@@ -58,7 +48,7 @@ def _axes(perm: Any) -> tuple[int, ...]:
 def reshape(sp_input: Any, shape: Any, name: Any = None) -> SparseTensor:
     """The same values in row order under another shape, of which one size may be -1."""
     x = as_sparse("reshape", sp_input)
-    wanted = cast(to_tensor(shape, None, dtypes.int64), dtypes.int64)
+    wanted = tf.cast(to_tensor(shape, None, dtypes.int64), dtypes.int64)
     if wanted.shape.rank not in (None, 1):
         raise invalid("reshape", "`shape` must be a list of sizes", wanted)
     sizes, own = known(wanted), known(x.dense_shape)
@@ -66,9 +56,11 @@ def reshape(sp_input: Any, shape: Any, name: Any = None) -> SparseTensor:
         wanted = to_tensor(_resolved(own.tolist(), sizes.tolist(), x), dtypes.int64)
     else:
         wanted = demand("reshape", _check_sizes, _bad_sizes, wanted, x.dense_shape)
-        free = less(wanted, 0)
-        rest = reduce_prod(where(free, create.ones_like(wanted), wanted))
-        wanted = where(free, floordiv(reduce_prod(x.dense_shape), maximum(rest, 1)), wanted)
+        free = tf.less(wanted, 0)
+        rest = tf.reduce_prod(tf.where(free, tf.ones_like(wanted), wanted))
+        wanted = tf.where(
+            free, tf.floordiv(tf.reduce_prod(x.dense_shape), tf.maximum(rest, 1)), wanted
+        )
     made = SparseTensor(tuples("reshape", numbered("reshape", x), wanted), x.values, wanted)
     if sizes is not None:
         made.set_shape(_new_sizes(x, sizes.tolist()))
@@ -116,11 +108,11 @@ def expand_dims(sp_input: Any, axis: Any = None, name: Any = None) -> SparseTens
             "expand_dims", f"`axis` {place} is out of range", x, help=f"Use {-rank - 1} to {rank}."
         )
     place %= rank + 1
-    column = create.zeros_like(x.indices[:, :1]) if rank else _blank_column(x)
-    indices = join([x.indices[:, :place], column, x.indices[:, place:]], 1)
-    one = create.ones([1], dtypes.int64)
+    column = tf.zeros_like(x.indices[:, :1]) if rank else _blank_column(x)
+    indices = tf.concat([x.indices[:, :place], column, x.indices[:, place:]], 1)
+    one = tf.ones([1], dtypes.int64)
     made = SparseTensor(
-        indices, x.values, join([x.dense_shape[:place], one, x.dense_shape[place:]], 0)
+        indices, x.values, tf.concat([x.dense_shape[:place], one, x.dense_shape[place:]], 0)
     )
     made.set_shape([*x.shape[:place], 1, *x.shape[place:]])
     return made
@@ -128,7 +120,7 @@ def expand_dims(sp_input: Any, axis: Any = None, name: Any = None) -> SparseTens
 
 def _blank_column(x: SparseTensor) -> Any:
     """A column of zeros, one per value, where there is no column to copy."""
-    return create.zeros(join([shape_of(x.values), [1]], 0), dtypes.int64)
+    return tf.zeros(tf.concat([tf.shape(x.values), [1]], 0), dtypes.int64)
 
 
 def concat(
@@ -141,15 +133,15 @@ def concat(
     if not xs:
         raise invalid("concat", "at least one sparse tensor is needed")
     place = _join_axis(xs, static_int("concat", axis), expand_nonconcat_dims)
-    offset = create.zeros([], dtypes.int64)
+    offset = tf.zeros([], dtypes.int64)
     unit = to_tensor([int(i == place) for i in range(len(xs[0].shape))], dtypes.int64)
     indices, whole = [], xs[0].dense_shape
     for x in xs:
-        indices.append(add(x.indices, offset * unit))
-        whole = maximum(whole, x.dense_shape)
-        offset = add(offset, x.dense_shape[place])
+        indices.append(tf.add(x.indices, offset * unit))
+        whole = tf.maximum(whole, x.dense_shape)
+        offset = tf.add(offset, x.dense_shape[place])
     dense_shape = whole * (1 - unit) + offset * unit
-    made = SparseTensor(join(indices, 0), join([x.values for x in xs], 0), dense_shape)
+    made = SparseTensor(tf.concat(indices, 0), tf.concat([x.values for x in xs], 0), dense_shape)
     made.set_shape(_joined_sizes(xs, place))
     return reorder(made)
 
@@ -185,17 +177,19 @@ def _join_axis(xs: list[SparseTensor], axis: int, expand: bool) -> int:
 def slice(sp_input: Any, start: Any, size: Any, name: Any = None) -> SparseTensor:
     """The part of `size` from `start` on, cut off at the end of the tensor."""
     x = as_sparse("slice", sp_input)
-    begin, extent = (cast(to_tensor(v, None, dtypes.int64), dtypes.int64) for v in (start, size))
+    begin, extent = (tf.cast(to_tensor(v, None, dtypes.int64), dtypes.int64) for v in (start, size))
     own = x.dense_shape.shape
     if not (begin.shape.is_compatible_with(own) and extent.shape.is_compatible_with(own)):
         raise invalid("slice", f"`start` and `size` need {len(x.shape)} numbers", x, begin, extent)
-    begin, extent = (v if v.shape == own else ensure_shape(v, own) for v in (begin, extent))
-    zero = create.zeros([], dtypes.int64)
-    left = maximum(subtract(x.dense_shape, begin), zero)
-    shape = minimum(extent, left)
-    inside = logical_and(greater_equal(x.indices, begin), less(x.indices, begin + shape))
-    keep = reduce_all(inside, axis=1)
-    return SparseTensor(boolean_mask(x.indices, keep) - begin, boolean_mask(x.values, keep), shape)
+    begin, extent = (v if v.shape == own else tf.ensure_shape(v, own) for v in (begin, extent))
+    zero = tf.zeros([], dtypes.int64)
+    left = tf.maximum(tf.subtract(x.dense_shape, begin), zero)
+    shape = tf.minimum(extent, left)
+    inside = tf.logical_and(tf.greater_equal(x.indices, begin), tf.less(x.indices, begin + shape))
+    keep = tf.reduce_all(inside, axis=1)
+    return SparseTensor(
+        tf.boolean_mask(x.indices, keep) - begin, tf.boolean_mask(x.values, keep), shape
+    )
 
 
 def split(
@@ -213,7 +207,7 @@ def split(
     length = x.shape[along]
     if count < 1 or (length is not None and count > length):
         raise invalid("split", f"an axis of size {length} does not give {count} parts", x)
-    own = [d if n is None else n for n, d in zip(x.shape, unstack(x.dense_shape), strict=True)]
+    own = [d if n is None else n for n, d in zip(x.shape, tf.unstack(x.dense_shape), strict=True)]
     if length is None:
         own[along] = demand("split", _check_parts, _bad_parts, own[along], to_tensor(count))
     parts, begin = [], 0
@@ -242,26 +236,26 @@ def eye(
     """Ones on the diagonal of a matrix."""
     rows = _count(num_rows, "num_rows")
     columns = rows if num_columns is None else _count(num_columns, "num_columns")
-    places = create.range(minimum(rows, columns))
+    places = tf.range(tf.minimum(rows, columns))
     return SparseTensor(
-        stack([places, places], 1), create.ones(shape_of(places), dtype), stack([rows, columns])
+        tf.stack([places, places], 1), tf.ones(tf.shape(places), dtype), tf.stack([rows, columns])
     )
 
 
 def _count(value: Any, what: str) -> Any:
     """A number of rows or columns as a scalar; tensors may be of any type, as in TensorFlow."""
     found = value if isinstance(value, Value) else static_int("sparse.eye", value, what)
-    return cast(operand(found, None, dtypes.int64), dtypes.int64)
+    return tf.cast(operand(found, None, dtypes.int64), dtypes.int64)
 
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     """The same values in a tensor just large enough, or of `new_shape`."""
     x = as_sparse("reset_shape", sp_input)
     if new_shape is None:
-        first = create.zeros_like(x.dense_shape)[None]
-        tight = reduce_max(join([first, x.indices + 1], 0), axis=0)
+        first = tf.zeros_like(x.dense_shape)[None]
+        tight = tf.reduce_max(tf.concat([first, x.indices + 1], 0), axis=0)
         return SparseTensor(x.indices, x.values, tight)
-    wanted = cast(to_tensor(new_shape, None, dtypes.int64), dtypes.int64)
+    wanted = tf.cast(to_tensor(new_shape, None, dtypes.int64), dtypes.int64)
     shape = demand("reset_shape", _check_room, _bad_room, wanted, x.dense_shape)
     made = SparseTensor(x.indices, x.values, shape)
     made.set_shape(get_static_value(wanted, partial=True))

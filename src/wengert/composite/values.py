@@ -17,11 +17,8 @@ from wengert.core.lowering import checking, fail_if
 from wengert.core.op import Joint, Op
 from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import Value
-from wengert.ops.cast import cast, ensure_shape
+from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic
-from wengert.ops.dims import expand_dims, shape
-from wengert.ops.gather import gather
-from wengert.ops.joining import stack
 
 
 def known(x: Any) -> np.ndarray | None:
@@ -74,24 +71,24 @@ def demand(
 def length(x: Any, axis: int = 0) -> Any:
     """The size of an axis: a number where it is known, else a tensor of int64."""
     size = x.shape[axis]
-    return shape(x, dtypes.int64)[axis] if size is None else size
+    return tf.shape(x, dtypes.int64)[axis] if size is None else size
 
 
 def of_rank(x: Any, rank: int) -> Any:
     """A tensor of unknown rank as one of the rank that it must have."""
-    return ensure_shape(x, [None] * rank) if x.shape.rank is None else x
+    return tf.ensure_shape(x, [None] * rank) if x.shape.rank is None else x
 
 
 def int64_tensor(value: Any) -> Any:
     """Sizes or index tuples as int64; a list of scalar tensors is cast and stacked."""
     if isinstance(value, list | tuple) and any(isinstance(v, Value) for v in value):
-        return stack([cast(operand(v, None, dtypes.int64), dtypes.int64) for v in value])
+        return tf.stack([tf.cast(operand(v, None, dtypes.int64), dtypes.int64) for v in value])
     return to_tensor(value, dtypes.int64)
 
 
 def pick(x: Any, rows: Any) -> Any:
     """Rows of a tensor by number; unlike `gather`, its gradient is a dense tensor."""
-    return gather(expand_dims(x, 0), rows, axis=1)[0]
+    return tf.gather(tf.expand_dims(x, 0), rows, axis=1)[0]
 
 
 def index_tensor(name: str, value: Any, dtype: Any = None, hint: Any = None) -> Any:
@@ -100,7 +97,7 @@ def index_tensor(name: str, value: Any, dtype: Any = None, hint: Any = None) -> 
     if wanted is None and isinstance(value, np.ndarray):
         wanted = dtypes.int32 if value.dtype == np.int32 else dtypes.int64
     if wanted is not None and isinstance(value, Value) and value.dtype.is_integer:
-        tensor = cast(value, wanted)
+        tensor = tf.cast(value, wanted)
     else:
         tensor = to_tensor(value, wanted, hint or dtypes.int64)
     if tensor.dtype not in (dtypes.int32, dtypes.int64):

@@ -18,12 +18,10 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
 from wengert.core.op import Op
 from wengert.core.tensor import Tensor, Value
-from wengert.ops.cast import cast
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
-from wengert.ops.create import zeros_like
 from wengert.ops.declare import binary, in_float32, static_float, unary
-from wengert.ops.joining import concat
-from wengert.ops.select import choose, larger, smaller, where
+from wengert.ops.select import choose, larger, smaller
 
 
 def const(x: Any, value: float) -> Any:
@@ -76,7 +74,7 @@ RELU_GRAD = _gate(
     "relu_grad",
     _masked,
     lambda g, y: lax.mul(g, as_numbers(lax.gt(y, const(y, 0)), g.dtype)),
-    lambda h, y: zeros_like(y),
+    lambda h, y: tf.zeros_like(y),
 )
 RELU = unary(
     "relu",
@@ -103,7 +101,7 @@ def _lower_relu6_grad(g: Any, y: Any) -> Any:
 
 
 RELU6_GRAD = _gate(
-    "relu6_grad", lambda g, y: g * _between(y), _lower_relu6_grad, lambda h, y: zeros_like(y)
+    "relu6_grad", lambda g, y: g * _between(y), _lower_relu6_grad, lambda h, y: tf.zeros_like(y)
 )
 RELU6 = unary(
     "relu6",
@@ -122,7 +120,7 @@ def relu6(features: Any, name: Any = None) -> Any:
 def crelu(features: Any, axis: int = -1, name: Any = None) -> Any:
     """The positive and the negated negative part, side by side along `axis`."""
     x = operand(features)
-    return relu(concat([x, -x], axis))
+    return relu(tf.concat([x, -x], axis))
 
 
 def _leaky_kernel(x: np.ndarray, alpha: float) -> np.ndarray:
@@ -152,7 +150,7 @@ LEAKY_RELU_GRAD = binary(
     wide(_lower_leaky_grad),
     grad=(
         lambda h, y, alpha: apply(LEAKY_RELU_GRAD, h, y, alpha=alpha),
-        lambda h, y: zeros_like(y),
+        lambda h, y: tf.zeros_like(y),
     ),
     accepts=dtypes.FLOAT,
 )
@@ -172,9 +170,9 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: Any = None) -> Any:
     """
     x = operand(features)
     if x.dtype.is_integer:
-        x = cast(x, dtypes.float32)
+        x = tf.cast(x, dtypes.float32)
     if isinstance(alpha, Value):
-        return where(x > 0.0, x, cast(alpha, x.dtype) * x)
+        return tf.where(x > 0.0, x, tf.cast(alpha, x.dtype) * x)
     return apply(LEAKY_RELU, x, alpha=static_float("leaky_relu", alpha, "alpha"))
 
 

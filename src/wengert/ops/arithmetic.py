@@ -21,6 +21,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.shapes import TensorShape, compatible, merge
 from wengert.graph import contents
+from wengert.ops import public as tf
 from wengert.ops.declare import binary, in_float32, unary
 
 # 0 is not neutral: adding it turns -0.0 into 0.0.
@@ -166,10 +167,8 @@ def fractions(name: str, x: Any, y: Any) -> tuple[Any, Any]:
         )
     if not kind.is_integer:
         return x, y
-    from wengert.ops.cast import cast
-
     wide = dtypes.float32 if kind.size < 4 else dtypes.float64
-    return cast(x, wide), cast(y, wide)
+    return tf.cast(x, wide), tf.cast(y, wide)
 
 
 divide = truediv
@@ -186,11 +185,8 @@ def _lower_squared_difference(x: Any, y: Any) -> Any:
 
 
 def _squared_difference_grad(g: Any, x: Any, y: Any) -> Any:
-    from wengert.ops.cast import cast
-    from wengert.ops.complex import real
-
     if x.dtype.is_complex:
-        g = cast(real(g), x.dtype)
+        g = tf.cast(tf.real(g), x.dtype)
     return (g + g) * (x - y)
 
 

@@ -16,6 +16,7 @@ from wengert.core.context import executing_eagerly
 from wengert.core.errors import at_site
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
+from wengert.ops import public as tf
 from wengert.ops.numpy_arrays import Linked, LinkedArray, answer, plain, written
 
 _SAME_AS_FUNCTION = frozenset(
@@ -47,12 +48,11 @@ _SAME_AS_FUNCTION = frozenset(
 
 def _astype(self: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     from wengert.core import dtypes
-    from wengert.ops.cast import cast
 
     wanted = dtypes.int64 if dtype is int else dtypes.float64 if dtype is float else dtype
 
     def ours(x: Any) -> Any:
-        return cast(x, wanted)
+        return tf.cast(x, wanted)
 
     if not executing_eagerly():
         return ours(self)

@@ -20,11 +20,10 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import jax, lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Value
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import expand, in_float32
 from wengert.ops.folding import fold
-from wengert.ops.matmul import matmul
-from wengert.ops.power import rsqrt
 from wengert.ops.shaping import sum_to
 from wengert.ops.sizes import checked
 from wengert.ops.softmax import SOFTMAX_GRAD, once, spread
@@ -91,10 +90,10 @@ def _infer_weights(q: Spec, k: Spec, *mask: Spec, is_causal: bool, scale: float 
 def _weights_grad(g: Any, inputs: Any, outs: Any, needs: Any, scale: float | None) -> Any:
     q, k, *mask = inputs
     over_scores = apply(SOFTMAX_GRAD, g, outs[0], axis=outs[0].ndim - 1)
-    factor = rsqrt(operand(q._array.shape[-1], q.dtype)) if scale is None else scale
+    factor = tf.rsqrt(operand(q._array.shape[-1], q.dtype)) if scale is None else scale
     return (
-        factor * matmul(over_scores, k) if needs[0] else None,
-        factor * matmul(over_scores, q, transpose_a=True) if needs[1] else None,
+        factor * tf.matmul(over_scores, k) if needs[0] else None,
+        factor * tf.matmul(over_scores, q, transpose_a=True) if needs[1] else None,
         *(
             sum_to(over_scores, m._array.shape) if need and m.dtype.is_floating else None
             for m, need in zip(mask, needs[2:], strict=True)
@@ -239,11 +238,11 @@ ATTENTION_GRAD = Op(
 def _grad_in_parts(g: Any, inputs: Any, needs: Any, is_causal: bool, scale: float | None) -> Any:
     q, k, v, *mask = inputs
     weights = apply(ATTENTION_WEIGHTS, q, k, *mask, is_causal=is_causal, scale=scale)
-    over_weights = matmul(g, v, transpose_b=True)
+    over_weights = tf.matmul(g, v, transpose_b=True)
     over_q, over_k, *over_mask = _weights_grad(
         over_weights, (q, k, *mask), (weights,), (*needs[:2], *needs[3:]), scale
     )
-    over_v = matmul(weights, g, transpose_a=True) if needs[2] else None
+    over_v = tf.matmul(weights, g, transpose_a=True) if needs[2] else None
     return over_q, over_k, over_v, *over_mask
 
 

@@ -6,12 +6,7 @@ from typing import Any
 
 from wengert.core import dtypes
 from wengert.core.errors import invalid
-from wengert.ops.cast import cast
-from wengert.ops.compare import greater_equal, less
-from wengert.ops.dims import expand_dims
-from wengert.ops.logical import logical_and
-from wengert.ops.reduce import reduce_all
-from wengert.ops.select import where
+from wengert.ops import public as tf
 
 
 def ignores(name: str, policy: str) -> bool:
@@ -24,13 +19,13 @@ def ignores(name: str, policy: str) -> bool:
 
 def inside(i: Any, sizes: Any) -> tuple[Any, Any]:
     """Which index tuples lie within `sizes`, and the tuples with zeros in place of the others."""
-    wide = cast(i, dtypes.int64)
-    good = reduce_all(logical_and(greater_equal(wide, 0), less(wide, sizes)), -1)
-    return good, where(expand_dims(good, -1), i, 0)
+    wide = tf.cast(i, dtypes.int64)
+    good = tf.reduce_all(tf.logical_and(tf.greater_equal(wide, 0), tf.less(wide, sizes)), -1)
+    return good, tf.where(tf.expand_dims(good, -1), i, 0)
 
 
 def only(good: Any, rows: Any, rank: int, otherwise: Any) -> Any:
     """`rows` of slices of `rank` axes where `good`, else `otherwise`."""
     for _ in range(rank):
-        good = expand_dims(good, -1)
-    return where(good, rows, otherwise)
+        good = tf.expand_dims(good, -1)
+    return tf.where(good, rows, otherwise)

@@ -15,17 +15,15 @@ import numpy as np
 from wengert.core.apply import apply1
 from wengert.core.convert import operand
 from wengert.core.lazy import lax, special
+from wengert.ops import public as tf
 from wengert.ops.chebyshev import evaluate
-from wengert.ops.compare import equal
-from wengert.ops.select import where
 from wengert.ops.special import smooth
-from wengert.ops.unary import sign
 
 
 def _over(y: Any, x: Any, limit: float) -> Any:
     """y / x, and its limit at 0, with no division by zero left for a gradient to find."""
-    zero = equal(x, 0)
-    return where(zero, limit, y / where(zero, 1, x))
+    zero = tf.equal(x, 0)
+    return tf.where(zero, limit, y / tf.where(zero, 1, x))
 
 
 def _lower_i0(x: Any) -> Any:
@@ -47,13 +45,13 @@ I0E = smooth(
     "bessel_i0e",
     lambda x: special.i0e(x),
     lambda x: lax.bessel_i0e(x),
-    grad=lambda g, x, out: g * (bessel_i1e(x) - sign(x) * out),
+    grad=lambda g, x, out: g * (bessel_i1e(x) - tf.sign(x) * out),
 )
 I1E = smooth(
     "bessel_i1e",
     lambda x: special.i1e(x),
     lambda x: lax.bessel_i1e(x),
-    grad=lambda g, x, out: g * (bessel_i0e(x) - sign(x) * out - _over(out, x, 0.5)),
+    grad=lambda g, x, out: g * (bessel_i0e(x) - tf.sign(x) * out - _over(out, x, 0.5)),
 )
 
 

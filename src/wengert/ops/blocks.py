@@ -20,8 +20,8 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
+from wengert.ops import public as tf
 from wengert.ops.declare import static, static_tuple
-from wengert.ops.padding import pad
 from wengert.ops.sizes import at_least
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
@@ -153,7 +153,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: Any = None
     around = _pairs("space_to_batch", "paddings", paddings, len(block))
     rest = x._array.ndim - 1 - len(block)
     if rest >= 0 and any(pair != (0, 0) for pair in around):
-        x = pad(x, ((0, 0), *around, *((0, 0),) * rest))
+        x = tf.pad(x, ((0, 0), *around, *((0, 0),) * rest))
     return apply(SPACE_TO_BATCH, x, block=block)
 
 

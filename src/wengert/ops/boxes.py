@@ -14,7 +14,7 @@ from wengert.core.errors import OutOfRangeError, invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
-from wengert.ops.cast import cast
+from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.sizes import checked, factor, table
 
@@ -30,9 +30,7 @@ def _shares(count: int) -> np.ndarray:
 
 def _positions(low: Any, high: Any, size: Any, count: Any) -> Any:
     """Where a crop of `count` elements reads an axis of `size`, box by box."""
-    from wengert.ops.shaping import reshape
-
-    low, high = reshape(low, (-1, 1)), reshape(high, (-1, 1))
+    low, high = tf.reshape(low, (-1, 1)), tf.reshape(high, (-1, 1))
     last = factor(size - 1, low.dtype)
     if is_open(count):
         return low * last + (high - low) * last * table(_shares, (1, count), low.dtype, count)
@@ -45,9 +43,7 @@ def _positions(low: Any, high: Any, size: Any, count: Any) -> Any:
 
 def _pixel(at: Any, size: Any) -> Any:
     """Whole positions as indices within an axis."""
-    from wengert.ops.select import maximum, minimum
-
-    return cast(maximum(minimum(at, factor(size - 1, at.dtype)), 0.0), dtypes.int64)
+    return tf.cast(tf.maximum(tf.minimum(at, factor(size - 1, at.dtype)), 0.0), dtypes.int64)
 
 
 def _seen(at: Any, size: Any) -> Any:
@@ -103,39 +99,32 @@ def _check_crops(x: Any, boxes: Any, rows: Any) -> None:
 
 def crops(x: Any, boxes: Any, rows: Any, size: tuple[int, int], method: str, fill: Any) -> Any:
     """Crops of the images `x[rows]` in their own dtype; gradients reach images and boxes."""
-    from wengert.ops.dims import expand_dims
-    from wengert.ops.gather import gather
-    from wengert.ops.joining import unstack
-    from wengert.ops.select import where
-    from wengert.ops.shaping import reshape
-    from wengert.ops.unary import ceil, floor
-
     _check_crops(x, boxes, rows)
     batch, height, width, depth = x._array.shape
     boxes = apply(CHECKED_BOXES, boxes, rows, batch=batch)
-    y1, x1, y2, x2 = unstack(boxes, 4, axis=1)
+    y1, x1, y2, x2 = tf.unstack(boxes, 4, axis=1)
     down = _positions(y1, y2, height, size[0])
     right = _positions(x1, x2, width, size[1])
-    pixels = reshape(x, (batch * height * width, depth))
-    start = reshape(cast(rows, dtypes.int64), (-1, 1, 1)) * height
+    pixels = tf.reshape(x, (batch * height * width, depth))
+    start = tf.reshape(tf.cast(rows, dtypes.int64), (-1, 1, 1)) * height
 
     def read(row: Any, column: Any) -> Any:
-        places = (start + expand_dims(_pixel(row, height), 2)) * width
-        return gather(pixels, places + expand_dims(_pixel(column, width), 1))
+        places = (start + tf.expand_dims(_pixel(row, height), 2)) * width
+        return tf.gather(pixels, places + tf.expand_dims(_pixel(column, width), 1))
 
     if method == "nearest":
         # TensorFlow rounds halves away from zero; positions inside are never negative.
-        found = read(floor(down + 0.5), floor(right + 0.5))
+        found = read(tf.floor(down + 0.5), tf.floor(right + 0.5))
     else:
-        top, left, bottom, end = floor(down), floor(right), ceil(down), ceil(right)
-        fy = expand_dims(expand_dims(down - top, 2), 3)
-        fx = expand_dims(expand_dims(right - left, 1), 3)
+        top, left, bottom, end = tf.floor(down), tf.floor(right), tf.ceil(down), tf.ceil(right)
+        fy = tf.expand_dims(tf.expand_dims(down - top, 2), 3)
+        fx = tf.expand_dims(tf.expand_dims(right - left, 1), 3)
         a, b = read(top, left), read(top, end)
         c, d = read(bottom, left), read(bottom, end)
         upper, lower = a + (b - a) * fx, c + (d - c) * fx
         found = upper + (lower - upper) * fy
-    seen = expand_dims(_seen(down, height), 2) & expand_dims(_seen(right, width), 1)
-    return where(expand_dims(seen, 3), found, operand(fill, found.dtype))
+    seen = tf.expand_dims(_seen(down, height), 2) & tf.expand_dims(_seen(right, width), 1)
+    return tf.where(tf.expand_dims(seen, 3), found, operand(fill, found.dtype))
 
 
 def crop_and_resize(
@@ -157,7 +146,7 @@ def crop_and_resize(
     size = static("crop_and_resize", crop_size)
     if not isinstance(size, tuple) or len(size) != 2 or any(not is_open(n) and n < 1 for n in size):
         raise invalid("crop_and_resize", f"`crop_size` must be two positive numbers; got {size}")
-    return crops(cast(x, dtypes.float32), corners, rows, size, method, extrapolation_value)
+    return crops(tf.cast(x, dtypes.float32), corners, rows, size, method, extrapolation_value)
 
 
 def chosen(

@@ -17,18 +17,8 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.ops import philox
-from wengert.ops.cast import cast
-from wengert.ops.compare import equal
-from wengert.ops.create import ones_like, zeros_like
-from wengert.ops.embedding import embedding_lookup
-from wengert.ops.joining import concat
-from wengert.ops.losses import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits
-from wengert.ops.matmul import matmul
-from wengert.ops.power import expm1, log, log1p
-from wengert.ops.reduce import reduce_sum
+from wengert.ops import public as tf
 from wengert.ops.seeds import next_state
-from wengert.ops.select import where
-from wengert.ops.shaping import reshape, stop_gradient
 from wengert.ops.sizes import at_least, fixed
 
 _DRAWS = 256
@@ -111,11 +101,11 @@ def _sampled(
     found, tries = apply(
         DRAW, state, quantile=quantile, count=count, unique=bool(unique), limit=limit
     )
-    turns = cast(tries, dtypes.float32)
+    turns = tf.cast(tries, dtypes.float32)
 
     def expected(classes: Any) -> Any:
-        p = chance(cast(classes, dtypes.float32), float(limit))
-        return -expm1(turns * log1p(-p)) if unique else p * float(count)
+        p = chance(tf.cast(classes, dtypes.float32), float(limit))
+        return -tf.expm1(turns * tf.log1p(-p)) if unique else p * float(count)
 
     return Candidates(found, expected(operand(true)), expected(found))
 
@@ -125,7 +115,7 @@ def _log_uniform(u: float, limit: int) -> int:
 
 
 def _log_uniform_chance(k: Any, limit: float) -> Any:
-    return (log(k + 2.0) - log(k + 1.0)) / float(np.log(limit + 1.0))
+    return (tf.log(k + 2.0) - tf.log(k + 1.0)) / float(np.log(limit + 1.0))
 
 
 def log_uniform_candidate_sampler(
@@ -157,7 +147,7 @@ def uniform_candidate_sampler(
     return _sampled(
         "uniform_candidate_sampler",
         lambda u, limit: int(u * limit),
-        lambda k, limit: zeros_like(k) + 1.0 / limit,
+        lambda k, limit: tf.zeros_like(k) + 1.0 / limit,
         true_classes, num_sampled, unique, range_max, seed,
     )  # fmt: skip
 
@@ -167,22 +157,24 @@ def _logits(
 ) -> tuple[Any, Any]:
     """Logits of the true classes and of the candidates, and the labels that belong to them."""
     x = operand(inputs)
-    true = cast(operand(labels), dtypes.int64)
-    sampled, true_expected, sampled_expected = (stop_gradient(operand(v)) for v in values)
-    flat = reshape(true, [-1])
+    true = tf.cast(operand(labels), dtypes.int64)
+    sampled, true_expected, sampled_expected = (tf.stop_gradient(operand(v)) for v in values)
+    flat = tf.reshape(true, [-1])
     width = x.shape[-1]
-    w_true = reshape(embedding_lookup(weights, flat), [-1, num_true, width])
-    b_true = reshape(embedding_lookup(biases, flat), [-1, num_true])
-    near = reduce_sum(reshape(x, [-1, 1, width]) * w_true, 2) + b_true
-    far = matmul(x, embedding_lookup(weights, sampled), transpose_b=True)
-    far = far + embedding_lookup(biases, sampled)
+    w_true = tf.reshape(tf.embedding_lookup(weights, flat), [-1, num_true, width])
+    b_true = tf.reshape(tf.embedding_lookup(biases, flat), [-1, num_true])
+    near = tf.reduce_sum(tf.reshape(x, [-1, 1, width]) * w_true, 2) + b_true
+    far = tf.matmul(x, tf.embedding_lookup(weights, sampled), transpose_b=True)
+    far = far + tf.embedding_lookup(biases, sampled)
     if remove:
-        hits = equal(reshape(true, [-1, num_true, 1]), reshape(sampled, [1, 1, -1]))
-        hit = reduce_sum(cast(hits, x.dtype), 1) > 0.0
-        far = where(hit, zeros_like(far) + float(x.dtype.min), far)
-    near = near - log(true_expected)
-    far = far - log(sampled_expected)
-    return concat([near, far], 1), concat([ones_like(near) / float(num_true), zeros_like(far)], 1)
+        hits = tf.equal(tf.reshape(true, [-1, num_true, 1]), tf.reshape(sampled, [1, 1, -1]))
+        hit = tf.reduce_sum(tf.cast(hits, x.dtype), 1) > 0.0
+        far = tf.where(hit, tf.zeros_like(far) + float(x.dtype.min), far)
+    near = near - tf.log(true_expected)
+    far = far - tf.log(sampled_expected)
+    return tf.concat([near, far], 1), tf.concat(
+        [tf.ones_like(near) / float(num_true), tf.zeros_like(far)], 1
+    )
 
 
 def nce_loss(
@@ -205,7 +197,7 @@ def nce_loss(
     logits, wanted = _logits(
         weights, biases, labels, inputs, sampled_values, num_true, remove_accidental_hits
     )
-    return reduce_sum(sigmoid_cross_entropy_with_logits(wanted, logits), 1)
+    return tf.reduce_sum(tf.sigmoid_cross_entropy_with_logits(wanted, logits), 1)
 
 
 def sampled_softmax_loss(
@@ -229,4 +221,4 @@ def sampled_softmax_loss(
     logits, wanted = _logits(
         weights, biases, labels, inputs, sampled_values, num_true, remove_accidental_hits
     )
-    return softmax_cross_entropy_with_logits(stop_gradient(wanted), logits)
+    return tf.softmax_cross_entropy_with_logits(tf.stop_gradient(wanted), logits)

@@ -17,6 +17,7 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
 from wengert.graph import contents
+from wengert.ops import public as tf
 
 
 def _cast_kernel(x: np.ndarray, dtype: DType) -> np.ndarray:
@@ -172,21 +173,18 @@ def _bounds(own: DType, wanted: DType) -> tuple[Any, Any]:
 
 def saturate_cast(value: Any, dtype: Any, name: Any = None) -> Any:
     """`cast`, with numbers outside the range of either type moved to its ends first, not NaN."""
-    from wengert.ops.complex import complex, imag, real
-    from wengert.ops.select import clip_by_value
-
     wanted = dtypes.as_dtype(dtype)
     x = operand(value)
     own = x.dtype
     if own.is_complex:
         if wanted.is_complex:
             part = wanted.real_dtype
-            return complex(saturate_cast(real(x), part), saturate_cast(imag(x), part))
-        x, own = real(x), own.real_dtype
+            return tf.complex(saturate_cast(tf.real(x), part), saturate_cast(tf.imag(x), part))
+        x, own = tf.real(x), own.real_dtype
     target = wanted.real_dtype
     if not own.is_numeric or not target.is_numeric:
         raise invalid_dtype("saturate_cast", f"numbers were expected, for {wanted.name} too", x)
-    return cast(clip_by_value(x, *_bounds(own, target)), wanted)
+    return cast(tf.clip_by_value(x, *_bounds(own, target)), wanted)
 
 
 def _bitcast_shape(x: Spec, dtype: DType) -> shapes.Shape:

@@ -24,6 +24,7 @@ from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Value, is_tensor
 from wengert.core.variable import Variable
+from wengert.ops import public as tf
 from wengert.ops.declare import expand, static_int
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.text import structure_text
@@ -293,13 +294,11 @@ def assert_all_finite(x: Any, message: str, name: Any = None) -> Any:
 
 def _check_rank(name: str, tensor: Any, fits: Callable[[Any], Any], rule: str, message: Any) -> Any:
     """Raises `ValueError` where the rank does not fit, at run time if it is unknown before."""
-    from wengert.ops.dims import rank as rank_of
-
     x = operand(tensor)
     rank = x.shape.rank
     if rank is None:
         explain = lambda found: _check_rank(name, found, fits, rule, message)
-        apply(CHECK, operand(fits(rank_of(x))), x, explain=explain)
+        apply(CHECK, operand(fits(tf.rank(x))), x, explain=explain)
     elif not fits(rank):
         text = f"{rule} was expected; got rank {rank}, shape {x.shape}"
         raise _failed(name, text, message, ValueError)

@@ -14,7 +14,7 @@ from wengert.core.dims import known_unequal
 from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid
 from wengert.core.tensor import Value
-from wengert.ops.cast import cast, saturate_cast
+from wengert.ops import public as tf
 from wengert.ops.declare import static_float
 from wengert.ops.resize import wrong
 from wengert.ops.sizes import factor
@@ -40,21 +40,19 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: An
     if own.is_integer and wanted.is_integer:
         return _between_integers(x, own, wanted, saturate)
     if own.is_floating and wanted.is_floating:
-        return cast(x, wanted)
+        return tf.cast(x, wanted)
     if own.is_integer:
-        return cast(x, wanted) * operand(1.0 / own.max, wanted)
+        return tf.cast(x, wanted) * operand(1.0 / own.max, wanted)
     scaled = x * operand(wanted.max + 0.5, own)
-    return saturate_cast(scaled, wanted) if saturate else cast(scaled, wanted)
+    return tf.saturate_cast(scaled, wanted) if saturate else tf.cast(scaled, wanted)
 
 
 def _between_integers(x: Any, own: DType, wanted: DType, saturate: bool) -> Any:
     scale_own, scale_wanted = int(own.max) + 1, int(wanted.max) + 1
     if scale_own > scale_wanted:
-        from wengert.ops.division import floordiv
-
-        lowered = floordiv(x, operand(scale_own // scale_wanted, own))
-        return saturate_cast(lowered, wanted) if saturate else cast(lowered, wanted)
-    raised = saturate_cast(x, wanted) if saturate else cast(x, wanted)
+        lowered = tf.floordiv(x, operand(scale_own // scale_wanted, own))
+        return tf.saturate_cast(lowered, wanted) if saturate else tf.cast(lowered, wanted)
+    raised = tf.saturate_cast(x, wanted) if saturate else tf.cast(x, wanted)
     return raised * operand(scale_wanted // scale_own, wanted)
 
 
@@ -69,8 +67,6 @@ def _channels(name: str, x: Any, count: int) -> None:
 
 
 def _mixed(name: str, images: Any, matrix: list[list[float]]) -> Any:
-    from wengert.ops.tensordot import tensordot
-
     x = operand(images)
     _channels(name, x, 3)
     if not x.dtype.is_floating:
@@ -78,7 +74,7 @@ def _mixed(name: str, images: Any, matrix: list[list[float]]) -> Any:
             TypeError(f"{name}: floating images are needed; got {describe(x)}. Use "
                       f"tf.image.convert_image_dtype.")
         )  # fmt: skip
-    return tensordot(x, wrap(np.array(matrix, x.dtype.np)), axes=[[x._array.ndim - 1], [0]])
+    return tf.tensordot(x, wrap(np.array(matrix, x.dtype.np)), axes=[[x._array.ndim - 1], [0]])
 
 
 _YIQ = [
@@ -128,58 +124,47 @@ def rgb_to_grayscale(images: Any, name: Any = None) -> Any:
 
 def grayscale_to_rgb(images: Any, name: Any = None) -> Any:
     """The one channel of an image three times."""
-    from wengert.ops.shaping import broadcast_to, reshape
-
     x = operand(images)
     if not x._array.ndim or known_unequal(x._array.shape[-1], 1):
         raise wrong("grayscale_to_rgb", f"the last axis must have size 1; got {describe(x)}")
     # The reshape fails where the size turns out to be another.
-    return broadcast_to(reshape(x, (*x._array.shape[:-1], 1)), (*x._array.shape[:-1], 3))
+    return tf.broadcast_to(tf.reshape(x, (*x._array.shape[:-1], 1)), (*x._array.shape[:-1], 3))
 
 
 def _parts(name: str, images: Any) -> tuple[list[Any], DType]:
     """The channels, in single precision at least, and the dtype that they had."""
-    from wengert.ops.joining import unstack
-
     x = operand(images, None, dtypes.float32)
     _channels(name, x, 3)
     if not x.dtype.is_floating:
         raise invalid(name, "images must be floating", x, help="Use convert_image_dtype.")
-    wide = cast(x, dtypes.float32) if x.dtype.size == 2 else x
-    return unstack(wide, 3, axis=-1), x.dtype
+    wide = tf.cast(x, dtypes.float32) if x.dtype.size == 2 else x
+    return tf.unstack(wide, 3, axis=-1), x.dtype
 
 
 def rgb_to_hsv(images: Any, name: Any = None) -> Any:
     """Hue, saturation and value; hue and saturation lie within [0, 1] for colours that do."""
-    from wengert.ops.joining import stack
-    from wengert.ops.select import maximum, minimum, where
-
     (r, g, b), kind = _parts("rgb_to_hsv", images)
-    value = maximum(maximum(r, g), b)
-    spread = value - minimum(minimum(r, g), b)
+    value = tf.maximum(tf.maximum(r, g), b)
+    spread = value - tf.minimum(tf.minimum(r, g), b)
     some, bright = spread > 0.0, value > 0.0
-    norm = where(some, 1.0 / (6.0 * where(some, spread, 1.0)), 0.0)
-    hue = where(
+    norm = tf.where(some, 1.0 / (6.0 * tf.where(some, spread, 1.0)), 0.0)
+    hue = tf.where(
         r >= value,
         norm * (g - b),
-        where(g >= value, norm * (b - r) + 2.0 / 6.0, norm * (r - g) + 4.0 / 6.0),
+        tf.where(g >= value, norm * (b - r) + 2.0 / 6.0, norm * (r - g) + 4.0 / 6.0),
     )
-    hue = where(some, where(hue < 0.0, hue + 1.0, hue), 0.0)
-    saturation = where(bright, spread / where(bright, value, 1.0), 0.0)
-    return cast(stack([hue, saturation, value], axis=-1), kind)
+    hue = tf.where(some, tf.where(hue < 0.0, hue + 1.0, hue), 0.0)
+    saturation = tf.where(bright, spread / tf.where(bright, value, 1.0), 0.0)
+    return tf.cast(tf.stack([hue, saturation, value], axis=-1), kind)
 
 
 def hsv_to_rgb(images: Any, name: Any = None) -> Any:
     """The inverse of `rgb_to_hsv`; a hue outside [0, 1] is red, not wrapped."""
-    from wengert.ops.joining import stack
-    from wengert.ops.select import clip_by_value
-    from wengert.ops.unary import abs as absolute
-
     (h, s, v), kind = _parts("hsv_to_rgb", images)
     turn = h * 6.0
-    pure = [absolute(turn - 3.0) - 1.0, 2.0 - absolute(turn - 2.0), 2.0 - absolute(turn - 4.0)]
-    found = [((1.0 - s) + s * clip_by_value(p, 0.0, 1.0)) * v for p in pure]
-    return cast(stack(found, axis=-1), kind)
+    pure = [tf.abs(turn - 3.0) - 1.0, 2.0 - tf.abs(turn - 2.0), 2.0 - tf.abs(turn - 4.0)]
+    found = [((1.0 - s) + s * tf.clip_by_value(p, 0.0, 1.0)) * v for p in pure]
+    return tf.cast(tf.stack(found, axis=-1), kind)
 
 
 def restored(x: Any, dtype: DType) -> Any:
@@ -191,83 +176,70 @@ def adjust_brightness(image: Any, delta: Any) -> Any:
     """Adds `delta`, in units of the full scale."""
     x = operand(image)
     floats = as_floats(x)
-    return restored(floats + cast(operand(delta, None, floats.dtype), floats.dtype), x.dtype)
+    return restored(floats + tf.cast(operand(delta, None, floats.dtype), floats.dtype), x.dtype)
 
 
 def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
     """Scales the distance of each pixel from its channel's mean."""
-    from wengert.ops.reduce import reduce_mean
-
     x = operand(images)
     rank = x._array.ndim
     if rank < 3:
         raise invalid("adjust_contrast", "images have rank 3 or more", x)
     floats = as_floats(x)
-    mean = reduce_mean(floats, axis=[rank - 3, rank - 2], keepdims=True)
-    factor = cast(operand(contrast_factor, None, floats.dtype), floats.dtype)
+    mean = tf.reduce_mean(floats, axis=[rank - 3, rank - 2], keepdims=True)
+    factor = tf.cast(operand(contrast_factor, None, floats.dtype), floats.dtype)
     return restored((floats - mean) * factor + mean, x.dtype)
 
 
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
     """`gain * image ** gamma`."""
-    from wengert.ops.power import pow as power
-
     x = operand(image)
     if not isinstance(gamma, Value) and static_float("adjust_gamma", gamma, "gamma") < 0:
         raise wrong("adjust_gamma", f"`gamma` must not be negative; got {gamma}")
     floats = as_floats(x)
     exponent = operand(gamma, None, floats.dtype)
-    return restored(power(floats, exponent) * operand(gain, None, floats.dtype), x.dtype)
+    return restored(tf.pow(floats, exponent) * operand(gain, None, floats.dtype), x.dtype)
 
 
 def _in_hsv(name: str, image: Any, change: Any) -> Any:
-    from wengert.ops.joining import stack, unstack
-
     x = operand(image)
     _channels(name, x, 3)
     floats = as_floats(x)
-    h, s, v = unstack(rgb_to_hsv(floats), axis=-1)
+    h, s, v = tf.unstack(rgb_to_hsv(floats), axis=-1)
     h, s = change(h, s)
-    return restored(cast(hsv_to_rgb(stack([h, s, v], axis=-1)), floats.dtype), x.dtype)
+    return restored(tf.cast(hsv_to_rgb(tf.stack([h, s, v], axis=-1)), floats.dtype), x.dtype)
 
 
 def adjust_hue(image: Any, delta: Any, name: Any = None) -> Any:
     """Turns the hue by `delta`, where 1 is a full turn."""
-    from wengert.ops.division import floormod
-
     turns = 0.0 if isinstance(delta, Value) else static_float("adjust_hue", delta, "delta")
     if not -1 <= turns <= 1:
         raise wrong("adjust_hue", f"`delta` must be within [-1, 1]; got {delta}")
 
     def turn(h: Any, s: Any) -> tuple[Any, Any]:
-        return floormod(h + cast(operand(delta, None, h.dtype), h.dtype), 1.0), s
+        return tf.floormod(h + tf.cast(operand(delta, None, h.dtype), h.dtype), 1.0), s
 
     return _in_hsv("adjust_hue", image, turn)
 
 
 def adjust_saturation(image: Any, saturation_factor: Any, name: Any = None) -> Any:
     """Multiplies the saturation, kept within [0, 1]."""
-    from wengert.ops.select import clip_by_value
 
     def scale(h: Any, s: Any) -> tuple[Any, Any]:
-        factor = cast(operand(saturation_factor, None, s.dtype), s.dtype)
-        return h, clip_by_value(s * factor, 0.0, 1.0)
+        factor = tf.cast(operand(saturation_factor, None, s.dtype), s.dtype)
+        return h, tf.clip_by_value(s * factor, 0.0, 1.0)
 
     return _in_hsv("adjust_saturation", image, scale)
 
 
 def standardized(x: Any) -> Any:
     """Each image with mean 0 and deviation 1; flat images are not blown up."""
-    from wengert.ops.reduce import reduce_mean
-    from wengert.ops.select import maximum
-    from wengert.ops.statistics import reduce_std
-
     rank = x._array.ndim
     axes = [rank - 3, rank - 2, rank - 1]
     pixels = factor(math.prod(x._array.shape[-3:]), x.dtype)
-    mean = reduce_mean(x, axis=axes, keepdims=True)
-    deviation = reduce_std(x, axis=axes, keepdims=True)
-    return (x - mean) / maximum(deviation, operand(pixels**-0.5, x.dtype))
+    mean = tf.reduce_mean(x, axis=axes, keepdims=True)
+    deviation = tf.reduce_std(x, axis=axes, keepdims=True)
+    return (x - mean) / tf.maximum(deviation, operand(pixels**-0.5, x.dtype))
 
 
 def per_image_standardization(image: Any) -> Any:
@@ -278,4 +250,4 @@ def per_image_standardization(image: Any) -> Any:
         raise wrong("per_image_standardization", rule)
     if 0 in x._array.shape[-3:]:
         raise wrong("per_image_standardization", f"the images have no pixels: {describe(x)}")
-    return standardized(cast(x, dtypes.float32))
+    return standardized(tf.cast(x, dtypes.float32))

@@ -15,6 +15,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.declare import binary, static_float, unary
 
 _MATCHES = (
@@ -220,9 +221,7 @@ def is_strictly_increasing(x: Any, name: Any = None) -> Any:
 
 
 def _zeros(g: Any) -> Any:
-    from wengert.ops.create import zeros_like
-
-    return zeros_like(g)
+    return tf.zeros_like(g)
 
 
 NEXTAFTER = binary(

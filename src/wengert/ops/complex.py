@@ -13,6 +13,7 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.declare import broadcasting, unary
 
 
@@ -31,9 +32,7 @@ def _part(name: str, kernel: Any, lower: Any, grad: Any) -> Op:
 
 
 def _zeros(x: Any) -> Any:
-    from wengert.ops.create import zeros_like
-
-    return zeros_like(x)
+    return tf.zeros_like(x)
 
 
 def _complex(x: np.ndarray, y: np.ndarray, dtype: DType) -> np.ndarray:
@@ -121,11 +120,9 @@ ANGLE = _part(
 
 def angle(input: Any, name: Any = None) -> Any:
     """The argument in [-π, π]; for real numbers π below 0, else 0. Its gradient at 0 is NaN."""
-    from wengert.ops.select import where
-
     x = operand(input)
     if x.dtype.is_complex:
         return apply1(ANGLE, x)
     if not x.dtype.is_floating:
         raise invalid_dtype("angle", "floats or complex numbers were expected", x)
-    return where(x < 0, operand(np.pi, None, x.dtype), 0)
+    return tf.where(x < 0, operand(np.pi, None, x.dtype), 0)

@@ -14,18 +14,17 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
 from wengert.core.symbolic import SymbolicTensor
+from wengert.ops import public as tf
 from wengert.ops import sliding as geometry
-from wengert.ops.cast import ensure_shape
 from wengert.ops.convolution import CONV, CONV_INPUT
 from wengert.ops.declare import static_tuple
-from wengert.ops.shaping import reshape
 from wengert.ops.sliding import Windows, windows
 
 
 def _ranked(x: Any, rank: int) -> Any:
     """An input; one of unknown rank is taken for images without further leading axes."""
     if type(x) is SymbolicTensor and x.shape.rank is None:
-        return ensure_shape(x, (None,) * rank)
+        return tf.ensure_shape(x, (None,) * rank)
     return x
 
 
@@ -45,8 +44,8 @@ def _convolve(name: str, x: Any, w: Any, at: Windows) -> Any:
     count = 1
     for size in lead:
         count *= size
-    y = apply(CONV, reshape(x, (count, *rest)), w, **at._asdict())
-    return reshape(y, (*lead, *y._array.shape[1:]))
+    y = apply(CONV, tf.reshape(x, (count, *rest)), w, **at._asdict())
+    return tf.reshape(y, (*lead, *y._array.shape[1:]))
 
 
 def _pair(input: Any, filters: Any) -> tuple[Any, Any]:
@@ -195,7 +194,7 @@ def depthwise_conv2d(
         )  # fmt: skip
     height, width, channels, multiplier = w._array.shape
     return _convolve(
-        "depthwise_conv2d", x, reshape(w, (height, width, 1, channels * multiplier)), at
+        "depthwise_conv2d", x, tf.reshape(w, (height, width, 1, channels * multiplier)), at
     )
 
 

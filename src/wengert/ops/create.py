@@ -21,6 +21,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, Value
+from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, of_unknown_length, static_int, static_tuple
 from wengert.ops.sizes import at_least, made
 from wengert.ops.sizes import whole_shape as sizes
@@ -57,9 +58,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     wanted = sizes("constant", shape)
     array = x._array
     if is_symbolic(x) or is_open(wanted):
-        from wengert.ops.shaping import broadcast_to, reshape
-
-        return broadcast_to(x, wanted) if array.ndim == 0 else reshape(x, wanted)
+        return tf.broadcast_to(x, wanted) if array.ndim == 0 else tf.reshape(x, wanted)
     if array.shape == wanted:
         return x
     if array.size == 1:
@@ -149,22 +148,18 @@ def ones_like(input: Any, dtype: Any = None, name: Any = None, layout: Any = Non
 
 def fill(dims: Any, value: Any, name: Any = None, layout: Any = None) -> Any:
     """A tensor of shape `dims` that holds one value everywhere."""
-    from wengert.ops.shaping import broadcast_to, reshape
-
     x = operand(value)
     if x._array.ndim and known_unequal(x._array.size, 1):
         raise invalid("fill", "`value` must be a scalar", x)
     shape = _as_vector(dims) if of_unknown_length(dims) else sizes("fill", dims)
-    return broadcast_to(reshape(x, ()) if x._array.ndim else x, shape)
+    return tf.broadcast_to(tf.reshape(x, ()) if x._array.ndim else x, shape)
 
 
 def _as_vector(dims: Any) -> Any:
     """A shape whose length a function knows when it runs; a single number counts as a list."""
-    from wengert.ops.shaping import reshape
-
     if not dims.dtype.is_integer:
         raise invalid_dtype("fill", "a shape is made of whole numbers", dims)
-    return dims if dims.shape.rank == 1 else reshape(dims, (-1,))
+    return dims if dims.shape.rank == 1 else tf.reshape(dims, (-1,))
 
 
 def eye(
@@ -192,12 +187,8 @@ def _eye(rows: int, columns: int, batch: tuple[int, ...], dtype: DType) -> np.nd
 
 
 def _open_eye(rows: Any, columns: Any, batch: tuple[Any, ...], dtype: DType) -> Any:
-    from wengert.ops.cast import cast
-    from wengert.ops.compare import equal
-    from wengert.ops.shaping import broadcast_to
-
-    same = equal(range(rows)[:, None], range(columns)[None, :])
-    return broadcast_to(cast(same, dtype), (*batch, rows, columns))
+    same = tf.equal(range(rows)[:, None], range(columns)[None, :])
+    return tf.broadcast_to(tf.cast(same, dtype), (*batch, rows, columns))
 
 
 def _check_range(first: Any, last: Any, step: Any) -> None:
@@ -256,9 +247,7 @@ def _as_size(x: Any) -> Any:
 
 def _not_zero(step: Any) -> Any:
     """A step to count by; that 0 is none, the kernel will say."""
-    from wengert.ops.select import where
-
-    return where(step == 0, 1, step) if is_symbolic(step) else step
+    return tf.where(step == 0, 1, step) if is_symbolic(step) else step
 
 
 def _count(first: Any, last: Any, step: Any) -> Any:
@@ -270,9 +259,6 @@ def _count(first: Any, last: Any, step: Any) -> Any:
 
 def _traced_range(start: Any, limit: Any, delta: Any, wanted: DType | None) -> Any:
     """`range` of numbers that are known only when the function runs."""
-    from wengert.ops.cast import cast
-    from wengert.ops.unary import ceil
-
     given = [
         operand(v, None, None if isinstance(v, Value) else wanted) for v in (start, limit, delta)
     ]
@@ -280,11 +266,11 @@ def _traced_range(start: Any, limit: Any, delta: Any, wanted: DType | None) -> A
         if x.dtype not in _RANGE_TYPES:
             raise invalid("range", "the arguments must be scalar int or float numbers", x)
     kind = wanted or max((x.dtype for x in given), key=_RANGE_TYPES.index)
-    first, last, step = (x if x.dtype is kind else cast(x, kind) for x in given)
+    first, last, step = (x if x.dtype is kind else tf.cast(x, kind) for x in given)
     if kind.is_integer:
         count = _count(_as_size(first), _as_size(last), _as_size(_not_zero(step)))
     else:
-        count = larger(_as_size(cast(ceil((last - first) / step), dtypes.int32)), 0)
+        count = larger(_as_size(tf.cast(tf.ceil((last - first) / step), dtypes.int32)), 0)
     return apply(RANGE, first, last, step, count=count)
 
 
@@ -342,15 +328,11 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
     Whole numbers give float64.
     """
     from wengert.core.shapes import check_axis
-    from wengert.ops.cast import cast
-    from wengert.ops.dims import expand_dims
-    from wengert.ops.joining import concat
-    from wengert.ops.shaping import broadcast_to
 
     x = operand(start)
     y = operand(stop, x.dtype)
     if x.dtype.is_integer:
-        x, y = cast(x, dtypes.float64), cast(y, dtypes.float64)
+        x, y = tf.cast(x, dtypes.float64), tf.cast(y, dtypes.float64)
     counts = static_tuple("linspace", num, "num")
     if len(counts) != 1 or negative(counts[0]):
         raise invalid("linspace", "`num` must be one number, not negative", num)
@@ -358,7 +340,7 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
     given = x._array.shape, y._array.shape
     shape = broadcast("linspace", *given)
     place = check_axis("linspace", static_int("linspace", axis), len(shape) + 1)
-    x, y = (expand_dims(broadcast_to(v, shape), place) for v in (x, y))
+    x, y = (tf.expand_dims(tf.broadcast_to(v, shape), place) for v in (x, y))
     if type(count) is Dim:
         return _open_linspace(x, y, count, place, len(shape) + 1)
     if count <= 1:
@@ -367,21 +349,17 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
         [-1 if k == place else 1 for k in _upto(len(shape))]
     )
     inner = x + (y - x) / float(count - 1) * wrap(steps.astype(x.dtype.np))
-    return concat([x, inner, y], place)
+    return tf.concat([x, inner, y], place)
 
 
 def _open_linspace(x: Any, y: Any, count: Dim, place: int, rank: int) -> Any:
     """The values for a number of them that only the running function knows."""
-    from wengert.ops.cast import cast
-    from wengert.ops.select import where
-    from wengert.ops.shaping import reshape
-
     shape = [count if k == place else 1 for k in builtins.range(rank)]
-    number, last = reshape(range(count), shape), operand(count) - 1
-    steps = cast(operand(larger(count - 1, 1)), x.dtype)
-    inner = x + (y - x) / steps * cast(number, x.dtype)
+    number, last = tf.reshape(range(count), shape), operand(count) - 1
+    steps = tf.cast(operand(larger(count - 1, 1)), x.dtype)
+    inner = x + (y - x) / steps * tf.cast(number, x.dtype)
     # The ends are the given values, to the last bit.
-    return where(number == 0, x, where(number == last, y, inner))
+    return tf.where(number == 0, x, tf.where(number == last, y, inner))
 
 
 def _upto(rank: int) -> builtins.range:
@@ -390,8 +368,6 @@ def _upto(rank: int) -> builtins.range:
 
 def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
     """Spreads vectors over a common grid; `indexing` is "xy" (the first two swapped) or "ij"."""
-    from wengert.ops.shaping import broadcast_to, reshape
-
     indexing = kwargs.pop("indexing", "xy")
     kwargs.pop("name", None)
     if kwargs:
@@ -405,7 +381,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
     counts = [x._array.size for x in xs]
     shape = [counts[p] for p in places]
     rows = [
-        reshape(x, [n if k == p else 1 for k in builtins.range(len(xs))])
+        tf.reshape(x, [n if k == p else 1 for k in builtins.range(len(xs))])
         for x, n, p in zip(xs, counts, places, strict=True)
     ]
-    return [broadcast_to(row, shape) for row in rows]
+    return [tf.broadcast_to(row, shape) for row in rows]

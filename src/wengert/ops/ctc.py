@@ -19,11 +19,9 @@ from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.lazy import jnp, lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
-from wengert.ops.cast import cast
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
-from wengert.ops.create import ones
 from wengert.ops.declare import in_float32, need_rank, static_int
-from wengert.ops.reduce import reduce_sum
 from wengert.ops.shaping import transpose
 from wengert.ops.sizes import checked
 
@@ -218,9 +216,9 @@ def _no_second_order(h: Any) -> Any:
 def _grad_grad_g(
     h: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int
 ) -> Any:
-    unit = ones((logits._array.shape[1],), logits.dtype)
+    unit = tf.ones((logits._array.shape[1],), logits.dtype)
     slope = apply(CTC_LOSS_GRAD, unit, logits, labels, label_length, logit_length, blank=blank)
-    return reduce_sum(h * slope, (0, 2))
+    return tf.reduce_sum(h * slope, (0, 2))
 
 
 def _infer_loss(
@@ -287,10 +285,10 @@ def ctc_loss(
     for what, given in (("label_length", label_length), ("logit_length", logit_length)):
         if given is None:
             raise invalid("ctc_loss", f"`{what}` must be given")
-        lengths.append(cast(operand(given), dtypes.int32))
+        lengths.append(tf.cast(operand(given), dtypes.int32))
     blank = 0 if blank_index is None else static_int("ctc_loss", blank_index, "blank_index")
     blank = _counted("ctc_loss", blank, logits._array.shape[2])
-    return apply(CTC_LOSS, logits, cast(labels, dtypes.int32), *lengths, blank=blank)
+    return apply(CTC_LOSS, logits, tf.cast(labels, dtypes.int32), *lengths, blank=blank)
 
 
 def _counted(name: str, blank: int, classes: Any) -> Any:

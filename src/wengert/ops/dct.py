@@ -13,9 +13,9 @@ from wengert.core.dims import is_open
 from wengert.core.errors import at_site
 from wengert.core.lazy import Lazy, lax
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
-from wengert.ops.power import sqrt
 from wengert.ops.sizes import factor, table
 
 _scipy_fft: Any = Lazy("scipy.fft")
@@ -121,7 +121,7 @@ def dct(
     size = x._array.shape[-1]
     if norm is None or size == 0 or x._array.dtype.num not in WIDE_FLOATS:
         return apply(DCT, x, type=type)
-    unit = sqrt(0.5 / factor(size, x.dtype)) if is_open(size) else math.sqrt(0.5 / size)
+    unit = tf.sqrt(0.5 / factor(size, x.dtype)) if is_open(size) else math.sqrt(0.5 / size)
     if type == 3:
         x = x * _edges(x, math.sqrt(2.0))
     y = apply(DCT, x, type=type) * unit

@@ -20,13 +20,11 @@ from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.facts import Hazards
 from wengert.core.lazy import jnp, lax, linalg
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
-from wengert.ops.diagonal import band_part, diag_part, set_diag
-from wengert.ops.matmul import matmul
 from wengert.ops.nan_matrices import nan_of
-from wengert.ops.solve import square, triangular_solve
-from wengert.ops.tensordot import adjoint
+from wengert.ops.solve import square
 
 
 def or_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,19 +84,14 @@ def finite_or_nan(lower: Callable[..., Any]) -> Callable[..., Any]:
 
 def real_as(x: Any, dtype: Any) -> Any:
     """`x` as a tensor of `dtype`, which may be complex."""
-    from wengert.ops.cast import cast
-
-    return x if x.dtype == dtype else cast(x, dtype)
+    return x if x.dtype == dtype else tf.cast(x, dtype)
 
 
 def gaps(values: Any) -> Any:
     """1 / (v_j - v_i) with zeros on the diagonal; equal values give 0, not infinity."""
-    from wengert.ops.create import zeros_like
-    from wengert.ops.shaping import reshape
-
     shape = values._array.shape
-    difference = reshape(values, (*shape[:-1], 1, shape[-1])) - reshape(values, (*shape, 1))
-    return set_diag(safe_reciprocal(difference), zeros_like(values))
+    difference = tf.reshape(values, (*shape[:-1], 1, shape[-1])) - tf.reshape(values, (*shape, 1))
+    return tf.set_diag(safe_reciprocal(difference), tf.zeros_like(values))
 
 
 def safe_reciprocal(x: Any) -> Any:
@@ -127,11 +120,11 @@ def lower_triangle(x: Any) -> Any:
 
 
 def _cholesky_grad(g: Any, out: Any) -> Any:
-    middle = matmul(out, g, adjoint_a=True)
-    middle = band_part(set_diag(middle, 0.5 * diag_part(middle)), -1, 0)
-    left = triangular_solve(out, middle, adjoint=True)
-    both = adjoint(triangular_solve(out, adjoint(left), adjoint=True))
-    return 0.5 * (both + adjoint(both))
+    middle = tf.matmul(out, g, adjoint_a=True)
+    middle = tf.band_part(tf.set_diag(middle, 0.5 * tf.diag_part(middle)), -1, 0)
+    left = tf.triangular_solve(out, middle, adjoint=True)
+    both = tf.adjoint(tf.triangular_solve(out, tf.adjoint(left), adjoint=True))
+    return 0.5 * (both + tf.adjoint(both))
 
 
 CHOLESKY = Op(
@@ -184,11 +177,11 @@ def _lower_qr(x: Any, full: bool) -> Any:
 
 def _divide_right(x: Any, r: Any) -> Any:
     """x times the inverse of adjoint(r), for an upper triangular r."""
-    return adjoint(triangular_solve(r, adjoint(x), lower=False))
+    return tf.adjoint(tf.triangular_solve(r, tf.adjoint(x), lower=False))
 
 
 def _qr_grad(g: Any, outs: Any) -> Any:
-    from wengert.ops.joining import concat, split
+    from wengert.ops.joining import split
 
     q, r = outs
     gq, gr = g
@@ -203,14 +196,14 @@ def _qr_grad(g: Any, outs: Any) -> Any:
     u, v = split(r, [m, n - m], -1)
     gu, gv = split(gr, [m, n - m], -1)
     # The columns beyond the square part are q @ v: they move with q alone.
-    gq = gq + matmul(matmul(q, v), gv, adjoint_b=True)
-    return concat([_square_qr_grad(q, u, gq, gu), matmul(q, gv)], -1)
+    gq = gq + tf.matmul(tf.matmul(q, v), gv, adjoint_b=True)
+    return tf.concat([_square_qr_grad(q, u, gq, gu), tf.matmul(q, gv)], -1)
 
 
 def _square_qr_grad(q: Any, r: Any, gq: Any, gr: Any) -> Any:
-    middle = matmul(r, gr, adjoint_b=True) - matmul(gq, q, adjoint_a=True)
-    below = band_part(set_diag(middle, 0.5 * diag_part(middle)), -1, 0)
-    return _divide_right(gq + matmul(q, below + adjoint(below)), r)
+    middle = tf.matmul(r, gr, adjoint_b=True) - tf.matmul(gq, q, adjoint_a=True)
+    below = tf.band_part(tf.set_diag(middle, 0.5 * tf.diag_part(middle)), -1, 0)
+    return _divide_right(gq + tf.matmul(q, below + tf.adjoint(below)), r)
 
 
 QR = Op(

@@ -16,8 +16,8 @@ from wengert.core.convert import operand
 from wengert.core.dims import smaller
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.boxes import by_overlap, choosing, chosen
-from wengert.ops.cast import cast
 from wengert.ops.declare import static_int
 from wengert.ops.sizes import checked
 
@@ -357,7 +357,7 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None, name: Any =
     `colors` are taken in turn, box by box; ten of our own if there are none.
     """
     x = operand(images)
-    x = x if x.dtype.is_floating else cast(x, dtypes.float32)
+    x = x if x.dtype.is_floating else tf.cast(x, dtypes.float32)
     given = None if colors is None else operand(colors, None, dtypes.float32)
     if given is None or given._array.shape[:1] == (0,):
         table = _COLORS.copy()

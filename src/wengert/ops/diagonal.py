@@ -21,6 +21,7 @@ from wengert.core.lazy import jnp, lax
 from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
+from wengert.ops import public as tf
 from wengert.ops.declare import expand, static_int, static_tuple
 from wengert.ops.einsum import EINSUM_ONE
 
@@ -327,9 +328,7 @@ def _lower_set_diag(x: Any, d: Any, lower: int, upper: int, align: str) -> Any:
 
 
 def _set_diag_grad(g: Any, d_shape: Any, lower: int, upper: int, align: str) -> Any:
-    from wengert.ops.create import zeros
-
-    return apply(SET_DIAG, g, zeros(d_shape, g.dtype), lower=lower, upper=upper, align=align)
+    return apply(SET_DIAG, g, tf.zeros(d_shape, g.dtype), lower=lower, upper=upper, align=align)
 
 
 SET_DIAG = Op(
@@ -407,9 +406,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: Any = None) -> A
 
 def trace(x: Any, name: Any = None) -> Any:
     """The sum of the main diagonal of each matrix."""
-    from wengert.ops.reduce import reduce_sum
-
-    return reduce_sum(diag_part(x), -1)
+    return tf.reduce_sum(diag_part(x), -1)
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

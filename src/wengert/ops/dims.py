@@ -22,6 +22,7 @@ from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.graph import contents
+from wengert.ops import public as tf
 from wengert.ops.declare import number_type, place_of, rank_of, static, static_tuple
 from wengert.ops.sizes import listed
 
@@ -171,9 +172,7 @@ SQUEEZE_ALL = Op(
 
 
 def _reshape(x: Any, shape: Any) -> Any:
-    from wengert.ops.shaping import reshape
-
-    return reshape(x, shape)
+    return tf.reshape(x, shape)
 
 
 def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
@@ -207,10 +206,8 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
         if rank_of(given) not in (1, None):
             raise invalid("broadcast_dynamic_shape", "a shape is a vector of sizes", given)
     if is_symbolic(x) or is_symbolic(y):
-        from wengert.ops.joining import stack
-
         sizes = _broadcast_sizes(static_tuple("shape", x), static_tuple("shape", y))
-        return stack([operand(d, None, x.dtype) for d in sizes]) if sizes else x
+        return tf.stack([operand(d, None, x.dtype) for d in sizes]) if sizes else x
     found = shapes.broadcast(
         "broadcast_dynamic_shape", tuple(x._array.tolist()), tuple(y._array.tolist())
     )

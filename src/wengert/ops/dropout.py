@@ -9,9 +9,8 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.tensor import Value
+from wengert.ops import public as tf
 from wengert.ops.declare import static
-from wengert.ops.random import stateless_uniform, uniform
-from wengert.ops.select import where
 
 
 def _shape(name: str, x: Any, noise_shape: Any) -> tuple[int, ...]:
@@ -51,13 +50,17 @@ def _dropped(
             return x
         scaled = x * (1 / (1 - rate))
     keep = draw(_shape(name, x, noise_shape), x.dtype) >= rate
-    return where(keep, scaled, 0.0)
+    return tf.where(keep, scaled, 0.0)
 
 
 def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: Any = None) -> Any:
     """Sets elements to zero with probability `rate` and scales the others by 1 / (1 - rate)."""
     return _dropped(
-        "dropout", x, rate, noise_shape, lambda shape, kind: uniform(shape, dtype=kind, seed=seed)
+        "dropout",
+        x,
+        rate,
+        noise_shape,
+        lambda shape, kind: tf.uniform(shape, dtype=kind, seed=seed),
     )
 
 
@@ -69,5 +72,5 @@ def stateless_dropout(
     alg = "auto_select" if rng_alg is None else rng_alg
     return _dropped(
         "stateless_dropout", x, rate, noise_shape,
-        lambda shape, kind: stateless_uniform(shape, seed, dtype=kind, alg=alg),
+        lambda shape, kind: tf.stateless_uniform(shape, seed, dtype=kind, alg=alg),
     )  # fmt: skip

@@ -15,6 +15,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.lazy import jnp, lax, linalg
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.decompose import (
@@ -26,10 +27,7 @@ from wengert.ops.decompose import (
     or_nan,
     real_as,
 )
-from wengert.ops.diagonal import band_part, diag, diag_part, set_diag
-from wengert.ops.matmul import matmul
-from wengert.ops.solve import as_square, solve
-from wengert.ops.tensordot import adjoint
+from wengert.ops.solve import as_square
 
 
 def _infer_eigh(x: Spec) -> tuple[Spec, Spec]:
@@ -71,14 +69,14 @@ def _lower_finite(x: Any) -> Any:
 
 def _eigh_grad(g: Any, outs: Any) -> Any:
     e, v = outs
-    middle = diag(g[0]) + gaps(e) * matmul(v, g[1], adjoint_a=True)
-    return _lower_half(matmul(v, matmul(middle, v, adjoint_b=True)))
+    middle = tf.diag(g[0]) + gaps(e) * tf.matmul(v, g[1], adjoint_a=True)
+    return _lower_half(tf.matmul(v, tf.matmul(middle, v, adjoint_b=True)))
 
 
 def _lower_half(a: Any) -> Any:
     """The gradient of a function that reads the lower triangle only."""
-    both = band_part(a + adjoint(a), -1, 0)
-    return set_diag(both, 0.5 * diag_part(both))
+    both = tf.band_part(a + tf.adjoint(a), -1, 0)
+    return tf.set_diag(both, 0.5 * tf.diag_part(both))
 
 
 EIGH = Op(
@@ -104,7 +102,7 @@ def eigh(tensor: Any, name: Any = None) -> tuple[Any, Any]:
 
 def _eigvalsh_grad(g: Any, x: Any) -> Any:
     _, v = eigh(x)
-    return _lower_half(matmul(v, matmul(diag(g), v, adjoint_b=True)))
+    return _lower_half(tf.matmul(v, tf.matmul(tf.diag(g), v, adjoint_b=True)))
 
 
 EIGVALSH = Op(
@@ -148,14 +146,12 @@ def _infer_eig(x: Spec) -> tuple[Spec, Spec]:
 
 
 def _eig_grad(g: Any, outs: Any, x_dtype: Any) -> Any:
-    from wengert.ops.complex import conj, real
-
     e, v = outs
-    vgv = matmul(v, g[1], adjoint_a=True)
-    along = diag(real_as(real(diag_part(vgv)), vgv.dtype))
-    middle = vgv - matmul(matmul(v, v, adjoint_a=True), along)
-    inner = diag(g[0]) + conj(gaps(e)) * middle
-    return real_as(solve(v, matmul(inner, v, adjoint_b=True), adjoint=True), x_dtype)
+    vgv = tf.matmul(v, g[1], adjoint_a=True)
+    along = tf.diag(real_as(tf.real(tf.diag_part(vgv)), vgv.dtype))
+    middle = vgv - tf.matmul(tf.matmul(v, v, adjoint_a=True), along)
+    inner = tf.diag(g[0]) + tf.conj(gaps(e)) * middle
+    return real_as(tf.solve(v, tf.matmul(inner, v, adjoint_b=True), adjoint=True), x_dtype)
 
 
 @finite_or_nan
@@ -190,7 +186,7 @@ def eig(tensor: Any, name: Any = None) -> tuple[Any, Any]:
 
 def _eigvals_grad(g: Any, x: Any) -> Any:
     _, v = eig(x)
-    return real_as(solve(v, matmul(diag(g), v, adjoint_b=True), adjoint=True), x.dtype)
+    return real_as(tf.solve(v, tf.matmul(tf.diag(g), v, adjoint_b=True), adjoint=True), x.dtype)
 
 
 EIGVALS = Op(

@@ -6,9 +6,7 @@ from typing import Any
 
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.ops.gather import gather
-from wengert.ops.joining import concat
-from wengert.ops.norms import clip_by_norm
+from wengert.ops import public as tf
 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: Any = None) -> Any:
@@ -19,9 +17,9 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: Any = No
     if params is None or (isinstance(params, list | tuple) and not params):
         raise invalid("embedding_lookup", "`params` must be a table or a list of tables")
     if isinstance(params, list | tuple):
-        params = params[0] if len(params) == 1 else concat(list(params), 0)
+        params = params[0] if len(params) == 1 else tf.concat(list(params), 0)
     ids = operand(ids)
-    rows = gather(params, ids)
+    rows = tf.gather(params, ids)
     if max_norm is None:
         return rows
-    return clip_by_norm(rows, max_norm, axes=list(range(ids.ndim, rows.ndim)))
+    return tf.clip_by_norm(rows, max_norm, axes=list(range(ids.ndim, rows.ndim)))

@@ -15,11 +15,9 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
-from wengert.ops.create import zeros_like
+from wengert.ops import public as tf
 from wengert.ops.declare import static_int
-from wengert.ops.select import clip_by_value, where
-from wengert.ops.shaping import stop_gradient, sum_to
-from wengert.ops.unary import floor
+from wengert.ops.shaping import sum_to
 
 # A value for which another tensor stands in when it comes to gradients.
 IN_PLACE_OF = Op(
@@ -35,10 +33,10 @@ IN_PLACE_OF = Op(
 
 def _nudged(low: Any, high: Any, first: float, last: float) -> tuple[Any, Any, Any]:
     """The range with 0 on one of its steps, and the step; a range of nothing at 0 has step 1."""
-    low, high = stop_gradient(low), stop_gradient(high)
-    step = where((low == 0.0) & (high == 0.0), 1.0, (high - low) / (last - first))
+    low, high = tf.stop_gradient(low), tf.stop_gradient(high)
+    step = tf.where((low == 0.0) & (high == 0.0), 1.0, (high - low) / (last - first))
     zero = first - low / step
-    zero = where(zero < first, first, where(zero > last, last, floor(zero + 0.5)))
+    zero = tf.where(zero < first, first, tf.where(zero > last, last, tf.floor(zero + 0.5)))
     return (first - zero) * step, (last - zero) * step, step
 
 
@@ -47,12 +45,12 @@ def _rounded(name: str, x: Any, low: Any, high: Any, num_bits: Any, narrow_range
     if not 2 <= bits <= 16:
         raise invalid(name, f"`num_bits` must be from 2 to 16; got {bits}")
     bottom, top, step = _nudged(low, high, 1.0 if narrow_range else 0.0, 2.0**bits - 1.0)
-    kept = clip_by_value(x, apply(IN_PLACE_OF, low, bottom), apply(IN_PLACE_OF, high, top))
-    zero = floor(-bottom * (1.0 / step) + 0.5)
-    value = floor((stop_gradient(kept) - bottom) * (1.0 / step) - zero + 0.5) * step
+    kept = tf.clip_by_value(x, apply(IN_PLACE_OF, low, bottom), apply(IN_PLACE_OF, high, top))
+    zero = tf.floor(-bottom * (1.0 / step) + 0.5)
+    value = tf.floor((tf.stop_gradient(kept) - bottom) * (1.0 / step) - zero + 0.5) * step
     nothing = (low == 0.0) & (high == 0.0)
     found = apply(IN_PLACE_OF, kept, value)
-    return where(nothing, apply(IN_PLACE_OF, x, zeros_like(x)), found)
+    return tf.where(nothing, apply(IN_PLACE_OF, x, tf.zeros_like(x)), found)
 
 
 def _scalars(name: str, *xs: Any) -> None:
@@ -118,8 +116,8 @@ def _pulled(
     nothing = (low == 0.0) & (high == 0.0)
     inside = nothing | ((x >= bottom) & (x <= top))
     beyond = (~nothing & (x < bottom), ~nothing & (x > top))
-    ends = [sum_to(where(at, g, 0.0), low._array.shape) for at in beyond]
-    return where(inside, g, 0.0), *ends
+    ends = [sum_to(tf.where(at, g, 0.0), low._array.shape) for at in beyond]
+    return tf.where(inside, g, 0.0), *ends
 
 
 def fake_quant_with_min_max_args_gradient(

@@ -23,19 +23,9 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import jnp
 from wengert.core.op import Op, Spec
 from wengert.ops import distributions
-from wengert.ops.arithmetic import truediv
-from wengert.ops.cast import cast
-from wengert.ops.create import range as numbers
-from wengert.ops.create import zeros_like
+from wengert.ops import public as tf
 from wengert.ops.declare import static_float, static_int
-from wengert.ops.division import truncatediv
-from wengert.ops.gather import gather
-from wengert.ops.joining import concat
-from wengert.ops.reduce import reduce_sum
-from wengert.ops.scan import cumsum
 from wengert.ops.seeds import fixed_state, next_state
-from wengert.ops.select import minimum, where
-from wengert.ops.shaping import reshape
 
 _TYPES = dtypes.nums("f", "int32", "int64")
 
@@ -104,20 +94,20 @@ def largest(x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
     """The largest number of each window between edges; its gradient goes to the first."""
     place = apply(ARGMAX, x, rows, columns, overlapping=overlapping)
     batch, *sizes = x._array.shape
-    flat = reshape(x, (batch, sizes[0] * sizes[1] * sizes[2]))
-    return gather(flat, place, axis=1, batch_dims=1)
+    flat = tf.reshape(x, (batch, sizes[0] * sizes[1] * sizes[2]))
+    return tf.gather(flat, place, axis=1, batch_dims=1)
 
 
 def _sum_along(x: Any, edges: Any, axis: int, overlapping: bool) -> tuple[Any, Any]:
     """The sum of each window along an axis, and how many elements it has."""
     size, count = x._array.shape[axis], edges._array.shape[0] - 1
-    last = minimum(edges[1:] - (not overlapping), operand(size - 1, dtypes.int64))
+    last = tf.minimum(edges[1:] - (not overlapping), operand(size - 1, dtypes.int64))
     span = _span(size, count, overlapping)
-    elements = edges[:-1, None] + numbers(span, dtype=dtypes.int64)
+    elements = edges[:-1, None] + tf.range(span, dtype=dtypes.int64)
     inside = elements <= last[:, None]
-    parts = gather(x, minimum(elements, last[:, None]), axis=axis)
-    inside = reshape(inside, (count, span) + (1,) * (x._array.ndim - axis - 1))
-    total = reduce_sum(where(inside, parts, zeros_like(parts)), axis + 1)
+    parts = tf.gather(x, tf.minimum(elements, last[:, None]), axis=axis)
+    inside = tf.reshape(inside, (count, span) + (1,) * (x._array.ndim - axis - 1))
+    total = tf.reduce_sum(tf.where(inside, parts, tf.zeros_like(parts)), axis + 1)
     return total, last - edges[:-1] + 1
 
 
@@ -125,11 +115,11 @@ def mean(x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
     """The mean of each window between edges; that of whole numbers is cut towards zero."""
     kind = x.dtype
     if kind.is_floating and kind.size == 2:
-        x = cast(x, dtypes.float32)
+        x = tf.cast(x, dtypes.float32)
     total, down = _sum_along(x, rows, 1, overlapping)
     total, across = _sum_along(total, columns, 2, overlapping)
-    area = cast((down[:, None] * across)[:, :, None], x.dtype)
-    return cast((truncatediv if kind.is_integer else truediv)(total, area), kind)
+    area = tf.cast((down[:, None] * across)[:, :, None], x.dtype)
+    return tf.cast((tf.truncatediv if kind.is_integer else tf.truediv)(total, area), kind)
 
 
 def _edges(state: Any, size: Any, count: Any, pseudo_random: bool) -> Any:
@@ -143,11 +133,11 @@ def _edges(state: Any, size: Any, count: Any, pseudo_random: bool) -> Any:
     if pseudo_random:
         starts = smaller(2 * count - rest, count + rest)
         start = distributions.integers(state, whole(0), whole(starts), ())
-        inner = (numbers(1, count, dtype=dtypes.int64) * whole(size) + start) // whole(count)
-        return concat([[whole(0)], inner, [whole(size)]], 0)
-    order = cast(distributions.permutation(state, count), dtypes.int64)
-    sizes = cast(order < whole(rest), dtypes.int64) + whole(size // count)
-    return concat([[whole(0)], cumsum(sizes)], 0)
+        inner = (tf.range(1, count, dtype=dtypes.int64) * whole(size) + start) // whole(count)
+        return tf.concat([[whole(0)], inner, [whole(size)]], 0)
+    order = tf.cast(distributions.permutation(state, count), dtypes.int64)
+    sizes = tf.cast(order < whole(rest), dtypes.int64) + whole(size // count)
+    return tf.concat([[whole(0)], tf.cumsum(sizes)], 0)
 
 
 @formula

@@ -15,12 +15,10 @@ from wengert.core.dims import Dim, formula, is_open, known_unequal, larger, nega
 from wengert.core.errors import at_site, invalid
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
-from wengert.ops.create import zeros
-from wengert.ops.dct import dct
 from wengert.ops.declare import in_float32, need_rank, static, static_int
-from wengert.ops.fft import fit, irfft, rfft
-from wengert.ops.power import rsqrt
+from wengert.ops.fft import fit
 from wengert.ops.sizes import at_least, factor
 from wengert.ops.windows import hann_window, vorbis_window
 
@@ -159,15 +157,12 @@ def frame(
 
 def _padded(x: Any, length: int, step: int, value: Any) -> Any:
     """The signal with an end, so that each multiple of the step below its length starts a frame."""
-    from wengert.ops.joining import concat
-    from wengert.ops.shaping import broadcast_to
-
     size = x._array.shape[-1]
     extra = larger(0, length + step * (-(-size // step) - 1) - size)
     if extra == 0:
         return x
     filler = operand(value, x.dtype)
-    return concat([x, broadcast_to(filler, (*x._array.shape[:-1], extra))], x._array.ndim - 1)
+    return tf.concat([x, tf.broadcast_to(filler, (*x._array.shape[:-1], extra))], x._array.ndim - 1)
 
 
 def overlap_and_add(signal: Any, frame_step: Any, name: Any = None) -> Any:
@@ -213,7 +208,7 @@ def stft(
     frames = frame(x, length, frame_step, pad_end)
     if not x.dtype.is_floating:
         raise at_site(ValueError(f"stft: the signal must be floating; got {x.dtype.name}."))
-    return rfft(_windowed(frames, window_fn, length), [size])
+    return tf.rfft(_windowed(frames, window_fn, length), [size])
 
 
 def inverse_stft(
@@ -224,7 +219,7 @@ def inverse_stft(
     x = operand(stfts)
     length = static_int("inverse_stft", frame_length, "frame_length")
     size = _fft_length("inverse_stft", length, fft_length)
-    frames = fit(irfft(x, [size]), (length,))
+    frames = fit(tf.irfft(x, [size]), (length,))
     return overlap_and_add(_windowed(frames, window_fn, length), frame_step)
 
 
@@ -236,8 +231,8 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: Any = None)
     if bins == 0:
         raise at_site(ValueError("mfccs_from_log_mel_spectrograms: there are no mel bins."))
     if is_open(bins):
-        return dct(x, 2) * rsqrt(2.0 * factor(bins, x.dtype))
-    return dct(x, 2) * (1.0 / math.sqrt(2.0 * bins))
+        return tf.dct(x, 2) * tf.rsqrt(2.0 * factor(bins, x.dtype))
+    return tf.dct(x, 2) * (1.0 / math.sqrt(2.0 * bins))
 
 
 def _mdct_length(length: Any) -> Any:
@@ -247,9 +242,7 @@ def _mdct_length(length: Any) -> Any:
 
 
 def _flipped(x: Any) -> Any:
-    from wengert.ops.reordering import reverse
-
-    return reverse(x, [x._array.ndim - 1])
+    return tf.reverse(x, [x._array.ndim - 1])
 
 
 def mdct(
@@ -257,7 +250,7 @@ def mdct(
     pad_end: bool = False, norm: Any = None, name: Any = None,
 ) -> Any:  # fmt: skip
     """The modified discrete cosine transform, whose frames overlap by half."""
-    from wengert.ops.joining import concat, split
+    from wengert.ops.joining import split
 
     x = operand(signals)
     length = static_int("mdct", frame_length, "frame_length")
@@ -268,8 +261,8 @@ def mdct(
         else window_fn(length, dtype=x.dtype)
     )  # fmt: skip
     a, b, c, d = split(frames, 4, frames._array.ndim - 1)
-    folded = concat([-_flipped(c) - d, a - _flipped(b)], frames._array.ndim - 1)
-    return dct(folded, 4, norm=norm)
+    folded = tf.concat([-_flipped(c) - d, a - _flipped(b)], frames._array.ndim - 1)
+    return tf.dct(folded, 4, norm=norm)
 
 
 def inverse_mdct(
@@ -277,18 +270,18 @@ def inverse_mdct(
     name: Any = None,
 ) -> Any:  # fmt: skip
     """The signal of an `mdct`, but for the first and last half frame."""
-    from wengert.ops.joining import concat, split
+    from wengert.ops.joining import split
 
     x = operand(mdcts)
     need_rank("inverse_mdct", x, 1)
     half = x._array.shape[-1]
     if half == 0:
         need_rank("inverse_mdct", x, 2)
-        return zeros((*x._array.shape[:-2], 0), x.dtype)
-    spread = dct(x, 4, norm=norm)
+        return tf.zeros((*x._array.shape[:-2], 0), x.dtype)
+    spread = tf.dct(x, 4, norm=norm)
     last = spread._array.ndim - 1
     first, second = split(spread, 2, last)
-    unfolded = concat([second, -_flipped(second), -_flipped(first), -first], last)
+    unfolded = tf.concat([second, -_flipped(second), -_flipped(first), -first], last)
     if norm is None:
         unfolded = unfolded * (0.5 / factor(half, x.dtype))
     window = (

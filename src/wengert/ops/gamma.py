@@ -17,11 +17,9 @@ from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.facts import Hazards
 from wengert.core.lazy import lax, special
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import binary, broadcasting, in_float32
-from wengert.ops.guarded import xlog1py, xlogy
-from wengert.ops.power import exp, log
-from wengert.ops.reduce import reduce_sum
 from wengert.ops.special import smooth
 
 
@@ -138,7 +136,7 @@ def polygamma(a: Any, x: Any, name: Any = None) -> Any:
 
 def _density(a: Any, x: Any) -> Any:
     """The derivative of `igamma` with respect to `x`."""
-    return exp(xlogy(a - 1.0, x) - x - lgamma(a))
+    return tf.exp(tf.xlogy(a - 1.0, x) - x - lgamma(a))
 
 
 def _igamma_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -242,7 +240,7 @@ IGAMMA_GRAD_A = _function(
     _lower_grad_a,
     grad=(
         _no_second_derivative,
-        lambda g, x, y: g * (_density(x, y) * (log(y) - digamma(x))),
+        lambda g, x, y: g * (_density(x, y) * (tf.log(y) - digamma(x))),
     ),
 )
 
@@ -264,7 +262,7 @@ def _lower_betainc(a: Any, b: Any, x: Any) -> Any:
 
 def _betainc_grad(g: Any, a: Any, b: Any, x: Any) -> Any:
     scale = lgamma(a + b) - lgamma(a) - lgamma(b)
-    return g * exp(xlog1py(b - 1.0, -x) + xlogy(a - 1.0, x) + scale)
+    return g * tf.exp(tf.xlog1py(b - 1.0, -x) + tf.xlogy(a - 1.0, x) + scale)
 
 
 BETAINC = Op(
@@ -291,4 +289,4 @@ def betainc(a: Any, b: Any, x: Any, name: Any = None) -> Any:
 def lbeta(x: Any, name: Any = None) -> Any:
     """The logarithm of |Beta| over the last axis: Σ lgamma(x) - lgamma(Σ x)."""
     x = operand(x)
-    return reduce_sum(lgamma(x), -1) - lgamma(reduce_sum(x, -1))
+    return tf.reduce_sum(lgamma(x), -1) - lgamma(tf.reduce_sum(x, -1))

@@ -24,6 +24,7 @@ from wengert.core.lowering import as_value, fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
 from wengert.graph import contents
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, static_tuple
 
@@ -168,11 +169,9 @@ def _gather_grad(g: Any, i: Any, x_shape: Any, i_shape: Any, axis: int, batch_di
 
 def row_slices(g: Any, i: Any, x_shape: Any, i_shape: Any) -> IndexedSlices:
     """The gradient of picking rows `i`: only those rows."""
-    from wengert.ops.shaping import reshape
-
     if len(i_shape) != 1:
         count = math.prod(i_shape)
-        g, i = reshape(g, (count, *x_shape[1:])), reshape(i, (count,))
+        g, i = tf.reshape(g, (count, *x_shape[1:])), tf.reshape(i, (count,))
     return IndexedSlices(g, i, x_shape)
 
 
@@ -331,37 +330,29 @@ def _lower_gather_nd(x: Any, i: Any, batch_dims: int) -> Any:
 
 
 def _gather_nd_grad(g: Any, i: Any, x_shape: Any, i_shape: Any, batch_dims: int) -> Any:
-    from wengert.ops.scatter import scatter_nd
-    from wengert.ops.shaping import reshape
-
     if i_shape[-1] == 1 and len(i_shape) == 2 and not batch_dims:
-        return row_slices(g, reshape(i, i_shape[:1]), x_shape, i_shape[:1])
-    return scatter_nd(_with_batch(i, i_shape, batch_dims), g, x_shape)
+        return row_slices(g, tf.reshape(i, i_shape[:1]), x_shape, i_shape[:1])
+    return tf.scatter_nd(_with_batch(i, i_shape, batch_dims), g, x_shape)
 
 
 def _with_batch(i: Any, i_shape: tuple[int, ...], batch_dims: int) -> Any:
     """Index tuples that also name the batch they belong to."""
-    from wengert.ops.joining import concat
-
     if not batch_dims:
         return i
     lead = i_shape[:-1]
     if is_open(lead):
-        return concat([*_open_grid(lead, batch_dims, i.dtype), i], -1)
+        return tf.concat([*_open_grid(lead, batch_dims, i.dtype), i], -1)
     grid = [np.broadcast_to(p, lead) for p in _grid(lead, batch_dims)]
-    return concat([wrap(np.stack(grid, -1).astype(i.dtype.np)), i], -1)
+    return tf.concat([wrap(np.stack(grid, -1).astype(i.dtype.np)), i], -1)
 
 
 def _open_grid(lead: tuple[Any, ...], batch: int, dtype: Any) -> list[Any]:
     """The batch positions for sizes that only the running function knows, as columns."""
-    from wengert.ops import create
-    from wengert.ops.shaping import broadcast_to, reshape
-
     found = []
     for k in range(batch):
         ones = [1] * (len(lead) + 1)
         ones[k] = lead[k]
-        found.append(broadcast_to(reshape(create.range(lead[k], dtype=dtype), ones), (*lead, 1)))
+        found.append(tf.broadcast_to(tf.reshape(tf.range(lead[k], dtype=dtype), ones), (*lead, 1)))
     return found
 
 
@@ -402,17 +393,15 @@ def _gather_inside(x: Any, i: Any, batch: int) -> Any:
     """Zeros, or empty texts, for the index tuples outside."""
     from wengert.core.dtypes import int64
     from wengert.ops.bad_indices import inside, only
-    from wengert.ops.create import zeros
-    from wengert.ops.dims import shape
 
     depth = i.shape[-1]
     if depth is None or x.shape.rank is None:
         raise invalid("gather_nd", "the length of index tuples and the rank must be known", x, i)
     if 0 in x._array.shape[batch : batch + depth]:
-        return zeros((*i._array.shape[:-1], *x._array.shape[batch + depth :]), x.dtype)
-    good, safe = inside(i, shape(x, int64)[batch : batch + depth])
+        return tf.zeros((*i._array.shape[:-1], *x._array.shape[batch + depth :]), x.dtype)
+    good, safe = inside(i, tf.shape(x, int64)[batch : batch + depth])
     rows = apply(GATHER_ND, x, safe, batch_dims=batch)
-    return only(good, rows, x.shape.rank - batch - depth, zeros((), x.dtype))
+    return only(good, rows, x.shape.rank - batch - depth, tf.zeros((), x.dtype))
 
 
 Hooks.gather_nd = gather_nd

@@ -19,6 +19,7 @@ from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.ops import distributions, philox
+from wengert.ops import public as tf
 from wengert.ops import random as functions
 from wengert.ops.declare import static_int
 from wengert.ops.seeds import REPEATABLE, entropy
@@ -170,10 +171,8 @@ class Generator:
 
     def _draw(self, shape: tuple[Any, ...]) -> Any:
         """The state for a call that makes `shape` numbers, new or played again."""
-        from wengert.ops.cast import bitcast
-
         before = replay.draw(lambda: self._advance(math.prod(shape)))
-        return bitcast(before, dtypes.uint64) if is_symbolic(before) else wrap(before.view("u8"))
+        return tf.bitcast(before, dtypes.uint64) if is_symbolic(before) else wrap(before.view("u8"))
 
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32,
@@ -232,11 +231,8 @@ class Generator:
 
     def make_seeds(self, count: Any = 1) -> Any:
         """`int64[2, count]`: a seed for a stateless function in each column."""
-        from wengert.ops.create import zeros_like
-        from wengert.ops.joining import stack
-
         row = self.uniform_full_int((static_int("make_seeds", count, "count"),), dtypes.int64)
-        return stack([row, zeros_like(row)])
+        return tf.stack([row, tf.zeros_like(row)])
 
     def split(self, count: Any = 1) -> list[Generator]:
         """`count` generators with keys drawn from this one."""
@@ -246,14 +242,10 @@ class Generator:
 
 def _traced_state(seed: Any) -> Any:
     """`_first_state` for a seed that is known when the function runs."""
-    from wengert.ops.cast import cast
-    from wengert.ops.joining import concat
-    from wengert.ops.shaping import reshape
-
-    parts = reshape(cast(seed, dtypes.int64), (-1,))[:3]
+    parts = tf.reshape(tf.cast(seed, dtypes.int64), (-1,))[:3]
     known = seed._array.shape
     given = 1 if not known else min(known[0], 3)
-    return concat([np.zeros(3 - given, np.int64), parts], 0)
+    return tf.concat([np.zeros(3 - given, np.int64), parts], 0)
 
 
 def _signed(number: int) -> int:

@@ -8,15 +8,8 @@ from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
-from wengert.ops import random
-from wengert.ops.cast import cast
-from wengert.ops.create import range as numbers
-from wengert.ops.create import zeros_like
+from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, of_length, static_tuple
-from wengert.ops.dims import expand_dims, shape
-from wengert.ops.gather import gather
-from wengert.ops.reduce import reduce_max, reduce_mean, reduce_min
-from wengert.ops.select import clip_by_value, where
 from wengert.ops.sizes import factor
 
 _IMAGE = [1, 2, 3]
@@ -25,13 +18,13 @@ _IMAGE = [1, 2, 3]
 def _noise(kind: str, x: Any, like: Any) -> Any:
     """What stands where a glimpse leaves its image; the numbers are like those of the image."""
     if kind == "zero":
-        return zeros_like(like)
+        return tf.zeros_like(like)
     if kind == "uniform":
-        low, high = (f(x, _IMAGE, keepdims=True) for f in (reduce_min, reduce_max))
-        return low + random.uniform(shape(like)) * (high - low)
-    mean = reduce_mean(x, _IMAGE, keepdims=True)
-    spread = reduce_mean((x - mean) ** 2, _IMAGE, keepdims=True) ** 0.5
-    return mean + random.normal(shape(like)) * spread
+        low, high = (f(x, _IMAGE, keepdims=True) for f in (tf.reduce_min, tf.reduce_max))
+        return low + tf.uniform(tf.shape(like)) * (high - low)
+    mean = tf.reduce_mean(x, _IMAGE, keepdims=True)
+    spread = tf.reduce_mean((x - mean) ** 2, _IMAGE, keepdims=True) ** 0.5
+    return mean + tf.normal(tf.shape(like)) * spread
 
 
 def _places(x: Any, axis: int, at: Any, count: Any, centered: bool, normalized: bool) -> Any:
@@ -42,9 +35,9 @@ def _places(x: Any, axis: int, at: Any, count: Any, centered: bool, normalized: 
         at = at * n / 2 + (n / 2 - half) if centered else at * n
     elif centered:
         at = at + n / 2
-    found = expand_dims(cast(at, dtypes.int32), 1) + numbers(count)
+    found = tf.expand_dims(tf.cast(at, dtypes.int32), 1) + tf.range(count)
     last = operand(size, dtypes.int32) - 1
-    return clip_by_value(found, 0, last), (found >= 0) & (found <= last)
+    return tf.clip_by_value(found, 0, last), (found >= 0) & (found <= last)
 
 
 def extract_glimpse(
@@ -72,6 +65,6 @@ def extract_glimpse(
     (rows, above), (columns, across) = (
         _places(x, k + 1, at[:, k], counts[k], *how) for k in range(2)
     )
-    found = gather(gather(x, rows, axis=1, batch_dims=1), columns, axis=2, batch_dims=1)
+    found = tf.gather(tf.gather(x, rows, axis=1, batch_dims=1), columns, axis=2, batch_dims=1)
     inside = above[:, :, None, None] & across[:, None, :, None]
-    return where(inside, found, _noise(noise, x, found))
+    return tf.where(inside, found, _noise(noise, x, found))

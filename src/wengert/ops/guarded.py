@@ -12,6 +12,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.facts import Hazards
 from wengert.core.lazy import lax
 from wengert.core.op import Op
+from wengert.ops import public as tf
 from wengert.ops.arithmetic import fractions
 from wengert.ops.declare import binary
 from wengert.ops.select import choose
@@ -71,10 +72,7 @@ def multiply_no_nan(x: Any, y: Any, name: Any = None) -> Any:
 
 def _nonzero(x: Any) -> Any:
     """1 where `x` is not 0, else 0, in the dtype of `x`."""
-    from wengert.ops.cast import cast
-    from wengert.ops.compare import not_equal
-
-    return cast(not_equal(x, 0), x.dtype)
+    return tf.cast(tf.not_equal(x, 0), x.dtype)
 
 
 XDIVY = _where_nonzero(

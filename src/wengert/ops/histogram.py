@@ -17,13 +17,8 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
-from wengert.ops.cast import cast
-from wengert.ops.create import ones_like
+from wengert.ops import public as tf
 from wengert.ops.declare import static_int
-from wengert.ops.reduce import reduce_max
-from wengert.ops.segment import unsorted_segment_sum
-from wengert.ops.select import maximum
-from wengert.ops.shaping import reshape
 from wengert.ops.sizes import at_least
 from wengert.ops.sorting import choose_type
 
@@ -120,7 +115,7 @@ BINCOUNT_OPEN = _declare("bincount_open", None)
 
 def as_counted(x: Any) -> Any:
     """Numbers to be counted; fractions are cut off, and true is 1."""
-    return cast(x, dtypes.int32) if x.dtype.is_floating or x.dtype is dtypes.bool_ else x
+    return tf.cast(x, dtypes.int32) if x.dtype.is_floating or x.dtype is dtypes.bool_ else x
 
 
 def bincount(
@@ -290,29 +285,29 @@ def confusion_matrix(
     A negative class, or one from `num_classes` on, is an error.
     """
     kind = dtypes.as_dtype(dtype)
-    true, found = (_flat(cast(operand(x), dtypes.int64)) for x in (labels, predictions))
+    true, found = (_flat(tf.cast(operand(x), dtypes.int64)) for x in (labels, predictions))
     if known_unequal(true._array.shape, found._array.shape):
         raise invalid("confusion_matrix", "`labels` and `predictions` must agree", true, found)
     if num_classes is None:
         n = _class_count(true, found)
     else:
         n = static_int("confusion_matrix", num_classes, "num_classes")
-    w = ones_like(true, kind) if weights is None else _flat(cast(operand(weights), kind))
+    w = tf.ones_like(true, kind) if weights is None else _flat(tf.cast(operand(weights), kind))
     if known_unequal(w._array.shape, true._array.shape):
         raise invalid("confusion_matrix", "`weights` must have the shape of `labels`", w, true)
     cells = apply(CELLS, true, found, classes=n)
-    return reshape(unsorted_segment_sum(w, cells, n * n), (n, n))
+    return tf.reshape(tf.unsorted_segment_sum(w, cells, n * n), (n, n))
 
 
 def _flat(x: Any) -> Any:
-    return reshape(x, (-1,)) if x._array.ndim != 1 else x
+    return tf.reshape(x, (-1,)) if x._array.ndim != 1 else x
 
 
 def _class_count(true: Any, found: Any) -> Any:
     """One more than the largest class."""
     if executing_eagerly() and not true._array.size:
         raise _nothing()
-    top = maximum(reduce_max(true), reduce_max(found))
+    top = tf.maximum(tf.reduce_max(true), tf.reduce_max(found))
     return static_int("confusion_matrix", top, "num_classes") + 1
 
 

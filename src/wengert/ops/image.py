@@ -16,16 +16,14 @@ from wengert.core.lazy import jnp, lax
 from wengert.core.lowering import NotFixed
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
-from wengert.ops import random
-from wengert.ops.color import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
+from wengert.ops import public as tf
+from wengert.ops.color import adjust_brightness, adjust_contrast
 from wengert.ops.declare import static_float, static_int, static_tuple
 from wengert.ops.resize import rank_of, wrong
 
 
 def _flipped(x: Any, axis: int) -> Any:
-    from wengert.ops.reordering import reverse
-
-    return reverse(x, [x._array.ndim + axis])
+    return tf.reverse(x, [x._array.ndim + axis])
 
 
 def flip_left_right(image: Any) -> Any:
@@ -97,35 +95,33 @@ def rot90(image: Any, k: Any = 1, name: Any = None) -> Any:
 
 def _maybe_flipped(name: str, image: Any, axis: int, draw: Any) -> Any:
     """Flips each image whose number in [0, 1) is below a half."""
-    from wengert.ops.select import where
-
     x = operand(image)
     batch = rank_of(name, x) == 4
     chance = draw([x._array.shape[0], 1, 1, 1] if batch else [])
-    return where(chance < 0.5, _flipped(x, axis), x)
+    return tf.where(chance < 0.5, _flipped(x, axis), x)
 
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Any:
     """Mirrors each image left to right with probability a half."""
-    draw = lambda shape: random.uniform(shape, seed=seed)
+    draw = lambda shape: tf.uniform(shape, seed=seed)
     return _maybe_flipped("random_flip_left_right", image, -2, draw)
 
 
 def random_flip_up_down(image: Any, seed: Any = None) -> Any:
     """Mirrors each image upside down with probability a half."""
-    draw = lambda shape: random.uniform(shape, seed=seed)
+    draw = lambda shape: tf.uniform(shape, seed=seed)
     return _maybe_flipped("random_flip_up_down", image, -3, draw)
 
 
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
     """`random_flip_left_right` that depends on `seed` alone."""
-    draw = lambda shape: random.stateless_uniform(shape, seed)
+    draw = lambda shape: tf.stateless_uniform(shape, seed)
     return _maybe_flipped("stateless_random_flip_left_right", image, -2, draw)
 
 
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
     """`random_flip_up_down` that depends on `seed` alone."""
-    draw = lambda shape: random.stateless_uniform(shape, seed)
+    draw = lambda shape: tf.stateless_uniform(shape, seed)
     return _maybe_flipped("stateless_random_flip_up_down", image, -3, draw)
 
 
@@ -138,8 +134,6 @@ def _starts(size: int, have: int) -> int:
 
 
 def _crop(name: str, value: Any, size: Any, draw: Any) -> Any:
-    from wengert.ops.cuts import slice as cut
-
     x = operand(value)
     wanted = static_tuple(name, size, "size")
     have = x._array.shape
@@ -149,18 +143,18 @@ def _crop(name: str, value: Any, size: Any, draw: Any) -> Any:
         raise invalid(name, f"`size` {list(wanted)} does not fit into the value", x)
     starts = [_starts(n, d) for n, d in zip(wanted, have, strict=True)]
     room = operand(starts, dtypes.int32) if starts else wrap(np.zeros(0, np.int32))
-    return cut(x, draw(room), wanted)
+    return tf.slice(x, draw(room), wanted)
 
 
 def random_crop(value: Any, size: Any, seed: Any = None, name: Any = None) -> Any:
     """A block of `size` from a random place of a tensor."""
-    return _crop("random_crop", value, size, lambda room: random.uniform(
+    return _crop("random_crop", value, size, lambda room: tf.uniform(
         room.shape, 0, room, dtypes.int32, seed))  # fmt: skip
 
 
 def stateless_random_crop(value: Any, size: Any, seed: Any, name: Any = None) -> Any:
     """`random_crop` that depends on `seed` alone."""
-    return _crop("stateless_random_crop", value, size, lambda room: random.stateless_uniform(
+    return _crop("stateless_random_crop", value, size, lambda room: tf.stateless_uniform(
         room.shape, seed, 0, room, dtypes.int32))  # fmt: skip
 
 
@@ -183,46 +177,46 @@ def _range(name: str, lower: Any, upper: Any) -> None:
 def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Any:
     """Adds a random number from [-max_delta, max_delta)."""
     _delta("random_brightness", max_delta)
-    return adjust_brightness(image, random.uniform([], -max_delta, max_delta, seed=seed))
+    return adjust_brightness(image, tf.uniform([], -max_delta, max_delta, seed=seed))
 
 
 def random_contrast(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
     """Changes the contrast by a random factor from [lower, upper)."""
     _range("random_contrast", lower, upper)
-    return adjust_contrast(image, random.uniform([], lower, upper, seed=seed))
+    return adjust_contrast(image, tf.uniform([], lower, upper, seed=seed))
 
 
 def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
     """Changes the saturation by a random factor from [lower, upper)."""
     _range("random_saturation", lower, upper)
-    return adjust_saturation(image, random.uniform([], lower, upper, seed=seed))
+    return tf.adjust_saturation(image, tf.uniform([], lower, upper, seed=seed))
 
 
 def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Any:
     """Turns the hue by a random part of a turn from [-max_delta, max_delta)."""
     _delta("random_hue", max_delta, 0.5)
-    return adjust_hue(image, random.uniform([], -max_delta, max_delta, seed=seed))
+    return tf.adjust_hue(image, tf.uniform([], -max_delta, max_delta, seed=seed))
 
 
 def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Any:
     """`random_brightness` that depends on `seed` alone."""
     _delta("stateless_random_brightness", max_delta)
-    return adjust_brightness(image, random.stateless_uniform([], seed, -max_delta, max_delta))
+    return adjust_brightness(image, tf.stateless_uniform([], seed, -max_delta, max_delta))
 
 
 def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Any:
     """`random_contrast` that depends on `seed` alone."""
     _range("stateless_random_contrast", lower, upper)
-    return adjust_contrast(image, random.stateless_uniform([], seed, lower, upper))
+    return adjust_contrast(image, tf.stateless_uniform([], seed, lower, upper))
 
 
 def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
     """`random_saturation` that depends on `seed` alone."""
     _range("stateless_random_saturation", lower, upper)
-    return adjust_saturation(image, random.stateless_uniform([], seed, lower, upper))
+    return tf.adjust_saturation(image, tf.stateless_uniform([], seed, lower, upper))
 
 
 def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Any:
     """`random_hue` that depends on `seed` alone."""
     _delta("stateless_random_hue", max_delta, 0.5)
-    return adjust_hue(image, random.stateless_uniform([], seed, -max_delta, max_delta))
+    return tf.adjust_hue(image, tf.stateless_uniform([], seed, -max_delta, max_delta))

@@ -23,6 +23,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
+from wengert.ops import public as tf
 from wengert.ops.declare import (
     is_dynamic,
     number_type,
@@ -31,8 +32,7 @@ from wengert.ops.declare import (
     static_tuple,
     whole_operand,
 )
-from wengert.ops.gather import fail_outside, gather, whole_numbers
-from wengert.ops.shaping import reshape, stop_gradient
+from wengert.ops.gather import fail_outside, whole_numbers
 from wengert.ops.sizes import at_least
 
 _INDEX = dtypes.nums("iu")
@@ -130,9 +130,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     """The slices from `axis` on where `mask` is true, in order; the mask's axes become one."""
     x, m = operand(tensor), operand(mask)
     if m.dtype.is_numeric:
-        from wengert.ops.cast import cast
-
-        m = cast(m, dtypes.bool_)
+        m = tf.cast(m, dtypes.bool_)
     if not m.dtype.is_bool:
         raise invalid_dtype("boolean_mask", "`mask` must be boolean", m)
     dims, wanted = x._array.shape, m._array.shape
@@ -151,8 +149,8 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
 def _masked_by_constant(x: Any, mask: np.ndarray, axis: int) -> Any:
     """What a mask that a trace knows picks from a tensor: of known size, so XLA can run it."""
     dims = x._array.shape
-    flat = reshape(x, (*dims[:axis], mask.size, *dims[axis + mask.ndim :]))
-    return gather(flat, np.flatnonzero(mask), axis=axis)
+    flat = tf.reshape(x, (*dims[:axis], mask.size, *dims[axis + mask.ndim :]))
+    return tf.gather(flat, np.flatnonzero(mask), axis=axis)
 
 
 def _one_hot_kernel(
@@ -221,15 +219,13 @@ def one_hot(
     place = rank if place == -1 else place
     if any(map(is_dynamic, given)):
         hot = apply(ONE_HOT, i, depth=count, axis=place, on=True, off=False, dtype=dtypes.bool_)
-        return _chosen(hot, *[stop_gradient(operand(v, kind)) for v in given])
+        return _chosen(hot, *[tf.stop_gradient(operand(v, kind)) for v in given])
     on, off = (v if isinstance(v, int) else v._array.reshape(()).item() for v in given)
     return apply(ONE_HOT, i, depth=count, axis=place, on=on, off=off, dtype=kind)
 
 
 def _chosen(hot: Any, on: Any, off: Any) -> Any:
-    from wengert.ops.select import where
-
-    return where(hot, on, off)
+    return tf.where(hot, on, off)
 
 
 def _as_hinted(value: Any, wanted: DType | None) -> Any:
@@ -291,13 +287,8 @@ def _longest(x: Any) -> Any:
     """The greatest length, at least 0; in a trace, a number that the running function knows."""
     if not is_dynamic(x):
         return max(int(x._array.max()), 0) if x._array.size else 0
-    from wengert.ops.cast import cast
-    from wengert.ops.joining import concat
-    from wengert.ops.reduce import reduce_max
-    from wengert.ops.shaping import reshape
-
-    flat = concat([reshape(cast(x, dtypes.int64), [-1]), operand([0], dtypes.int64)], 0)
-    return static_int("sequence_mask", reduce_max(flat), "maxlen")
+    flat = tf.concat([tf.reshape(tf.cast(x, dtypes.int64), [-1]), operand([0], dtypes.int64)], 0)
+    return static_int("sequence_mask", tf.reduce_max(flat), "maxlen")
 
 
 def sequence_mask(
@@ -307,14 +298,12 @@ def sequence_mask(
 
     A `maxlen` that is a float may have a fraction, which counts as a place.
     """
-    from wengert.ops.cast import cast
-
     x = operand(lengths)
     if not x.dtype.is_numeric and (x.dtype.kind != "b" or maxlen is None):
         raise invalid_dtype("sequence_mask", "`lengths` must be numbers", x)
     most = None if maxlen is None else operand(maxlen)
     if x.dtype.kind == "b" or (x.dtype.is_floating and most is not None and most.dtype.is_integer):
-        x = cast(x, dtypes.int64)  # compared as whole numbers, like the `maxlen` that was given
+        x = tf.cast(x, dtypes.int64)  # compared as whole numbers, like the `maxlen` that was given
     limit = _longest(x) if most is None else _places(most)
     kind = number_type("sequence_mask", dtype)
     return apply(SEQUENCE_MASK, x, maxlen=limit, dtype=kind)
@@ -322,11 +311,8 @@ def sequence_mask(
 
 def _places(most: Any) -> Any:
     """The length of rows that a number asks for."""
-    from wengert.ops.cast import cast
-    from wengert.ops.unary import ceil
-
     if most.dtype.is_floating:
-        most = cast(ceil(most), dtypes.int64)
+        most = tf.cast(tf.ceil(most), dtypes.int64)
     limit = static("sequence_mask", most)
     if not isinstance(limit, int | Dim):
         raise invalid("sequence_mask", "`maxlen` must be one number", most)

@@ -15,12 +15,8 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
-from wengert.ops.cast import cast
-from wengert.ops.create import range as numbers
+from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, static_int
-from wengert.ops.gather import gather
-from wengert.ops.segment import unsorted_segment_mean
-from wengert.ops.shaping import reshape
 
 
 def _pools(row: np.ndarray) -> list[tuple[float, int]]:
@@ -53,9 +49,11 @@ def _grad(g: Any, outs: Any) -> Any:
     rows = 1
     for d in lead:
         rows = rows * d
-    flat = reshape(reshape(runs, (rows, n)) + reshape(numbers(rows) * n, (rows, 1)), (-1,))
-    means = unsorted_segment_mean(reshape(g[0], (-1,)), flat, rows * n)
-    return reshape(gather(means, flat), runs._array.shape)
+    flat = tf.reshape(
+        tf.reshape(runs, (rows, n)) + tf.reshape(tf.range(rows) * n, (rows, 1)), (-1,)
+    )
+    means = tf.unsorted_segment_mean(tf.reshape(g[0], (-1,)), flat, rows * n)
+    return tf.reshape(tf.gather(means, flat), runs._array.shape)
 
 
 ISOTONIC_REGRESSION = Op(
@@ -81,18 +79,16 @@ def isotonic_regression(
     >>> tf.nn.isotonic_regression([3.0, 1.0, 2.0])[0].numpy().tolist()
     [3.0, 1.5, 1.5]
     """
-    from wengert.ops.create import zeros
-    from wengert.ops.dims import shape
     from wengert.ops.shaping import transpose
 
     x = operand(inputs)
     if x.dtype.is_integer:
-        x = cast(x, dtypes.float64 if x.dtype.size > 2 else dtypes.float32)
+        x = tf.cast(x, dtypes.float64 if x.dtype.size > 2 else dtypes.float32)
     if not x.dtype.is_floating:
         raise invalid_dtype("isotonic_regression", "real numbers are needed", x)
     rank = x._array.ndim
     if not rank:
-        return x, zeros(shape(x), dtypes.int32)
+        return x, tf.zeros(tf.shape(x), dtypes.int32)
     place = check_axis("isotonic_regression", static_int("isotonic_regression", axis), rank)
     order = [k for k in range(rank) if k != place] + [place]
     rows = transpose(x, order) if place != rank - 1 else x

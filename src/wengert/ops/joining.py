@@ -18,8 +18,8 @@ from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Tensor, Value
 from wengert.graph import contents
+from wengert.ops import public as tf
 from wengert.ops.declare import of_length, place_of, rank_of, static, static_int, static_tuple
-from wengert.ops.shaping import identity
 
 
 def _infer_stack(*xs: Spec, axis: int) -> Spec:
@@ -77,7 +77,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     if not isinstance(values, Iterable):
         return to_tensor(values)
     if isinstance(values, Value) and not place and is_open(values._array.shape):
-        return identity(values)
+        return tf.identity(values)
     found = unstack(values) if isinstance(values, Value) else list(values)
     if not place and not any(isinstance(v, Value) for v in found):
         return to_tensor(found)
@@ -211,7 +211,7 @@ CONCAT = Op(
 def _alone(value: Any, axis: Any) -> Any:
     """What `concat` makes of one tensor, for any number as its axis."""
     static_int("concat", axis)
-    return identity(value)
+    return tf.identity(value)
 
 
 def concat(values: Any, axis: Any, name: str = "concat") -> Any:

@@ -18,34 +18,27 @@ from wengert.core.dims import broadcast, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.cast import cast
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank, static
-from wengert.ops.dims import expand_dims, shape
 from wengert.ops.folding import fold
-from wengert.ops.guarded import divide_no_nan
-from wengert.ops.power import exp, log
-from wengert.ops.reduce import reduce_sum
-from wengert.ops.select import larger, where
-from wengert.ops.shaping import broadcast_to, reshape, transpose
+from wengert.ops.select import larger
+from wengert.ops.shaping import transpose
 from wengert.ops.sizes import agree
 from wengert.ops.softmax import (
     SOFTMAX_GRAD,
-    log_softmax,
     lower_shifted,
     lower_softmax,
     lower_sum,
     shifted,
-    softmax,
     softmax_array,
     spread,
 )
-from wengert.ops.unary import sigmoid, softplus
 
 
 def last(x: Any) -> Any:
     """The tensor with an axis of size 1 at the end."""
-    return reshape(x, (*x._array.shape, 1))
+    return tf.reshape(x, (*x._array.shape, 1))
 
 
 def _rows_times(g: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -73,7 +66,7 @@ def _infer_rows(labels: Spec, logits: Spec) -> Spec:
 
 
 def _cross_entropy_grad_grad_g(h: Any, labels: Any, logits: Any) -> Any:
-    return reduce_sum(h * (softmax(logits) - labels), -1)
+    return tf.reduce_sum(h * (tf.softmax(logits) - labels), -1)
 
 
 CROSS_ENTROPY_GRAD = Op(
@@ -91,7 +84,7 @@ CROSS_ENTROPY_GRAD = Op(
         _cross_entropy_grad_grad_g,
         lambda h, g: -h * last(g),
         lambda h, g, logits: (
-            last(g) * apply(SOFTMAX_GRAD, h, softmax(logits), axis=logits.ndim - 1)
+            last(g) * apply(SOFTMAX_GRAD, h, tf.softmax(logits), axis=logits.ndim - 1)
         ),
     ),
     accepts=dtypes.FLOAT,
@@ -99,7 +92,7 @@ CROSS_ENTROPY_GRAD = Op(
 
 
 def _cross_entropy_labels(g: Any, logits: Any) -> Any:
-    return -last(g) * log_softmax(logits)
+    return -last(g) * tf.log_softmax(logits)
 
 
 CROSS_ENTROPY = Op(
@@ -120,7 +113,7 @@ def _same_kind(labels: Any, logits: Any) -> tuple[Any, Any]:
     """Both as tensors, the labels in the dtype of the logits."""
     logits = operand(logits)
     labels = operand(labels, None, logits.dtype)
-    return labels if labels.dtype is logits.dtype else cast(labels, logits.dtype), logits
+    return labels if labels.dtype is logits.dtype else tf.cast(labels, logits.dtype), logits
 
 
 def _in_shape(name: str, labels: Any, logits: Any, last: bool) -> Any:
@@ -129,9 +122,9 @@ def _in_shape(name: str, labels: Any, logits: Any, last: bool) -> Any:
     if len(have) == len(want) or (last and len(have) == 1):
         found = broadcast(name, have, want)
         if not any(map(known_unequal, found, want)):
-            return broadcast_to(labels, found)
+            return tf.broadcast_to(labels, found)
     elif last and have and have[-1] == want[-1] and shapes.size(have) == shapes.size(want):
-        return reshape(labels, want)  # the same rows, laid out otherwise
+        return tf.reshape(labels, want)  # the same rows, laid out otherwise
     raise invalid(name, "`labels` must have the shape of `logits`", labels, logits)
 
 
@@ -168,7 +161,7 @@ def _lower_sigmoid(labels: Any, logits: Any) -> Any:
 
 
 def _sigmoid_grad(g: Any, labels: Any, logits: Any) -> Any:
-    return g * (sigmoid(logits) - labels)
+    return g * (tf.sigmoid(logits) - labels)
 
 
 SIGMOID_CROSS_ENTROPY = Op(
@@ -205,7 +198,7 @@ def weighted_cross_entropy_with_logits(
     name = "weighted_cross_entropy_with_logits"
     labels, logits = _same_shape(name, "labels", labels, "logits", logits)
     weight = 1.0 + (operand(pos_weight, None, logits.dtype) - 1.0) * labels
-    return (1.0 - labels) * logits + weight * softplus(-logits)
+    return (1.0 - labels) * logits + weight * tf.softplus(-logits)
 
 
 def log_poisson_loss(
@@ -213,12 +206,12 @@ def log_poisson_loss(
 ) -> Any:
     """exp(log_input) - targets * log_input; in full, with Stirling's log(targets!) above 1."""
     z, c = _same_shape("log_poisson_loss", "targets", targets, "log_input", log_input)
-    loss = exp(c) - c * z
+    loss = tf.exp(c) - c * z
     if not compute_full_loss:
         return loss
-    safe = where((z >= 0.0) & (z <= 1.0), 1.0, z)
-    stirling = z * log(safe) - z + 0.5 * log(2.0 * np.pi * safe)
-    return loss + where((z >= 0.0) & (z <= 1.0), 0.0, stirling)
+    safe = tf.where((z >= 0.0) & (z <= 1.0), 1.0, z)
+    stirling = z * tf.log(safe) - z + 0.5 * tf.log(2.0 * np.pi * safe)
+    return loss + tf.where((z >= 0.0) & (z <= 1.0), 0.0, stirling)
 
 
 L2_LOSS = Op(
@@ -245,13 +238,13 @@ def compute_average_loss(
     """The sum of the losses of examples, divided by how many there are in all; 0 for none."""
     loss = operand(per_example_loss)
     if sample_weight is not None:
-        weight = cast(operand(sample_weight), loss.dtype)
+        weight = tf.cast(operand(sample_weight), loss.dtype)
         while weight.shape.rank < loss.shape.rank:
-            weight = expand_dims(weight, -1)
+            weight = tf.expand_dims(weight, -1)
         loss = loss * weight
     need_rank("compute_average_loss", loss, 1)
-    count = shape(loss)[0] if global_batch_size is None else _batch_size(global_batch_size)
-    return divide_no_nan(reduce_sum(loss), cast(count, loss.dtype))
+    count = tf.shape(loss)[0] if global_batch_size is None else _batch_size(global_batch_size)
+    return tf.divide_no_nan(tf.reduce_sum(loss), tf.cast(count, loss.dtype))
 
 
 def _batch_size(value: Any) -> Any:
@@ -269,5 +262,5 @@ def _batch_size(value: Any) -> Any:
 
 def scale_regularization_loss(regularization_loss: Any) -> Any:
     """The sum of penalties; there is one replica, among which they are divided."""
-    total = reduce_sum(operand(regularization_loss))
+    total = tf.reduce_sum(operand(regularization_loss))
     return total / 1 if total.dtype.is_integer else total

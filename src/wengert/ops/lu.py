@@ -14,23 +14,14 @@ from wengert.core.errors import invalid
 from wengert.core.lazy import jnp, lapack, lax, linalg
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank
 from wengert.ops.decompose import must_be_square
-from wengert.ops.diagonal import band_part, diag_part, set_diag
 from wengert.ops.gather import whole_numbers
-from wengert.ops.matmul import matmul
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan
-from wengert.ops.solve import (
-    TRIANGULAR_SOLVE,
-    as_square,
-    fail_if_singular,
-    inv,
-    refusing,
-    triangular_solve,
-)
+from wengert.ops.solve import TRIANGULAR_SOLVE, as_square, fail_if_singular, refusing
 from wengert.ops.sorting import choose_type
-from wengert.ops.tensordot import matrix_transpose
 
 
 def _infer_permute(x: Spec, order: Spec, inverse: bool) -> Spec:
@@ -120,22 +111,24 @@ def _lower_lu(x: Any, dtype: dtypes.DType) -> Any:
 
 def _factors(x: Any) -> tuple[Any, Any]:
     """L, with ones on its diagonal, and U."""
-    from wengert.ops.create import ones_like
-
-    return band_part(set_diag(x, ones_like(diag_part(x))), -1, 0), band_part(x, 0, -1)
+    return tf.band_part(tf.set_diag(x, tf.ones_like(tf.diag_part(x))), -1, 0), tf.band_part(
+        x, 0, -1
+    )
 
 
 def _below(x: Any) -> Any:
-    return x - band_part(x, 0, -1)
+    return x - tf.band_part(x, 0, -1)
 
 
 def _lu_grad(g: Any, outs: Any) -> Any:
     lower, upper = _factors(outs[0])
-    middle = _below(matmul(lower, _below(g[0]), transpose_a=True))
-    middle = middle + band_part(matmul(band_part(g[0], 0, -1), upper, transpose_b=True), 0, -1)
+    middle = _below(tf.matmul(lower, _below(g[0]), transpose_a=True))
+    middle = middle + tf.band_part(
+        tf.matmul(tf.band_part(g[0], 0, -1), upper, transpose_b=True), 0, -1
+    )
     left = apply(TRIANGULAR_SOLVE, lower, middle, lower=True, transpose=True)
-    both = apply(TRIANGULAR_SOLVE, upper, matrix_transpose(left), lower=False, transpose=False)
-    return apply(PERMUTE_ROWS, matrix_transpose(both), outs[1], inverse=True)
+    both = apply(TRIANGULAR_SOLVE, upper, tf.matrix_transpose(left), lower=False, transpose=False)
+    return apply(PERMUTE_ROWS, tf.matrix_transpose(both), outs[1], inverse=True)
 
 
 LU = Op(
@@ -168,7 +161,7 @@ def lu_reconstruct(
 ) -> Any:
     """The matrix whose `lu` was taken."""
     lower, upper = _factors(operand(lower_upper))
-    return apply(PERMUTE_ROWS, matmul(lower, upper), _perm("lu_reconstruct", perm), inverse=True)
+    return apply(PERMUTE_ROWS, tf.matmul(lower, upper), _perm("lu_reconstruct", perm), inverse=True)
 
 
 def _perm(name: str, perm: Any) -> Any:
@@ -190,11 +183,11 @@ def lu_solve(
         raise invalid("lu_solve", "`rhs` must have as many rows as the matrix", x, right)
     lower, upper = _factors(x)
     b = apply(PERMUTE_ROWS, right, _perm("lu_solve", perm), inverse=False)
-    return triangular_solve(upper, triangular_solve(lower, b), lower=False)
+    return tf.triangular_solve(upper, tf.triangular_solve(lower, b), lower=False)
 
 
 def lu_matrix_inverse(
     lower_upper: Any, perm: Any, validate_args: bool = False, name: Any = None
 ) -> Any:
     """The inverse of A, given the `lu` of A."""
-    return inv(lu_reconstruct(lower_upper, perm))
+    return tf.inv(lu_reconstruct(lower_upper, perm))

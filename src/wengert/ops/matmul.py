@@ -22,6 +22,7 @@ from wengert.core.lowering import broadcast_shapes, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
+from wengert.ops import public as tf
 from wengert.ops.costs import batch_product, product
 from wengert.ops.declare import HALF, in_float32, rank_of
 
@@ -299,9 +300,7 @@ def matmul(
     if not (isinstance(a, Value) and isinstance(b, Value)):
         a, b = operands("matmul", a, b)
     if output_type is not None:
-        from wengert.ops.cast import cast
-
-        a, b = cast(a, output_type), cast(b, output_type)
+        a, b = tf.cast(a, output_type), tf.cast(b, output_type)
     if adjoint_a or adjoint_b:
         a, transpose_a = _adjoint("a", a, transpose_a, adjoint_a)
         b, transpose_b = _adjoint("b", b, transpose_b, adjoint_b)
@@ -324,9 +323,7 @@ def _adjoint(which: str, x: Any, transpose: bool, adjoint: bool) -> tuple[Any, b
                 f"matmul: `transpose_{which}` and `adjoint_{which}` exclude each other. Give one."
             )
         )
-    from wengert.ops.complex import conj
-
-    return conj(x), True
+    return tf.conj(x), True
 
 
 def matvec(
@@ -339,11 +336,9 @@ def matvec(
     name: Any = None,
 ) -> Any:
     """The product of a matrix and a vector, or of stacks of them whose leading axes broadcast."""
-    from wengert.ops.shaping import reshape
-
     a, b = operands("matvec", a, b)
     if a.ndim < 2 or b.ndim < 1:
         raise invalid("matvec", "a matrix (rank 2 or more) and a vector were expected", a, b)
-    column = reshape(b, (*b._array.shape, 1))
+    column = tf.reshape(b, (*b._array.shape, 1))
     out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
-    return reshape(out, out._array.shape[:-1])
+    return tf.reshape(out, out._array.shape[:-1])

@@ -17,21 +17,18 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.lazy import jax, jax_linalg, jnp, scipy_linalg
 from wengert.core.op import Op
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import calm, in_float32
 from wengert.ops.decompose import finite_or_nan, must_be_square
 from wengert.ops.solve import square
-from wengert.ops.tensordot import matrix_transpose
 
 
 def _along(op: Op, g: Any, x: Any) -> Any:
     """The gradient of a matrix function: its derivative at the transpose of `x`, along `g`."""
-    from wengert.ops.create import zeros_like
-    from wengert.ops.joining import concat
-
     n = x._array.shape[-1]
-    at = matrix_transpose(x)
-    block = concat([concat([at, g], -1), concat([zeros_like(at), at], -1)], -2)
+    at = tf.matrix_transpose(x)
+    block = tf.concat([tf.concat([at, g], -1), tf.concat([tf.zeros_like(at), at], -1)], -2)
     return apply(op, block)[..., :n, n:]
 
 

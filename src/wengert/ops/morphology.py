@@ -20,11 +20,7 @@ from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
-from wengert.ops.arithmetic import negative
-from wengert.ops.gather import gather
-from wengert.ops.reordering import reverse
-from wengert.ops.select import where
-from wengert.ops.shaping import reshape
+from wengert.ops import public as tf
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes, per_axis, resolve
 
@@ -100,8 +96,12 @@ PLACES = Op(
 def _dilated(x: Any, w: Any, at: dict[str, Any]) -> Any:
     place, tap, found = apply(PLACES, x, w, **at)
     batch, height, width, channels = x._array.shape
-    pixels = gather(reshape(x, (batch, height * width * channels)), place, axis=1, batch_dims=1)
-    return where(found, pixels + gather(reshape(w, (-1,)), tap), operand(x.dtype.min, x.dtype))
+    pixels = tf.gather(
+        tf.reshape(x, (batch, height * width * channels)), place, axis=1, batch_dims=1
+    )
+    return tf.where(
+        found, pixels + tf.gather(tf.reshape(w, (-1,)), tap), operand(x.dtype.min, x.dtype)
+    )
 
 
 def _arguments(
@@ -140,4 +140,4 @@ def erosion2d(
     """The least difference of image and mirrored filter in each window: a dilation of `-value`."""
     given = (filters, strides, padding, data_format, dilations)
     x, w, at = _arguments("erosion2d", "value", value, *given)
-    return negative(_dilated(negative(x), reverse(w, [0, 1]), at))
+    return tf.negative(_dilated(tf.negative(x), tf.reverse(w, [0, 1]), at))

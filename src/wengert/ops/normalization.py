@@ -20,20 +20,12 @@ from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_value
 from wengert.core.op import Op, Spec
-from wengert.ops.cast import cast
+from wengert.ops import public as tf
 from wengert.ops.columns import combine, with_row
 from wengert.ops.compiled import wide
-from wengert.ops.complex import conj, real
 from wengert.ops.declare import in_float32, static_float, static_int, static_tuple
-from wengert.ops.dims import shape
 from wengert.ops.folding import fold
-from wengert.ops.gather import gather
-from wengert.ops.guarded import divide_no_nan
-from wengert.ops.matmul import matmul
-from wengert.ops.power import pow, reciprocal, rsqrt
-from wengert.ops.reduce import reduce_args, reduce_mean, reduce_prod, reduce_sum, reduced
-from wengert.ops.select import maximum
-from wengert.ops.shaping import broadcast_to, reshape
+from wengert.ops.reduce import reduce_args, reduced
 from wengert.ops.sizes import factor, table
 
 
@@ -65,11 +57,11 @@ def _moments_grad(
     g: Any, x: Any, outs: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool
 ) -> Any:
     kept = tuple(1 if i in axis else d for i, d in enumerate(x_shape))
-    mean, over_mean, over_variance = (reshape(y, kept) for y in (outs[0], *g))
+    mean, over_mean, over_variance = (tf.reshape(y, kept) for y in (outs[0], *g))
     size = math.prod(x_shape[i] for i in axis)
     count = factor(1 if type(size) is int and not size else size, x.dtype)  # of nothing, nothing
     spread = (2.0 / count) * over_variance * (x - mean)
-    return spread + broadcast_to(over_mean / count, x_shape)
+    return spread + tf.broadcast_to(over_mean / count, x_shape)
 
 
 MOMENTS = Op(
@@ -86,7 +78,7 @@ MOMENTS = Op(
 
 def _squared(x: Any) -> Any:
     """The squares of absolute values, in the dtype of the values."""
-    return x * conj(x) if x.dtype.is_complex else x * x
+    return x * tf.conj(x) if x.dtype.is_complex else x * x
 
 
 def moments(
@@ -95,10 +87,10 @@ def moments(
     """The mean and the (population) variance over `axes`; `shift` is not needed and not used."""
     x, axis = reduce_args("moments", x, axes)
     if not x.dtype.is_floating:
-        mean = reduce_mean(x, axis, keepdims=True)
+        mean = tf.reduce_mean(x, axis, keepdims=True)
         difference = x - mean
-        variance = reduce_mean(_squared(difference), axis, keepdims=bool(keepdims))
-        return reshape(mean, variance._array.shape), variance
+        variance = tf.reduce_mean(_squared(difference), axis, keepdims=bool(keepdims))
+        return tf.reshape(mean, variance._array.shape), variance
     return apply(MOMENTS, x, axis=axis, keepdims=bool(keepdims))
 
 
@@ -110,21 +102,21 @@ def weighted_moments(
     kind = x.dtype
     weights = operand(frequency_weights, None, kind)
     if weights.dtype is not kind:
-        weights = cast(weights, kind)
+        weights = tf.cast(weights, kind)
     if kind.is_floating and kind.size == 2:
-        x, weights = cast(x, dtypes.float32), cast(weights, dtypes.float32)
+        x, weights = tf.cast(x, dtypes.float32), tf.cast(weights, dtypes.float32)
     shape = broadcast("weighted_moments", x._array.shape, weights._array.shape)
-    weights = broadcast_to(weights, shape)
-    total = reduce_sum(weights, axes, keepdims=True)
-    mean = divide_no_nan(reduce_sum(weights * x, axes, keepdims=True), total)
+    weights = tf.broadcast_to(weights, shape)
+    total = tf.reduce_sum(weights, axes, keepdims=True)
+    mean = tf.divide_no_nan(tf.reduce_sum(weights * x, axes, keepdims=True), total)
     difference = x - mean
-    squares = reduce_sum(weights * _squared(difference), axes, keepdims=True)
-    variance = divide_no_nan(squares, total)
+    squares = tf.reduce_sum(weights * _squared(difference), axes, keepdims=True)
+    variance = tf.divide_no_nan(squares, total)
     if not keepdims:
         _, axis = reduce_args("weighted_moments", weights, axes)
         kept = [d for i, d in enumerate(mean._array.shape) if i not in axis]
-        mean, variance = reshape(mean, kept), reshape(variance, kept)
-    return cast(mean, kind), cast(variance, kind)
+        mean, variance = tf.reshape(mean, kept), tf.reshape(variance, kept)
+    return tf.cast(mean, kind), tf.cast(variance, kind)
 
 
 def batch_normalization(
@@ -134,13 +126,13 @@ def batch_normalization(
     """(x - mean) / sqrt(variance + epsilon), times `scale`, plus `offset` where they are given."""
     x = operand(x)
     mean, variance = operand(mean, None, x.dtype), operand(variance, None, x.dtype)
-    slope = rsqrt(variance + variance_epsilon)
+    slope = tf.rsqrt(variance + variance_epsilon)
     if scale is not None:
         slope = slope * operand(scale, None, x.dtype)
     shift = -mean * slope
     if offset is not None:
         shift = operand(offset, None, x.dtype) + shift
-    return x * cast(slope, x.dtype) + cast(shift, x.dtype)
+    return x * tf.cast(slope, x.dtype) + tf.cast(shift, x.dtype)
 
 
 def _aligned(bias: Any, rank: int, first: bool) -> tuple[int, ...]:
@@ -172,7 +164,7 @@ def _infer_bias(value: Spec, bias: Spec, first: bool) -> Spec:
 
 def _bias_grad(g: Any, value_shape: Any, first: bool) -> Any:
     channel = 1 if first else len(value_shape) - 1
-    return reduce_sum(g, [i for i in range(len(value_shape)) if i != channel])
+    return tf.reduce_sum(g, [i for i in range(len(value_shape)) if i != channel])
 
 
 BIAS_ADD = Op(
@@ -207,9 +199,9 @@ def l2_normalize(
     """x / sqrt(max(sum(|x|²), epsilon)), so a zero vector stays zero."""
     x = operand(x)
     axis = dim if axis is None else axis
-    square = real(x * conj(x)) if x.dtype.is_complex else x * x
-    inverse = rsqrt(maximum(reduce_sum(square, axis, keepdims=True), epsilon))
-    return x * (cast(inverse, x.dtype) if x.dtype.is_complex else inverse)
+    square = tf.real(x * tf.conj(x)) if x.dtype.is_complex else x * x
+    inverse = tf.rsqrt(tf.maximum(tf.reduce_sum(square, axis, keepdims=True), epsilon))
+    return x * (tf.cast(inverse, x.dtype) if x.dtype.is_complex else inverse)
 
 
 def _band(channels: int, radius: int) -> np.ndarray:
@@ -244,11 +236,11 @@ def local_response_normalization(
     if radius < 0:
         raise invalid(name, f"`depth_radius` must not be negative; got {radius}")
     half = x.dtype.size == 2
-    wide_x = cast(x, dtypes.float32) if half else x
+    wide_x = tf.cast(x, dtypes.float32) if half else x
     size = x._array.shape[-1]
     band = table(_band, (size, size), wide_x.dtype, size, radius)
-    around = matmul(wide_x * wide_x, band)
-    return cast(wide_x * pow(bias + alpha * around, -beta), x.dtype)
+    around = tf.matmul(wide_x * wide_x, band)
+    return tf.cast(wide_x * tf.pow(bias + alpha * around, -beta), x.dtype)
 
 
 lrn = local_response_normalization
@@ -274,18 +266,18 @@ def shifted_sums(x: Any, axes: Any, shift: Any, keepdims: bool) -> tuple[Any, An
     x = operand(x)
     name = "sufficient_statistics"
     over = list(shapes.axes(name, static_tuple(name, axes, "axes"), x._array.ndim))
-    count = reduce_prod(gather(shape(x), np.array(over, np.int32)))
+    count = tf.reduce_prod(tf.gather(tf.shape(x), np.array(over, np.int32)))
     off = x if shift is None else x - shift
-    total = reduce_sum(off, over, keepdims=keepdims)
-    squares = reduce_sum(off * off, over, keepdims=keepdims)
-    return cast(count, x.dtype), total, squares
+    total = tf.reduce_sum(off, over, keepdims=keepdims)
+    squares = tf.reduce_sum(off * off, over, keepdims=keepdims)
+    return tf.cast(count, x.dtype), total, squares
 
 
 def normalize_moments(
     counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: Any = None
 ) -> tuple[Any, Any]:
     """Mean and variance from sufficient statistics."""
-    share = reciprocal(operand(counts))
+    share = tf.reciprocal(operand(counts))
     shifted = operand(mean_ss) * share
     mean = shifted if shift is None else shifted + shift
     return mean, operand(variance_ss) * share - shifted * shifted

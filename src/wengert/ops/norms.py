@@ -15,17 +15,11 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Value
-from wengert.ops.compare import greater
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
-from wengert.ops.create import zeros
 from wengert.ops.declare import in_float32, static
 from wengert.ops.folding import fold
-from wengert.ops.power import pow, sqrt
-from wengert.ops.reduce import reduce_max, reduce_sum
-from wengert.ops.select import maximum, minimum, where
-from wengert.ops.shaping import reshape, transpose
-from wengert.ops.statistics import reduce_euclidean_norm
-from wengert.ops.unary import abs
+from wengert.ops.shaping import transpose
 
 _MATRIX = ("euclidean", "fro", 1, 2, np.inf)
 
@@ -47,15 +41,15 @@ def norm(
     if axis is not None and (isinstance(axis, Value | str) or not hasattr(axis, "__index__")):
         raise _bad_axis(axis)
     if ord == "euclidean" or ord == 2:
-        return reduce_euclidean_norm(x, axis, keepdims)
+        return tf.reduce_euclidean_norm(x, axis, keepdims)
     if not _is_positive(ord):
         rule = f"`ord` must be 'euclidean' or a positive number for vectors; got {ord!r}"
         raise invalid("norm", rule, kind=InvalidTypeError)
     if ord == 1:
-        return reduce_sum(abs(x), axis, keepdims)
+        return tf.reduce_sum(tf.abs(x), axis, keepdims)
     if ord == np.inf:
-        return reduce_max(abs(x), axis, keepdims)
-    return pow(reduce_sum(pow(abs(x), float(ord)), axis, keepdims), 1.0 / ord)
+        return tf.reduce_max(tf.abs(x), axis, keepdims)
+    return tf.pow(tf.reduce_sum(tf.pow(tf.abs(x), float(ord)), axis, keepdims), 1.0 / ord)
 
 
 def _is_positive(ord: Any) -> bool:
@@ -77,30 +71,28 @@ def _matrix_norm(x: Any, ord: Any, axis: tuple[int, ...], keepdims: bool) -> Any
             "norm", f"`ord` must be 'euclidean', 'fro', 1, 2 or inf for matrices; got {ord!r}"
         )
     if ord in ("euclidean", "fro"):
-        return reduce_euclidean_norm(x, axis, keepdims)
+        return tf.reduce_euclidean_norm(x, axis, keepdims)
     rank = x._array.ndim
     down, across = (a + rank if a < 0 else a for a in axis)
     if ord == 2:
         return _spectral_norm(x, down, across, keepdims)
     # The norm 1 sums down the columns and takes the largest, inf sums along the rows.
     inner, outer = (down, across) if ord == 1 else (across, down)
-    found = reduce_max(reduce_sum(abs(x), inner, keepdims=True), outer, keepdims=True)
+    found = tf.reduce_max(tf.reduce_sum(tf.abs(x), inner, keepdims=True), outer, keepdims=True)
     return found if keepdims else _dropped(found, down, across)
 
 
 def _dropped(x: Any, *axes: int) -> Any:
-    return reshape(x, tuple(d for i, d in enumerate(x._array.shape) if i not in axes))
+    return tf.reshape(x, tuple(d for i, d in enumerate(x._array.shape) if i not in axes))
 
 
 def _spectral_norm(x: Any, down: int, across: int, keepdims: bool) -> Any:
-    from wengert.ops.svd import svd
-
     shape = x._array.shape
     rest = [i for i in range(len(shape)) if i not in (down, across)]
-    top = reduce_max(svd(transpose(x, [*rest, down, across]), compute_uv=False), -1)
+    top = tf.reduce_max(tf.svd(transpose(x, [*rest, down, across]), compute_uv=False), -1)
     if not keepdims:
         return top
-    return reshape(top, tuple(1 if i in (down, across) else d for i, d in enumerate(shape)))
+    return tf.reshape(top, tuple(1 if i in (down, across) else d for i, d in enumerate(shape)))
 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: Any = None) -> Any:
@@ -112,12 +104,12 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: Any = None) -> 
         values = clip_by_norm(t.values, clip_norm, axes)
         return IndexedSlices(values, t.indices, t.dense_shape)
     x = operand(t)
-    limit = maximum(operand(clip_norm, None, x.dtype), 0)
-    total = reduce_sum(x * x, axes, keepdims=True)
-    some = greater(total, 0)
+    limit = tf.maximum(operand(clip_norm, None, x.dtype), 0)
+    total = tf.reduce_sum(x * x, axes, keepdims=True)
+    some = tf.greater(total, 0)
     # The root is taken of 1 where all is zero, so that its gradient there is 0 and not NaN.
-    length = where(some, sqrt(where(some, total, 1)), total)
-    return x * limit / maximum(length, limit)
+    length = tf.where(some, tf.sqrt(tf.where(some, total, 1)), total)
+    return x * limit / tf.maximum(length, limit)
 
 
 def _length(*xs: np.ndarray) -> np.ndarray:
@@ -161,7 +153,7 @@ def global_norm(t_list: Any, name: Any = None) -> Any:
     """The Euclidean length of all tensors taken together; `None` in the list is passed over."""
     given = [t for t in _members("global_norm", t_list) if t is not None]
     if not given:
-        return zeros(())
+        return tf.zeros(())
     return apply(GLOBAL_NORM, *[t.values if isinstance(t, IndexedSlices) else t for t in given])
 
 
@@ -183,7 +175,7 @@ def clip_by_global_norm(
         return members, length
     limit = operand(clip_norm, None, length.dtype)
     # The difference is 0 for a finite length and NaN otherwise.
-    scale = limit * minimum(1.0 / length, 1.0 / limit) + (length - length)
+    scale = limit * tf.minimum(1.0 / length, 1.0 / limit) + (length - length)
     return [t if t is None else _scaled(t, scale) for t in members], length
 
 

@@ -23,6 +23,7 @@ from wengert.core.convert import to_array
 from wengert.core.dtypes import DType
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
+from wengert.ops import public as tf
 
 
 class Memory:
@@ -72,9 +73,7 @@ class Linked:
             return constant
         if tensor._array.dtype == array.dtype:
             return tensor
-        from wengert.ops.cast import cast
-
-        return cast(tensor, dtypes.of(array))
+        return tf.cast(tensor, dtypes.of(array))
 
     def _as_source(self) -> Any:
         """The tensor that a tape may be asked about, `None` once the link has ended."""
@@ -256,9 +255,7 @@ def as_tensors(value: Any) -> Any:
 
 def _in_dtype(value: Any, dtype: np.dtype) -> Any:
     if isinstance(value, Value):
-        from wengert.ops.cast import cast
-
-        return cast(value, dtypes.BY_NUM[dtype.num]) if value.dtype.is_differentiable else value
+        return tf.cast(value, dtypes.BY_NUM[dtype.num]) if value.dtype.is_differentiable else value
     if type(value) in (list, tuple):
         return type(value)([_in_dtype(v, dtype) for v in value])
     return value

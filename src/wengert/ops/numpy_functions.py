@@ -15,12 +15,9 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.tensor import Value
-from wengert.ops import complex, select, unary
-from wengert.ops.cast import cast
-from wengert.ops.joining import concat, stack
+from wengert.ops import public as tf
 from wengert.ops.joining import split as _split
-from wengert.ops.matmul import matmul as _matmul
-from wengert.ops.shaping import broadcast_to, identity, reshape, transpose
+from wengert.ops.shaping import transpose
 
 
 def rank(x: Any) -> int:
@@ -42,119 +39,87 @@ def tensors(values: Any) -> list[Any]:
 def _counted(a: Any) -> Any:
     """Booleans and short integers in 64 bits, in which NumPy adds and multiplies them."""
     if a.dtype.kind in "bi":
-        return cast(a, dtypes.int64)
-    return cast(a, dtypes.uint64) if a.dtype.kind == "u" else a
+        return tf.cast(a, dtypes.int64)
+    return tf.cast(a, dtypes.uint64) if a.dtype.kind == "u" else a
 
 
 def _averaged(a: Any) -> Any:
     """Booleans and integers as float64, in which NumPy averages them."""
-    return cast(a, dtypes.float64) if a.dtype.kind in "biu" else a
+    return tf.cast(a, dtypes.float64) if a.dtype.kind in "biu" else a
 
 
 def flat(a: Any, axis: Any) -> tuple[Any, Any]:
     """A tensor and an axis of it; all its elements in a row where no axis is given."""
-    return (reshape(a, [-1]), 0) if axis is None else (a, axis)
+    return (tf.reshape(a, [-1]), 0) if axis is None else (a, axis)
 
 
 def sum(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    from wengert.ops.reduce import reduce_sum
-
-    return reduce_sum(_counted(a), axis, keepdims)
+    return tf.reduce_sum(_counted(a), axis, keepdims)
 
 
 def prod(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    from wengert.ops.reduce import reduce_prod
-
-    return reduce_prod(_counted(a), axis, keepdims)
+    return tf.reduce_prod(_counted(a), axis, keepdims)
 
 
 def mean(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    from wengert.ops.reduce import reduce_mean
-
-    return reduce_mean(_averaged(a), axis, keepdims)
+    return tf.reduce_mean(_averaged(a), axis, keepdims)
 
 
 def std(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    from wengert.ops.statistics import reduce_std
-
-    return reduce_std(_averaged(a), axis, keepdims)
+    return tf.reduce_std(_averaged(a), axis, keepdims)
 
 
 def var(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    from wengert.ops.statistics import reduce_variance
-
-    return reduce_variance(_averaged(a), axis, keepdims)
+    return tf.reduce_variance(_averaged(a), axis, keepdims)
 
 
 def max(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    from wengert.ops.reduce import reduce_max
-
-    return reduce_max(a, axis, keepdims)
+    return tf.reduce_max(a, axis, keepdims)
 
 
 def min(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    from wengert.ops.reduce import reduce_min
-
-    return reduce_min(a, axis, keepdims)
+    return tf.reduce_min(a, axis, keepdims)
 
 
 def any(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    from wengert.ops.reduce import reduce_any
-
-    return reduce_any(cast(a, dtypes.bool_), axis, keepdims)
+    return tf.reduce_any(tf.cast(a, dtypes.bool_), axis, keepdims)
 
 
 def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    from wengert.ops.reduce import reduce_all
-
-    return reduce_all(cast(a, dtypes.bool_), axis, keepdims)
+    return tf.reduce_all(tf.cast(a, dtypes.bool_), axis, keepdims)
 
 
 def argmax(a: Any, axis: Any = None) -> Any:
-    from wengert.ops.positions import argmax as position
-
-    return position(*flat(a, axis))
+    return tf.argmax(*flat(a, axis))
 
 
 def argmin(a: Any, axis: Any = None) -> Any:
-    from wengert.ops.positions import argmin as position
-
-    return position(*flat(a, axis))
+    return tf.argmin(*flat(a, axis))
 
 
 def cumsum(a: Any, axis: Any = None) -> Any:
-    from wengert.ops.scan import cumsum as scan
-
-    return scan(*flat(_counted(a), axis))
+    return tf.cumsum(*flat(_counted(a), axis))
 
 
 def cumprod(a: Any, axis: Any = None) -> Any:
-    from wengert.ops.scan import cumprod as scan
-
-    return scan(*flat(_counted(a), axis))
+    return tf.cumprod(*flat(_counted(a), axis))
 
 
 def sort(a: Any, axis: Any = -1) -> Any:
-    from wengert.ops.sorting import sort as ordered
-
-    return ordered(*flat(a, axis))
+    return tf.sort(*flat(a, axis))
 
 
 def argsort(a: Any, axis: Any = -1) -> Any:
-    from wengert.ops.sorting import argsort as order
-
-    return cast(order(*flat(a, axis)), dtypes.int64)
+    return tf.cast(tf.argsort(*flat(a, axis)), dtypes.int64)
 
 
 def matmul(x1: Any, x2: Any) -> Any:
     """NumPy's product, where a vector is a row on the left and a column on the right."""
-    from wengert.ops.dims import expand_dims, squeeze
-
     a, b = tensors([x1, x2])
     row, column = rank(a) == 1, rank(b) == 1
-    out = _matmul(expand_dims(a, 0) if row else a, expand_dims(b, 1) if column else b)
+    out = tf.matmul(tf.expand_dims(a, 0) if row else a, tf.expand_dims(b, 1) if column else b)
     axes = [-2] * row + [-1] * column
-    return squeeze(out, axes) if axes else out
+    return tf.squeeze(out, axes) if axes else out
 
 
 def dot(a: Any, b: Any) -> Any:
@@ -166,15 +131,13 @@ def dot(a: Any, b: Any) -> Any:
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    from wengert.ops.tensordot import tensordot as product
-
     x, y = tensors([a, b])
-    return product(x, y, axes)
+    return tf.tensordot(x, y, axes)
 
 
 def outer(a: Any, b: Any) -> Any:
     x, y = tensors([a, b])
-    return reshape(x, [-1, 1]) * reshape(y, [1, -1])
+    return tf.reshape(x, [-1, 1]) * tf.reshape(y, [1, -1])
 
 
 def einsum(subscripts: str, /, *operands: Any) -> Any:
@@ -185,21 +148,21 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
 
 def where(condition: Any, x: Any, y: Any, /) -> Any:
     c = operand(condition)
-    return select.where(cast(c, dtypes.bool_), x, y)
+    return tf.where(tf.cast(c, dtypes.bool_), x, y)
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
-    low = a if a_min is None else select.maximum(a, a_min)
-    return low if a_max is None else select.minimum(low, a_max)
+    low = a if a_min is None else tf.maximum(a, a_min)
+    return low if a_max is None else tf.minimum(low, a_max)
 
 
 def concatenate(arrays: Any, /, axis: Any = 0) -> Any:
     xs = tensors(list(arrays))
-    return concat([reshape(x, [-1]) for x in xs], 0) if axis is None else concat(xs, axis)
+    return tf.concat([tf.reshape(x, [-1]) for x in xs], 0) if axis is None else tf.concat(xs, axis)
 
 
 def stacked(arrays: Any, axis: Any = 0) -> Any:
-    return stack(tensors(list(arrays)), axis)
+    return tf.stack(tensors(list(arrays)), axis)
 
 
 def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
@@ -210,11 +173,11 @@ def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
 
 
 def reshaped(a: Any, /, shape: Any) -> Any:
-    return reshape(a, shape if isinstance(shape, tuple | list) else [shape])
+    return tf.reshape(a, shape if isinstance(shape, tuple | list) else [shape])
 
 
 def ravel(a: Any) -> Any:
-    return reshape(a, [-1])
+    return tf.reshape(a, [-1])
 
 
 def transposed(a: Any, axes: Any = None) -> Any:
@@ -237,44 +200,34 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 def expand_dims(a: Any, axis: Any) -> Any:
     wanted = np.expand_dims(np.empty([0] * rank(a)), axis).shape
     own = iter(sizes(a))
-    return reshape(a, [1 if n == 1 else next(own) for n in wanted])
+    return tf.reshape(a, [1 if n == 1 else next(own) for n in wanted])
 
 
 def squeeze(a: Any, axis: Any = None) -> Any:
-    from wengert.ops.dims import squeeze as without
-
-    return without(a, list(axis) if isinstance(axis, tuple) else axis)
+    return tf.squeeze(a, list(axis) if isinstance(axis, tuple) else axis)
 
 
 def flip(m: Any, axis: Any = None) -> Any:
-    from wengert.ops.reordering import reverse
-
     axes = range(rank(m)) if axis is None else np.atleast_1d(axis)
-    return reverse(m, [int(i) for i in axes])
+    return tf.reverse(m, [int(i) for i in axes])
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    from wengert.ops.reordering import roll as rolled
-
     if axis is None:
-        return reshape(rolled(reshape(a, [-1]), shift, 0), sizes(a))
-    return rolled(a, shift, axis)
+        return tf.reshape(tf.roll(tf.reshape(a, [-1]), shift, 0), sizes(a))
+    return tf.roll(a, shift, axis)
 
 
 def tile(A: Any, reps: Any) -> Any:
-    from wengert.ops.repeating import tile as tiled
-
     counts = [int(n) for n in np.atleast_1d(reps)]
     most = builtins.max(rank(A), len(counts))
-    wide = reshape(A, [1] * (most - rank(A)) + list(sizes(A)))
-    return tiled(wide, [1] * (most - len(counts)) + counts)
+    wide = tf.reshape(A, [1] * (most - rank(A)) + list(sizes(A)))
+    return tf.tile(wide, [1] * (most - len(counts)) + counts)
 
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    from wengert.ops.repeating import repeat as repeated
-
     a, axis = flat(a, axis)
-    return repeated(a, repeats, axis)
+    return tf.repeat(a, repeats, axis)
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -315,13 +268,13 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.roll: roll,
     np.tile: tile,
     np.repeat: repeat,
-    np.broadcast_to: lambda array, shape: broadcast_to(array, shape),
-    np.round: lambda a: unary.round(a),
-    np.around: lambda a: unary.round(a),
-    np.real: lambda val: complex.real(val),
-    np.imag: lambda val: complex.imag(val),
-    np.angle: lambda z: complex.angle(z),
-    np.copy: lambda a: identity(a),
+    np.broadcast_to: lambda array, shape: tf.broadcast_to(array, shape),
+    np.round: lambda a: tf.round(a),
+    np.around: lambda a: tf.round(a),
+    np.real: lambda val: tf.real(val),
+    np.imag: lambda val: tf.imag(val),
+    np.angle: lambda z: tf.angle(z),
+    np.copy: lambda a: tf.identity(a),
     np.shape: lambda a: sizes(a),
     np.ndim: lambda a: rank(a),
 }

@@ -11,27 +11,21 @@ from typing import Any
 import numpy as np
 
 from wengert.core.convert import operand
-from wengert.ops import unary
-from wengert.ops.create import ones_like, zeros_like
-from wengert.ops.gather import gather
-from wengert.ops.joining import concat
-from wengert.ops.norms import norm as _norm
+from wengert.ops import public as tf
 from wengert.ops.numpy_functions import all, flat, rank, sizes, tensors
-from wengert.ops.shaping import broadcast_to, reshape
-from wengert.ops.solve import det, inv, solve
 
 
 def full_like(a: Any, fill_value: Any) -> Any:
-    return broadcast_to(operand(fill_value, None, a.dtype), sizes(a))
+    return tf.broadcast_to(operand(fill_value, None, a.dtype), sizes(a))
 
 
 def vstack(tup: Any) -> Any:
-    return concat([reshape(x, [1, -1]) if rank(x) < 2 else x for x in tensors(list(tup))], 0)
+    return tf.concat([tf.reshape(x, [1, -1]) if rank(x) < 2 else x for x in tensors(list(tup))], 0)
 
 
 def hstack(tup: Any) -> Any:
-    xs = [x if rank(x) else reshape(x, [1]) for x in tensors(list(tup))]
-    return concat(xs, 0 if rank(xs[0]) == 1 else 1)
+    xs = [x if rank(x) else tf.reshape(x, [1]) for x in tensors(list(tup))]
+    return tf.concat(xs, 0 if rank(xs[0]) == 1 else 1)
 
 
 def diff(a: Any, *, axis: int = -1) -> Any:
@@ -41,21 +35,21 @@ def diff(a: Any, *, axis: int = -1) -> Any:
 
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Any:
     x, y = tensors([a, b])
-    return unary.abs(x - y) <= atol + rtol * unary.abs(y)
+    return tf.abs(x - y) <= atol + rtol * tf.abs(y)
 
 
 def take(a: Any, indices: Any, axis: Any = None) -> Any:
     a, axis = flat(a, axis)
-    return gather(a, indices, axis=axis)
+    return tf.gather(a, indices, axis=axis)
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    return _norm(x, "euclidean" if ord is None else ord, axis, keepdims)
+    return tf.norm(x, "euclidean" if ord is None else ord, axis, keepdims)
 
 
 TRACED: dict[Any, Callable[..., Any]] = {
-    np.zeros_like: lambda a, dtype=None: zeros_like(a, dtype),
-    np.ones_like: lambda a, dtype=None: ones_like(a, dtype),
+    np.zeros_like: lambda a, dtype=None: tf.zeros_like(a, dtype),
+    np.ones_like: lambda a, dtype=None: tf.ones_like(a, dtype),
     np.full_like: full_like,
     np.vstack: vstack,
     np.hstack: hstack,
@@ -65,7 +59,7 @@ TRACED: dict[Any, Callable[..., Any]] = {
     np.take: take,
     np.size: lambda a: a._array.size,
     np.linalg.norm: norm,
-    np.linalg.inv: lambda a: inv(a),
-    np.linalg.det: lambda a: det(a),
-    np.linalg.solve: lambda a, b: solve(a, b),
+    np.linalg.inv: lambda a: tf.inv(a),
+    np.linalg.det: lambda a: tf.det(a),
+    np.linalg.solve: lambda a, b: tf.solve(a, b),
 }

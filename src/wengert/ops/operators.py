@@ -25,9 +25,10 @@ from wengert.core.shapes import broadcast
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
+from wengert.ops import public as tf
 from wengert.ops.columns import MANY_ROWS, with_row
 from wengert.ops.declare import rank_of
-from wengert.ops.matmul import MATMUL, matmul
+from wengert.ops.matmul import MATMUL
 
 _new = object.__new__
 _frame = sys._getframe
@@ -248,7 +249,7 @@ def _matmul(self: Any, other: Any) -> Any:
         other = operand(other, None, self.dtype)
     if rank_of(other) == 2 and (rank_of(self) or 0) >= 2:
         return apply2(MATMUL, self, other)
-    return matmul(self, other)
+    return tf.matmul(self, other)
 
 
 _install("matmul", _matmul, lambda self, other: _matmul(operand(other, None, self.dtype), self))

@@ -13,8 +13,8 @@ from wengert.core.dims import negative
 from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.declare import about_none, is_dynamic, of_length, static
-from wengert.ops.shaping import stop_gradient
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
 
@@ -210,12 +210,9 @@ def pad(
 
 def _pad_with(x: Any, paddings: Paddings, value: Any) -> Any:
     """Padding with a value that only the running function knows."""
-    from wengert.ops.create import ones_like
-    from wengert.ops.select import where
-
-    inside = apply(PAD, ones_like(x, dtypes.bool_), paddings=paddings, value=False)
+    inside = apply(PAD, tf.ones_like(x, dtypes.bool_), paddings=paddings, value=False)
     padded = apply(PAD, x, paddings=paddings, value=_constant(x, 0))
-    return where(inside, padded, stop_gradient(value))
+    return tf.where(inside, padded, tf.stop_gradient(value))
 
 
 def _constant(x: Any, value: Any) -> Any:

@@ -18,8 +18,9 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
+from wengert.ops import public as tf
 from wengert.ops.declare import static_int, whole_operand
-from wengert.ops.gather import check_indices, gather, whole_numbers
+from wengert.ops.gather import check_indices, whole_numbers
 from wengert.ops.sizes import listed
 
 _MOST = 2**31 - 1  # results that an operation may have in TensorFlow
@@ -49,12 +50,8 @@ def _infer_partition(x: Spec, groups: Spec, num_partitions: int) -> tuple[Spec, 
 
 
 def _partition_grad(g: Any, groups: Any, x_shape: Any, num_partitions: int) -> Any:
-    from wengert.ops.joining import concat
-    from wengert.ops.shaping import reshape
-    from wengert.ops.sorting import argsort
-
-    back = argsort(argsort(reshape(groups, (-1,))))
-    return reshape(gather(concat(list(g), 0), back), x_shape)
+    back = tf.argsort(tf.argsort(tf.reshape(groups, (-1,))))
+    return tf.reshape(tf.gather(tf.concat(list(g), 0), back), x_shape)
 
 
 DYNAMIC_PARTITION = Op(
@@ -88,12 +85,10 @@ def dynamic_partition(
 
 
 def _partition_by_constant(x: Any, groups: np.ndarray, count: int) -> list[Any]:
-    from wengert.ops.shaping import reshape
-
     check_indices("dynamic_partition", groups, count)
-    rows = reshape(x, (groups.size, *x._array.shape[groups.ndim :]))
+    rows = tf.reshape(x, (groups.size, *x._array.shape[groups.ndim :]))
     flat = groups.reshape(-1)
-    return [gather(rows, np.flatnonzero(flat == k)) for k in range(count)]
+    return [tf.gather(rows, np.flatnonzero(flat == k)) for k in range(count)]
 
 
 def _stitch_kernel(*xs: np.ndarray) -> np.ndarray:
@@ -141,7 +136,7 @@ def _infer_stitch(*xs: Spec) -> Spec:
 
 def _stitch_grad(g: Any, inputs: Any) -> list[Any]:
     half = len(inputs) // 2
-    return [None] * half + [gather(g, i) for i in inputs[:half]]
+    return [None] * half + [tf.gather(g, i) for i in inputs[:half]]
 
 
 DYNAMIC_STITCH = Op(

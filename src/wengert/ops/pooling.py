@@ -17,9 +17,9 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.compiled import compiled, wide
 from wengert.ops.convolution_lowerings import strided
-from wengert.ops.create import zeros_like
 from wengert.ops.declare import expand, in_float32
 from wengert.ops.sliding import extent, offsets, outer_sizes, resolve
 
@@ -288,7 +288,7 @@ MAX_POOL_GRAD = Op(
             MAX_POOL_PICK, h, x, y, window=window, strides=strides, padding=padding,
             dilations=dilations,
         ),
-        lambda h, x: zeros_like(x),
+        lambda h, x: tf.zeros_like(x),
         None,
     ),
     accepts=dtypes.FLOAT,

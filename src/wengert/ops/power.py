@@ -18,10 +18,11 @@ from wengert.core.facts import TAME, Hazards, Pole
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op
+from wengert.ops import public as tf
 from wengert.ops.arithmetic import DIVIDE, MULTIPLY
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, unary
-from wengert.ops.select import choose, where
+from wengert.ops.select import choose
 
 
 def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -55,11 +56,9 @@ _WIDE = dtypes.nums("float32", "float64")
 
 
 def _pow_grad_y(g: Any, x: Any, y: Any, out: Any) -> Any:
-    from wengert.ops.compare import greater, not_equal
-
     # The logarithm of 1 stands in where the base has none.
-    defined = not_equal(x, 0) if x.dtype.is_complex else greater(x, 0)
-    return g * (out * log(where(defined, x, 1)))
+    defined = tf.not_equal(x, 0) if x.dtype.is_complex else tf.greater(x, 0)
+    return g * (out * log(tf.where(defined, x, 1)))
 
 
 def _lower_pow(x: Any, y: Any) -> Any:
@@ -272,13 +271,11 @@ def log1p(x: Any, name: Any = None) -> Any:
 
 def polyval(coeffs: Any, x: Any, name: Any = None) -> Any:
     """The polynomial with the given list of coefficients, highest power first, at `x` (Horner)."""
-    from wengert.ops.create import zeros_like
-
     if not isinstance(coeffs, list):
         raise at_site(ValueError(f"polyval: `coeffs` must be a list; got {describe(coeffs)}."))
     x = operand(x)
     if not coeffs:
-        return zeros_like(x)
+        return tf.zeros_like(x)
     total = operand(coeffs[0], None, x.dtype)
     for c in coeffs[1:]:
         total = operand(c, None, x.dtype) + total * x

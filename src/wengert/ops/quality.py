@@ -10,8 +10,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.ops.cast import cast
-from wengert.ops.color import convert_image_dtype
+from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.resample import filtered
 from wengert.ops.resize import rank_of, wrong
@@ -20,19 +19,17 @@ from wengert.ops.sizes import agree
 
 def sobel_edges(image: Any) -> Any:
     """Differences across rows and across columns of smoothed images, in a new last axis."""
-    from wengert.ops.joining import stack
-
     x = operand(image)
     if rank_of("sobel_edges", x) != 4:
         raise wrong("sobel_edges", "a batch of images of rank 4 is needed")
     kind = x.dtype
     if not kind.is_floating:
         raise invalid_dtype("sobel_edges", "images must be floating", x, help="Cast them first.")
-    x = cast(x, dtypes.float32) if kind.is_floating and kind.size == 2 else x
+    x = tf.cast(x, dtypes.float32) if kind.is_floating and kind.size == 2 else x
     smooth, slope = (1.0, 2.0, 1.0), (-1.0, 0.0, 1.0)
     down = filtered(filtered(x, 2, smooth, "reflect"), 1, slope, "reflect")
     right = filtered(filtered(x, 1, smooth, "reflect"), 2, slope, "reflect")
-    return cast(stack([down, right], axis=-1), kind)
+    return tf.cast(tf.stack([down, right], axis=-1), kind)
 
 
 def _steps(x: Any, axis: int) -> Any:
@@ -44,36 +41,30 @@ def _steps(x: Any, axis: int) -> Any:
 
 def image_gradients(image: Any) -> tuple[Any, Any]:
     """Differences to the next row and to the next column; 0 in the last."""
-    from wengert.ops.create import zeros
-    from wengert.ops.joining import concat
-
     x = operand(image)
     if x._array.ndim != 4:
         raise wrong("image_gradients", "a batch of images of rank 4 is needed")
     batch, height, width, depth = x._array.shape
-    last_row = zeros((batch, 1, width, depth), x.dtype)
-    last_column = zeros((batch, height, 1, depth), x.dtype)
-    return concat([_steps(x, -3), last_row], 1), concat([_steps(x, -2), last_column], 2)
+    last_row = tf.zeros((batch, 1, width, depth), x.dtype)
+    last_column = tf.zeros((batch, height, 1, depth), x.dtype)
+    return tf.concat([_steps(x, -3), last_row], 1), tf.concat([_steps(x, -2), last_column], 2)
 
 
 def total_variation(images: Any, name: Any = None) -> Any:
     """The sum of the absolute differences of neighbours, image by image."""
-    from wengert.ops.reduce import reduce_sum
-    from wengert.ops.unary import abs as absolute
-
     x = operand(images)
     rank = rank_of("total_variation", x)
     axes = [rank - 3, rank - 2, rank - 1]
-    return reduce_sum(absolute(_steps(x, -3)), axes) + reduce_sum(absolute(_steps(x, -2)), axes)
+    return tf.reduce_sum(tf.abs(_steps(x, -3)), axes) + tf.reduce_sum(tf.abs(_steps(x, -2)), axes)
 
 
 def _pair(name: str, a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
     """Two images as float32 and the largest value, a number of the first one's, likewise."""
     a, b = operand(a), operand(b)
-    top = convert_image_dtype(cast(operand(max_val), a.dtype), dtypes.float32)
+    top = tf.convert_image_dtype(tf.cast(operand(max_val), a.dtype), dtypes.float32)
     if a._array.ndim < 3 or b._array.ndim < 3:
         raise invalid(name, "images have rank 3 or more", a, b)
-    a, b = (convert_image_dtype(x, dtypes.float32) for x in (a, b))
+    a, b = (tf.convert_image_dtype(x, dtypes.float32) for x in (a, b))
     return a, b, top
 
 
@@ -86,15 +77,11 @@ def _of_one_dtype(name: str, a: Any, b: Any) -> tuple[Any, Any]:
 
 def psnr(a: Any, b: Any, max_val: Any, name: Any = None) -> Any:
     """The peak signal-to-noise ratio in decibels; infinite for equal images."""
-    from wengert.ops.arithmetic import squared_difference
-    from wengert.ops.power import log
-    from wengert.ops.reduce import reduce_mean
-
     x, y, top = _pair("psnr", a, b, max_val)
     x = agree("psnr", _SAME, x, y, 3)
     rank = max(x._array.ndim, y._array.ndim)
-    mean = reduce_mean(squared_difference(x, y), [rank - 3, rank - 2, rank - 1])
-    return log(top) * (20.0 / math.log(10.0)) - log(mean) * (10.0 / math.log(10.0))
+    mean = tf.reduce_mean(tf.squared_difference(x, y), [rank - 3, rank - 2, rank - 1])
+    return tf.log(top) * (20.0 / math.log(10.0)) - tf.log(mean) * (10.0 / math.log(10.0))
 
 
 def similarity(
@@ -142,12 +129,9 @@ _SCALES = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 def _halved(x: Any) -> Any:
     """Images of half the size; an odd last row or column stands for itself."""
-    from wengert.ops.pools import avg_pool2d
-    from wengert.ops.shaping import reshape
-
     shape = x._array.shape
-    small = avg_pool2d(reshape(x, (-1, *shape[-3:])), 2, 2, "SAME")
-    return reshape(small, (*shape[:-3], *small._array.shape[1:]))
+    small = tf.avg_pool2d(tf.reshape(x, (-1, *shape[-3:])), 2, 2, "SAME")
+    return tf.reshape(small, (*shape[:-3], *small._array.shape[1:]))
 
 
 def ssim_multiscale(
@@ -158,11 +142,6 @@ def ssim_multiscale(
 
     Contrast counts at every size, luminance only at the last; `power_factors` weigh them.
     """
-    from wengert.ops.activations import relu
-    from wengert.ops.joining import stack
-    from wengert.ops.power import pow
-    from wengert.ops.reduce import reduce_mean, reduce_prod
-
     name = "ssim_multiscale"
     x, y, top = _pair(name, *_of_one_dtype(name, img1, img2), max_val)
     x = agree(name, _SAME, x, y, 3)
@@ -175,10 +154,10 @@ def ssim_multiscale(
         size = _check_filter(name, x, y, filter_size, f" at scale {scale + 1}")
         both = similarity(x, y, top, size, filter_sigma, k1, k2)
         rank = both[0]._array.ndim
-        index, contrast = (relu(reduce_mean(z, [rank - 3, rank - 2])) for z in both)
+        index, contrast = (tf.relu(tf.reduce_mean(z, [rank - 3, rank - 2])) for z in both)
         parts.append(contrast if scale < len(power_factors) - 1 else index)
     weights = operand(power_factors, dtypes.float32)
-    return reduce_mean(reduce_prod(pow(stack(parts, axis=-1), weights), -1), -1)
+    return tf.reduce_mean(tf.reduce_prod(tf.pow(tf.stack(parts, axis=-1), weights), -1), -1)
 
 
 def ssim(
@@ -186,12 +165,10 @@ def ssim(
     k1: float = 0.01, k2: float = 0.03, return_index_map: bool = False,
 ) -> Any:  # fmt: skip
     """The structural similarity of two images: 1 for equal ones. A map before the mean on demand."""
-    from wengert.ops.reduce import reduce_mean
-
     x, y, top = _pair("ssim", *_of_one_dtype("ssim", img1, img2), max_val)
     size = _check_filter("ssim", x, y, filter_size)
     x = agree("ssim", _SAME, x, y, 3)
     index, _ = similarity(x, y, top, size, filter_sigma, k1, k2)
     rank = index._array.ndim
     axes = [rank - 1] if return_index_map else [rank - 3, rank - 2, rank - 1]
-    return reduce_mean(index, axes)
+    return tf.reduce_mean(index, axes)

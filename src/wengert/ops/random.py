@@ -17,9 +17,9 @@ from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import UnimplementedError, at_site, describe, invalid, invalid_dtype
 from wengert.core.shapes import TensorShape
 from wengert.ops import distributions, rejection
+from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.seeds import next_state, seed_state
-from wengert.ops.shaping import broadcast_to, identity
 from wengert.ops.sizes import whole_shape as sizes
 
 _INTEGERS = ("int32", "int64", "uint32", "uint64")
@@ -150,7 +150,7 @@ def shuffled(value: Any, state: Any) -> Any:
 
     x = operand(value)
     if not x._array.ndim:
-        return identity(x)
+        return tf.identity(x)
     order = distributions.permutation(state, x._array.shape[0])
     return apply(GATHER, x, order, axis=0, batch_dims=0)
 
@@ -181,7 +181,7 @@ def categorical(
 
 def gamma_of(alpha: Any, beta: Any, shape: tuple[int, ...], state: Any) -> Any:
     """Gamma numbers of a state."""
-    found = rejection.standard_gamma(broadcast_to(alpha, shape), state)
+    found = rejection.standard_gamma(tf.broadcast_to(alpha, shape), state)
     return found if beta is None else found / beta
 
 
@@ -220,7 +220,7 @@ def poisson(
     full = sizes("poisson", shape) + rate._array.shape
     kind = _count_dtype("poisson", dtype)
     state = next_state("poisson", seed)
-    return rejection.standard_poisson(broadcast_to(rate, full), state, kind)
+    return rejection.standard_poisson(tf.broadcast_to(rate, full), state, kind)
 
 
 # The stateless functions: the same numbers for the same seed, always.
@@ -296,7 +296,7 @@ def stateless_poisson(
     rate = operand(lam, None, dtypes.float32)
     full = _whole_shape("stateless_poisson", shape, rate)
     kind = _count_dtype("stateless_poisson", dtype)
-    return rejection.standard_poisson(broadcast_to(rate, full), seed_state(seed), kind)
+    return rejection.standard_poisson(tf.broadcast_to(rate, full), seed_state(seed), kind)
 
 
 def successes(name: str, shape: Any, state: Any, counts: Any, probs: Any, dtype: Any) -> Any:
@@ -305,7 +305,7 @@ def successes(name: str, shape: Any, state: Any, counts: Any, probs: Any, dtype:
     counts = operand(counts, None, probs.dtype)
     full = _whole_shape(name, shape, counts, probs)
     return rejection.standard_binomial(
-        broadcast_to(counts, full), broadcast_to(probs, full), state, as_dtype(dtype)
+        tf.broadcast_to(counts, full), tf.broadcast_to(probs, full), state, as_dtype(dtype)
     )
 
 
@@ -334,13 +334,9 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Any:
 
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
     """A seed made from a seed and a whole number, such as the number of a step."""
-    from wengert.ops.cast import cast
-    from wengert.ops.joining import concat
-    from wengert.ops.shaping import reshape
-
     check_algorithm(alg)
     data = operand(data)
     if not data.dtype.is_integer:
         raise invalid_dtype("fold_in", "`data` must be a whole number", data)
     fresh = distributions.random_bits(seed_state(seed), (1,), data.dtype)
-    return concat([cast(fresh, data.dtype), reshape(data, (1,))], 0)
+    return tf.concat([tf.cast(fresh, data.dtype), tf.reshape(data, (1,))], 0)

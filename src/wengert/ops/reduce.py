@@ -25,13 +25,12 @@ from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.graph import contents
-from wengert.ops.cast import cast
+from wengert.ops import public as tf
 from wengert.ops.columns import combine
 from wengert.ops.compiled import wide
 from wengert.ops.declare import HALF, expand, in_float32, is_dynamic, number_type, static
 from wengert.ops.folding import fold
-from wengert.ops.joining import concat
-from wengert.ops.shaping import broadcast_to, reshape, transpose
+from wengert.ops.shaping import transpose
 
 
 def reduced(x: Spec, axis: tuple[int, ...], keepdims: bool) -> shapes.Shape:
@@ -47,12 +46,12 @@ def kept(g: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """`g` in a shape that broadcasts against the tensor that was reduced."""
     if keepdims or axis == tuple(range(len(axis))):
         return g
-    return reshape(g, tuple(1 if i in axis else d for i, d in enumerate(x_shape)))
+    return tf.reshape(g, tuple(1 if i in axis else d for i, d in enumerate(x_shape)))
 
 
 def restore(g: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """Spreads a gradient of a reduction back over the axes it summed away."""
-    return broadcast_to(kept(g, x_shape, axis, keepdims), x_shape)
+    return tf.broadcast_to(kept(g, x_shape, axis, keepdims), x_shape)
 
 
 def count(shape: Any, axis: tuple[int, ...]) -> int:
@@ -71,7 +70,7 @@ def reduce_args(
         return x, _AXES[x._array.ndim]
     x = operand(x, dtype)
     if axis is None and not keepdims and is_symbolic(x) and x.shape.rank is None:
-        x = reshape(x, (-1,))
+        x = tf.reshape(x, (-1,))
     rank = x._array.ndim
     if axis is None:
         return x, tuple(range(rank))
@@ -81,7 +80,7 @@ def reduce_args(
     if not keepdims and (
         type(found) is Dim or (type(found) is tuple and [*map(type, found)] == [Dim])
     ):
-        return _moved_first(x, reshape(axis, ())), (0,)
+        return _moved_first(x, tf.reshape(axis, ())), (0,)
     if isinstance(found, tuple) and tuple in map(type, found):
         known = not is_dynamic(axis)
         found = static(name, operand(axis)._array.ravel()) if known else tuple(nest.flatten(found))
@@ -100,10 +99,10 @@ def _moved_first(x: Any, axis: Any) -> Any:
     """The tensor with an axis in front that is known only when the function runs."""
     rank = x._array.ndim
     others = np.arange(rank - 1, dtype=np.int32)
-    number = cast(axis, dtypes.int32)
-    number = number + rank * cast(number < 0, dtypes.int32)
-    after = cast(others >= number, dtypes.int32)
-    return transpose(x, concat([reshape(number, (1,)), others + after], 0))
+    number = tf.cast(axis, dtypes.int32)
+    number = number + rank * tf.cast(number < 0, dtypes.int32)
+    after = tf.cast(others >= number, dtypes.int32)
+    return transpose(x, tf.concat([tf.reshape(number, (1,)), others + after], 0))
 
 
 def lowest(dtype: np.dtype) -> Any:
@@ -254,18 +253,16 @@ def reduce_mean(
 
 def _prod_grad(g: Any, x: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """Multiplies by the product of all *other* elements: right with any number of zeros."""
-    from wengert.ops.scan import cumprod
-
     if not axis:
         return g
     if len(axis) == 1:
-        others = cumprod(x, axis[0], exclusive=True) * cumprod(x, axis[0], True, True)
+        others = tf.cumprod(x, axis[0], exclusive=True) * tf.cumprod(x, axis[0], True, True)
         return kept(g, x_shape, axis, keepdims) * others
     rest = tuple(i for i in range(len(x_shape)) if i not in axis)
     order, last = rest + axis, len(rest)
     moved = tuple(x_shape[i] for i in order)
-    flat = reshape(transpose(x, order), (*moved[:last], count(x_shape, axis)))
-    others = reshape(cumprod(flat, last, True) * cumprod(flat, last, True, True), moved)
+    flat = tf.reshape(transpose(x, order), (*moved[:last], count(x_shape, axis)))
+    others = tf.reshape(tf.cumprod(flat, last, True) * tf.cumprod(flat, last, True, True), moved)
     others = transpose(others, tuple(int(i) for i in np.argsort(order)))
     return kept(g, x_shape, axis, keepdims) * others
 
@@ -462,9 +459,6 @@ def count_nonzero(
 
 def zero_fraction(value: Any, name: Any = None) -> Any:
     """The share of elements that are zero, as float32; NaN for an empty tensor."""
-    from wengert.ops.cast import cast
-    from wengert.ops.dims import size
-
     x = operand(value)
-    total = size(x, dtypes.int64)
-    return cast(total - count_nonzero(x), dtypes.float32) / cast(total, dtypes.float32)
+    total = tf.size(x, dtypes.int64)
+    return tf.cast(total - count_nonzero(x), dtypes.float32) / tf.cast(total, dtypes.float32)

@@ -17,9 +17,9 @@ from wengert.core.dims import Dim, negative
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, of_length, static_int, static_tuple
 from wengert.ops.gather import GATHER, GATHER_GRAD, whole_numbers
-from wengert.ops.shaping import reshape
 
 
 def _infer_tile(x: Spec, multiples: tuple[int, ...]) -> Spec:
@@ -45,10 +45,8 @@ def _lower_tile(x: Any, multiples: tuple[int, ...]) -> Any:
 
 
 def _tile_grad(g: Any, x_shape: Any, multiples: tuple[int, ...]) -> Any:
-    from wengert.ops.reduce import reduce_sum
-
-    parts = reshape(g, _interleaved(x_shape, multiples))
-    return reduce_sum(parts, list(range(0, 2 * len(multiples), 2)))
+    parts = tf.reshape(g, _interleaved(x_shape, multiples))
+    return tf.reduce_sum(parts, list(range(0, 2 * len(multiples), 2)))
 
 
 def _tile_kernel(x: np.ndarray, multiples: tuple[int, ...]) -> np.ndarray:
@@ -115,10 +113,8 @@ def _repeat_grad(g: Any, x_shape: Any, counts: Any, axis: int) -> Any:
     if isinstance(counts, tuple):
         places = wrap(_sources(len(counts), counts))
         return apply(GATHER_GRAD, g, places, shape=tuple(x_shape), axis=axis, batch_dims=0)
-    from wengert.ops.reduce import reduce_sum
-
-    parts = reshape(g, (*x_shape[: axis + 1], counts, *x_shape[axis + 1 :]))
-    return reduce_sum(parts, axis + 1)
+    parts = tf.reshape(g, (*x_shape[: axis + 1], counts, *x_shape[axis + 1 :]))
+    return tf.reduce_sum(parts, axis + 1)
 
 
 REPEAT = Op(
@@ -189,9 +185,9 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: Any = None) -> Any:
     """
     x = operand(input)
     if axis is None:
-        x, axis = reshape(x, (-1,)), 0
+        x, axis = tf.reshape(x, (-1,)), 0
     elif not x._array.ndim:
-        x = reshape(x, (1,))
+        x = tf.reshape(x, (1,))
     place = shapes.check_axis("repeat", static_int("repeat", axis), x._array.ndim)
     if _one_by_one(repeats):
         return apply(REPEAT_BY, x, whole_numbers("repeat", repeats, "repeats"), axis=place)

@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, larger, negative, opened, smaller
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.symbolic import is_symbolic
-from wengert.ops.cast import cast, ensure_shape
+from wengert.ops import public as tf
 from wengert.ops.declare import static, static_float, static_int
 from wengert.ops.resample import KERNELS, resample
 
@@ -49,7 +49,7 @@ def rank_of(name: str, image: Any) -> int:
 def _picture(image: Any) -> Any:
     """An image or a batch of them; where a trace does not know the rank, a single one."""
     x = operand(image)
-    return ensure_shape(x, (None, None, None)) if x.shape.rank is None else x
+    return tf.ensure_shape(x, (None, None, None)) if x.shape.rank is None else x
 
 
 def height_width(image: Any) -> tuple[int, int]:
@@ -117,7 +117,7 @@ def resize(
     if x.dtype.kind not in "iuf":
         raise invalid("resize", "images must be real numbers", x, help="Cast them first.")
     if method != "nearest":
-        x = cast(x, dtypes.float32)
+        x = tf.cast(x, dtypes.float32)
     return resampled(x, wanted, method, antialias and method not in ("area", "nearest"))
 
 
@@ -136,12 +136,10 @@ def cropped(image: Any, top: int, left: int, height: int, width: int) -> Any:
 
 def padded(image: Any, top: int, left: int, height: int, width: int) -> Any:
     """An image amid zeros."""
-    from wengert.ops.padding import pad
-
     have = height_width(image)
     edges = [[top, height - have[0] - top], [left, width - have[1] - left], [0, 0]]
     lead = [[0, 0]] * (image._array.ndim - 3)
-    return _sized(pad(image, lead + edges), height, width)
+    return _sized(tf.pad(image, lead + edges), height, width)
 
 
 _SIDES = ("offset_height", "offset_width", "target_height", "target_width")

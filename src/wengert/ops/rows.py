@@ -20,9 +20,8 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import join
 from wengert.graph.passes import FUSED
 from wengert.graph.records import Node
-from wengert.ops.create import zeros_like
+from wengert.ops import public as tf
 from wengert.ops.extent import extent
-from wengert.ops.padding import pad
 from wengert.ops.row_list import Rows, as_rows, increased, joined, outside, readable, row
 
 
@@ -124,7 +123,7 @@ def _lower_write(buffer: Any, i: Any, x: Any, grows: bool, even: bool) -> Any:
 
 
 def _write_grad(g: Any, i: Any) -> Any:
-    return apply(WRITE_ROW, g, i, zeros_like(read_row(g, i)), grows=False, even=False)
+    return apply(WRITE_ROW, g, i, tf.zeros_like(read_row(g, i)), grows=False, even=False)
 
 
 WRITE_ROW = Op(
@@ -263,7 +262,7 @@ DROP_ROW = Op(
     kernel=_drop_kernel,
     infer=lambda buffer, i: _of_rows(None, _row(buffer), buffer.dtype),
     lower=_no_lower,
-    grad=(lambda g, i, buffer: apply(INSERT_ROW, g, i, zeros_like(read_row(buffer, i))), None),
+    grad=(lambda g, i, buffer: apply(INSERT_ROW, g, i, tf.zeros_like(read_row(buffer, i))), None),
     match=(),
     folds=False,
     register=False,
@@ -314,7 +313,7 @@ def _infer_stack(buffer: Spec, count: int | None, name: str) -> Spec:
 def _stack_grad(g: Any, buffer_shape: Any, count: int | None) -> Any:
     if count is not None and type(buffer_shape) is tuple:  # of the rows that were cut off, zeros
         none = [(0, 0)] * (g._array.ndim - 1)
-        g = pad(g, [(0, buffer_shape[0] - g._array.shape[0]), *none])
+        g = tf.pad(g, [(0, buffer_shape[0] - g._array.shape[0]), *none])
     return apply(UNSTACK_ROWS, g)
 
 

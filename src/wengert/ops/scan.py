@@ -18,10 +18,9 @@ from wengert.core.convert import operand
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op
 from wengert.core.shapes import check_axis
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, unary
-from wengert.ops.guarded import multiply_no_nan
-from wengert.ops.power import exp
 
 
 def _accumulate(ufunc: np.ufunc) -> Callable[..., Any]:
@@ -141,7 +140,7 @@ def _cumprod_grad(g: Any, x: Any, axis: int, reverse: bool) -> Any:
     before = cumprod(x, axis, exclusive=True, reverse=reverse)
     # What reaches nobody has no gradient, even where the products before it overflow.
     after = linear_recurrence(shift(x, axis, not reverse), g, axis, not reverse)
-    return multiply_no_nan(before, after)
+    return tf.multiply_no_nan(before, after)
 
 
 CUMPROD = unary(
@@ -162,8 +161,8 @@ def cumprod(
 
 def _cumulative_logsumexp_grad(g: Any, x: Any, out: Any, axis: int, reverse: bool) -> Any:
     # Ratios of neighbouring sums are at most 1, so nothing overflows on the way.
-    ratio = exp(out - shift(out, axis, not reverse, np.inf))
-    return exp(x - out) * linear_recurrence(ratio, g, axis, not reverse)
+    ratio = tf.exp(out - shift(out, axis, not reverse, np.inf))
+    return tf.exp(x - out) * linear_recurrence(ratio, g, axis, not reverse)
 
 
 CUMULATIVE_LOGSUMEXP = unary(

@@ -18,16 +18,10 @@ from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_tuple
-from wengert.ops.dims import shape as shape_of
-from wengert.ops.gather import (
-    add_rows,
-    check_indices,
-    fail_outside,
-    gather_nd,
-    whole_numbers,
-)
+from wengert.ops.gather import add_rows, check_indices, fail_outside, whole_numbers
 
 _SUMMABLE = dtypes.nums("biufcs")
 
@@ -110,7 +104,7 @@ SCATTER_ND = Op(
     kernel=_scatter_nd_kernel,
     infer=_infer_scatter_nd,
     lower=wide(_lower_scatter_nd),
-    grad=(None, lambda g, i: gather_nd(g, i)),
+    grad=(None, lambda g, i: tf.gather_nd(g, i)),
     accepts=_SUMMABLE,
     match=(),
 )
@@ -167,7 +161,7 @@ def _run(op: Op, tensor: Any, indices: Any, updates: Any, policy: str = "") -> A
     x = operand(tensor)
     i, new = whole_numbers(op.name, indices), operand(updates, None, x.dtype)
     if ignore:
-        every = shape_of(x, dtypes.int64)
+        every = tf.shape(x, dtypes.int64)
         i, new = _inside(op.name, i, new, every, x.shape.rank, _neutral(op.name, x))
     return apply(op, x, i, new)
 
@@ -210,16 +204,14 @@ UPDATE = _declare(
     grad=(
         lambda g, i, updates_shape: tensor_scatter_nd_update(g, i, _zeros(updates_shape, g)),
         None,
-        lambda g, i: gather_nd(g, i),
+        lambda g, i: tf.gather_nd(g, i),
     ),
     accepts=dtypes.ANY,
 )
 
 
 def _zeros(shape: Any, like: Any) -> Any:
-    from wengert.ops.create import zeros
-
-    return zeros(shape, like.dtype)
+    return tf.zeros(shape, like.dtype)
 
 
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: Any = None) -> Any:
@@ -231,7 +223,7 @@ ADD = _declare(
     "tensor_scatter_nd_add",
     lambda out, places, rows: out + add_rows(places, rows, len(out)),
     "scatter_add",
-    grad=(lambda g: g, None, lambda g, i: gather_nd(g, i)),
+    grad=(lambda g: g, None, lambda g, i: tf.gather_nd(g, i)),
     accepts=dtypes.NUMERIC,
 )
 
@@ -247,7 +239,7 @@ SUB = _declare(
     "tensor_scatter_nd_sub",
     lambda out, places, rows: out - add_rows(places, rows, len(out)),
     "scatter_sub",
-    grad=(lambda g: g, None, lambda g, i: -gather_nd(g, i)),
+    grad=(lambda g: g, None, lambda g, i: -tf.gather_nd(g, i)),
     accepts=dtypes.NUMERIC,
 )
 
@@ -260,15 +252,12 @@ def tensor_scatter_nd_sub(
 
 
 def _equal(x: Any, y: Any) -> Any:
-    from wengert.ops.cast import cast
-    from wengert.ops.compare import equal
-
-    return cast(equal(x, y), x.dtype)
+    return tf.cast(tf.equal(x, y), x.dtype)
 
 
 def _shares(x: Any, i: Any, updates: Any, out: Any) -> tuple[Any, Any, Any]:
     """Which of `x` and `updates` attained the result, and how many did at each place."""
-    mine, theirs = _equal(x, out), _equal(updates, gather_nd(out, i))
+    mine, theirs = _equal(x, out), _equal(updates, tf.gather_nd(out, i))
     return mine, theirs, mine + scatter_nd(i, theirs, out._array.shape)
 
 
@@ -279,7 +268,7 @@ def _grad_x(g: Any, x: Any, i: Any, updates: Any, out: Any) -> Any:
 
 def _grad_updates(g: Any, x: Any, i: Any, updates: Any, out: Any) -> Any:
     _, theirs, count = _shares(x, i, updates, out)
-    return theirs * gather_nd(g / count, i)
+    return theirs * tf.gather_nd(g / count, i)
 
 
 MIN = _declare(

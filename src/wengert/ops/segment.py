@@ -22,17 +22,11 @@ from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
-from wengert.ops.arithmetic import truediv
-from wengert.ops.cast import cast
-from wengert.ops.compare import equal
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
-from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.declare import in_float32, static
 from wengert.ops.gather import add_rows
-from wengert.ops.power import sqrt
 from wengert.ops.reduce import highest, lowest
-from wengert.ops.select import maximum, where
-from wengert.ops.shaping import reshape
 from wengert.ops.spread import other_rows, spread
 
 
@@ -176,15 +170,15 @@ def _prod_grad(g: Any, x: Any, ids: Any, x_shape: Any, ids_shape: Any) -> Any:
 
 def _tie_grad(g: Any, x: Any, ids: Any, out: Any) -> Any:
     """Rows that tie for the extreme of their segment share its gradient equally."""
-    hit = equal(x, spread(out, ids))
-    ties = apply(UNSORTED_SUM, cast(hit, x.dtype), ids, num=out._array.shape[0])
-    return where(hit, spread(g / maximum(ties, 1), ids), zeros_like(x))
+    hit = tf.equal(x, spread(out, ids))
+    ties = apply(UNSORTED_SUM, tf.cast(hit, x.dtype), ids, num=out._array.shape[0])
+    return tf.where(hit, spread(g / tf.maximum(ties, 1), ids), tf.zeros_like(x))
 
 
 def _counts(ids: Any, num: int, dtype: Any, rank: int) -> Any:
     """The number of rows of each segment, at least 1, in a shape that divides the rows."""
-    found = apply(UNSORTED_SUM, ones_like(ids, dtype.real_dtype), ids, num=num)
-    return cast(reshape(maximum(found, 1), (num,) + (1,) * rank), dtype)
+    found = apply(UNSORTED_SUM, tf.ones_like(ids, dtype.real_dtype), ids, num=num)
+    return tf.cast(tf.reshape(tf.maximum(found, 1), (num,) + (1,) * rank), dtype)
 
 
 def _mean_grad(g: Any, ids: Any) -> Any:
@@ -241,7 +235,7 @@ SEGMENT_MEAN = Op(
 def _inputs(name: str, data: Any, segment_ids: Any) -> tuple[Any, Any]:
     x, ids = operand(data), operand(segment_ids)
     if ids.dtype is dtypes.int16 and name.startswith("unsorted"):
-        ids = cast(ids, dtypes.int32)
+        ids = tf.cast(ids, dtypes.int32)
     if ids.dtype not in (dtypes.int32, dtypes.int64):
         raise invalid_dtype(name, "`segment_ids` must be int32 or int64", ids)
     return x, ids
@@ -317,7 +311,7 @@ def _sum_and_counts(name: str, data: Any, segment_ids: Any, num_segments: Any) -
 
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
     """The mean of rows with the same number; an empty segment gives 0."""
-    return truediv(*_sum_and_counts("unsorted_segment_mean", data, segment_ids, num_segments))
+    return tf.truediv(*_sum_and_counts("unsorted_segment_mean", data, segment_ids, num_segments))
 
 
 def unsorted_segment_sqrt_n(
@@ -326,4 +320,4 @@ def unsorted_segment_sqrt_n(
     """The sum of rows with the same number over the root of their count; an empty one gives 0."""
     name = "unsorted_segment_sqrt_n"
     total, counts = _sum_and_counts(name, data, segment_ids, num_segments)
-    return total / sqrt(counts)
+    return total / tf.sqrt(counts)

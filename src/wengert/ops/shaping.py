@@ -21,6 +21,7 @@ from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import Unranked
 from wengert.core.tensor import Value
 from wengert.graph import contents
+from wengert.ops import public as tf
 from wengert.ops.columns import combine, sum_rows
 from wengert.ops.compiled import wide
 from wengert.ops.declare import expand, in_float32, of_unknown_length, static_tuple, unary
@@ -204,9 +205,7 @@ BROADCAST_BY = Op(
 
 
 def _shape_of(x: Any) -> Any:
-    from wengert.ops.dims import shape
-
-    return shape(x)
+    return tf.shape(x)
 
 
 def _broadcast_by(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

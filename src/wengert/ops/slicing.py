@@ -24,6 +24,7 @@ from wengert.core.op import AGAIN, Op, Spec
 from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
+from wengert.ops import public as tf
 from wengert.ops.row_list import Rows
 from wengert.ops.strides import STRIDED_SLICE, Index, native, position
 
@@ -97,9 +98,7 @@ def normalise(index: Any) -> Index:
 
 def _getitem(self: Any, index: Any) -> Any:
     if type(index) not in _PLAIN and _is_mask(index):
-        from wengert.ops.indexing import boolean_mask
-
-        return boolean_mask(self, index)
+        return tf.boolean_mask(self, index)
     if not executing_eagerly():
         return _traced_getitem(self, index)
     return apply(STRIDED_SLICE, self, index=normalise(index))
@@ -280,13 +279,11 @@ def _iterate(self: Any) -> Iterator[Any]:
         raise at_site(
             TypeError("iteration: a scalar tensor has no rows. Use tf.reshape(x, [-1]) first.")
         )
-    from wengert.ops.joining import unstack
-
     count = self._array.shape[0]
     if count <= _BLOCK:
-        return iter(unstack(self))
+        return iter(tf.unstack(self))
     blocks = (self[a : a + _BLOCK] for a in builtins.range(0, count, _BLOCK))
-    return (row for block in blocks for row in unstack(block))
+    return (row for block in blocks for row in tf.unstack(block))
 
 
 setattr(Value, "__getitem__", _getitem)  # noqa: B010  # installed here, declared in `tensor`

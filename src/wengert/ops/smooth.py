@@ -16,13 +16,11 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid_dtype
 from wengert.core.lazy import lax, special
+from wengert.ops import public as tf
 from wengert.ops.activations import const
 from wengert.ops.compiled import in_blocks, wide
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, unary
-from wengert.ops.power import exp
-from wengert.ops.select import maximum, minimum
-from wengert.ops.unary import sigmoid, sign, tanh
 
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_TAU = math.sqrt(2 * math.pi)
@@ -82,11 +80,11 @@ def _lower_gelu_slope(x: Any, approximate: bool) -> Any:
 
 def _gelu_slope_grad(g: Any, x: Any, approximate: bool) -> Any:
     if not approximate:
-        density = exp(-0.5 * (x * x)) * (1 / _ROOT_TAU)
+        density = tf.exp(-0.5 * (x * x)) * (1 / _ROOT_TAU)
         return g * (2.0 * density - x * (x * density))
-    x = maximum(minimum(x, _FLAT), -_FLAT)
+    x = tf.maximum(tf.minimum(x, _FLAT), -_FLAT)
     square = x * x
-    t = tanh(_TANH_SCALE * x * (1.0 + _CUBIC * square))
+    t = tf.tanh(_TANH_SCALE * x * (1.0 + _CUBIC * square))
     steep = _TANH_SCALE * (1.0 + 3 * _CUBIC * square)
     bend = steep + (3 * _CUBIC * _TANH_SCALE) * square - x * t * steep * steep
     return g * (1.0 - t * t) * bend
@@ -139,7 +137,7 @@ def _lower_silu_slope(x: Any, beta: float) -> Any:
 
 
 def _silu_slope_grad(g: Any, x: Any, beta: float) -> Any:
-    s = sigmoid(beta * x)
+    s = tf.sigmoid(beta * x)
     return g * (beta * s * (1.0 - s) * (2.0 + beta * x * (1.0 - 2.0 * s)))
 
 
@@ -164,14 +162,14 @@ def silu(features: Any, beta: Any = 1.0) -> Any:
     x = operand(features)
     if isinstance(beta, int | float | np.generic):
         return apply(SILU, x, beta=float(beta))
-    return x * sigmoid(operand(beta, None, x.dtype) * x)
+    return x * tf.sigmoid(operand(beta, None, x.dtype) * x)
 
 
 swish = silu
 
 
 def _softsign_slope_grad(g: Any, x: Any) -> Any:
-    return g * (-2.0 * sign(x)) * apply(SOFTSIGN_SLOPE, x) / (1.0 + abs(x))
+    return g * (-2.0 * tf.sign(x)) * apply(SOFTSIGN_SLOPE, x) / (1.0 + abs(x))
 
 
 SOFTSIGN_SLOPE = unary(

@@ -12,13 +12,12 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.lazy import jax, lax
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.columns import ones
 from wengert.ops.compiled import wide
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, static_int
 from wengert.ops.folding import fold
-from wengert.ops.power import exp
-from wengert.ops.reduce import reduce_sum
 
 
 def shifted(x: np.ndarray, axis: int) -> np.ndarray:
@@ -113,8 +112,8 @@ def once(row: Any, x: Any) -> Any:
 
 
 def _softmax_grad_grad_y(h: Any, g: Any, y: Any, axis: int) -> Any:
-    total = reduce_sum(g * y, axis, keepdims=True)
-    return h * (g - total) - g * reduce_sum(h * y, axis, keepdims=True)
+    total = tf.reduce_sum(g * y, axis, keepdims=True)
+    return h * (g - total) - g * tf.reduce_sum(h * y, axis, keepdims=True)
 
 
 SOFTMAX_GRAD = Op(
@@ -166,11 +165,11 @@ def _lower_log_softmax(x: Any, axis: int) -> Any:
 
 
 def _log_softmax_grad_grad_g(h: Any, y: Any, axis: int) -> Any:
-    return h - reduce_sum(h * exp(y), axis, keepdims=True)
+    return h - tf.reduce_sum(h * tf.exp(y), axis, keepdims=True)
 
 
 def _log_softmax_grad_grad_y(h: Any, g: Any, y: Any, axis: int) -> Any:
-    return -h * exp(y) * reduce_sum(g, axis, keepdims=True)
+    return -h * tf.exp(y) * tf.reduce_sum(g, axis, keepdims=True)
 
 
 LOG_SOFTMAX_GRAD = Op(

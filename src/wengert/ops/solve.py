@@ -21,13 +21,10 @@ from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.lazy import blas, jnp, lax, linalg
 from wengert.core.lowering import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
-from wengert.ops.complex import conj
 from wengert.ops.declare import calm, in_float32, is_dynamic
-from wengert.ops.diagonal import band_part, diag_part, set_diag
-from wengert.ops.matmul import matmul
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infinite
-from wengert.ops.tensordot import matrix_transpose
 
 
 def as_square(name: str, x: Spec) -> Spec:
@@ -85,7 +82,7 @@ def _lower_inv(x: Any) -> Any:
 
 
 def _inv_grad(g: Any, out: Any) -> Any:
-    return -matmul(out, matmul(g, out, transpose_b=True), transpose_a=True)
+    return -tf.matmul(out, tf.matmul(g, out, transpose_b=True), transpose_a=True)
 
 
 INV = Op(
@@ -105,7 +102,7 @@ def inv(input: Any, adjoint: bool = False, name: Any = None) -> Any:
     The inverse of a matrix with NaN is NaN.
     """
     x = operand(input)
-    return apply(INV, matrix_transpose(x, conjugate=True) if adjoint else x)
+    return apply(INV, tf.matrix_transpose(x, conjugate=True) if adjoint else x)
 
 
 def _infer_det(x: Spec) -> Spec:
@@ -115,9 +112,7 @@ def _infer_det(x: Spec) -> Spec:
 
 def _per_matrix(g: Any) -> Any:
     """A number per matrix, shaped to multiply the matrices."""
-    from wengert.ops.shaping import reshape
-
-    return reshape(g, (*g._array.shape, 1, 1))
+    return tf.reshape(g, (*g._array.shape, 1, 1))
 
 
 @calm
@@ -150,7 +145,7 @@ DET = Op(
     kernel=_det_kernel,
     infer=_infer_det,
     lower=wide(_lower_det),
-    grad=lambda g, x, out: _per_matrix(g * out) * matrix_transpose(inv(x)),
+    grad=lambda g, x, out: _per_matrix(g * out) * tf.matrix_transpose(inv(x)),
     accepts=dtypes.INEXACT,
 )
 
@@ -191,7 +186,7 @@ SLOGDET = Op(
     infer=_infer_slogdet,
     lower=wide(_lower_slogdet),
     # The sign is constant, and TensorFlow takes the phase of a complex determinant for constant.
-    grad=lambda g, x: _per_matrix(g[1]) * matrix_transpose(inv(x)),
+    grad=lambda g, x: _per_matrix(g[1]) * tf.matrix_transpose(inv(x)),
     accepts=dtypes.INEXACT,
     outputs=2,
 )
@@ -211,12 +206,7 @@ def slogdet(input: Any, name: Any = None) -> LogMatrixDeterminant:
 
 def logdet(matrix: Any, name: Any = None) -> Any:
     """The logarithm of the determinant of positive definite matrices; NaN for others."""
-    from wengert.ops.complex import real
-    from wengert.ops.decompose import cholesky
-    from wengert.ops.power import log
-    from wengert.ops.reduce import reduce_sum
-
-    return 2.0 * reduce_sum(log(real(diag_part(cholesky(matrix)))), -1)
+    return 2.0 * tf.reduce_sum(tf.log(tf.real(tf.diag_part(tf.cholesky(matrix)))), -1)
 
 
 def _fit(name: str, a: Spec, b: Spec, lead: bool) -> Spec:
@@ -268,7 +258,7 @@ def _solve_grad(g: Any, a: Any, out: Any, transpose: bool, needs: Any) -> tuple[
     if not needs[0]:
         return None, gb
     x, y = (out, gb) if transpose else (gb, out)
-    return -matmul(x, y, transpose_b=True), gb
+    return -tf.matmul(x, y, transpose_b=True), gb
 
 
 SOLVE = Op(
@@ -285,7 +275,7 @@ SOLVE = Op(
 def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: Any = None) -> Any:
     """Solves matrix @ x = rhs (with `adjoint`, its adjoint); a singular matrix is an error."""
     a, b = operands("solve", matrix, rhs)
-    return apply(SOLVE, conj(a) if adjoint else a, b, transpose=bool(adjoint))
+    return apply(SOLVE, tf.conj(a) if adjoint else a, b, transpose=bool(adjoint))
 
 
 def _infer_triangular(a: Spec, b: Spec, lower: bool, transpose: bool) -> Spec:
@@ -328,8 +318,8 @@ def _triangular_grad(
     if not needs[0]:
         return None, gb
     x, y = (out, gb) if transpose else (gb, out)
-    ga = -matmul(x, y, transpose_b=True)
-    return band_part(ga, -1, 0) if lower else band_part(ga, 0, -1), gb
+    ga = -tf.matmul(x, y, transpose_b=True)
+    return tf.band_part(ga, -1, 0) if lower else tf.band_part(ga, 0, -1), gb
 
 
 TRIANGULAR_SOLVE = Op(
@@ -349,7 +339,7 @@ def triangular_solve(
 ) -> Any:
     """Solves equations with triangular matrices; the other half is not read, a zero gives inf."""
     a, b = operands("triangular_solve", matrix, rhs)
-    a = conj(a) if adjoint else a
+    a = tf.conj(a) if adjoint else a
     return apply(TRIANGULAR_SOLVE, a, b, lower=bool(lower), transpose=bool(adjoint))
 
 
@@ -366,12 +356,9 @@ def lstsq(
     `fast` solves the normal equations, with `l2_regularizer` on their diagonal; otherwise a
     pseudo-inverse is used, which also serves matrices of deficient rank.
     """
-    from wengert.ops.decompose import cholesky
-    from wengert.ops.svd import pinv
-
     a, b = operands("lstsq", matrix, rhs)
     if not fast:
-        return matmul(pinv(a), b)
+        return tf.matmul(tf.pinv(a), b)
     if a._array.ndim < 2 or b._array.ndim < 2:
         raise invalid("lstsq", "both arguments must have rank 2 or more", a, b)
     ridge = operand(l2_regularizer, None, a.dtype.real_dtype)
@@ -385,13 +372,13 @@ def lstsq(
     unsure = rows != cols and is_open((rows, cols))
     if unsure and not ridged:
         # Which normal equations have a solution depends on which size is the larger.
-        return matmul(pinv(a), b)
+        return tf.matmul(tf.pinv(a), b)
     if unsure or rows >= cols:
-        normal = _ridged(matmul(a, a, adjoint_a=True), ridge, ridged)
-        return cholesky_solve(cholesky(normal), matmul(a, b, adjoint_a=True))
-    normal = _ridged(matmul(a, a, adjoint_b=True), ridge, ridged)
-    return matmul(a, cholesky_solve(cholesky(normal), b), adjoint_a=True)
+        normal = _ridged(tf.matmul(a, a, adjoint_a=True), ridge, ridged)
+        return cholesky_solve(tf.cholesky(normal), tf.matmul(a, b, adjoint_a=True))
+    normal = _ridged(tf.matmul(a, a, adjoint_b=True), ridge, ridged)
+    return tf.matmul(a, cholesky_solve(tf.cholesky(normal), b), adjoint_a=True)
 
 
 def _ridged(x: Any, ridge: Any, ridged: bool) -> Any:
-    return set_diag(x, diag_part(x) + ridge) if ridged else x
+    return tf.set_diag(x, tf.diag_part(x) + ridge) if ridged else x

@@ -22,12 +22,11 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import PAIRS, Op, Spare, Spec
 from wengert.core.tensor import Tensor
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.folding import fold
-from wengert.ops.gather import gather
 from wengert.ops.losses import last
-from wengert.ops.reduce import reduce_sum
 from wengert.ops.sizes import checked
 from wengert.ops.softmax import (
     SOFTMAX_GRAD,
@@ -37,7 +36,6 @@ from wengert.ops.softmax import (
     lower_softmax,
     row_sums,
     shifted,
-    softmax,
     softmax_array,
     spread,
 )
@@ -144,7 +142,7 @@ def _lower_sparse_grad(g: Any, labels: Any, logits: Any) -> Any:
 
 
 def _sparse_grad_grad_g(h: Any, labels: Any, logits: Any) -> Any:
-    return reduce_sum(h * softmax(logits), -1) - gather(
+    return tf.reduce_sum(h * tf.softmax(logits), -1) - tf.gather(
         h, labels, batch_dims=labels.ndim, axis=labels.ndim
     )
 
@@ -171,7 +169,7 @@ SPARSE_CROSS_ENTROPY_GRAD = Op(
         _sparse_grad_grad_g,
         None,
         lambda h, g, logits: (
-            last(g) * apply(SOFTMAX_GRAD, h, softmax(logits), axis=logits.ndim - 1)
+            last(g) * apply(SOFTMAX_GRAD, h, tf.softmax(logits), axis=logits.ndim - 1)
         ),
     ),
     match=(0, 2),

@@ -17,14 +17,11 @@ from wengert.core.apply import apply1
 from wengert.core.convert import operand
 from wengert.core.lazy import jsp, lax, special
 from wengert.core.op import Op
+from wengert.ops import public as tf
 from wengert.ops.chebyshev import evaluate
-from wengert.ops.compare import equal
 from wengert.ops.compiled import in_blocks, wide
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, unary
-from wengert.ops.power import exp, log
-from wengert.ops.select import where
-from wengert.ops.trigonometric import cos, sin
 
 _ROOT_PI = math.sqrt(math.pi)
 _SLOPE = 2 / _ROOT_PI
@@ -50,7 +47,7 @@ ERF = smooth(
     "erf",
     lambda x: special.erf(x),
     lambda x: lax.erf(x),
-    grad=lambda g, x: g * (_SLOPE * exp(-x * x)),
+    grad=lambda g, x: g * (_SLOPE * tf.exp(-x * x)),
     blocks=True,
     cost=SLOW,
 )
@@ -65,7 +62,7 @@ ERFC = smooth(
     "erfc",
     lambda x: special.erfc(x),
     lambda x: lax.erfc(x),
-    grad=lambda g, x: g * (-_SLOPE * exp(-x * x)),
+    grad=lambda g, x: g * (-_SLOPE * tf.exp(-x * x)),
     blocks=True,
 )
 
@@ -79,7 +76,7 @@ ERFINV = smooth(
     "erfinv",
     lambda x: special.erfinv(x),
     lambda x: lax.erf_inv(x),
-    grad=lambda g, out: g * (_ROOT_PI / 2 * exp(out * out)),
+    grad=lambda g, out: g * (_ROOT_PI / 2 * tf.exp(out * out)),
 )
 
 
@@ -92,7 +89,7 @@ ERFCINV = smooth(
     "erfcinv",
     lambda x: special.erfcinv(x),
     lambda x: -jsp.ndtri(x / 2) * x.dtype.type(math.sqrt(0.5)),
-    grad=lambda g, out: g * (-_ROOT_PI / 2 * exp(out * out)),
+    grad=lambda g, out: g * (-_ROOT_PI / 2 * tf.exp(out * out)),
 )
 
 
@@ -105,7 +102,7 @@ NDTRI = smooth(
     "ndtri",
     lambda x: special.ndtri(x),
     lambda x: jsp.ndtri(x),
-    grad=lambda g, out: g * (math.sqrt(2 * math.pi) * exp(out * out * 0.5)),
+    grad=lambda g, out: g * (math.sqrt(2 * math.pi) * tf.exp(out * out * 0.5)),
 )
 
 
@@ -160,7 +157,7 @@ EXPINT = smooth(
     "expint",
     lambda x: np.where(x < 0, x.dtype.type(np.nan), special.expi(x)),
     _lower_expint,
-    grad=lambda g, x: g * (exp(x) / x),
+    grad=lambda g, x: g * (tf.exp(x) / x),
 )
 
 
@@ -178,7 +175,7 @@ FRESNEL_COS = smooth(
     "fresnel_cos",
     lambda x: _fresnel(x)[1],
     lambda x: jsp.fresnel(x)[1],
-    grad=lambda g, x: g * cos(math.pi / 2 * (x * x)),
+    grad=lambda g, x: g * tf.cos(math.pi / 2 * (x * x)),
 )
 
 
@@ -191,7 +188,7 @@ FRESNEL_SIN = smooth(
     "fresnel_sin",
     lambda x: _fresnel(x)[0],
     lambda x: jsp.fresnel(x)[0],
-    grad=lambda g, x: g * sin(math.pi / 2 * (x * x)),
+    grad=lambda g, x: g * tf.sin(math.pi / 2 * (x * x)),
 )
 
 
@@ -201,9 +198,9 @@ def fresnel_sin(x: Any, name: Any = None) -> Any:
 
 
 def _spence_grad(g: Any, x: Any) -> Any:
-    one = equal(x, 1)
-    safe = where(one, 0.5, x)
-    return g * where(one, -1, log(safe) / (1 - safe))
+    one = tf.equal(x, 1)
+    safe = tf.where(one, 0.5, x)
+    return g * tf.where(one, -1, tf.log(safe) / (1 - safe))
 
 
 SPENCE = smooth("spence", lambda x: special.spence(x), lambda x: jsp.spence(x), grad=_spence_grad)

@@ -11,11 +11,8 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.cast import cast
-from wengert.ops.create import ones_like
-from wengert.ops.gather import gather
+from wengert.ops import public as tf
 from wengert.ops.scan import linear_recurrence, shift
-from wengert.ops.shaping import reshape
 
 
 def _spread_kernel(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
@@ -107,9 +104,13 @@ def other_rows(x: Any, ids: Any, x_shape: Any, ids_shape: Any) -> Any:
     """For each row the product of all other rows of its segment, without dividing by zeros."""
     order, place, joined = apply(BORDERS, ids)
     size = math.prod(ids_shape)
-    rows = gather(reshape(x, (size, *x_shape[len(ids_shape) :])), order)
-    link = reshape(cast(joined, x.dtype), (size,) + (1,) * (len(x_shape) - len(ids_shape)))
+    rows = tf.gather(tf.reshape(x, (size, *x_shape[len(ids_shape) :])), order)
+    link = tf.reshape(tf.cast(joined, x.dtype), (size,) + (1,) * (len(x_shape) - len(ids_shape)))
     after = shift(link, 0, True)
-    left = linear_recurrence(shift(rows, 0, False) * link, ones_like(rows) * (1 - link), 0, False)
-    right = linear_recurrence(shift(rows, 0, True) * after, ones_like(rows) * (1 - after), 0, True)
-    return reshape(gather(left * right, place), x_shape)
+    left = linear_recurrence(
+        shift(rows, 0, False) * link, tf.ones_like(rows) * (1 - link), 0, False
+    )
+    right = linear_recurrence(
+        shift(rows, 0, True) * after, tf.ones_like(rows) * (1 - after), 0, True
+    )
+    return tf.reshape(tf.gather(left * right, place), x_shape)

@@ -11,13 +11,13 @@ from wengert.core.apply import apply, apply2
 from wengert.core.dims import larger
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.cast import cast
+from wengert.ops import public as tf
 from wengert.ops.columns import combine
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.folding import fold
-from wengert.ops.power import SQRT_GRAD, exp
-from wengert.ops.reduce import count, kept, reduce_args, reduce_mean, reduced
+from wengert.ops.power import SQRT_GRAD
+from wengert.ops.reduce import count, kept, reduce_args, reduced
 from wengert.ops.sizes import factor
 
 
@@ -47,7 +47,7 @@ def _lower_logsumexp(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 def _logsumexp_grad(
     g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool
 ) -> Any:
-    weights = exp(x - kept(out, x_shape, axis, keepdims))
+    weights = tf.exp(x - kept(out, x_shape, axis, keepdims))
     return kept(g, x_shape, axis, keepdims) * weights
 
 
@@ -102,9 +102,9 @@ def _infer_real(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
 
 
 def _variance_grad(g: Any, x: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    away = x - reduce_mean(x, axis, keepdims=True)
+    away = x - tf.reduce_mean(x, axis, keepdims=True)
     scale = 2.0 / factor(larger(count(x_shape, axis), 1), x.dtype.real_dtype)
-    return cast(kept(g * scale, x_shape, axis, keepdims), x.dtype) * away
+    return tf.cast(kept(g * scale, x_shape, axis, keepdims), x.dtype) * away
 
 
 REDUCE_VARIANCE = Op(
@@ -128,11 +128,11 @@ def reduce_variance(
 
 
 def _std_grad(g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    away = x - reduce_mean(x, axis, keepdims=True)
+    away = x - tf.reduce_mean(x, axis, keepdims=True)
     # As in the gradient of `sqrt`, nothing comes of no gradient, even where the deviation is 0.
     scale = 2.0 / factor(larger(count(x_shape, axis), 1), x.dtype.real_dtype)
     slope = apply2(SQRT_GRAD, out, g) * scale
-    return cast(kept(slope, x_shape, axis, keepdims), x.dtype) * away
+    return tf.cast(kept(slope, x_shape, axis, keepdims), x.dtype) * away
 
 
 REDUCE_STD = Op(
@@ -179,7 +179,7 @@ def _euclidean_grad(
 ) -> Any:
     if x.dtype.is_complex:
         # The result is real, whatever its dtype, so only the real part of `g` counts.
-        g = cast(cast(g, x.dtype.real_dtype), x.dtype)
+        g = tf.cast(tf.cast(g, x.dtype.real_dtype), x.dtype)
     return x * kept(2.0 * apply2(SQRT_GRAD, out, g), x_shape, axis, keepdims)
 
 

@@ -13,6 +13,7 @@ from wengert.core.dims import larger, negative, smaller
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.lazy import jnp, linalg
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.decompose import (
@@ -23,9 +24,6 @@ from wengert.ops.decompose import (
     real_as,
     safe_reciprocal,
 )
-from wengert.ops.diagonal import diag, diag_part
-from wengert.ops.matmul import matmul
-from wengert.ops.tensordot import adjoint
 
 
 def _sizes(name: str, x: Spec) -> tuple[Any, Any, Any, Any]:
@@ -68,21 +66,23 @@ def _svd_grad(g: Any, outs: Any, full: bool) -> Any:
         u = apply(NEAR_SQUARE, u, v)
     rows, cols = u._array.shape[-1], v._array.shape[-1]
     values = _rectangle(s, rows, cols, u.dtype)
-    uu, vv = matmul(u, gu, adjoint_a=True), matmul(v, gv, adjoint_a=True)
+    uu, vv = tf.matmul(u, gu, adjoint_a=True), tf.matmul(v, gv, adjoint_a=True)
     left = real_as(gaps(_padded(s * s, rows)), u.dtype) * uu
     right = real_as(gaps(_padded(s * s, cols)), u.dtype) * vv
-    inner = matmul(left + adjoint(left), values) + matmul(values, right + adjoint(right))
+    inner = tf.matmul(left + tf.adjoint(left), values) + tf.matmul(
+        values, right + tf.adjoint(right)
+    )
     inner = inner + _rectangle(gs, rows, cols, u.dtype)
     over = real_as(safe_reciprocal(s), u.dtype)
     if u.dtype.is_complex:
         inner = inner + _turn(vv, over, rows, cols)
-    out = matmul(u, matmul(inner, v, adjoint_b=True))
+    out = tf.matmul(u, tf.matmul(inner, v, adjoint_b=True))
     if not full and rows != m:
-        rest = (gu - matmul(u, uu)) * _row(over)
-        out = out + matmul(rest, v, adjoint_b=True)
+        rest = (gu - tf.matmul(u, uu)) * _row(over)
+        out = out + tf.matmul(rest, v, adjoint_b=True)
     if not full and cols != n:
-        rest = (gv - matmul(v, vv)) * _row(over)
-        out = out + matmul(u, rest, adjoint_b=True)
+        rest = (gv - tf.matmul(v, vv)) * _row(over)
+        out = out + tf.matmul(u, rest, adjoint_b=True)
     return out
 
 
@@ -114,30 +114,23 @@ NEAR_SQUARE = Op(
 
 def _turn(vv: Any, over: Any, rows: int, cols: int) -> Any:
     """What fixes the common phase of a pair of complex singular vectors."""
-    from wengert.ops.complex import conj
-
-    along = diag_part(vv)[..., : smaller(rows, cols)]
-    return _rectangle(0.5 * over * (conj(along) - along), rows, cols, vv.dtype)
+    along = tf.diag_part(vv)[..., : smaller(rows, cols)]
+    return _rectangle(0.5 * over * (tf.conj(along) - along), rows, cols, vv.dtype)
 
 
 def _row(x: Any) -> Any:
-    from wengert.ops.shaping import reshape
-
     shape = x._array.shape
-    return reshape(x, (*shape[:-1], 1, shape[-1]))
+    return tf.reshape(x, (*shape[:-1], 1, shape[-1]))
 
 
 def _rectangle(s: Any, rows: int, cols: int, dtype: Any) -> Any:
-    return diag(real_as(s, dtype), num_rows=rows, num_cols=cols)
+    return tf.diag(real_as(s, dtype), num_rows=rows, num_cols=cols)
 
 
 def _padded(s: Any, size: int) -> Any:
-    from wengert.ops.create import zeros
-    from wengert.ops.joining import concat
-
     shape = s._array.shape
     extra = size - shape[-1]
-    return s if extra == 0 else concat([s, zeros((*shape[:-1], extra), s.dtype)], -1)
+    return s if extra == 0 else tf.concat([s, tf.zeros((*shape[:-1], extra), s.dtype)], -1)
 
 
 SVD = Op(
@@ -155,7 +148,7 @@ SVD = Op(
 
 def _svdvals_grad(g: Any, x: Any) -> Any:
     _, u, v = svd(x)
-    return matmul(u * real_as(_row(g), u.dtype), v, adjoint_b=True)
+    return tf.matmul(u * real_as(_row(g), u.dtype), v, adjoint_b=True)
 
 
 @or_nan
@@ -214,13 +207,13 @@ def _pinv_kernel(x: np.ndarray, rcond: np.ndarray) -> np.ndarray:
 
 def _pinv_grad(g: Any, x: Any, out: Any) -> Any:
     def project(z: Any, a: Any, b: Any) -> Any:
-        return z - matmul(a, matmul(b, z))
+        return z - tf.matmul(a, tf.matmul(b, z))
 
-    whole = matmul(out, matmul(g, out, adjoint_b=True), adjoint_a=True)
-    gh = adjoint(g)
-    left = project(matmul(matmul(gh, out), out, adjoint_b=True), x, out)
-    right = matmul(out, matmul(out, gh), adjoint_a=True)
-    right = right - matmul(matmul(right, out), x)
+    whole = tf.matmul(out, tf.matmul(g, out, adjoint_b=True), adjoint_a=True)
+    gh = tf.adjoint(g)
+    left = project(tf.matmul(tf.matmul(gh, out), out, adjoint_b=True), x, out)
+    right = tf.matmul(out, tf.matmul(out, gh), adjoint_a=True)
+    right = right - tf.matmul(tf.matmul(right, out), x)
     return left + right - whole
 
 
@@ -250,12 +243,10 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: Any = Non
 
 def _longer_side(x: Any, dtype: dtypes.DType) -> Any:
     """The larger size of matrices, as a number to multiply with."""
-    from wengert.ops.cast import cast
-
     if x._array.ndim < 2:
         return 0
     most = larger(*x._array.shape[-2:])
-    return most if isinstance(most, int) else cast(operand(most), dtype)
+    return most if isinstance(most, int) else tf.cast(operand(most), dtype)
 
 
 def _epsilon(dtype: dtypes.DType) -> float:
@@ -266,24 +257,19 @@ def _epsilon(dtype: dtypes.DType) -> float:
 
 def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: Any = None) -> Any:
     """The number of singular values above `tol` (by default, above rounding errors)."""
-    from wengert.ops.cast import cast
-    from wengert.ops.reduce import reduce_max, reduce_sum
-
     x = operand(a, None, dtypes.float32)
     if x._array.ndim < 2:
         raise invalid("matrix_rank", "rank 2 or more was expected", x)
     s = svd(x, compute_uv=False)
     if tol is None:
-        tol = reduce_max(s, -1, keepdims=True) * (_longer_side(x, s.dtype) * _epsilon(s.dtype))
-    return reduce_sum(cast(s > tol, dtypes.int32), -1)
+        tol = tf.reduce_max(s, -1, keepdims=True) * (_longer_side(x, s.dtype) * _epsilon(s.dtype))
+    return tf.reduce_sum(tf.cast(s > tol, dtypes.int32), -1)
 
 
 def normalize(
     tensor: Any, ord: Any = "euclidean", axis: Any = None, name: Any = None
 ) -> tuple[Any, Any]:
     """The tensor divided by its `norm`, and that norm with its axes kept; NaN for length 0."""
-    from wengert.ops.norms import norm
-
     x = operand(tensor)
-    length = norm(x, ord, axis, keepdims=True)
+    length = tf.norm(x, ord, axis, keepdims=True)
     return x / real_as(length, x.dtype), length

@@ -12,9 +12,10 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import FailedPreconditionError, at_site, invalid, invalid_dtype
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.costs import product
 from wengert.ops.declare import in_float32
-from wengert.ops.matmul import dot_general, matmul
+from wengert.ops.matmul import dot_general
 from wengert.ops.sizes import fixed
 
 Axes = tuple[int, ...]
@@ -90,7 +91,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: Any = None) -> Any:
     rank = len(a.shape)
     x_axes, y_axes = _axes(fixed("tensordot", "axes", axes), rank, len(b.shape))
     if x_axes == (rank - 1,) and y_axes == (0,) and len(b.shape) == 2 and rank >= 2:
-        return matmul(a, b)
+        return tf.matmul(a, b)
     return _apply(a, b, x_axes, y_axes)
 
 

@@ -18,17 +18,10 @@ from wengert.core.errors import UnimplementedError, at_site, invalid, invalid_dt
 from wengert.core.lazy import jnp, linalg
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.compiled import wide
-from wengert.ops.complex import conj
-from wengert.ops.create import zeros_like
 from wengert.ops.declare import in_float32, need_rank, static_float, static_int
-from wengert.ops.diagonal import diag, diag_part
-from wengert.ops.dims import expand_dims, squeeze
-from wengert.ops.joining import concat, stack, unstack
-from wengert.ops.padding import pad
-from wengert.ops.reduce import reduce_sum
 from wengert.ops.solve import refusing
-from wengert.ops.tensordot import matrix_transpose
 
 
 @refusing("input is not invertible")
@@ -86,25 +79,25 @@ def _lower_solve(diagonals: Any, b: Any) -> Any:
 
 def _later(x: Any) -> Any:
     """Each number in the place of the one before it."""
-    return concat([x[..., 1:], zeros_like(x[..., :1])], -1)
+    return tf.concat([x[..., 1:], tf.zeros_like(x[..., :1])], -1)
 
 
 def _earlier(x: Any) -> Any:
     """Each number in the place of the one after it."""
-    return concat([zeros_like(x[..., :1]), x[..., :-1]], -1)
+    return tf.concat([tf.zeros_like(x[..., :1]), x[..., :-1]], -1)
 
 
 def _turned(diagonals: Any) -> Any:
     """The diagonals of the transposed matrix."""
-    above, middle, below = unstack(diagonals, 3, axis=-2)
-    return stack([_later(below), middle, _earlier(above)], axis=-2)
+    above, middle, below = tf.unstack(diagonals, 3, axis=-2)
+    return tf.stack([_later(below), middle, _earlier(above)], axis=-2)
 
 
 def _pairs(g: Any, x: Any) -> Any:
     """The diagonals of the product of `g` [..., n, k] and the transposed `x`."""
-    columns, others = matrix_transpose(g), matrix_transpose(x)
-    found = [reduce_sum(columns * y, -2) for y in (_later(others), others, _earlier(others))]
-    return stack(found, axis=-2)
+    columns, others = tf.matrix_transpose(g), tf.matrix_transpose(x)
+    found = [tf.reduce_sum(columns * y, -2) for y in (_later(others), others, _earlier(others))]
+    return tf.stack(found, axis=-2)
 
 
 SOLVE_TRIDIAGONAL = Op(
@@ -124,7 +117,7 @@ SOLVE_TRIDIAGONAL = Op(
 def _padded(x: Any, n: Any, before: int) -> Any:
     """A diagonal with its corner outside of the matrix, whether it came with it or not."""
     if known_unequal(x._array.shape[-1], n):
-        return pad(x, [[0, 0]] * (x._array.ndim - 1) + [[before, 1 - before]])
+        return tf.pad(x, [[0, 0]] * (x._array.ndim - 1) + [[before, 1 - before]])
     return x
 
 
@@ -136,11 +129,11 @@ def _rows(name: str, diagonals: Any, format: str) -> Any:
         middle = operand(diagonals[1])
         above, below = (operand(diagonals[k], None, middle.dtype) for k in (0, 2))
         n = middle._array.shape[-1]
-        return stack([_padded(above, n, 0), middle, _padded(below, n, 1)], axis=-2)
+        return tf.stack([_padded(above, n, 0), middle, _padded(below, n, 1)], axis=-2)
     d = operand(diagonals)
     need_rank(name, d, 2)
     if format == "matrix":
-        return diag_part(d, k=(-1, 1), align="LEFT_RIGHT")
+        return tf.diag_part(d, k=(-1, 1), align="LEFT_RIGHT")
     if format != "compact":
         raise at_site(
             ValueError(
@@ -171,10 +164,10 @@ def tridiagonal_solve(
     b = operand(rhs, None, d.dtype)
     vector = b._array.ndim == d._array.ndim - 1
     if conjugate_rhs:
-        b = conj(b)
+        b = tf.conj(b)
     if vector:
-        return squeeze(apply(SOLVE_TRIDIAGONAL, d, expand_dims(b, -1)), -1)
-    return apply(SOLVE_TRIDIAGONAL, d, matrix_transpose(b) if transpose_rhs else b)
+        return tf.squeeze(apply(SOLVE_TRIDIAGONAL, d, tf.expand_dims(b, -1)), -1)
+    return apply(SOLVE_TRIDIAGONAL, d, tf.matrix_transpose(b) if transpose_rhs else b)
 
 
 def tridiagonal_matmul(
@@ -188,13 +181,13 @@ def tridiagonal_matmul(
         raise invalid(
             "tridiagonal_matmul", "the sizes do not fit: [..., 3, n] and [..., n, k]", d, b
         )
-    above, middle, below = unstack(d, 3, axis=-2)
-    columns = matrix_transpose(b)
+    above, middle, below = tf.unstack(d, 3, axis=-2)
+    columns = tf.matrix_transpose(b)
     parts = [
-        expand_dims(diagonal, -2) * x
+        tf.expand_dims(diagonal, -2) * x
         for diagonal, x in ((above, _later(columns)), (middle, columns), (below, _earlier(columns)))
     ]
-    return matrix_transpose(parts[0] + parts[1] + parts[2])
+    return tf.matrix_transpose(parts[0] + parts[1] + parts[2])
 
 
 def _chosen(select: str, select_range: Any, values: Any) -> Any:
@@ -231,10 +224,6 @@ def eigh_tridiagonal(
     >>> tf.linalg.eigh_tridiagonal([2.0, 2.0], [1.0]).numpy().tolist()
     [1.0, 3.0]
     """
-    from wengert.ops.complex import real
-    from wengert.ops.eigen import eigh, eigvalsh
-    from wengert.ops.indexing import boolean_mask
-
     a, b = operand(alpha), operand(beta)
     if a.dtype is not b.dtype or a.dtype.kind not in "fc":
         raise invalid_dtype("eigh_tridiagonal", "both must be of one type with fractions", a, b)
@@ -244,12 +233,12 @@ def eigh_tridiagonal(
         b._array.shape[-1], max(size - 1, 0)
     ):
         raise invalid("eigh_tridiagonal", "`beta` has one number fewer than `alpha`", a, b)
-    x = diag(a) if a._array.shape[-1] in (0, 1) else diag(a) + diag(conj(b), k=-1)
-    values, vectors = (eigvalsh(x), None) if eigvals_only else eigh(x)
-    values = real(values)
+    x = tf.diag(a) if a._array.shape[-1] in (0, 1) else tf.diag(a) + tf.diag(tf.conj(b), k=-1)
+    values, vectors = (tf.eigvalsh(x), None) if eigvals_only else tf.eigh(x)
+    values = tf.real(values)
     which = _chosen(select, select_range, values)
     if isinstance(which, slice):
         values = values[..., which]
         return values if vectors is None else (values, vectors[..., which])
-    values = boolean_mask(values, which)
-    return values if vectors is None else (values, boolean_mask(vectors, which, axis=1))
+    values = tf.boolean_mask(values, which)
+    return values if vectors is None else (values, tf.boolean_mask(vectors, which, axis=1))

@@ -15,9 +15,9 @@ from wengert.core.apply import apply1, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.facts import Hazards, Pole
 from wengert.core.lazy import lax
+from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, unary
-from wengert.ops.power import sqrt
 
 SIN = unary("sin", np.sin, lambda x: lax.sin(x), grad=lambda g, x: g * cos(x), cost=SLOW)
 
@@ -52,7 +52,7 @@ ASIN = unary(
     "asin",
     np.arcsin,
     lambda x: lax.asin(x),
-    grad=lambda g, x: g / sqrt(_complement(x)),
+    grad=lambda g, x: g / tf.sqrt(_complement(x)),
     hazards=Hazards(
         outside="numbers outside [-1, 1]", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
     ),
@@ -68,7 +68,7 @@ ACOS = unary(
     "acos",
     np.arccos,
     lambda x: lax.acos(x),
-    grad=lambda g, x: -g / sqrt(_complement(x)),
+    grad=lambda g, x: -g / tf.sqrt(_complement(x)),
     hazards=Hazards(
         outside="numbers outside [-1, 1]", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
     ),

@@ -15,14 +15,13 @@ from wengert.core.convert import operand
 from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, in_float32, unary
 
 
 def _abs_grad(g: Any, x: Any) -> Any:
-    from wengert.ops.cast import cast
-
-    return cast(g, x.dtype) * sign(x)
+    return tf.cast(g, x.dtype) * sign(x)
 
 
 ABS = Op(
@@ -45,16 +44,11 @@ def abs(x: Any, name: Any = None) -> Any:
 
 def _sign_grad(g: Any, x: Any) -> Any:
     """0 for real numbers; for complex ones only a turn around 0 changes the sign."""
-    from wengert.ops.cast import cast
-    from wengert.ops.complex import complex, conj, imag
-    from wengert.ops.create import zeros_like
-    from wengert.ops.guarded import divide_no_nan
-
     if not x.dtype.is_complex:
-        return zeros_like(g)
+        return tf.zeros_like(g)
     unit = sign(x)
-    turn = imag(conj(unit) * g)
-    return unit * divide_no_nan(complex(zeros_like(turn), turn), cast(abs(x), x.dtype))
+    turn = tf.imag(tf.conj(unit) * g)
+    return unit * tf.divide_no_nan(tf.complex(tf.zeros_like(turn), turn), tf.cast(abs(x), x.dtype))
 
 
 SIGN = unary(

@@ -18,7 +18,7 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape, without_leading_ones
 from wengert.core.variable import Variable
-from wengert.ops.dims import expand_dims
+from wengert.ops import public as tf
 from wengert.ops.gather import densify
 from wengert.ops.scatter import (
     tensor_scatter_nd_add,
@@ -101,27 +101,21 @@ def _rows(change: Any) -> Any:
 
     def scatter(now: Any, delta: Any) -> Any:
         indices = operand(delta.indices)
-        return change(now, expand_dims(indices, -1), operand(delta.values, now.dtype))
+        return change(now, tf.expand_dims(indices, -1), operand(delta.values, now.dtype))
 
     return scatter
 
 
 def _by_product(now: Any, indices: Any, values: Any) -> Any:
     """Rows multiplied one after the other, where they are named once."""
-    from wengert.ops.gather import gather_nd
-
-    return tensor_scatter_nd_update(now, indices, gather_nd(now, indices) * values)
+    return tensor_scatter_nd_update(now, indices, tf.gather_nd(now, indices) * values)
 
 
 def _by_quotient(now: Any, indices: Any, values: Any) -> Any:
-    from wengert.ops.gather import gather_nd
-
-    return tensor_scatter_nd_update(now, indices, gather_nd(now, indices) / values)
+    return tensor_scatter_nd_update(now, indices, tf.gather_nd(now, indices) / values)
 
 
 def _batches(now: Any, delta: Any) -> Any:
-    from wengert.ops.joining import stack
-
     rows = operand(delta.indices)
     sizes = rows._array.shape
     grid = np.indices(sizes)[:-1] if all(type(d) is int for d in sizes) else None
@@ -129,15 +123,12 @@ def _batches(now: Any, delta: Any) -> Any:
         raise invalid("batch_scatter_update", "in a function the shape must be known", rows)
     parts = [operand(g.astype(rows.dtype.np)) for g in grid]
     return tensor_scatter_nd_update(
-        now, stack([*parts, rows], -1), operand(delta.values, now.dtype)
+        now, tf.stack([*parts, rows], -1), operand(delta.values, now.dtype)
     )
 
 
 def _slice(now: Any, index: Any, value: Any, ufunc: Any) -> Any:
     """Writes a part: a mask of the part chooses between old and new."""
-    from wengert.ops.create import ones_like
-    from wengert.ops.select import where
-    from wengert.ops.shaping import broadcast_to, reshape
     from wengert.ops.slicing import depends_on_data, normalise
     from wengert.ops.strides import SLICE_GRAD
 
@@ -146,31 +137,27 @@ def _slice(now: Any, index: Any, value: Any, ufunc: Any) -> Any:
     if new.shape.rank is not None and old.shape.rank is not None:
         own = new._array.shape
         cut = without_leading_ones(own, old.shape.rank)
-        new = new if cut is own else reshape(new, cut)
+        new = new if cut is own else tf.reshape(new, cut)
     if ufunc is np.add:
         new = old + new
     elif ufunc is np.subtract:
         new = old - new
-    new = broadcast_to(new, old._array.shape)
+    new = tf.broadcast_to(new, old._array.shape)
     if depends_on_data(index):
         return _at_positions(now, index, new)
     plain, shape = normalise(index), now._array.shape
     spread = apply(SLICE_GRAD, new, index=plain, shape=shape)
-    touched = apply(SLICE_GRAD, ones_like(old, dtypes.bool_), index=plain, shape=shape)
-    return where(touched, spread, now)
+    touched = apply(SLICE_GRAD, tf.ones_like(old, dtypes.bool_), index=plain, shape=shape)
+    return tf.where(touched, spread, now)
 
 
 def _at_positions(now: Any, index: Any, new: Any) -> Any:
     """Writes a part that depends on data, by the numbers that its elements have in a row."""
-    from wengert.ops.create import range as counting
-    from wengert.ops.dims import shape, size
-    from wengert.ops.shaping import reshape
-
-    places = reshape(counting(size(now)), shape(now))[index]
+    places = tf.reshape(tf.range(tf.size(now)), tf.shape(now))[index]
     flat = tensor_scatter_nd_update(
-        reshape(now, [-1]), reshape(places, [-1, 1]), reshape(new, [-1])
+        tf.reshape(now, [-1]), tf.reshape(places, [-1, 1]), tf.reshape(new, [-1])
     )
-    return reshape(flat, shape(now))
+    return tf.reshape(flat, tf.shape(now))
 
 
 _UPDATES: dict[str, Any] = {

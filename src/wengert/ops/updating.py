@@ -15,7 +15,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.ops.create import zeros
+from wengert.ops import public as tf
 
 
 def _corner(start: np.ndarray, shape: Any, block: Any) -> tuple[slice, ...]:
@@ -56,7 +56,7 @@ def _infer_update(x: Spec, update: Spec, start: Spec) -> Spec:
 
 
 def _zeros(shape: Any, like: Any) -> Any:
-    return zeros(shape, like.dtype)
+    return tf.zeros(shape, like.dtype)
 
 
 def _grad_of_update(g: Any, start: Any, update_shape: Any) -> Any:
