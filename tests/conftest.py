@@ -18,13 +18,13 @@ def _verified_graphs() -> Iterator[None]:
     if importlib.util.find_spec("wengert") is None:  # the semantics are being asked of another
         yield
         return
-    from wengert.graph import verify
+    from wengert.core.process import PROCESS
 
-    verify.CHECK[0] = True
+    PROCESS.verifies_graphs = True
     try:
         yield
     finally:
-        verify.CHECK[0] = False
+        PROCESS.verifies_graphs = False
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

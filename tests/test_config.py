@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 import wengert as tf
 from wengert import hardware, settings
+from wengert.core.process import PROCESS
 from wengert.engines.devices import accelerators
 
 config: Any = tf.config
@@ -24,9 +26,11 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves the settings of the process as they are."""
     for module, name in (
         (hardware, "_hidden"), (hardware, "_logical"), (hardware, "_growth"),
-        (settings, "_values"), (settings, "_options"),
+        (settings, "_options"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, getattr(module, name).copy())
+    monkeypatch.setattr(settings, "RUNTIME", replace(settings.RUNTIME))
+    monkeypatch.setattr(PROCESS, "deterministic", PROCESS.deterministic)
 
 
 @pytest.fixture

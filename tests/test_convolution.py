@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import wengert as tf
-from wengert.core import compiler
 from wengert.core.apply import apply
+from wengert.core.process import PROCESS
 from wengert.ops import compiled, convolution, convolution_lowerings
 from wengert.ops.sliding import Windows
 
@@ -224,8 +224,7 @@ def test_a_convolution_result_may_become_a_variable():
 
 
 def test_a_forked_process_gets_a_clear_error_instead_of_waiting(monkeypatch):
-    monkeypatch.setattr(compiled, "FORKED", [True])
-    monkeypatch.setattr(compiler, "FORKED", [True])
+    monkeypatch.setattr(PROCESS, "lost_xla", True)
     with pytest.raises(RuntimeError, match="compiled kernels: this process was forked from one"):
         tf.nn.conv2d(tf.ones([1, 2, 2, 1]), tf.ones([1, 1, 1, 1]), 1, "SAME")
 

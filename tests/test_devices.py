@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def test_names_that_are_none():
 
 
 def test_a_device_that_must_be_there(monkeypatch):
-    monkeypatch.setattr(settings, "_values", settings._values | {"soft_placement": False})
+    monkeypatch.setattr(settings.RUNTIME, "soft_placement", False)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"there is no device /GPU:0 \(there"):
         tf.device("/GPU:0")
 
@@ -303,7 +304,7 @@ print(len(os.listdir(first)), len(os.listdir(second)))
 
 
 def test_the_folder_can_be_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(settings, "_values", dict(settings._values))
+    monkeypatch.setattr(settings, "RUNTIME", replace(settings.RUNTIME))
     told: list[Any] = []
     monkeypatch.setattr(settings, "_tell_jax", lambda name, value: told.append((name, value)))
     experimental: Any = tf.config.experimental

@@ -28,13 +28,12 @@ class device:
 
     def __init__(self, device_name: Any) -> None:
         self._found = _device(device_name)
-        self._tokens: list[Any] = []
 
     def __enter__(self) -> None:
-        self._tokens.append(devices.wish(self._found))
+        devices.WISHED.enter(self, self._found)
 
     def __exit__(self, *exc: object) -> None:
-        devices.unwish(self._tokens.pop())
+        devices.WISHED.leave(self)
 
 
 _NAME = re.compile(

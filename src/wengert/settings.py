@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 from wengert.core.errors import at_site, describe
+from wengert.core.process import PROCESS
 from wengert.io.paths import local
-from wengert.ops.seeds import REPEATABLE as _REPEATABLE
 
-_values: dict[str, Any] = {
-    "compile_cache": None,
-    "deterministic": False,
-    "device_policy": "silent",
-    "filtering": True,
-    "inter_op": 0,
-    "intra_op": 0,
-    "jit": "",
-    "log_placement": False,
-    "soft_placement": True,
-    "synchronous": True,
-    "tensor_float_32": True,
-}
+
+@dataclass
+class Runtime:
+    """What the program said of the runtime, for the whole process."""
+
+    compile_cache: str | None = None
+    device_policy: str = "silent"
+    inter_op: int = 0
+    intra_op: int = 0
+    jit: str = ""
+    log_placement: bool = False
+    soft_placement: bool = True
+    synchronous: bool = True
+    tensor_float_32: bool = True
+    traceback_filtering: bool = True
+
+
+RUNTIME = Runtime()
 _OPTIONS = {
     "arithmetic_optimization", "auto_mixed_precision", "auto_parallel", "constant_folding",
     "debug_stripper", "dependency_optimization", "disable_meta_optimizer", "disable_model_pruning",
@@ -36,65 +42,65 @@ _POLICIES = ("silent", "silent_for_int32", "warn", "explicit")
 
 def enable_op_determinism() -> None:
     """Refuses random numbers that no seed fixes; all else gives the same numbers as it is."""
-    _values["deterministic"] = _REPEATABLE[0] = True
+    PROCESS.deterministic = True
 
 
 def disable_op_determinism() -> None:
     """Takes `enable_op_determinism` back."""
-    _values["deterministic"] = _REPEATABLE[0] = False
+    PROCESS.deterministic = False
 
 
 def is_op_determinism_enabled() -> bool:
     """Whether `enable_op_determinism` was called."""
-    return _values["deterministic"]
+    return PROCESS.deterministic
 
 
 def enable_traceback_filtering() -> None:
     """Accepted; tracebacks show the program's own lines as they are."""
-    _values["filtering"] = True
+    RUNTIME.traceback_filtering = True
 
 
 def disable_traceback_filtering() -> None:
     """Takes `enable_traceback_filtering` back."""
-    _values["filtering"] = False
+    RUNTIME.traceback_filtering = False
 
 
 def is_traceback_filtering_enabled() -> bool:
     """What was said last."""
-    return _values["filtering"]
+    return RUNTIME.traceback_filtering
 
 
 def get_inter_op_parallelism_threads() -> int:
     """What `set_inter_op_parallelism_threads` was told; 0 leaves it to the system."""
-    return _values["inter_op"]
+    return RUNTIME.inter_op
 
 
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
     """Accepted; operations run one after the other."""
-    _values["inter_op"] = int(num_threads)
+    RUNTIME.inter_op = int(num_threads)
 
 
 def get_intra_op_parallelism_threads() -> int:
     """What `set_intra_op_parallelism_threads` was told; 0 leaves it to the system."""
-    return _values["intra_op"]
+    return RUNTIME.intra_op
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
     """Accepted; NumPy's and XLA's libraries choose their threads when they start."""
-    _values["intra_op"] = int(num_threads)
+    RUNTIME.intra_op = int(num_threads)
 
 
 def get_jit() -> str:
     """`"autoclustering"` if `set_jit` asked for it, else nothing."""
-    return _values["jit"]
+    return RUNTIME.jit
 
 
 def set_jit(enabled: bool | str) -> None:
     """Accepted; which functions are compiled is Wengert's own choice, or `jit_compile`'s."""
     if isinstance(enabled, bool):
-        _values["jit"] = "autoclustering" if enabled else ""
+        RUNTIME.jit = "autoclustering" if enabled else ""
     elif enabled in ("autoclustering", ""):
-        _values["jit"] = enabled
+        RUNTIME.jit = enabled
 
 
 def get_experimental_options() -> dict[str, Any]:
@@ -109,37 +115,37 @@ def set_experimental_options(options: dict[str, Any]) -> None:
 
 def get_soft_device_placement() -> bool:
     """Whether operations may run on another device than they name."""
-    return _values["soft_placement"]
+    return RUNTIME.soft_placement
 
 
 def set_soft_device_placement(enabled: bool) -> None:
     """Accepted; operations run where there is a way to run them."""
-    _values["soft_placement"] = bool(enabled)
+    RUNTIME.soft_placement = bool(enabled)
 
 
 def get_log_device_placement() -> bool:
     """Whether it was asked that operations tell where they run."""
-    return _values["log_placement"]
+    return RUNTIME.log_placement
 
 
 def set_log_device_placement(enabled: bool) -> None:
     """Accepted; `f.coverage()` tells where the operations of a function run."""
-    _values["log_placement"] = bool(enabled)
+    RUNTIME.log_placement = bool(enabled)
 
 
 def get_synchronous_execution() -> bool:
     """Whether operations are waited for."""
-    return _values["synchronous"]
+    return RUNTIME.synchronous
 
 
 def set_synchronous_execution(enable: bool | None) -> None:
     """Accepted; eager operations are done when they return."""
-    _values["synchronous"] = enable is None or bool(enable)
+    RUNTIME.synchronous = enable is None or bool(enable)
 
 
 def get_device_policy() -> str:
     """What happens when a tensor is on another device than its operation."""
-    return _values["device_policy"]
+    return RUNTIME.device_policy
 
 
 def set_device_policy(device_policy: str | None) -> None:
@@ -152,12 +158,12 @@ def set_device_policy(device_policy: str | None) -> None:
                 f"{describe(device_policy)}."
             )
         )
-    _values["device_policy"] = chosen
+    RUNTIME.device_policy = chosen
 
 
 def tensor_float_32_execution_enabled() -> bool:
     """Whether matrix products of float32 may round their factors on GPUs that are faster so."""
-    return _values["tensor_float_32"]
+    return RUNTIME.tensor_float_32
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:
@@ -165,7 +171,7 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
 
     It is JAX's setting `jax_default_matmul_precision`; functions that are compiled already stay.
     """
-    _values["tensor_float_32"] = bool(enabled)
+    RUNTIME.tensor_float_32 = bool(enabled)
     _tell_jax("jax_default_matmul_precision", None if enabled else "highest")
 
 
@@ -181,7 +187,7 @@ def _tell_jax(name: str, value: Any) -> None:
 
 def get_compile_cache() -> str | None:
     """The folder in which compiled functions are kept, if any."""
-    return _values["compile_cache"]
+    return RUNTIME.compile_cache
 
 
 def set_compile_cache(path: Any) -> None:
@@ -191,7 +197,7 @@ def set_compile_cache(path: Any) -> None:
     the machine; a folder may be shared and deleted at any time.
     """
     folder = None if path is None else os.path.abspath(local("set_compile_cache", path))
-    _values["compile_cache"] = folder
+    RUNTIME.compile_cache = folder
     _tell_jax("jax_compilation_cache_dir", folder)
     if folder is not None:
         # JAX would leave out what compiles within a second.

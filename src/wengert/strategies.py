@@ -8,11 +8,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
+from wengert.core.scopes import Scoped
 from wengert.core.variable import VariableAggregation
 
 
@@ -152,11 +152,12 @@ class Strategy:
     @contextmanager
     def scope(self) -> Iterator[Strategy]:
         """Makes this the strategy of a block."""
-        token = _current.set((self, not self._default))
+        block = object()
+        _current.enter(block, (self, not self._default))
         try:
             yield self
         finally:
-            _current.reset(token)
+            _current.leave(block)
 
     def run(
         self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
@@ -164,11 +165,12 @@ class Strategy:
         """The result of `fn` in the replica."""
         if self._default:
             return fn(*args, **(kwargs or {}))
-        token = _current.set((self, False))
+        block = object()
+        _current.enter(block, (self, False))
         try:
             return fn(*args, **(kwargs or {}))
         finally:
-            _current.reset(token)
+            _current.leave(block)
 
     def reduce(self, reduce_op: Any, value: Any, axis: int | None) -> Any:
         """The value of the replica, reduced over an axis if one is given."""
@@ -252,9 +254,7 @@ def _one_replica(name: str, devices: Any) -> Exception:
 
 _DEFAULT = _Default()
 # The strategy here, and whether we are between replicas rather than in one.
-_current: ContextVar[tuple[Strategy, bool]] = ContextVar(
-    "wengert_strategy", default=(_DEFAULT, False)
-)
+_current: Scoped[tuple[Strategy, bool]] = Scoped("wengert_strategy", (_DEFAULT, False))
 
 
 def get_strategy() -> Strategy:
@@ -279,5 +279,5 @@ def get_replica_context() -> ReplicaContext | None:
 
 
 def experimental_set_strategy(strategy: Strategy | None) -> None:
-    """Makes a strategy the one of the program from here on."""
-    _current.set((_DEFAULT, False) if strategy is None else (strategy, True))
+    """Makes a strategy the one of this thread from here on, and of tasks that start in it."""
+    _current.put((_DEFAULT, False) if strategy is None else (strategy, True))

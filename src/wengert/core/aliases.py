@@ -11,17 +11,26 @@ from typing import Any
 from wengert.core.variable import Variable
 
 
-class Alias(Variable):
-    """Another name of a variable; `seen` says that Python asked which variable it is."""
+class Identity:
+    """Whether Python asked which variables the arguments of a call are."""
 
-    __slots__ = ("_of", "_seen")
+    __slots__ = ("asked",)
+
+    def __init__(self) -> None:
+        self.asked = False
+
+
+class Alias(Variable):
+    """Another name of a variable; `identity` hears when Python asks which variable it is."""
+
+    __slots__ = ("_identity", "_of")
 
     _of: Variable
-    _seen: list[bool]
+    _identity: Identity
 
-    def __init__(self, of: Variable, seen: list[bool]) -> None:
+    def __init__(self, of: Variable, identity: Identity) -> None:
         object.__setattr__(self, "_of", of)
-        object.__setattr__(self, "_seen", seen)
+        object.__setattr__(self, "_identity", identity)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._of, name)
@@ -36,7 +45,7 @@ class Alias(Variable):
         return self._of.__deepcopy__(memo)
 
     def ref(self) -> Any:
-        self._seen[0] = True
+        self._identity.asked = True
         return self._of.ref()
 
 
@@ -46,7 +55,7 @@ def _delegated(name: str) -> property:
 
 def _telling(name: str) -> property:
     def get(self: Any) -> Any:
-        self._seen[0] = True
+        self._identity.asked = True
         return getattr(self._of, name)
 
     return property(get)

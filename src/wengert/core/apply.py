@@ -71,7 +71,7 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 2)
+        site = (code, frame.f_lasti) if code is SEEN.code else place(frame, 2)
     else:
         site = state.site
     if op.outputs == 1:
@@ -109,7 +109,7 @@ def apply1(op: Op, x: Any, **attrs: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 2)
+        site = (code, frame.f_lasti) if code is SEEN.code else place(frame, 2)
     else:
         site = state.site
     out = _new(Tensor)
@@ -144,7 +144,7 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
     if state is None or state.site is None:
         frame = _frame(2)
         code = frame.f_code
-        site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 2)
+        site = (code, frame.f_lasti) if code is SEEN.code else place(frame, 2)
     else:
         site = state.site
     out = _new(Tensor)

@@ -10,19 +10,16 @@ from typing import Any
 
 from wengert.core.errors import FailedPreconditionError, at_site
 from wengert.core.lazy import jax
-
-_used = [False]
-# Whether this process was forked from one that used XLA; looked into at every call.
-FORKED = [False]
+from wengert.core.process import PROCESS
 
 
 def _note_fork() -> None:
-    FORKED[0] = _used[0]
+    PROCESS.lost_xla = PROCESS.used_xla
 
 
 def _finish() -> None:
     """Waits for what is under way, which nobody in the child would ever end."""
-    if _used[0]:
+    if PROCESS.used_xla:
         with suppress(RuntimeError):  # another thread has just given one away
             jax.block_until_ready(jax.live_arrays())
 
@@ -33,7 +30,7 @@ if hasattr(os, "register_at_fork"):
 
 def begin(what: str) -> None:
     """Notes that XLA is used; raises where its threads, lost in a fork, would never answer."""
-    if FORKED[0]:
+    if PROCESS.lost_xla:
         raise at_site(
             FailedPreconditionError(
                 None,
@@ -42,7 +39,7 @@ def begin(what: str) -> None:
                 f"a fork. Start worker processes with the `spawn` method.",
             )
         )
-    _used[0] = True
+    PROCESS.used_xla = True
 
 
 @functools.cache

@@ -15,14 +15,25 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
+from wengert.core.process import PROCESS
 from wengert.core.sites import USER, RawSite, find
 
 _NEAR = (None,) * 4  # frames that are always looked at
 _OFFSET = 4 + len(_NEAR)  # from `_remembered` to the first frame beyond, but for those of the door
 _SURE, _AGAIN, _WAYS, _MOST = 8, 32, 4, 4096
 _frame = sys._getframe
-_exact = [0]
-SEEN: list[CodeType | None] = [None]  # the user's code that was the last to call a door
+
+
+class Seen:
+    """The user's code that was the last to call a door; whichever thread's, it is a user's."""
+
+    __slots__ = ("code",)
+
+    def __init__(self) -> None:
+        self.code: CodeType | None = None
+
+
+SEEN = Seen()
 
 
 class Known:
@@ -61,7 +72,7 @@ def place(frame: Any, up: int) -> RawSite | None:
     code = frame.f_code
     user = USER.get(code.co_filename)
     if user:
-        SEEN[0] = code
+        SEEN.code = code
         return code, frame.f_lasti
     return find(frame) if user is None else _above(frame, up)
 
@@ -84,7 +95,7 @@ def _remembered(frame: Any, offset: int) -> RawSite | None:
     code = frame.f_code
     key = id(code) + frame.f_lasti  # an instruction's place in memory
     known = _known.get(key)
-    if known is None or known.wrong or _exact[0]:
+    if known is None or known.wrong or PROCESS.exact_sites:
         return _walked(frame, key, known, offset)
     known.left -= 1
     guess = None
@@ -106,7 +117,7 @@ def _remembered(frame: Any, offset: int) -> RawSite | None:
 
 def _walked(frame: Any, key: int, known: Known | None, offset: int) -> RawSite | None:
     depth, found = _walk(frame, offset)
-    if known is None and found is not None and not _exact[0]:
+    if known is None and found is not None and not PROCESS.exact_sites:
         if len(_known) >= _MOST:
             _known.clear()
         _known[key] = known = Known(frame.f_code)
@@ -130,8 +141,8 @@ def _walk(frame: Any, depth: int) -> tuple[int, RawSite | None]:
 @contextmanager
 def exactly() -> Iterator[None]:
     """Walks every time inside the block, in all threads."""
-    _exact[0] += 1
+    PROCESS.exact_sites += 1
     try:
         yield
     finally:
-        _exact[0] -= 1
+        PROCESS.exact_sites -= 1

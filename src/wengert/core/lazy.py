@@ -7,10 +7,10 @@ import os
 from typing import Any
 
 from wengert.core.interrupts import uninterrupted
+from wengert.core.process import PROCESS
 
 # Where set, JAX itself reads it, and we leave the choice alone.
 _ASYNC = "JAX_CPU_ENABLE_ASYNC_DISPATCH"
-_told: list[str] = []
 
 
 class Lazy:
@@ -32,9 +32,9 @@ def module(name: str) -> Any:
     with a look at its flag: some 20 µs that a small step does not have. JAX takes the setting only
     until its first program runs.
     """
-    if name.startswith("jax") and not _told:
+    if name.startswith("jax") and not PROCESS.told_jax:
         found = _whole("jax")
-        _told.append(name)
+        PROCESS.told_jax = True
         if _ASYNC not in os.environ:
             found.config.update(_ASYNC.lower(), False)
     return importlib.import_module(name)

@@ -1,11 +1,12 @@
-"""`name_scope`: prefixes for the names of variables, as a stack in a `ContextVar`."""
+"""`name_scope`: prefixes for the names of variables, set by blocks."""
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from typing import Any
 
-_scope: ContextVar[str] = ContextVar("wengert_name_scope", default="")
+from wengert.core.scopes import Scoped
+
+_scope = Scoped("wengert_name_scope", "")
 
 
 class name_scope:  # TensorFlow's name
@@ -13,7 +14,6 @@ class name_scope:  # TensorFlow's name
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
         self._name = name or default_name or ""
-        self._tokens: list[Any] = []
 
     @property
     def name(self) -> str:
@@ -22,11 +22,11 @@ class name_scope:  # TensorFlow's name
     def __enter__(self) -> str:
         absolute = self._name.endswith("/") or not self._name
         full = self._name if absolute else f"{_scope.get()}{self._name}/"
-        self._tokens.append(_scope.set(full))
+        _scope.enter(self, full)
         return full
 
     def __exit__(self, *exc: object) -> None:
-        _scope.reset(self._tokens.pop())
+        _scope.leave(self)
 
 
 def scoped(name: str) -> str:

@@ -18,6 +18,7 @@ from wengert.core import dtypes
 from wengert.core.dtypes import DType
 from wengert.core.facts import NO_HAZARDS, Cost, Hazards, Neutral
 from wengert.core.forms import FORMS, Form, as_call, on_arrays, on_one, runner
+from wengert.core.process import PROCESS
 from wengert.core.shapes import Shape
 from wengert.core.tensor import Tensor
 
@@ -29,7 +30,6 @@ PAIRS: dict[Op, tuple[Op, Op, Op]] = {}
 AGAIN: dict[Op, Op] = {}
 _NO_DTYPES: frozenset[int] = frozenset()
 _all: weakref.WeakSet[Op] = weakref.WeakSet()
-_watched = [False]  # whether observers want to hear of operations
 
 
 class Spec(NamedTuple):
@@ -297,7 +297,7 @@ class Op:
         self.accepts = accepts
         self.usual: np.dtype | None = None
         self.passes = _NO_DTYPES
-        self.watch(_watched[0])
+        self.watch(PROCESS.watches_operations)
         _all.add(self)
         self.match = match
         self.broadcasts = broadcasts
@@ -385,7 +385,7 @@ class Op:
 
 def watch_operations(watched: bool) -> None:
     """Sends every eager operation through the slow branch of the door, where observers hear of it."""
-    if _watched[0] != watched:
-        _watched[0] = watched
+    if PROCESS.watches_operations != watched:
+        PROCESS.watches_operations = watched
         for op in [*_all]:
             op.watch(watched)

@@ -22,6 +22,7 @@ from wengert.core.tensor import Tensor
 from wengert.data.options import Options
 from wengert.data.plan import AUTOTUNE, Plan, Run
 from wengert.data.rows import Rows
+from wengert.engines.scope import enter, wanted
 
 # A call shorter than this is done sooner than another thread is woken for it.
 _WORTH_A_THREAD = 1e-3
@@ -75,7 +76,7 @@ class ParallelMap(Iterator[Any]):
         result = self._function(element, draws)
         self._slow = self._slow + 1 if perf_counter() - started > _WORTH_A_THREAD else 0
         if self._slow == 2 and self._most > 1:
-            self._pool = ThreadPoolExecutor(self._most, "wengert-map")
+            self._pool = ThreadPoolExecutor(self._most, "wengert-map", enter, wanted())
         return result
 
     def _fill(self, pool: ThreadPoolExecutor) -> None:
@@ -115,11 +116,20 @@ class Prefetch(Plan):
         return self.input.rows()
 
 
+class _Pace:
+    """The seconds that the last element took the thread, which its reader looks at."""
+
+    __slots__ = ("seconds",)
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+
 class Prefetched(Iterator[Any]):
     """The reader's end: a queue of elements, and one of free places for the thread to fill.
 
     Places are given back in bundles, since waking a thread costs more than many an element.
-    `_pace` holds the seconds that an element took the thread.
+    `_pace` is how long an element takes the thread.
     """
 
     def __init__(self, source: Iterator[Any], size: int) -> None:
@@ -130,7 +140,7 @@ class Prefetched(Iterator[Any]):
         self._places: SimpleQueue[Any] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._freed = 0
-        self._pace = [0.0]
+        self._pace = _Pace()
 
     def __next__(self) -> Any:
         if self._thread is None:
@@ -155,7 +165,7 @@ class Prefetched(Iterator[Any]):
         self._places.put(bundle)
         self._thread = threading.Thread(
             target=_produce,
-            args=(source, self._ready, self._places, self._pace),
+            args=(source, self._ready, self._places, self._pace, wanted()),
             name="wengert-prefetch",
             daemon=True,
         )
@@ -170,7 +180,7 @@ class Prefetched(Iterator[Any]):
             self._size = max(2, min(_MOST, _MOST_BYTES // max(1, _bytes(value))))
             self._freed += self._size - 2
         self._freed += 1
-        if self._freed >= (self._size + 1) // 2 or self._freed * self._pace[0] > _SPELL:
+        if self._freed >= (self._size + 1) // 2 or self._freed * self._pace.seconds > _SPELL:
             self._places.put(self._freed)
             self._freed = 0
 
@@ -182,9 +192,14 @@ _running: weakref.WeakKeyDictionary[threading.Thread, tuple[SimpleQueue[Any], An
 
 
 def _produce(
-    source: Any, ready: SimpleQueue[Any], places: SimpleQueue[Any], pace: list[float]
+    source: Any,
+    ready: SimpleQueue[Any],
+    places: SimpleQueue[Any],
+    pace: _Pace,
+    scope: tuple[str | None, Any],
 ) -> None:
     """The thread: fills as many places as there are, and ends when told anything but a number."""
+    enter(*scope)
     free = 0
     while True:
         while not places.empty() or free == 0:
@@ -200,7 +215,7 @@ def _produce(
             return
         except BaseException as error:
             item = ("error", error)
-        pace[0] = perf_counter() - started
+        pace.seconds = perf_counter() - started
         ready.put(item)
         free -= 1
         del item

@@ -15,10 +15,11 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.core import dtypes
-from wengert.core.compiler import FORKED
 from wengert.core.context import State, using
 from wengert.core.dims import moved
 from wengert.core.op import Op, Spec
+from wengert.core.process import PROCESS
+from wengert.core.scopes import Scoped
 from wengert.engines import devices, host
 from wengert.engines.islands import needs_host
 from wengert.engines.trips import most_turns
@@ -47,29 +48,35 @@ _PATIENCE = 20.0
 _PATIENCE_PAIRS = 4.0
 _UNKNOWN_TURNS = 16
 
-_forced: list[str | None] = [None]
+_forced: Scoped[str | None] = Scoped("wengert_engine", None)
 
 
 class engine:
-    """Forces the engine for a block: `with wengert.engine("host"): …` or `"xla"`."""
+    """Forces the engine for a block: `with wengert.engine("host"): …` or `"xla"`.
+
+    For what this thread calls in the block, and tasks that start in it; other threads choose.
+    """
 
     def __init__(self, name: str | None) -> None:
         if name not in ("host", "xla", None):
             raise ValueError(f"engine: choose 'host' or 'xla' (None for a choice); got {name!r}.")
         self.name = name
-        self.before: str | None = None
 
     def __enter__(self) -> engine:
-        self.before, _forced[0] = _forced[0], self.name
+        _forced.enter(self, self.name)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        _forced[0] = self.before
+        _forced.leave(self)
 
 
-def forced() -> str | None:
-    """The engine that the user demands here, if any."""
-    return _forced[0]
+# The engine that the user demands here, if any; asked at every call.
+forced: Callable[[], str | None] = _forced.get
+
+
+def force(name: str | None) -> None:
+    """Demands an engine for the rest of this context, such as a thread of our own."""
+    _forced.put(name)
 
 
 def runs_only_on_host(graph: Graph) -> Node | None:
@@ -87,7 +94,7 @@ def runs_only_on_host(graph: Graph) -> Node | None:
 
 def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
     """Whether this call of a graph is to be compiled."""
-    if FORKED[0]:  # XLA is lost here; who did not ask for it need not know
+    if PROCESS.lost_xla:  # XLA is lost here; who did not ask for it need not know
         return False
     choice = choice_for(graph, arrays)
     choice.calls += 1

@@ -11,7 +11,6 @@ import functools
 import logging
 import sys
 from contextlib import nullcontext
-from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,11 +18,12 @@ import numpy as np
 
 from wengert.core.apply import wrap
 from wengert.core.lazy import jax, module
+from wengert.core.scopes import Scoped
 from wengert.core.tensor import Devices, DeviceTensor, Tensor, fresh
 from wengert.core.variable import TAKEN, Variable
 
 KINDS = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "metal": "GPU", "tpu": "TPU"}
-_wished: ContextVar[Any] = ContextVar("wengert_device", default=None)
+WISHED: Scoped[Any] = Scoped("wengert_device", None)  # by `tf.device`
 
 
 @functools.cache
@@ -63,22 +63,12 @@ def _say(name: str) -> None:
     )
 
 
-def wish(device: Any) -> Any:
-    """Makes a device of JAX the one to run on, `None` for the usual one; returns how to undo it."""
-    return _wished.set(device)
-
-
-def unwish(token: Any) -> None:
-    """Undoes `wish`."""
-    _wished.reset(token)
-
-
 def target() -> Any:
     """The device of JAX that a function called here runs on; `None` where there is no choice."""
     found = accelerators()
     if not found:
         return None
-    wished = _wished.get()
+    wished = WISHED.get()
     if wished is not None:
         return wished
     return jax.config.jax_default_device or next(iter(found.values()))

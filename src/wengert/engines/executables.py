@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.core.bounded import Bounded
-from wengert.core.compiler import FORKED, begin, options, release_memory
+from wengert.core.compiler import begin, options, release_memory
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax
 from wengert.core.lowering import NotSupported, gathering
 from wengert.core.observers import OBSERVERS, observed
+from wengert.core.process import PROCESS
 from wengert.engines import devices, fixing
 from wengert.engines.exhaustion import Largest, needed
 from wengert.engines.keeping import Keeper, anywhere, either
@@ -63,7 +64,7 @@ class Executable:
 
     def call(self, arrays: list[Any], run: Any) -> Any:
         """Runs a program of the executable, in 64-bit mode where 64-bit arrays come in."""
-        if FORKED[0]:
+        if PROCESS.lost_xla:
             begin(_WHAT)
         if self.place is not None:
             arrays = devices.moved(arrays, self.place)
@@ -241,11 +242,11 @@ def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Exec
         key = (*key, *[(k, v.tobytes()) for k, v in fixing.values(graph, arrays).items()])
     mine = graph.cache.setdefault("xla", {})
     found = mine.get(key)
-    if found is not None and not FORKED[0]:
+    if found is not None and not PROCESS.lost_xla:
         return found
     content = (fingerprint(graph), key)
     found = _cache.get(content)
-    if found is None or FORKED[0]:
+    if found is None or PROCESS.lost_xla:
         begin(_WHAT)
         found = Executable(graph, arrays, donate, place)
         _cache.put(content, found, found.constant_bytes())

@@ -16,6 +16,7 @@ from wengert.core.context import (
 )
 from wengert.core.errors import InvalidArgumentError, at_site, coded
 from wengert.core.observers import subscribe, unsubscribe
+from wengert.core.process import PROCESS
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.explain import findings
@@ -154,13 +155,11 @@ def _run(f: Callable[..., Any], args: Any, kwargs: Any, asked: Any) -> Explanati
 @contextmanager
 def run_eagerly() -> Iterator[None]:
     """Runs traced functions operation by operation inside the block."""
-    from wengert.functions.tracing_state import EAGERLY
-
-    before, EAGERLY[0] = EAGERLY[0], True
+    before, PROCESS.runs_eagerly = PROCESS.runs_eagerly, True
     try:
         yield
     finally:
-        EAGERLY[0] = before
+        PROCESS.runs_eagerly = before
 
 
 def _first(seen: History, values: list[Any], what: str, asked: Any) -> Explanation | None:

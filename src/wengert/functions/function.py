@@ -19,6 +19,7 @@ from wengert.core import nest
 from wengert.core.context import building_graph, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.observers import OBSERVERS, observed
+from wengert.core.process import PROCESS
 from wengert.core.sites import caller, find, locate
 from wengert.core.variable import Variable
 from wengert.functions import general, ledger, packing, tracing_state
@@ -64,7 +65,7 @@ class Function:
             kwargs
             or not options.quick
             or len(args) + (self._instance is not None) != options.count
-            or tracing_state.EAGERLY[0]
+            or PROCESS.runs_eagerly
         ):
             return self._call(args, kwargs)
         options.counter.calls += 1
@@ -83,7 +84,7 @@ class Function:
 
     def _call(self, args: Any, kwargs: Any) -> Any:
         """A call in general; `__call__` says the same for positional arguments alone."""
-        if tracing_state.EAGERLY[0]:
+        if PROCESS.runs_eagerly:
             return self.python_function(*args, **kwargs)
         options = self._options
         options.counter.calls += 1

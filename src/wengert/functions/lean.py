@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.compiler import FORKED
 from wengert.core.interrupts import uninterrupted
+from wengert.core.process import PROCESS
 from wengert.core.variable import TAKEN
 from wengert.engines import choice, devices, host, xla
 from wengert.functions.execute import is_small, put_back
@@ -97,10 +97,10 @@ def _on_host(trace: Any, graph: Graph) -> Any:
     fixed = [s._array for s in trace.sources]
     reads, writes, locks = trace.reads, trace.writes, _locks(trace)
     count = len(graph.outputs)
-    forced = choice._forced
+    forced = choice.forced
 
     def simple(leaves: list[Any]) -> Any:
-        if forced[0] is not None:
+        if forced() is not None:
             return None
         try:
             return run(*[x._array for x in leaves], *fixed)
@@ -108,7 +108,7 @@ def _on_host(trace: Any, graph: Graph) -> Any:
             return None
 
     def step(leaves: list[Any]) -> Any:
-        if forced[0] is not None:
+        if forced() is not None:
             return None
         for lock in locks:
             lock.acquire()
@@ -133,7 +133,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
     reads, writes, locks = trace.reads, trace.writes, _locks(trace)
     count, flagged = len(graph.outputs), compiled.flagged
     ends = count + len(writes)
-    forced = choice._forced
+    forced = choice.forced
     direct = compiled.direct()
     # A variable that is written without being read is not given back by a step that fails.
     kept = [h.initial is not None for h in graph.written()]
@@ -141,7 +141,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
     blind = [v for v in writes if v._id not in places]
 
     def simple(leaves: list[Any]) -> Any:
-        if forced[0] == "host" or FORKED[0]:
+        if forced() == "host" or PROCESS.lost_xla:
             return None
         try:
             results = direct(*[x._array for x in leaves], *fixed)
@@ -163,7 +163,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
                 v._host, v._device = (found, None) if near else (None, found)
 
     def step(leaves: list[Any]) -> Any:
-        if forced[0] == "host" or FORKED[0]:
+        if forced() == "host" or PROCESS.lost_xla:
             return None
         for lock in locks:
             lock.acquire()
@@ -210,14 +210,14 @@ def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
     place, direct = compiled.place, compiled.direct()
     reads, writes, locks = trace.reads, trace.writes, _locks(trace)
     count = len(graph.outputs)
-    forced = choice._forced
+    forced = choice.forced
     changed = {v._id for v in writes}
     taken = [v._id in changed for v in reads]
     kept = [h.initial is not None for h in graph.written()]
     fixed = [devices.put(s._array, place) for s in trace.sources]
 
     def step(leaves: list[Any]) -> Any:
-        if forced[0] == "host" or FORKED[0] or devices.target() is not place:
+        if forced() == "host" or PROCESS.lost_xla or devices.target() is not place:
             return None
         for lock in locks:
             lock.acquire()

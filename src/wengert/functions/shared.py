@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from wengert.core.aliases import Alias, plain
+from wengert.core.aliases import Alias, Identity, plain
 from wengert.core.tensor import new_id
 from wengert.core.variable import Variable
 from wengert.functions.signature import encode
@@ -59,7 +59,7 @@ class Given:
     """The arguments of a call with aliases in the place of variables, and their kind."""
 
     def __init__(self, pairs: Any, named: Any) -> None:
-        self.seen = [False]
+        self.identity = Identity()
         self.variables: list[Variable] = []
         self.pairs = [(name, self._walk(value)) for name, value in pairs]
         self.named = {k: self._walk(v) for k, v in named.items()}
@@ -74,7 +74,7 @@ class Given:
                 return value
             if not any(value is v for v in self.variables):
                 self.variables.append(value)
-            return Alias(value, self.seen)
+            return Alias(value, self.identity)
         if type(value) in (list, tuple):
             return type(value)(map(self._walk, value))
         if type(value) is dict:
@@ -86,7 +86,7 @@ class Given:
 
     def is_anonymous(self, graph: Graph) -> bool:
         """Whether the graph knows the variables by the arguments alone."""
-        if self.seen[0] or any(n.op in _CLOSED_OVER for n in graph.walk()):
+        if self.identity.asked or any(n.op in _CLOSED_OVER for n in graph.walk()):
             return False
         if any(getattr(source, "graph", None) is not None for source, _ in graph.captures.values()):
             return False

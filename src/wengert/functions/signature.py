@@ -309,15 +309,16 @@ def rebuild(
     apart where what replaces their tensors are no tensors.
     """
 
-    strange = [other is not None]
+    strange = other is not None
 
     def replaced(value: Any, path: str) -> Any:
+        nonlocal strange
         new = leaf(value, path)
-        strange[0] |= not isinstance(new, Value)
+        strange |= not isinstance(new, Value)
         return new
 
     def whole(kind: Any, rest: Any, parts: list[Any]) -> Any:
-        return Apart(kind, rest, parts) if strange[0] else kind.__tf_unflatten__(rest, parts)
+        return Apart(kind, rest, parts) if strange else kind.__tf_unflatten__(rest, parts)
 
     def walk(value: Any, path: str) -> Any:
         if isinstance(value, kinds) and not isinstance(value, Variable):

@@ -9,20 +9,20 @@ from importlib import import_module
 from typing import Any
 
 from wengert.core.errors import at_site
+from wengert.core.process import PROCESS
 
-EAGERLY = [False]
 _DEEPEST = 100
 _depth: ContextVar[int] = ContextVar("wengert_trace_depth", default=0)
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """Makes all functions run as plain Python from here on, for looking inside; or not."""
-    EAGERLY[0] = bool(run_eagerly)
+    PROCESS.runs_eagerly = bool(run_eagerly)
 
 
 def functions_run_eagerly() -> bool:
     """Whether functions run as plain Python."""
-    return EAGERLY[0]
+    return PROCESS.runs_eagerly
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Checks that a graph is well formed; run after every build in the tests (`CHECK`)."""
+"""Checks that a graph is well formed; run after every build in the tests."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import Any
 from wengert.core import dims
 from wengert.core.context import State, using
 from wengert.core.op import Op
+from wengert.core.process import PROCESS
 from wengert.core.shapes import TensorShape
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
 
-# Tests verify every graph that is built.
-CHECK = [False]
 # For a node that holds graphs: each of them, and how many inputs and outputs it must have.
 ENDS: dict[Op, Callable[[Node], Iterable[tuple[Graph, int, int]]]] = {}
 
 
 def checked(graph: Graph) -> Graph:
     """The graph itself, verified under test."""
-    if CHECK[0]:
+    if PROCESS.verifies_graphs:
         verify(graph)
     return graph
 

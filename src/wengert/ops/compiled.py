@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.compiler import FORKED, begin, options
+from wengert.core.compiler import begin, options
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax, lax
+from wengert.core.process import PROCESS
 from wengert.ops.declare import in_float32
 
 MOST = 512
@@ -34,7 +35,7 @@ def compiled(lower: Callable[..., Any]) -> Callable[..., Any]:
     def kernel(*xs: np.ndarray, **attrs: Any) -> np.ndarray:
         key = (lower, *attrs.values(), *[(x.shape, x.dtype.num) for x in xs])
         run = _cache.get(key)
-        if run is None or FORKED[0]:
+        if run is None or PROCESS.lost_xla:
             run = _compile(key, lower, attrs, any(x.dtype.itemsize == 8 for x in xs))
             run = uninterrupted(run)  # the first call imports modules of JAX
         else:
@@ -60,7 +61,7 @@ def in_blocks(kernel: Callable[..., Any], lower: Callable[..., Any]) -> Callable
 
     @in_float32
     def blocked(x: np.ndarray, **attrs: Any) -> np.ndarray:
-        if x.size < _MANY or FORKED[0]:
+        if x.size < _MANY or PROCESS.lost_xla:
             return kernel(x, **attrs)
         flat = x.reshape(-1)
         out = np.empty(x.shape, x.dtype)

@@ -15,6 +15,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.core.process import PROCESS
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
@@ -22,7 +23,7 @@ from wengert.ops import distributions, philox
 from wengert.ops import public as tf
 from wengert.ops import random as functions
 from wengert.ops.declare import static_int
-from wengert.ops.seeds import REPEATABLE, entropy
+from wengert.ops.seeds import entropy
 
 _WIDE = 0xFFFFFFFFFFFFFFFF
 # Blocks set aside for each element drawn, as TensorFlow does: room for rejection samplers.
@@ -275,11 +276,14 @@ def _state_array(state: Any) -> np.ndarray:
     return array.astype(np.int64)
 
 
-_global: list[Generator] = []
+class _Shared:
+    """The generator that the program shares, once there is one."""
+
+    generator: Generator | None = None
 
 
 def _need_repeatable(name: str, help: str) -> None:
-    if REPEATABLE[0]:
+    if PROCESS.deterministic:
         raise at_site(
             RuntimeError(
                 f"{name}: its numbers differ from run to run, and determinism is enabled. {help}"
@@ -290,13 +294,13 @@ def _need_repeatable(name: str, help: str) -> None:
 def get_global_generator() -> Generator:
     """The generator that the program shares; made from entropy when first asked for."""
     with _lock:
-        if not _global:
+        if _Shared.generator is None:
             _need_repeatable("get_global_generator", "Call tf.random.set_global_generator first.")
-            _global.append(Generator.from_non_deterministic_state())
-        return _global[0]
+            _Shared.generator = Generator.from_non_deterministic_state()
+        return _Shared.generator
 
 
 def set_global_generator(generator: Generator) -> None:
     """Puts another generator in the place of the shared one."""
     with _lock:
-        _global[:] = [generator]
+        _Shared.generator = generator

@@ -85,7 +85,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         code = frame.f_code
         site = seen  # read once, since other threads write it
         if code is not site[0] or frame.f_lasti != site[1]:
-            site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 1)
+            site = (code, frame.f_lasti) if code is SEEN.code else place(frame, 1)
             seen = site or seen
         out = _new(Tensor)
         out._array = result
@@ -161,7 +161,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         out = _new(Tensor)
         out._array = result if type(result) is ndarray else np.asarray(result)
         out._id = new_id()
-        out._site = (code, frame.f_lasti) if code is SEEN[0] else place(frame, 1)
+        out._site = (code, frame.f_lasti) if code is SEEN.code else place(frame, 1)
         return out
 
     def fitting(x: Any, y: Any) -> Op:

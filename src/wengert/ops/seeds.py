@@ -23,13 +23,12 @@ from wengert.core.dtypes import nums, uint64
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.core.process import PROCESS
 from wengert.core.tensor import Value
 from wengert.ops import philox
 from wengert.ops.declare import whole_operand
 from wengert.ops.sizes import checked
 
-# Whether random numbers that differ from run to run are refused.
-REPEATABLE = [False]
 # What stands for the global seed when only an operation has one.
 _DEFAULT = 0x57454E47455254
 
@@ -108,7 +107,7 @@ class Places:
 
     def draw(self, place: int, kind: str, seed: int | None) -> np.ndarray:
         """The state for one call of the random operation at a place, new or played again."""
-        if REPEATABLE[0]:
+        if PROCESS.deterministic:
             need_seed(kind, seed)
         return replay.draw(lambda: _streams.next_at(self, place, kind, seed))
 
@@ -120,7 +119,7 @@ if hasattr(os, "register_at_fork"):
 
 def need_seed(name: str, seed: Any = None) -> None:
     """Refuses numbers that no seed fixes, where `enable_op_determinism` was asked for."""
-    if REPEATABLE[0] and seed is None and _streams.seed is None:
+    if PROCESS.deterministic and seed is None and _streams.seed is None:
         raise at_site(
             RuntimeError(
                 f"{name}: random operations need a seed when determinism is enabled. Call "
@@ -162,7 +161,7 @@ def next_state(kind: str, seed: Any = None) -> Any:
     Inside a function it is drawn anew for each call of the function.
     """
     number = None if seed is None else _whole(kind, seed)
-    if REPEATABLE[0]:
+    if PROCESS.deterministic:
         need_seed(kind, number)
     here = get_state()
     if here is not None and here.graph is not None:
@@ -177,7 +176,7 @@ def fixed_state(kind: str, seed: int) -> Any:
 
 def draw(kind: str, seed: int | None) -> np.ndarray:
     """The next state of a stream."""
-    if REPEATABLE[0]:
+    if PROCESS.deterministic:
         need_seed(kind, seed)
     return _streams.next(kind, seed)
 

@@ -21,7 +21,12 @@ from wengert.profiler.spans import Recorder
 from wengert.profiler.timing import Timer
 
 _lock = threading.Lock()
-_running: list[_Session] = []
+
+
+class _Process:
+    """The profile that is being taken, if any: one for the whole process."""
+
+    session: _Session | None = None
 
 
 class ProfilerOptions(NamedTuple):
@@ -112,21 +117,22 @@ def start(logdir: Any, options: Any = None) -> None:
             TypeError(f"profiler.start: `options` are ProfilerOptions; got {describe(options)}.")
         )
     with _lock:
-        if _running:
+        if _Process.session is not None:
             text = "profiler.start: another profile is being taken. Call stop() first."
             raise at_site(AlreadyExistsError(None, None, text))
         if options.delay_ms:
             time.sleep(options.delay_ms / 1000)
-        _running.append(_Session(folder, options))
+        _Process.session = _Session(folder, options)
 
 
 def stop(save: bool = True) -> None:
     """Ends the profile and writes it."""
     with _lock:
-        if not _running:
+        session, _Process.session = _Process.session, None
+        if session is None:
             text = "profiler.stop: no profile is being taken. Call start(logdir) first."
             raise at_site(UnavailableError(None, None, text))
-        _running.pop().end(save)
+        session.end(save)
 
 
 class Profile:
@@ -155,8 +161,9 @@ class Trace:
         self._start = 0
 
     def __enter__(self) -> Trace:
-        if _running and _running[0].level > 0:
-            self._session = _running[0]
+        session = _Process.session
+        if session is not None and session.level > 0:
+            self._session = session
             self._start = perf_counter_ns()
             # TensorBoard finds the steps of a program by `step_num`.
             self._annotation = self._session.recorder.annotation(self._name, **self._details)

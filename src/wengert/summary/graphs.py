@@ -23,7 +23,6 @@ from wengert.summary.writer import summary_scope, target
 
 _PLUGIN = "graph_run_metadata_graph"  # TensorBoard's name for graphs of functions that ran
 _lock = threading.Lock()
-_running: list[_Tracing] = []
 
 
 class _Tracing(Observer):
@@ -40,13 +39,26 @@ class _Tracing(Observer):
         return proceed(trace, leaves, site)
 
 
+class _Process:
+    """What was begun by `trace_on`, if anything: one for the whole process."""
+
+    tracing: _Tracing | None = None
+
+    @classmethod
+    def take(cls) -> _Tracing | None:
+        """Ends the state, and says what it was."""
+        with _lock:
+            found, cls.tracing = cls.tracing, None
+        return found
+
+
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
     """Notes the functions that run from here on, for `trace_export`.
 
     With `profiler` a profile is taken too, which goes to `profiler_outdir`.
     """
     with _lock:
-        if _running:
+        if _Process.tracing is not None:
             warn("trace_on: it is on already. Call trace_off() or trace_export() first.")
             return
         if profiler:
@@ -55,13 +67,12 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = 
             from wengert.profiler.session import start
 
             start(profiler_outdir)
-        _running.append(_Tracing(graph, profiler))
+        _Process.tracing = _Tracing(graph, profiler)
 
 
 def trace_off() -> None:
     """Stops noting functions, and forgets them."""
-    with _lock:
-        found = _running.pop() if _running else None
+    found = _Process.take()
     if found is not None:
         unsubscribe(found)
         if found.profiler:
@@ -72,8 +83,7 @@ def trace_off() -> None:
 
 def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
     """Stops noting functions, and writes the graphs of those that ran as one summary."""
-    with _lock:
-        found = _running.pop() if _running else None
+    found = _Process.take()
     if found is None:
         raise at_site(
             ValueError("trace_export: nothing was traced. Call tf.summary.trace_on() first.")

@@ -86,7 +86,7 @@ class GradientTape(Recorder):
         seeds = self._seeds(targets, output_gradients)
         frame = sys._getframe(2)
         code = frame.f_code
-        site = (code, frame.f_lasti) if code is SEEN[0] else sites.find(frame)
+        site = (code, frame.f_lasti) if code is SEEN.code else sites.find(frame)
         evidence = history.before(self, site, mode)
         started = new_id()
         try:

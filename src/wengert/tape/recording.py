@@ -65,7 +65,7 @@ class Recorder(Listener):
             )
         frame = sys._getframe(1)
         code = frame.f_code
-        site = (code, frame.f_lasti) if code is SEEN[0] else sites.find(frame)
+        site = (code, frame.f_lasti) if code is SEEN.code else sites.find(frame)
         self._start(history.OPENED, site)
         return self
 

@@ -1,0 +1,36 @@
+"""What is true for the whole process: settings that every thread obeys, in one typed record.
+
+What a `with` sets belongs to the context instead and stands in a `ContextVar` where it is used:
+tapes and graphs (`core.context`), the engine, the device, name scopes, strategies. This module
+does not know who reads a field, nor what follows from it.
+"""
+
+from __future__ import annotations
+
+
+class Process:
+    """One field for each fact; read at every call, so plain attributes."""
+
+    __slots__ = (
+        "deterministic",
+        "exact_sites",
+        "lost_xla",
+        "runs_eagerly",
+        "told_jax",
+        "used_xla",
+        "verifies_graphs",
+        "watches_operations",
+    )
+
+    def __init__(self) -> None:
+        self.deterministic = False  # random numbers that no seed fixes are refused
+        self.exact_sites = 0  # how many want call sites walked to, not remembered
+        self.lost_xla = False  # forked from a process that used XLA
+        self.runs_eagerly = False  # functions run as plain Python
+        self.told_jax = False  # JAX runs programs for the CPU in the calling thread
+        self.used_xla = False
+        self.verifies_graphs = False  # every graph that is built is verified, in the tests
+        self.watches_operations = False  # observers want to hear of eager operations
+
+
+PROCESS = Process()
