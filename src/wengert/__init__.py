@@ -41,11 +41,6 @@ from wengert.ops import operators as _operators  # puts the operators on tensors
 from wengert.ops import slicing as _slicing  # and indexing
 from wengert.ops import updates as _updates  # lets variables change inside functions
 from wengert.tape.gradient_tape import GradientTape, UnconnectedGradients
-from wengert.tape.history import Hooks as _TapeHooks
-
-# Imported when a gradient is None, or a function is traced again and again.
-_TapeHooks.explainer = "wengert.explain.unconnected"
-_TapeHooks.retraces = "wengert.explain.ledgers"
 
 newaxis = None
 half, double = float16, float64

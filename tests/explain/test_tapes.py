@@ -21,7 +21,7 @@ def fresh() -> Iterator[None]:
     history.SEEN.clear()
     yield
     settings.none_gradients = "warn"
-    history.Hooks.always = False
+    history.Taking.always = False
 
 
 def unwatched(**options: Any) -> Any:

@@ -23,6 +23,7 @@ from wengert.autograph.facts import Facts
 from wengert.autograph.library import is_user_code
 from wengert.autograph.plain import convert_function
 from wengert.autograph.unit import Construct, Unit
+from wengert.functions.tracing_state import CONVERT
 
 _log = logging.getLogger("wengert.autograph")
 OPT_OUT = "__wengert_do_not_convert__"
@@ -212,3 +213,6 @@ def make(f: FunctionType, found: Conversion) -> FunctionType:
     new.__qualname__ = f.__qualname__
     new.__module__ = f.__module__
     return new
+
+
+CONVERT.fill(convert)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, nest
+from wengert.core import late_operations as late
 from wengert.core.apply import wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.dims import Dim
@@ -34,21 +35,6 @@ _SEQUENCES = frozenset({range, deque, TypedArray, bytearray, memoryview})
 _LARGE, _ALIGNMENT = 2**16, 64  # bytes
 
 
-class Hooks:
-    """What lower rooms need of higher ones: operations, set by `ops`, and gradients, by `tape`."""
-
-    stack: Callable[..., Any]
-    read: Callable[..., Any]
-    gather: Callable[..., Any]
-    gather_nd: Callable[..., Any]
-    densify: Callable[..., Any]
-    cast: Callable[..., Any]
-    derive: Callable[..., Any]
-    update: Callable[..., Any]
-    number: Callable[..., Any]
-    pull: Callable[..., Any]
-
-
 def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Any:
     """A tensor or variable for `value`; of `dtype` exactly, or of `hint` where it can adopt."""
     kind = type(value)
@@ -63,12 +49,12 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
             raise _mismatch(value, dtype)
         return value
     if type(value) is Dim:
-        return Hooks.number(value, dtype or hint)
+        return late.NUMBER.call(value, dtype or hint)
     if isinstance(value, TensorShape):
         value.assert_is_fully_defined()
         value = value.as_list() or np.zeros(0, np.int32)
     if type(value) is IndexedSlices:
-        return operand(Hooks.densify(value), dtype, hint)
+        return operand(late.DENSIFY.call(value), dtype, hint)
     convert = getattr(value, "__tf_tensor__", None)
     if convert is not None:
         adopt = getattr(value, "_as_operand", None)  # of an array with a link: it takes a hint
@@ -140,7 +126,7 @@ def to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any =
         # Not the shared scalar of `operand`: a user may watch this tensor.
         return wrap(to_array(value, wanted, hint), caller())
     result = operand(value, wanted, hint)
-    return Hooks.read(result) if isinstance(result, Variable) else result
+    return late.READ.call(result) if isinstance(result, Variable) else result
 
 
 def scalar(value: Any, dtype: DType) -> Tensor:
@@ -433,8 +419,8 @@ def _packed(value: Any, dtype: DType | None, hint: DType | None) -> Any:
 
 def _stacked(value: Any, dtype: DType | None, cast: bool = True) -> Any:
     if dtype is None or not cast:
-        return Hooks.stack([operand(v, None, dtype) for v in value])
-    return Hooks.stack([_converted(v, dtype) for v in value])
+        return late.STACK.call([operand(v, None, dtype) for v in value])
+    return late.STACK.call([_converted(v, dtype) for v in value])
 
 
 def _converted(value: Any, dtype: DType) -> Any:
@@ -450,7 +436,7 @@ def _converted(value: Any, dtype: DType) -> Any:
     kind: str = {"u": "i", "e": "f"}.get(own.kind) or own.kind
     if "s" in (kind, dtype.kind) or not _adopts(kind, dtype):
         raise _cannot(value, own.name, dtype)
-    return Hooks.cast(found, dtype)
+    return late.CAST.call(found, dtype)
 
 
 def _mismatch(value: Any, dtype: DType) -> Exception:

@@ -18,6 +18,7 @@ from wengert.core import dtypes
 from wengert.core.dtypes import DType
 from wengert.core.facts import NO_HAZARDS, Cost, Hazards, Neutral
 from wengert.core.forms import FORMS, Form, as_call, on_arrays, on_one, runner
+from wengert.core.hooks import HookTable
 from wengert.core.process import PROCESS
 from wengert.core.shapes import Shape
 from wengert.core.tensor import Tensor
@@ -25,9 +26,9 @@ from wengert.core.tensor import Tensor
 REGISTRY: dict[str, Op] = {}
 # Operations that share work with their gradient on the host: from `f(x…)` and `df(g, x…)` in one
 # graph to `(y, kept) = both(x…)` and `from_kept(g, x[0], kept)`.
-PAIRS: dict[Op, tuple[Op, Op, Op]] = {}
+PAIRS: HookTable[Op, tuple[Op, Op, Op]] = HookTable("pairs", "wengert.ops.sparse_losses")
 # Operations that are cheaper to run again than to keep, and what to run the second time.
-AGAIN: dict[Op, Op] = {}
+AGAIN: HookTable[Op, Op] = HookTable("again", "wengert.ops.slicing")
 _NO_DTYPES: frozenset[int] = frozenset()
 _all: weakref.WeakSet[Op] = weakref.WeakSet()
 

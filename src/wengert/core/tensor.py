@@ -15,6 +15,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, exhausted
+from wengert.core.hooks import Hook
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite
 
@@ -276,7 +277,7 @@ class DeviceTensor(Tensor):
 
     @property
     def device(self) -> str:
-        return full_name(Devices.name_of(self._device))
+        return full_name(DEVICE_NAME.call(self._device))
 
     def cpu(self) -> Tensor:
         """The same value as a tensor in NumPy's memory."""
@@ -313,10 +314,8 @@ def fresh(array: Any, site: RawSite | None) -> FreshTensor:
     return out
 
 
-class Devices:
-    """How engines name the accelerator that an array of JAX is on; they fill it in."""
-
-    name_of: Callable[[Any], str | None] = staticmethod(lambda array: None)
+# The name of the accelerator that an array of JAX is on, `None` for the CPU.
+DEVICE_NAME: Hook[Callable[[Any], str | None]] = Hook("device name", "wengert.engines.devices")
 
 
 def full_name(device: str | None) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
+from wengert.core import late_operations as late
 from wengert.core.context import building_graph, get_state
 from wengert.core.errors import FailedPreconditionError, at_site, invalid
 from wengert.core.in_place import SOLE, has_company, updating
@@ -24,7 +25,7 @@ from wengert.core.names import scoped
 from wengert.core.scattering import Scattered
 from wengert.core.shapes import TensorShape, without_leading_ones
 from wengert.core.tensor import (
-    Devices,
+    DEVICE_NAME,
     DeviceTensor,
     Tensor,
     Value,
@@ -218,7 +219,7 @@ class Variable(Scattered):
     def device(self) -> str:
         """Where its value is now."""
         here = self._device
-        return full_name(None if here is None or here is TAKEN else Devices.name_of(here))
+        return full_name(None if here is None or here is TAKEN else DEVICE_NAME.call(here))
 
     def set_shape(self, shape: Any) -> None:
         self._declared = self._declared.merge_with(shape)
@@ -234,9 +235,7 @@ class Variable(Scattered):
 
     def read_value(self) -> Any:
         """The present value as a tensor."""
-        from wengert.core.convert import Hooks
-
-        return Hooks.read(self)
+        return late.READ.call(self)
 
     value = read_value
     initialized_value = read_value
@@ -247,7 +246,7 @@ class Variable(Scattered):
         if state is not None and state.graph is not None:
             return state.graph.snapshot(self)
         here = self._device
-        if here is not None and here is not TAKEN and Devices.name_of(here) is not None:
+        if here is not None and here is not TAKEN and DEVICE_NAME.call(here) is not None:
             tensor: Tensor = DeviceTensor.make(here, None)
             tensor._host = self._host
         else:
@@ -287,31 +286,25 @@ class Variable(Scattered):
 
     def sparse_read(self, indices: Any, name: Any = None) -> Any:
         """The rows at `indices`."""
-        from wengert.core.convert import Hooks
-
-        return Hooks.gather(self, indices)
+        return late.GATHER.call(self, indices)
 
     def gather_nd(self, indices: Any, name: Any = None) -> Any:
         """The slices at the index tuples in `indices`."""
-        from wengert.core.convert import Hooks
-
-        return Hooks.gather_nd(self, indices)
+        return late.GATHER_ND.call(self, indices)
 
     # Writing.
 
     def _update(self, method: str, *given: Any) -> Any:
         """The same update as an operation of the graph being built."""
-        from wengert.core.convert import Hooks
-
-        Hooks.update(self, method, *given)
+        late.UPDATE.call(self, method, *given)
         return self
 
     def _incoming(self, method: str, value: Any, shape: Any = None) -> np.ndarray:
         """The array of a value that is to be written, checked against dtype and shape."""
-        from wengert.core.convert import Hooks, operand
+        from wengert.core.convert import operand
 
         if isinstance(value, IndexedSlices):
-            value = Hooks.densify(value)
+            value = late.DENSIFY.call(value)
         array = np.asarray(operand(value, self.dtype)._array)
         wanted = self._declared if shape is None else TensorShape(shape)
         if not wanted.is_compatible_with(array.shape):

@@ -84,5 +84,5 @@ def _check_shapes(found: list[Any]) -> None:
                 )
 
 
-host.RUNNERS[SWITCH] = _run_switch
-LOWERINGS[SWITCH] = _lower_switch
+host.RUNNERS.fill(__name__, {SWITCH: _run_switch})
+LOWERINGS.fill(__name__, {SWITCH: _lower_switch})

@@ -95,4 +95,4 @@ class _Passed:
         return lax.bitcast_convert_type(x, self.dtype) if self.wide else x
 
 
-LOWERINGS[HOST_CALL] = _lower_host_call
+LOWERINGS.fill(__name__, {HOST_CALL: _lower_host_call})

@@ -19,8 +19,9 @@ from wengert.graph.records import Node
 from wengert.ops.nodes import BATCHED, CALL, FLUSH, HOST_CALL, RELOAD
 from wengert.ops.row_list import Rows
 
-for _room in (branches, callbacks, loops, shorter):
-    assert _room, "it fills in what the engines do with their nodes"
+host.RUNNERS.requires(branches, loops)
+host.SHORTER.requires(shorter)
+LOWERINGS.requires(branches, callbacks, loops)
 
 # Calls.
 
@@ -119,14 +120,15 @@ def _run_reload(graph: Graph, node: Node) -> Any:
     return lambda before: (variable._array,)
 
 
-host.RUNNERS.update(
+host.RUNNERS.fill(
+    __name__,
     {
         BATCHED: _run_batched,
         CALL: _run_call,
         FLUSH: _run_flush,
         HOST_CALL: _run_host_call,
         RELOAD: _run_reload,
-    }
+    },
 )
-LOWERINGS.update({BATCHED: _lower_batched, CALL: _lower_call})
-host.PREPARE[0] = lambda graph: with_pairs(with_islands(graph))
+LOWERINGS.fill(__name__, {BATCHED: _lower_batched, CALL: _lower_call})
+host.PREPARE.fill(lambda graph: with_pairs(with_islands(graph)))

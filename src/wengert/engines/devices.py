@@ -19,7 +19,7 @@ import numpy as np
 from wengert.core.apply import wrap
 from wengert.core.lazy import jax, module
 from wengert.core.scopes import Scoped
-from wengert.core.tensor import Devices, DeviceTensor, Tensor, fresh
+from wengert.core.tensor import DEVICE_NAME, DeviceTensor, Tensor, fresh
 from wengert.core.variable import TAKEN, Variable
 
 KINDS = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "metal": "GPU", "tpu": "TPU"}
@@ -158,4 +158,4 @@ def name_of(array: Any) -> str | None:
     return next((name for name, device in found.items() if device in places), None)
 
 
-Devices.name_of = staticmethod(name_of)
+DEVICE_NAME.fill(name_of)

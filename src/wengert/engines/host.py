@@ -19,6 +19,7 @@ from wengert.core.apply import explain_failure
 from wengert.core.context import State, using
 from wengert.core.dims import Dim
 from wengert.core.errors import OpError, at_site
+from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op, Spec
 from wengert.core.sites import locate
 from wengert.graph.ir import Graph
@@ -28,11 +29,15 @@ from wengert.ops.nodes import HOST_CALL
 from wengert.ops.row_list import readable
 
 # How a node that holds graphs is run; the file of each kind fills in its own.
-RUNNERS: dict[Op, Callable[[Graph, Node], Callable[..., Any]]] = {}
-# What is done to a graph before it runs here; the islands fill in.
-PREPARE: list[Callable[[Graph], Graph]] = [lambda graph: graph]
+RUNNERS: HookTable[Op, Callable[[Graph, Node], Callable[..., Any]]] = HookTable(
+    "runners", "wengert.engines.control", "wengert.engines.branches", "wengert.engines.loops"
+)
+# What is done to a graph before it runs here.
+PREPARE: Hook[Callable[[Graph], Graph]] = Hook("prepare", "wengert.engines.control")
 # Kernels for special cases, by operation: a function from input specs to a kernel or `None`.
-SHORTER: dict[Op, Callable[..., Callable[..., Any] | None]] = {}
+SHORTER: HookTable[Op, Callable[..., Callable[..., Any] | None]] = HookTable(
+    "specialised kernels", "wengert.engines.shorter"
+)
 _FILE = "<wengert host graph>"
 
 
@@ -61,7 +66,7 @@ def prepared(graph: Graph) -> Callable[..., list[Any]]:
     """The Python function of a graph, made once."""
     found = graph.cache.get("host")
     if found is None:
-        found = graph.cache["host"] = _compile(PREPARE[0](optimised(graph)))
+        found = graph.cache["host"] = _compile(PREPARE.call(optimised(graph)))
     return found
 
 

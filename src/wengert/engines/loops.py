@@ -215,5 +215,5 @@ def _check_state(state: list[Any], found: Any) -> None:
             )
 
 
-host.RUNNERS[LOOP] = _run_loop
-LOWERINGS[LOOP] = _lower_loop
+host.RUNNERS.fill(__name__, {LOOP: _run_loop})
+LOWERINGS.fill(__name__, {LOOP: _lower_loop})

@@ -14,6 +14,7 @@ import numpy as np
 from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
 from wengert.core.errors import NotCompiledError, at_site, invalid
+from wengert.core.hooks import HookTable
 from wengert.core.lowering import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import size
@@ -29,7 +30,14 @@ from wengert.graph.records import Node
 from wengert.ops.rows import NEW_ROWS
 
 # How a node that holds graphs is lowered; the file of each kind fills in its own.
-LOWERINGS: dict[Op, Callable[..., Any]] = {}
+LOWERINGS: HookTable[Op, Callable[..., Any]] = HookTable(
+    "lowerings",
+    "wengert.engines.control",
+    "wengert.engines.branches",
+    "wengert.engines.callbacks",
+    "wengert.engines.loops",
+    "wengert.functions.unranked",
+)
 # Rows that a stack of unknown length has room for at first.
 LEAST = 64
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.errors import OpError
+from wengert.core.hooks import Hook
 from wengert.core.op import Spec
 from wengert.core.shapes import size
 from wengert.graph.contents import CONTENT_TYPES
@@ -23,7 +24,9 @@ from wengert.ops.rows import Blank
 # What is known of an input: a spec, or an array of a few whole numbers, which may make sizes.
 Known = Spec | np.ndarray
 # How the specs of a graph's outputs follow from that; the room of functions fills it in.
-FOLLOW: list[Callable[[Graph, list[Known]], list[Spec]]] = []
+FOLLOW: Hook[Callable[[Graph, list[Known]], list[Spec]]] = Hook(
+    "follow", "wengert.functions.following"
+)
 _FEW = 64
 # So many answers are kept for a graph.
 _KEPT = 64
@@ -75,7 +78,7 @@ def _followed(graph: Graph, known: list[Known]) -> list[Spec]:
 
 def _follow(graph: Graph, known: list[Known]) -> list[Spec]:
     try:
-        return FOLLOW[0](graph, known)
+        return FOLLOW.call(graph, known)
     except (OpError, TypeError, ValueError, LookupError):
         # Rows of these sizes would be refused, but there are none.
         return [graph.specs[v] for v in graph.outputs]

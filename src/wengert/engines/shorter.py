@@ -97,7 +97,8 @@ def _new(kernel: Any, into: Any = None) -> Any:
     return kernel
 
 
-SHORTER.update(
+SHORTER.fill(
+    __name__,
     {
         SUM_TO: _sum_to,
         MATMUL: _matmul,
@@ -105,5 +106,5 @@ SHORTER.update(
         MATMUL_TN: _matmul_tn,
         RELU: _relu,
         RELU_GRAD: _relu_grad,
-    }
+    },
 )

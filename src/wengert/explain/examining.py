@@ -98,7 +98,7 @@ def doctor() -> Iterator[Doctor]:
     >>> print(found.report())
     """
     self = Doctor()
-    before, hooks = findings.begin(self.findings), history.Hooks
+    before, hooks = findings.begin(self.findings), history.Taking
     always, hooks.always, hooks.written_down = hooks.always, True, True
     try:
         with ExitStack() as stack:

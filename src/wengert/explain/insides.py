@@ -17,7 +17,7 @@ from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 from wengert.ops.nodes import CALL
 
-assert control, "the engines know calls, branches and loops from there"
+host.RUNNERS.requires(control)
 
 Walked = tuple[Node, list[Any], list[Any]]
 

@@ -16,7 +16,7 @@ from wengert.explain.reading import is_user
 from wengert.explain.record import Explanation, reason
 from wengert.explain.terminal import short
 from wengert.functions.function import Function
-from wengert.functions.ledger import Change, Given, Note, nearest
+from wengert.functions.ledger import TRACED_OFTEN, Change, Given, Note, nearest
 
 _log = logging.getLogger("wengert")
 
@@ -231,3 +231,6 @@ def _is_users(function: Any) -> bool:
 def _span(function: Any) -> int:
     notes = function._store.notes[-5:]
     return max(5, notes[-1].call - notes[0].call + 1) if notes else 5
+
+
+TRACED_OFTEN.fill(traced_often)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wengert.core.errors import at_site
-from wengert.tape.history import Hooks
+from wengert.tape.history import Taking
 
 _CHOICES = ("warn", "off", "error")
 
@@ -39,7 +39,7 @@ class Settings:
                 )
             )
         self._none_gradients = value
-        Hooks.always = value == "error"
+        Taking.always = value == "error"
 
     @contextmanager
     def using(self, **values: Any) -> Iterator[Settings]:

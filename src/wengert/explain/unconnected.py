@@ -32,7 +32,7 @@ def explain(tape: Any, targets: list[Any], sources: list[Any]) -> Report:
     if tape._used is None:
         evidence = history.take(tape)
     else:
-        history.Hooks.always = True  # whoever asks once will ask again
+        history.Taking.always = True  # whoever asks once will ask again
     if evidence is None:
         raise coded(
             RuntimeError(
@@ -217,4 +217,6 @@ def _is_user(frame: Any) -> bool:
     return sites.find(frame) is not None and sites.USER[frame.f_code.co_filename]
 
 
-__all__ = ["explain", "memory_report", "unconnected"]
+history.UNCONNECTED.fill(unconnected)
+history.EXPLAIN.fill(explain)
+history.MEMORY_REPORT.fill(memory_report)

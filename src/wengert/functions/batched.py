@@ -15,7 +15,7 @@ from wengert.core.context import State, get_state, using
 from wengert.core.errors import at_site, describe
 from wengert.core.op import Spec
 from wengert.core.sites import caller
-from wengert.functions import execute, following
+from wengert.functions import execute
 from wengert.functions.calls import (
     call,
     followed,
@@ -37,6 +37,7 @@ from wengert.ops.nodes import BATCHED
 from wengert.ops.reduce import reduce_sum
 from wengert.ops.seeds import draw
 from wengert.tape import flow
+from wengert.tape.jacobian import GRADIENT_ROWS
 
 
 def vectorized_map(
@@ -183,8 +184,7 @@ def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
     return emit_batched(attrs["graph"], attrs["axes"], given)
 
 
-REPLAYS[BATCHED] = _replay
-assert following, "it tells engines the sizes of what has no rows"
+REPLAYS.fill(__name__, {BATCHED: _replay})
 
 
 # Rows of Jacobians.
@@ -244,3 +244,6 @@ def _emit_rows(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[A
     axes = (0,) + (None,) * len(closed.tensors)
     outs = emit_batched(closed.graphs[0], axes, [seeds, *closed.tensors])
     return put_together(inner.skeleton, outs)
+
+
+GRADIENT_ROWS.fill(gradient_rows)

@@ -68,4 +68,4 @@ def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
     return emit_call(attrs["graph"], given, attrs.get("jit", False), attrs.get("recompute", False))
 
 
-REPLAYS[CALL] = _replay
+REPLAYS.fill(__name__, {CALL: _replay})

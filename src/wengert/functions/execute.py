@@ -18,10 +18,10 @@ from wengert.core.observers import OBSERVERS, observed
 from wengert.core.tensor import DeviceTensor
 from wengert.core.variable import TAKEN, Variable
 from wengert.engines import callbacks, choice, control, devices, host, undo, xla
+from wengert.engines.lower import LOWERINGS
 from wengert.graph.ir import Graph
 
-assert callbacks, "the engines know calls of Python from there"
-assert control, "… and calls of functions, branches and loops"
+LOWERINGS.requires(callbacks, control)
 
 
 def use_xla(graph: Graph, arrays: list[Any], jit: bool | None) -> bool:

@@ -8,14 +8,14 @@ business of `saved_model`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from importlib import import_module
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.errors import UnimplementedError, at_site, describe
+from wengert.core.hooks import Hook
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import gathering
@@ -23,17 +23,17 @@ from wengert.core.sites import locate
 from wengert.core.variable import Variable
 from wengert.engines import choice, control
 from wengert.engines.keeping import anywhere
-from wengert.engines.lower import Lowering, lower_graph
+from wengert.engines.lower import LOWERINGS, Lowering, lower_graph
 from wengert.functions.trace import Trace
 from wengert.graph.folding import SMALL
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
 from wengert.graph.records import Draw, Node, Outer
 
-assert control, "the lowering of calls, branches and loops comes from there"
+LOWERINGS.requires(control)
 
-# The room of files stands above this one; it is found by name when a function is written.
-_WRITER = "wengert.saved_model.saving"
+# Writes a concrete function to a folder.
+SAVE: Hook[Callable[[Any, Any], None]] = Hook("save_concrete", "wengert.saved_model.saving")
 # A program runs where it was not made, too; what cannot be written for all of them is written
 # for the present one.
 _PLATFORMS = ("cpu", "cuda", "tpu")
@@ -76,7 +76,7 @@ _UNKNOWN = re.compile("traced array|symbolic dimension", re.IGNORECASE)
 
 def export(concrete: Any, path: Any) -> None:
     """Writes a concrete function to a folder from which `tf.saved_model.load` takes it."""
-    import_module(_WRITER).save_concrete(concrete, path)
+    SAVE.call(concrete, path)
 
 
 def program_of(name: str, trace: Trace) -> Program:

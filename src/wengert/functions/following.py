@@ -97,4 +97,4 @@ def _row(known: Known) -> Spec:
     return Spec(None if spec.shape is None else spec.shape[1:], spec.dtype)
 
 
-FOLLOW.append(follow)
+FOLLOW.fill(follow)

@@ -141,7 +141,7 @@ class Function:
             store.notes = [*store.notes[1 - ledger.MOST :], note]
             # While another function is traced, every call of this one is part of a trace.
             if building_graph() is None and options.counter.often():
-                ledger.tell_often(self, note)
+                ledger.TRACED_OFTEN.call(self, note)
             return found
 
     def _run_trace(self, pairs: Any, named: Any, specs: Any, site: Any) -> Trace:

@@ -39,7 +39,7 @@ from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.core.variable import CALLED_BACK
 from wengert.functions.calls import followed, followers, gradient_op
-from wengert.functions.replay import AROUND, REPLAYS
+from wengert.functions.replay import AFTER_PYTHON, BEFORE_PYTHON, REPLAYS
 from wengert.graph.builder import building
 from wengert.ops.nodes import FLUSH, HOST_CALL, RELOAD
 from wengert.tape import flow
@@ -410,10 +410,9 @@ def _replay_reload(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
     return (new,)
 
 
-AROUND.append((_flush, _reload))
-REPLAYS[HOST_CALL] = _replay
-REPLAYS[FLUSH] = _replay_flush
-REPLAYS[RELOAD] = _replay_reload
+BEFORE_PYTHON.fill(_flush)
+AFTER_PYTHON.fill(_reload)
+REPLAYS.fill(__name__, {HOST_CALL: _replay, FLUSH: _replay_flush, RELOAD: _replay_reload})
 
 
 __all__ = ["numpy_function", "py_function", "timestamp"]

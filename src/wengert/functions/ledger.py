@@ -8,13 +8,12 @@ where most of the latest calls traced, whoever explains is told.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
-from importlib import import_module
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from wengert.core.errors import at_site, coded, describe
+from wengert.core.hooks import Hook
 from wengert.functions.signature import _BY_VALUE, Same, encode, rebuild
-from wengert.tape.history import Hooks
 
 MOST = 32  # notes kept for each function
 _COUNTERS = 1000
@@ -96,9 +95,8 @@ def counter(function: Any) -> Counter:
     return found
 
 
-def tell_often(function: Any, note: Note) -> None:
-    """Has it explained that a function is traced again and again."""
-    import_module(Hooks.retraces).traced_often(function, note)
+# Explains that a function is traced again and again.
+TRACED_OFTEN: Hook[Callable[[Any, Note], None]] = Hook("traced_often", "wengert.explain.ledgers")
 
 
 def spelled(pairs: Any, named: Any) -> dict[str, Given]:

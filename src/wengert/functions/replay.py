@@ -13,6 +13,7 @@ from wengert.core import dims
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, _state, get_state
 from wengert.core.dims import Dim
+from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op
 from wengert.core.symbolic import SymbolicTensor, as_number
 from wengert.graph.builder import Builder, building
@@ -24,9 +25,22 @@ from wengert.ops.updates import ASSIGNED
 from wengert.tape.custom import CUSTOM, tell, with_gradient
 
 # How nodes that are more than an operation are run again; each kind fills in its own.
-REPLAYS: dict[Op, Callable[..., Any]] = {}
+REPLAYS: HookTable[Op, Callable[[Node, list[Any], dict[str, Any]], Any]] = HookTable(
+    "replays",
+    "wengert.functions.host_calls",
+    "wengert.functions.call_nodes",
+    "wengert.functions.switch",
+    "wengert.functions.loops",
+    "wengert.functions.batched",
+    "wengert.functions.unranked",
+)
 # What is done before and after a node inside which Python is called: it may look at variables.
-AROUND: list[tuple[Callable[..., None], Callable[..., None]]] = []
+BEFORE_PYTHON: Hook[Callable[[Builder, Any], None]] = Hook(
+    "before Python is called", "wengert.functions.host_calls"
+)
+AFTER_PYTHON: Hook[Callable[[Builder, Any], None]] = Hook(
+    "after Python was called", "wengert.functions.host_calls"
+)
 
 
 Assigned = Callable[[Any, Any], Any]
@@ -69,15 +83,13 @@ def run_node(
     elif node.op is CUSTOM:
         results = _custom(graph, node, given, env)
     elif node.op in REPLAYS or node.op is HOST_CALL:
-        if node.op is HOST_CALL:  # `tf.print` makes them, too, before anybody needed this module
-            from wengert.functions import host_calls  # noqa: F401  # it fills in `REPLAYS`
         here = building()
-        around = AROUND if here is not None and calls_python(node) else ()
-        for before, _ in around:
-            before(here, node.site)
+        looks = here if here is not None and calls_python(node) else None
+        if looks is not None:
+            BEFORE_PYTHON.call(looks, node.site)
         results = REPLAYS[node.op](node, given, attrs)
-        for _, after in around:
-            after(here, node.site)
+        if looks is not None:
+            AFTER_PYTHON.call(looks, node.site)
     else:
         found = apply(node.op, *given, **attrs)
         results = (found,) if node.op.outputs == 1 else found

@@ -154,4 +154,4 @@ def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
     return emit_switch(given[0], list(attrs["branches"]), given[1:], attrs["own"])
 
 
-REPLAYS[SWITCH] = _replay
+REPLAYS.fill(__name__, {SWITCH: _replay})

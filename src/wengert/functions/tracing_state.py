@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib import import_module
 from typing import Any
 
 from wengert.core.errors import at_site
+from wengert.core.hooks import Hook
 from wengert.core.process import PROCESS
 
 _DEEPEST = 100
@@ -44,12 +44,17 @@ def entering(options: Any, site: Any) -> Iterator[None]:
         _depth.reset(token)
 
 
+# The function with its control flow on tensors rewritten, and if it is not, the reason.
+CONVERT: Hook[Callable[[Callable[..., Any]], tuple[Callable[..., Any], str | None]]] = Hook(
+    "convert", "wengert.autograph.conversion"
+)
+
+
 def convert(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its control flow on tensors rewritten."""
-    # The room above this one, which knows syntax trees; asked for by name, at the first trace.
-    return import_module("wengert.autograph").convert(function)[0]
+    return CONVERT.call(function)[0]
 
 
 def why_not_converted(function: Callable[..., Any]) -> str | None:
     """The reason why control flow on tensors stays Python's, or `None`."""
-    return import_module("wengert.autograph").convert(function)[1]
+    return CONVERT.call(function)[1]

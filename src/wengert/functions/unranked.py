@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.core import dtypes, nest, shapes
+from wengert.core import late_operations as late
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, using
-from wengert.core.convert import Hooks
 from wengert.core.dims import Dim
 from wengert.core.exchange import Answer, exchange
 from wengert.core.op import Joint, Op, Spec
@@ -128,7 +128,7 @@ def _tensor(here: Builder, x: Any, kind: str) -> Any:
     if kind == "shape":
         return x.tensor
     if kind == "number":
-        return Hooks.number(x, None)
+        return late.NUMBER.call(x, None)
     return snapshot(here, x) if isinstance(x, Variable) else here.own(x)
 
 
@@ -291,7 +291,7 @@ def activate() -> None:
 
     look()
     IMPORTED.append(look)
-    reference.PUT_OFF.append(_put_off_rule)
+    reference.PUT_OFF.fill(_put_off_rule)
 
 
 def _exchange_all(module: Any) -> None:
@@ -345,5 +345,5 @@ def _lower(graph: Graph, node: Any, given: list[Any], attrs: dict[str, Any], low
     return lower_graph(make_graph("later", specs, run), [given[k] for k in open_], low)
 
 
-REPLAYS[LATER] = _replay
-LOWERINGS[LATER] = _lower
+REPLAYS.fill(__name__, {LATER: _replay})
+LOWERINGS.fill(__name__, {LATER: _lower})

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
+from wengert.core import late_operations as late
 from wengert.core import replay as drawing
-from wengert.core.convert import Hooks
 from wengert.core.op import Spec
 from wengert.graph.records import Draw
 
@@ -41,4 +41,4 @@ def _derived(graph: Builder, state: Any) -> Any:
     """A random state for this turn of a loop."""
     if graph.turn is None:
         return state
-    return Hooks.derive(state, graph.turn)
+    return late.DERIVE.call(state, graph.turn)

@@ -16,6 +16,7 @@ import numpy as np
 from wengert.core import dims
 from wengert.core.dims import Dim
 from wengert.core.facts import Neutral
+from wengert.core.hooks import HookTable
 from wengert.core.op import Op
 from wengert.core.shapes import size
 from wengert.graph.ir import Graph, inner_graphs
@@ -97,7 +98,9 @@ def simplify(graph: Graph) -> None:
 
 # What a sum with the result of an operation becomes. A function of the graph, the node of the sum,
 # the other value and the node of the operation; it gives a node or `None`.
-FUSED: dict[Op, Callable[[Graph, Node, int, Node], Node | None]] = {}
+FUSED: HookTable[Op, Callable[[Graph, Node, int, Node], Node | None]] = HookTable(
+    "fused sums", "wengert.ops.adding", "wengert.ops.rows"
+)
 
 
 def fuse(graph: Graph) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.core import dims
 from wengert.core.context import State, using
+from wengert.core.hooks import HookTable
 from wengert.core.op import Op
 from wengert.core.process import PROCESS
 from wengert.core.shapes import TensorShape
@@ -14,7 +15,9 @@ from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
 
 # For a node that holds graphs: each of them, and how many inputs and outputs it must have.
-ENDS: dict[Op, Callable[[Node], Iterable[tuple[Graph, int, int]]]] = {}
+ENDS: HookTable[Op, Callable[[Node], Iterable[tuple[Graph, int, int]]]] = HookTable(
+    "ends of inner graphs", "wengert.ops.nodes"
+)
 
 
 def checked(graph: Graph) -> Graph:

@@ -66,9 +66,6 @@ def _add_at(graph: Any, node: Node, other: int, put: Node) -> Node | None:
     return Node(ADD_AT, (other, i, g), node.outputs, {"axis": put.attrs["axis"]}, node.site)
 
 
-FUSED[PUT] = _add_at
-
-
 def _gathered_kernel(x: np.ndarray, g: np.ndarray, i: np.ndarray, **attrs: Any) -> np.ndarray:
     return x + GATHER_GRAD.kernel(g, i, shape=x.shape, **attrs)
 
@@ -105,4 +102,4 @@ def _add_gathered(graph: Any, node: Node, other: int, made: Node) -> Node | None
     return Node(ADD_GATHERED, (other, *made.inputs), node.outputs, attrs, node.site)
 
 
-FUSED[GATHER_GRAD] = _add_gathered
+FUSED.fill(__name__, {PUT: _add_at, GATHER_GRAD: _add_gathered})

@@ -171,7 +171,7 @@ for _kind in (Tensor, Linked):
     for _name, _function in _METHODS.items():
         setattr(_kind, _name, _function)
     _kind.T = property(lambda self: np.transpose(self))  # type: ignore[union-attr]  # as the others
-Linked.conjugate = _METHODS["conj"]  # type: ignore[attr-defined]  # as the others
+setattr(Linked, "conjugate", _METHODS["conj"])  # noqa: B010  # as the others
 for _name in _WRITERS:
     setattr(LinkedArray, _name, _writer(_name))
 for _name in ("real", "imag"):

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core import late_operations as late
 from wengert.core import shapes
 from wengert.core.apply import apply
-from wengert.core.convert import Hooks, operand
+from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy import jax, lax
@@ -219,7 +220,7 @@ def _grad_of_grad(h: Any, inputs: Any, needs: Any, is_causal: bool, scale: float
     def first(g: Any, q: Any, k: Any, v: Any) -> Any:
         return _grad_in_parts(g, (q, k, v, *mask), wants, is_causal, scale)[:3]
 
-    return *Hooks.pull(first, [g, q, k, v], list(h)), *[None] * len(mask)
+    return *late.PULL.call(first, [g, q, k, v], list(h)), *[None] * len(mask)
 
 
 ATTENTION_GRAD = Op(

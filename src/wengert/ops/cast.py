@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
+from wengert.core import late_operations as late
 from wengert.core.apply import apply
-from wengert.core.convert import Hooks, operand, to_tensor
+from wengert.core.convert import operand, to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.facts import TAME
@@ -148,7 +149,7 @@ def cast(x: Any, dtype: Any, name: Any = None) -> Any:
     return apply(CAST, x, dtype=wanted, x_dtype=own)
 
 
-Hooks.cast = cast
+late.CAST.fill(cast)
 
 
 def _limits(dtype: DType) -> tuple[Any, Any]:

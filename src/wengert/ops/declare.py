@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
+from wengert.core import late_operations as late
 from wengert.core.context import executing_eagerly, get_state
-from wengert.core.convert import Hooks, operand_or_empty
+from wengert.core.convert import operand_or_empty
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
 from wengert.core.lowering import broadcast_shapes
@@ -202,7 +203,7 @@ def static(name: str, value: Any) -> Any:
     if (kind is list or kind is tuple) and {*map(type, value)} == _INT:
         return tuple(value)
     if isinstance(value, Variable) and not executing_eagerly():
-        value = Hooks.read(value)
+        value = late.READ.call(value)
     if isinstance(value, SymbolicTensor):
         return _symbolic(name, value)
     value = without_fractions(value)
@@ -319,7 +320,7 @@ def static_float(name: str, value: Any, what: str) -> float:
     variable.
     """
     if isinstance(value, Variable) and not executing_eagerly():
-        value = Hooks.read(value)
+        value = late.READ.call(value)
     if isinstance(value, Value) and _followed(value):
         rule = (
             f"`{what}` must be a plain number; a tape follows this one, and no gradient reaches it"

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
+from wengert.core import late_operations as late
 from wengert.core.apply import apply, wrap
-from wengert.core.convert import Hooks, operand
+from wengert.core.convert import operand
 from wengert.core.dims import formula, is_open, larger
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
@@ -72,7 +73,7 @@ NUMBER = Op(
     register=False,
     contents=contents.of_attribute,
 )
-Hooks.number = lambda value, dtype=None: apply(NUMBER, value=value, dtype=dtype or dtypes.int32)
+late.NUMBER.fill(lambda value, dtype=None: apply(NUMBER, value=value, dtype=dtype or dtypes.int32))
 
 
 SIZE = Op(

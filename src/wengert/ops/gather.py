@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core import late_operations as late
 from wengert.core import shapes
 from wengert.core.apply import apply, wrap
-from wengert.core.convert import Hooks, operand
+from wengert.core.convert import operand
 from wengert.core.dims import is_open, known_unequal
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.facts import TAME
@@ -275,7 +276,7 @@ def gather(
     return apply(GATHER, x, i, axis=place, batch_dims=batch)
 
 
-Hooks.gather = gather
+late.GATHER.fill(gather)
 
 
 def _gather_nd_kernel(x: np.ndarray, i: np.ndarray, batch_dims: int) -> np.ndarray:
@@ -404,5 +405,5 @@ def _gather_inside(x: Any, i: Any, batch: int) -> Any:
     return only(good, rows, x.shape.rank - batch - depth, tf.zeros((), x.dtype))
 
 
-Hooks.gather_nd = gather_nd
-Hooks.densify = densify
+late.GATHER_ND.fill(gather_nd)
+late.DENSIFY.fill(densify)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
+from wengert.core import late_operations as late
 from wengert.core.apply import apply
-from wengert.core.convert import Hooks, operand, to_tensor
+from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import Dim, is_open, known_unequal, negative
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.facts import TAME
@@ -163,7 +164,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     return list(apply(UNSTACK, x, axis=axis, num=count))
 
 
-Hooks.stack = stack
+late.STACK.fill(stack)
 
 
 def _infer_concat(*xs: Spec, axis: int) -> Spec:

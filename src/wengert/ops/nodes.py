@@ -43,22 +43,18 @@ def _switch_ends(node: Node) -> Iterator[tuple[Graph, int, int]]:
 
 # call(inputs...; graph, jit): runs a graph; `jit` demands the compiled engine.
 CALL = _node("call")
-ENDS[CALL] = lambda node: [(node.attrs["graph"], len(node.inputs), len(node.outputs))]
 
 # switch(index, inputs...; branches): runs one of several graphs; the last one for a bad index.
 SWITCH = _node("switch")
-ENDS[SWITCH] = _switch_ends
 
 # loop(count, turn, state..., invariants..., stacks...; test, body, states, invariants, rows,
 #      reverse, bound): see above. `count` is -1 where only the test decides. The test and the body
 # take (turn, state..., invariants...) and the body also one row of each stack; it gives the new
 # state, then `rows` rows. Results: the number of turns, the last state, the stacks.
 LOOP = _node("loop")
-ENDS[LOOP] = lambda node: [(node.attrs["body"], len(node.inputs) - 1, len(node.outputs) - 1)]
 
 # batched(inputs...; graph, axes): runs a graph for each row of the inputs whose axis is 0.
 BATCHED = _node("batched")
-ENDS[BATCHED] = ENDS[CALL]
 
 # host_call(inputs...; function, specs, name): calls Python with arrays, in program order.
 HOST_CALL = _node("host_call", effect=True, calls_python=True)
@@ -69,3 +65,14 @@ FLUSH = _node("flush", effect=True, calls_python=True)
 # reload(value; variable): the value of a variable after Python may have changed it; `value` is
 # the one before, which stands for it where the graph is computed once more.
 RELOAD = _node("reload", effect=True, calls_python=True)
+
+
+def _call_ends(node: Node) -> list[tuple[Graph, int, int]]:
+    return [(node.attrs["graph"], len(node.inputs), len(node.outputs))]
+
+
+def _loop_ends(node: Node) -> list[tuple[Graph, int, int]]:
+    return [(node.attrs["body"], len(node.inputs) - 1, len(node.outputs) - 1)]
+
+
+ENDS.fill(__name__, {CALL: _call_ends, SWITCH: _switch_ends, LOOP: _loop_ends, BATCHED: _call_ends})

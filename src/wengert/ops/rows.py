@@ -234,7 +234,7 @@ def _fused(graph: Any, node: Node, other: int, put: Node) -> Node:
     return Node(ADD_ROW, (other, i, g), node.outputs, {}, node.site)
 
 
-FUSED[PUT_ROW] = _fused
+FUSED.fill(__name__, {PUT_ROW: _fused})
 
 
 # One row taken out, and one put between others: each is the other's gradient.

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core import late_operations as late
 from wengert.core import replay
 from wengert.core.apply import apply, wrap
 from wengert.core.context import get_state
-from wengert.core.convert import Hooks
 from wengert.core.dtypes import nums, uint64
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy import lax
@@ -210,7 +210,7 @@ DERIVE = Op(
     match=(),
     register=False,
 )
-Hooks.derive = lambda state, turn: apply(DERIVE, state, turn)
+late.DERIVE.fill(lambda state, turn: apply(DERIVE, state, turn))
 
 
 def _seed_state_kernel(seed: np.ndarray) -> np.ndarray:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
+from wengert.core import late_operations as late
 from wengert.core.apply import apply
-from wengert.core.convert import Hooks, operand
+from wengert.core.convert import operand
 from wengert.core.dims import is_open, negative
 from wengert.core.errors import invalid
 from wengert.core.facts import TAME
@@ -60,7 +61,7 @@ READ = unary(
     moves=True,
     unchanged=lambda x: True,
 )
-Hooks.read = lambda variable: apply(READ, variable)
+late.READ.fill(lambda variable: apply(READ, variable))
 
 STOP_GRADIENT = unary(
     "stop_gradient",

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
+from wengert.core import late_operations as late
 from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
-from wengert.core.convert import Hooks, operand
+from wengert.core.convert import operand
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site, describe
 from wengert.core.lazy import lax
@@ -59,7 +60,7 @@ def _whole(i: Any) -> Any:
     if type(i) is Dim:
         return i
     if isinstance(i, Variable) and not executing_eagerly():
-        i = Hooks.read(i)
+        i = late.READ.call(i)
     if is_symbolic(i) and i.dtype.is_integer:
         found = as_number(i)
         while type(found) is tuple and len(found) == 1:
@@ -199,7 +200,7 @@ TAKE = Op(
     register=False,
 )
 # The same once more, where the first time has checked the position.
-AGAIN[TAKE] = Op(
+TAKE_AGAIN = Op(
     "take_again",
     "x i",
     kernel=_take_kernel,
@@ -209,6 +210,7 @@ AGAIN[TAKE] = Op(
     match=(),
     register=False,
 )
+AGAIN.fill(__name__, {TAKE: TAKE_AGAIN})
 PUT = Op(
     "put",
     "g i",

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
+from wengert.core import late_operations as late
 from wengert.core.apply import apply
 from wengert.core.context import get_state
-from wengert.core.convert import Hooks, operand
+from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Op, Spec
@@ -179,4 +180,4 @@ _UPDATES: dict[str, Any] = {
     "scatter_mul": _rows(_by_product),
     "scatter_div": _rows(_by_quotient),
 }
-Hooks.update = update
+late.UPDATE.fill(update)

@@ -18,7 +18,7 @@ from wengert.core.variable import Variable
 from wengert.functions import packing
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.execute import while_holding
-from wengert.functions.export import Program, program_of
+from wengert.functions.export import SAVE, Program, program_of
 from wengert.functions.function import Function
 from wengert.functions.trace import Slot, Trace
 from wengert.graph.builder import building
@@ -258,3 +258,6 @@ def _defaults(function: Function) -> list[Any]:
             except packing.Strange:
                 continue
     return found
+
+
+SAVE.fill(save_concrete)

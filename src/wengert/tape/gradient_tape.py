@@ -13,9 +13,10 @@ from threading import get_ident
 from typing import Any
 
 from wengert.core import dtypes, nest, sites
+from wengert.core import late_operations as late
 from wengert.core.apply import wrap
 from wengert.core.context import get_state
-from wengert.core.convert import Hooks, operand
+from wengert.core.convert import operand
 from wengert.core.distant import SEEN
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
@@ -223,7 +224,7 @@ class GradientTape(Recorder):
                 ids = frozenset([v._id for v in without])
                 self._evidence = evidence._replace(missing=ids)
             if evidence is not None or history.went_well(site):
-                history.Hooks.module().unconnected(self, targets, without, mode, site)
+                history.UNCONNECTED.call(self, targets, without, mode, site)
 
     def explain(self, target: Any, sources: Any) -> Any:
         """Why the gradient of `target` is `None` for some of `sources`: a report, by cause.
@@ -234,11 +235,11 @@ class GradientTape(Recorder):
             arguments.asked("explain", t, TypeError, "target") for t in arguments.leaves(target)
         ]
         values = [arguments.asked("explain", s, TypeError) for s in arguments.leaves(sources)]
-        return history.Hooks.module().explain(self, targets, values)
+        return history.EXPLAIN.call(self, targets, values)
 
     def memory_report(self) -> Any:
         """What the tape keeps alive for its gradients, by line and operation."""
-        return history.Hooks.module().memory_report(self)
+        return history.MEMORY_REPORT.call(self)
 
     def jacobian(
         self,
@@ -333,6 +334,6 @@ def _pull(function: Any, inputs: list[Any], seeds: list[Any]) -> list[Any]:
     return tape.gradient(list(found), fresh, seeds, UnconnectedGradients.ZERO)
 
 
-Hooks.pull = _pull
+late.PULL.fill(_pull)
 
 __all__ = ["GradientTape", "UnconnectedGradients"]

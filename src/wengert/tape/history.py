@@ -4,17 +4,18 @@ Events (opened, closed, watched, ...) and cuts (operations that no gradient pass
 they happen, each with its moment on the id clock; both are rare. What an ordinary entry says is
 copied, without its tensors, only when an explanation may be wanted: `gradient` does so the first
 time it is called from a line, before it frees its entries. The explaining itself is done
-elsewhere; `Hooks.explainer` names the module, so that it is imported when first needed.
+elsewhere: `explain` fills the hooks of this module and is imported when they are first called.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from wengert.core import dtypes
 from wengert.core.context import executing_eagerly
+from wengert.core.hooks import Hook
 from wengert.core.op import Op
 from wengert.core.sites import RawSite
 from wengert.core.tensor import Tensor
@@ -79,17 +80,17 @@ class Evidence(NamedTuple):
     missing: frozenset[int] = frozenset()  # the sources that got no gradient
 
 
-class Hooks:
-    """Who explains; named by the root package, since this room is below it."""
+class Taking:
+    """When evidence is taken."""
 
-    explainer = ""
-    retraces = ""
-    always = False  # whether evidence is taken at every call
+    always = False  # at every call
     written_down = False  # whether somebody writes ordinary operations down anyway
 
-    @classmethod
-    def module(cls) -> Any:
-        return import_module(cls.explainer)
+
+# Who explains: why there was no gradient, in a log or as a report, and what a tape keeps alive.
+UNCONNECTED: Hook[Callable[..., None]] = Hook("unconnected", "wengert.explain.unconnected")
+EXPLAIN: Hook[Callable[..., Any]] = Hook("explain", "wengert.explain.unconnected")
+MEMORY_REPORT: Hook[Callable[..., Any]] = Hook("memory_report", "wengert.explain.unconnected")
 
 
 # Lines from which `gradient` was called: True where all was well, False where it was explained.
@@ -134,7 +135,7 @@ def take(tape: Any) -> Evidence:
     """What the tape knows, without the tensors; it begins new sets when it lets go of these."""
     found: dict[int, RawSite] = {}
     entries = tape._entries
-    if Hooks.written_down and executing_eagerly():
+    if Taking.written_down and executing_eagerly():
         # Calls and rules of the user's are told to tapes alone.
         entries = [e for e in entries if e[0].lower is None]
     steps = [_step(entry, found) for entry in entries]
@@ -168,7 +169,7 @@ def before(tape: Any, site: RawSite | None, mode: UnconnectedGradients) -> Evide
         return None
     if site is None or (id(site[0]), site[1]) not in SEEN or mode is ERROR:
         return take(tape)
-    return take(tape) if Hooks.always else None
+    return take(tape) if Taking.always else None
 
 
 def went_well(site: RawSite | None) -> bool | None:

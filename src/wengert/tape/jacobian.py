@@ -5,7 +5,7 @@ All at once means by a graph that the engines vectorise, which is a matter of th
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from wengert.core.apply import wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.errors import invalid
+from wengert.core.hooks import Hook
 from wengert.ops.create import eye, zeros_like
 from wengert.ops.create import zeros as zeros_of
 from wengert.ops.joining import stack
@@ -38,9 +39,10 @@ def _all_at_once(count: Any, vectorised: bool) -> bool:
     return vectorised or type(count) is not int
 
 
-def _gradient_rows(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[Any]:
-    # The room above knows graphs; asked for by name, at the first use.
-    return import_module("wengert.functions.batched").gradient_rows(tape, target, seeds, sources)
+# The gradients of a target for each row of seeds, by a graph.
+GRADIENT_ROWS: Hook[Callable[[Any, Any, Any, list[Any]], list[Any]]] = Hook(
+    "gradient_rows", "wengert.functions.batched"
+)
 
 
 def _total(sizes: tuple[Any, ...]) -> Any:
@@ -58,7 +60,7 @@ def jacobian(tape: Any, target: Any, sources: list[Any], vectorised: bool = True
         seeds = reshape(eye(count, dtype=target.dtype), (count, *shape))
         return [
             None if g is None else reshape(g, (*shape, *s._array.shape))
-            for g, s in zip(_gradient_rows(tape, target, seeds, sources), sources, strict=True)
+            for g, s in zip(GRADIENT_ROWS.call(tape, target, seeds, sources), sources, strict=True)
         ]
     rows = [
         tape._differentiate([target], [seed], sources, release=False)
@@ -91,7 +93,7 @@ def batch_jacobian(tape: Any, target: Any, source: Any, vectorised: bool = True)
     order = (1, 0, *range(2, 1 + len(s)))
     if _all_at_once(count, vectorised):
         seeds = reshape(eye(count, dtype=target.dtype), (count, 1, *t[1:]))
-        (full,) = _gradient_rows(tape, target, broadcast_to(seeds, (count, *t)), [source])
+        (full,) = GRADIENT_ROWS.call(tape, target, broadcast_to(seeds, (count, *t)), [source])
         return None if full is None else reshape(transpose(full, order), (t[0], *t[1:], *s[1:]))
     columns = []
     for seed in _seeds(t[1:], target._array.dtype):

@@ -7,11 +7,12 @@ hold the two equal, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from wengert.core.apply import apply
 from wengert.core.context import State, _state
+from wengert.core.hooks import Hook
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.symbolic import Unranked, shape_to_keep
 from wengert.core.tensor import Tensor
@@ -22,7 +23,9 @@ from wengert.tape.entries import Entry, explain, full_form
 from wengert.tape.flow import accumulate, conjugate, dense, is_complex, tensor, zeros_of
 
 # What to do with an entry whose rules need a rank that is not known yet, if there is such a thing.
-PUT_OFF: list[Any] = []
+PUT_OFF: Hook[Callable[..., list[tuple[int, Any]]]] = Hook(
+    "put off a rule", "wengert.functions.unranked"
+)
 
 
 def walk(
@@ -84,10 +87,10 @@ def pull(
     try:
         return _pull(entry, g, needed, complex_numbers)
     except Exception as error:
-        if not PUT_OFF:
+        if not PUT_OFF.is_filled():
             raise
         again = lambda entry, g: _pull(entry, g, needed, complex_numbers)
-        return PUT_OFF[0](again, entry, g, error)
+        return PUT_OFF.call(again, entry, g, error)
 
 
 def _pull(
