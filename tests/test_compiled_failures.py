@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import wengert as tf
+from wengert.engines.executables import EXECUTABLES
 
 X = np.arange(12.0, dtype=np.float32).reshape(4, 3)
 SINGULAR = np.array([[1.0, 2.0], [2.0, 4.0]])
@@ -270,7 +271,7 @@ def test_what_is_known_to_be_good_is_not_checked() -> None:
     function = tf.function(steady, jit_compile=True)
     function(*given)
     graph = function.get_concrete_function(*given).graph
-    (found,) = graph.cache["xla"].values()
+    (found,) = graph.cache[EXECUTABLES].values()
     assert isinstance(found, Executable)
     assert not found.flagged
 
@@ -285,7 +286,7 @@ def test_what_is_known_while_compiling_needs_no_flag() -> None:
     logits = tf.zeros([3, 5])
     fine, bad = loss(tf.constant([0, 4, 2])), loss(tf.constant([0, 5, 2]))
     np.testing.assert_allclose(fine(logits), np.full(3, np.log(5.0)), rtol=1e-6)
-    (program,) = fine.get_concrete_function(logits).graph.cache["xla"].values()
+    (program,) = fine.get_concrete_function(logits).graph.cache[EXECUTABLES].values()
     assert not program.flagged
     with pytest.raises(tf.errors.InvalidArgumentError, match="5"):
         bad(logits)
@@ -311,6 +312,6 @@ def test_a_sparse_update_touches_its_rows_only(kind: str) -> None:
         step(tf.constant([4, 20]), rows)
     np.testing.assert_array_equal(table, eager)
     graph = step.get_concrete_function(tf.constant([0, 0]), rows).graph
-    (program,) = graph.cache["xla"].values()
+    (program,) = graph.cache[EXECUTABLES].values()
     chosen = [line for line in program.lowered_text().splitlines() if "select" in line]
     assert program.flagged and chosen and not any("tensor<20x2x" in line for line in chosen)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wengert as tf
+from wengert.engines.executables import EXECUTABLES
 
 SIZES = (2, 3, 2, 4, 3)
 
@@ -59,7 +60,9 @@ def test_it_is_compiled_for_each_value(f: Any) -> None:
     for n in SIZES:
         np.testing.assert_array_equal(g(tf.constant(n), x), f(tf.constant(n), x))
     assert g.experimental_get_tracing_count() == 1
-    assert len(g.get_concrete_function(tf.constant(2), x).graph.cache["xla"]) == len(set(SIZES))
+    assert len(g.get_concrete_function(tf.constant(2), x).graph.cache[EXECUTABLES]) == len(
+        set(SIZES)
+    )
 
 
 def test_other_arguments_are_not_looked_at() -> None:
@@ -70,7 +73,7 @@ def test_other_arguments_are_not_looked_at() -> None:
     for k in range(5):
         assert f(tf.constant(2), tf.constant([k, 1])).numpy().tolist() == [k + 1.0] * 2
     graph = f.get_concrete_function(tf.constant(2), tf.constant([0, 1])).graph
-    assert len(graph.cache["xla"]) == 1
+    assert len(graph.cache[EXECUTABLES]) == 1
 
 
 def test_gradients_and_variables() -> None:
@@ -148,7 +151,7 @@ def test_checks_cost_no_copies_of_the_variables() -> None:
     x = tf.ones([64, 64])
     step(x, tf.constant(1))
     graph = step.get_concrete_function(x, tf.constant(1)).graph
-    (found,) = graph.cache["xla"].values()
+    (found,) = graph.cache[EXECUTABLES].values()
     assert found.flagged
     assert "f32[64,64]{1,0} copy(" not in found.run.as_text()
 

@@ -18,6 +18,7 @@ from wengert.core.apply import apply
 from wengert.core.op import Op
 from wengert.core.tensor import FreshTensor, Tensor
 from wengert.engines import choice
+from wengert.engines.choice import CHOICES
 
 
 def small_step(v: Any, turns: int = 24) -> Any:
@@ -45,7 +46,7 @@ def test_a_small_function_is_compiled_when_it_has_cost_as_much(soon: None) -> No
     f, x = tf.function(small_step(v)), tf.ones([64])
     plain = small_step(w)
     f(x)
-    (found,) = f.get_concrete_function(x).graph.cache["choices"].values()
+    (found,) = f.get_concrete_function(x).graph.cache[CHOICES].values()
     assert choice._TINY < found.work < choice._SMALL
     due = int(found.due())
     assert due > 5 and due * found.work > 2000.0 >= (due - 1) * found.work

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ import wengert as tf
 from wengert.core import dtypes
 from wengert.core.op import Spec
 from wengert.core.process import PROCESS
+from wengert.graph.cache import CacheKey
 from wengert.graph.fingerprint import fingerprint
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
@@ -407,3 +410,27 @@ def test_nodes_know_their_line() -> None:
     site: Any = graph.nodes[0].site
     assert site[0] is straight.__code__
     assert f"test_graph.py:{first + 1}" in str(graph)
+
+
+def test_what_is_kept_with_a_graph_is_known_by_its_key_alone():
+    one: CacheKey[int] = CacheKey("a number")
+    other: CacheKey[int] = CacheKey("a number")
+    graph = Graph("g")
+    graph.cache[one] = 3
+    assert graph.cache.get(one) == 3
+    assert graph.cache.get(other) is None
+    assert one not in graph.copy().cache
+
+
+def test_no_module_keeps_anything_with_a_graph_under_a_string():
+    source = Path(tf.__file__).parent
+    for file in source.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Subscript):
+                holder, key = node.value, node.slice
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+                holder, key = node.func.value, node.args[0]
+            else:
+                continue
+            if isinstance(holder, ast.Attribute) and holder.attr == "cache":
+                assert isinstance(key, ast.Name | ast.Attribute), f"{file}:{node.lineno}"

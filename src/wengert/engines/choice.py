@@ -23,6 +23,7 @@ from wengert.core.scopes import Scoped
 from wengert.engines import devices, host
 from wengert.engines.islands import needs_host
 from wengert.engines.trips import most_turns
+from wengert.graph.cache import CacheKey
 from wengert.graph.fingerprint import fingerprint
 from wengert.graph.ir import Graph
 from wengert.graph.passes import has_effects, optimised
@@ -79,17 +80,21 @@ def force(name: str | None) -> None:
     _forced.put(name)
 
 
+HOST_ONLY: CacheKey[tuple[Node | None]] = CacheKey("the first node that XLA cannot run")
+NOT_FIXED: CacheKey[str] = CacheKey("why the graph is left to the host")
+CHOICES: CacheKey[dict[tuple[Any, ...], Choice]] = CacheKey("choices by shapes")
+TRANSIENT: CacheKey[bool] = CacheKey("made for one call, like equal ones before and after it")
+NODE_COUNT: CacheKey[int] = CacheKey("number of nodes")
+WORKS: CacheKey[list[tuple[int, float]]] = CacheKey("work by volume")
+
+
 def runs_only_on_host(graph: Graph) -> Node | None:
     """The first node that XLA cannot run, if there is one."""
-    found = graph.cache.get("host_only", graph)
-    if found is graph:
-        found = None
-        for node in optimised(graph).walk():
-            if needs_host(node):
-                found = node
-                break
-        graph.cache["host_only"] = found
-    return found
+    found = graph.cache.get(HOST_ONLY)
+    if found is None:
+        node = next((n for n in optimised(graph).walk() if needs_host(n)), None)
+        found = graph.cache[HOST_ONLY] = (node,)
+    return found[0]
 
 
 def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
@@ -104,9 +109,9 @@ def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
 def choice_for(graph: Graph, arrays: list[Any]) -> Choice:
     """What is known of calls with arrays of these shapes."""
     shapes = tuple([a.shape for a in arrays])
-    seen = graph.cache.get("choices")
+    seen = graph.cache.get(CHOICES)
     if seen is None:
-        seen = graph.cache["choices"] = _seen_before(graph)
+        seen = graph.cache[CHOICES] = _seen_before(graph)
     choice = seen.get(shapes)
     if choice is None:
         if len(seen) > 1000:
@@ -121,7 +126,7 @@ _transient: OrderedDict[Any, dict[Any, Choice]] = OrderedDict()
 
 def _seen_before(graph: Graph) -> dict[Any, Choice]:
     """What was found out for this graph, or for an equal one that is gone."""
-    if not graph.cache.get("transient"):
+    if not graph.cache.get(TRANSIENT):
         return {}
     found = _transient.setdefault(fingerprint(graph), {})
     while len(_transient) > 256:
@@ -180,9 +185,9 @@ class Choice:
 
 
 def _node_count(graph: Graph) -> int:
-    found = graph.cache.get("node_count")
+    found = graph.cache.get(NODE_COUNT)
     if found is None:
-        found = graph.cache["node_count"] = sum(1 for _ in optimised(graph).walk())
+        found = graph.cache[NODE_COUNT] = sum(1 for _ in optimised(graph).walk())
     return found
 
 
@@ -193,7 +198,7 @@ def _scaled(graph: Graph, arrays: list[Any]) -> float:
     far from all before.
     """
     volume = sum(a.size for a in arrays)
-    points: list[tuple[int, float]] = graph.cache.setdefault("works", [])
+    points = graph.cache.setdefault(WORKS, [])
     if len(points) > 1 and points[0][0] <= 2 * volume and volume <= 2 * points[-1][0]:
         return _on_line(points, volume)
     found = work(graph, arrays)

@@ -46,14 +46,14 @@ def _compiled(inner: Graph, arrays: list[Any], jit: bool | None = None) -> list[
 def _chosen(inner: Graph, arrays: list[Any]) -> list[Any]:
     """Runs a part of a host graph on the engine that suits it."""
     wish = choice.forced()
-    if wish == "host" or inner.cache.get("not_fixed") or any(type(a) is Rows for a in arrays):
+    if wish == "host" or inner.cache.get(choice.NOT_FIXED) or any(type(a) is Rows for a in arrays):
         return host.run(inner, arrays)
     if wish == "xla" or choice.chooses_xla(inner, arrays):
         try:
             return [np.asarray(x) for x in _compiled(inner, arrays)]
         except NotFixed as error:
             if not isinstance(error, NotWithThese):
-                inner.cache["not_fixed"] = str(error)
+                inner.cache[choice.NOT_FIXED] = str(error)
     return host.run(inner, arrays)
 
 

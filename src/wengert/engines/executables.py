@@ -21,10 +21,11 @@ from wengert.engines import devices, fixing
 from wengert.engines.exhaustion import Largest, needed
 from wengert.engines.keeping import Keeper, anywhere, either
 from wengert.engines.lower import Lowering, lower_graph
+from wengert.graph.cache import CacheKey
 from wengert.graph.fingerprint import fingerprint
 from wengert.graph.folding import SMALL
 from wengert.graph.ir import Graph, all_graphs, inner_graphs
-from wengert.graph.passes import optimised
+from wengert.graph.passes import needs_no_passes, optimised
 from wengert.graph.records import Node
 
 MOST = 256
@@ -140,8 +141,7 @@ class Executable:
         def program(*given: Any) -> Any:
             low = Lowering(self.room, None, self.errors)
             self.largest = low.largest
-            lifted = graph.copy()
-            lifted.cache["optimised"] = lifted
+            lifted = needs_no_passes(graph.copy())
             lifted.constants = {v: c for v, c in graph.constants.items() if v not in hoisted}
             lifted.inputs = [*lifted.inputs]
             env_extra = dict(zip(hoisted, given[count:], strict=True))
@@ -205,8 +205,7 @@ def _bare(graph: Graph) -> Graph:
     for held in new.held.values():
         held.variable = None  # type: ignore[assignment]  # only the values matter here
     new.nodes = [_bare_node(node) for node in new.nodes]
-    new.cache["optimised"] = new
-    return new
+    return needs_no_passes(new)
 
 
 def _bare_node(node: Node) -> Node:
@@ -234,13 +233,16 @@ def _plain_inputs(graph: Graph, extra: dict[int, Any]) -> list[int]:
     return [v for v in graph.all_inputs() if v not in extra]
 
 
+EXECUTABLES: CacheKey[dict[Any, Executable]] = CacheKey("executables by shapes")
+
+
 def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Executable:
     """The executable for a graph and the shapes of these arrays, compiled at first need."""
     place = devices.target()
     key: Any = (tuple([(a.shape, a.dtype.num) for a in arrays]), donate, place)
-    if "fixed" in graph.cache:
+    if fixing.FIXED in graph.cache:
         key = (*key, *[(k, v.tobytes()) for k, v in fixing.values(graph, arrays).items()])
-    mine = graph.cache.setdefault("xla", {})
+    mine = graph.cache.setdefault(EXECUTABLES, {})
     found = mine.get(key)
     if found is not None and not PROCESS.lost_xla:
         return found

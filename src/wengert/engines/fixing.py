@@ -12,6 +12,7 @@ import numpy as np
 
 from wengert.core.lowering import NotFixed
 from wengert.core.shapes import size
+from wengert.graph.cache import CacheKey
 from wengert.graph.folding import SMALL
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
@@ -66,15 +67,18 @@ def _may_be_fixed(graph: Graph, value: int) -> bool:
     return all(held.initial != value for held in graph.held.values())
 
 
+FIXED: CacheKey[tuple[int, ...]] = CacheKey("inputs that a program is compiled for")
+
+
 def fix_more(graph: Graph, error: NotFixed) -> bool:
     """Marks the inputs that an error asks for; whether there are new ones."""
-    fixed: tuple[int, ...] = graph.cache.get("fixed", ())
+    fixed = graph.cache.get(FIXED, ())
     starts = graph.all_inputs()
     new = {starts.index(v) for v in error.values if v in starts} - set(fixed)
-    graph.cache["fixed"] = tuple(sorted({*fixed, *new}))
+    graph.cache[FIXED] = tuple(sorted({*fixed, *new}))
     return bool(new)
 
 
 def values(graph: Graph, arrays: list[Any]) -> dict[int, np.ndarray]:
     """The values, by place, that the program is to be compiled for."""
-    return {k: np.asarray(arrays[k]) for k in graph.cache.get("fixed", ())}
+    return {k: np.asarray(arrays[k]) for k in graph.cache.get(FIXED, ())}

@@ -22,6 +22,7 @@ from wengert.core.errors import OpError, at_site
 from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op, Spec
 from wengert.core.sites import locate
+from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
 from wengert.graph.records import Node
@@ -40,12 +41,15 @@ SHORTER: HookTable[Op, Callable[..., Callable[..., Any] | None]] = HookTable(
 )
 _FILE = "<wengert host graph>"
 
+UNEVEN: CacheKey[frozenset[int]] = CacheKey("inputs that may be rows of different shapes")
+FUNCTION: CacheKey[Callable[..., list[Any]]] = CacheKey("the Python function of the graph")
+
 
 def run(graph: Graph, arrays: list[Any]) -> list[Any]:
     """The values of all outputs for the values of all inputs."""
-    uneven = graph.cache.get("uneven")
+    uneven = graph.cache.get(UNEVEN)
     if uneven is None:
-        uneven = graph.cache["uneven"] = _may_be_uneven(graph)
+        uneven = graph.cache[UNEVEN] = _may_be_uneven(graph)
     if uneven:
         arrays = [readable(a) if k in uneven else a for k, a in enumerate(arrays)]
     with np.errstate(all="ignore"):
@@ -64,9 +68,9 @@ def _may_be_uneven(graph: Graph) -> frozenset[int]:
 
 def prepared(graph: Graph) -> Callable[..., list[Any]]:
     """The Python function of a graph, made once."""
-    found = graph.cache.get("host")
+    found = graph.cache.get(FUNCTION)
     if found is None:
-        found = graph.cache["host"] = _compile(PREPARE.call(optimised(graph)))
+        found = graph.cache[FUNCTION] = _compile(PREPARE.call(optimised(graph)))
     return found
 
 

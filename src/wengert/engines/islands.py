@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from wengert.engines.lower import LOWERINGS
 from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.passes import needs_no_passes
 from wengert.graph.records import Node
 from wengert.ops.nodes import CALL
 from wengert.ops.rows import FIT_ROWS
@@ -48,8 +49,7 @@ def with_islands(graph: Graph) -> Graph:
         stretch = []
         if node is not None:
             new.nodes.append(node)
-    new.cache["optimised"] = new
-    return new
+    return needs_no_passes(new)
 
 
 def _island(graph: Graph, nodes: list[Node], later: list[Node]) -> list[Node]:

@@ -16,6 +16,7 @@ from wengert.core.errors import OpError
 from wengert.core.hooks import Hook
 from wengert.core.op import Spec
 from wengert.core.shapes import size
+from wengert.graph.cache import CacheKey
 from wengert.graph.contents import CONTENT_TYPES
 from wengert.graph.ir import Graph
 from wengert.ops.row_list import Rows
@@ -65,8 +66,11 @@ def whole(array: np.ndarray) -> Known:
     return array if few else Spec(array.shape, dtypes.of(array))
 
 
+NO_ROWS: CacheKey[dict[tuple[Any, ...], list[Spec]]] = CacheKey("specs of results without rows")
+
+
 def _followed(graph: Graph, known: list[Known]) -> list[Spec]:
-    answers = graph.cache.setdefault("no_rows", {})
+    answers = graph.cache.setdefault(NO_ROWS, {})
     key = tuple([(x.shape, x.tobytes()) if type(x) is np.ndarray else x for x in known])
     found = answers.get(key)
     if found is None:

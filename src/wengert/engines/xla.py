@@ -16,6 +16,7 @@ from wengert.core.lowering import NotFixed, NotWithThese
 from wengert.engines import devices, fixing
 from wengert.engines.executables import MOST, Executable, executable
 from wengert.engines.lower import LOWERINGS, cannot
+from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph, all_graphs
 from wengert.graph.passes import optimised
 
@@ -30,13 +31,17 @@ def demanded(graph: Graph, arrays: list[Any], donate: tuple[int, ...] = ()) -> E
                 raise
 
 
+UNFIT: CacheKey[dict[Any, str]] = CacheKey("why the host runs it, by shapes")
+LOWERS: CacheKey[bool] = CacheKey("XLA can run all of its nodes")
+
+
 def prepare(
     graph: Graph, arrays: list[Any], donate: tuple[int, ...], jit: bool | None
 ) -> Executable:
     """The executable with which `run` begins."""
     if jit:
         return demanded(graph, arrays, donate)
-    unfit: dict[Any, str] | None = graph.cache.get("unfit")
+    unfit = graph.cache.get(UNFIT)
     if unfit is not None:
         why = unfit.get(_shapes(arrays))
         if why is not None:
@@ -49,7 +54,7 @@ def prepare(
         if not getattr(error, "_placed", False):
             raise
         # The words alone: the error itself would keep the arrays of this call.
-        known = graph.cache.setdefault("unfit", {})
+        known = graph.cache.setdefault(UNFIT, {})
         if len(known) >= MOST:
             known.clear()
         known[_shapes(arrays)] = str(error)
@@ -119,13 +124,13 @@ def cannot_fix(graph: Graph, error: NotFixed) -> Exception:
 
 def check_lowers(graph: Graph) -> None:
     """Raises for the first node that XLA cannot run."""
-    if "lowers" in graph.cache:
+    if LOWERS in graph.cache:
         return
     for node in graph.walk():
         if node.op.lower is None and node.op not in LOWERINGS:
             raise cannot(node, "it has no form in XLA (data-dependent shapes, strings)")
     _refuse_strings(graph)
-    graph.cache["lowers"] = True
+    graph.cache[LOWERS] = True
 
 
 def _refuse_strings(graph: Graph) -> None:

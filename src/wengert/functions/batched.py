@@ -15,6 +15,7 @@ from wengert.core.context import State, get_state, using
 from wengert.core.errors import at_site, describe
 from wengert.core.op import Spec
 from wengert.core.sites import caller
+from wengert.engines import choice
 from wengert.functions import execute
 from wengert.functions.calls import (
     call,
@@ -64,7 +65,7 @@ def vectorized_map(
         values = [graph.value_of(x) for x in ends]
     graph.seal(values)
     graph.end_replays()
-    graph.cache["transient"] = True
+    graph.cache[choice.TRANSIENT] = True
     captured = [_now(source) for source, _ in graph.captures.values()]
     inputs = [*tensors, *captured, *[h.variable for h in graph.read_variables()]]
     outs = call(graph, inputs, execute.run_tensors(None, site), site)
@@ -224,7 +225,7 @@ def _rows_now(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[An
         values = [graph.value_of(g) for g in found if g is not None]
     graph.seal(values)
     graph.end_replays()
-    graph.cache["transient"] = True
+    graph.cache[choice.TRANSIENT] = True
     captured = [source for source, _ in graph.captures.values()]
     inputs = [seeds, *captured, *[h.variable for h in graph.read_variables()]]
     outs = iter(call(graph, inputs, execute.run_tensors(None, site), site))

@@ -16,7 +16,7 @@ import numpy as np
 from wengert.core.errors import describe
 from wengert.core.sites import Site, locate
 from wengert.engines import choice, xla
-from wengert.engines.executables import executable
+from wengert.engines.executables import EXECUTABLES, executable
 from wengert.engines.islands import needs_host
 from wengert.functions import tracing_state
 from wengert.graph.ir import Graph
@@ -72,7 +72,7 @@ def _covered(name: str, trace: Any) -> TraceCoverage:
     held = [(n.op.name, locate(n.site)) for n in nodes if needs_host(n)]
     counts = dict(Counter(n.op.name for n in nodes).most_common())
     return TraceCoverage(
-        f"{name}({given})", engine, reason, counts, len(graph.cache.get("xla", {})), held
+        f"{name}({given})", engine, reason, counts, len(graph.cache.get(EXECUTABLES, {})), held
     )
 
 
@@ -85,17 +85,18 @@ def _engine(trace: Any, graph: Graph) -> tuple[str, str]:
     node = choice.runs_only_on_host(graph)
     if node is not None:
         return "host", f"{node.op.name} has no form in XLA, or calls Python"
-    if graph.cache.get("not_fixed"):
-        return "host", graph.cache["not_fixed"]
-    known = [w for _, w in graph.cache.get("works", ())]
-    if graph.cache.get("xla"):
+    why = graph.cache.get(choice.NOT_FIXED)
+    if why:
+        return "host", why
+    known = [w for _, w in graph.cache.get(choice.WORKS, [])]
+    if graph.cache.get(EXECUTABLES):
         return "xla", f"its work (about {_micros(known)} on the host) is worth a compilation"
     if not known:
         if not choice.is_closed(graph):
             return "undecided", "it has not been called"
         known = [choice.work(graph, _shaped(graph))]
     words = f"its work (about {_micros(known)})"
-    due = min((c.due() for c in graph.cache.get("choices", {}).values()), default=math.inf)
+    due = min((c.due() for c in graph.cache.get(choice.CHOICES, {}).values()), default=math.inf)
     if due == math.inf:
         return "host", f"{words} is too small, or it has not been called"
     return "host", f"{words} is worth a compilation from call {due:.0f} with the same shapes on"

@@ -19,6 +19,7 @@ from wengert.core.tensor import DeviceTensor
 from wengert.core.variable import TAKEN, Variable
 from wengert.engines import callbacks, choice, control, devices, host, undo, xla
 from wengert.engines.lower import LOWERINGS
+from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph
 
 LOWERINGS.requires(callbacks, control)
@@ -32,7 +33,7 @@ def use_xla(graph: Graph, arrays: list[Any], jit: bool | None) -> bool:
     wish = choice.forced()
     if wish is not None:
         return wish == "xla" and choice.runs_only_on_host(graph) is None
-    return not graph.cache.get("not_fixed") and choice.chooses_xla(graph, arrays)
+    return not graph.cache.get(choice.NOT_FIXED) and choice.chooses_xla(graph, arrays)
 
 
 def execute(graph: Graph, arrays: list[Any], jit: bool | None) -> list[Any]:
@@ -63,7 +64,7 @@ def _not_fixed(graph: Graph, error: xla.NotFixed, jit: bool | None) -> None:
     if jit:
         raise xla.cannot_fix(graph, error) from None
     if not isinstance(error, NotWithThese):
-        graph.cache["not_fixed"] = str(error)
+        graph.cache[choice.NOT_FIXED] = str(error)
 
 
 def _failed(graph: Graph, arrays: list[Any], why: BaseException | bool) -> list[Any]:
@@ -95,12 +96,15 @@ def snapshots(trace: Any) -> list[Any]:
     return [v._snapshot() for v in trace.reads]
 
 
+SMALL: CacheKey[bool] = CacheKey("always runs on the host")
+
+
 def is_small(graph: Graph) -> bool:
     """Whether a graph of closed shapes always runs on the host."""
-    found = graph.cache.get("small")
+    found = graph.cache.get(SMALL)
     if found is None:
         found = choice.is_closed(graph) and choice.stays_on_host(graph)
-        graph.cache["small"] = found
+        graph.cache[SMALL] = found
     return found
 
 

@@ -22,12 +22,13 @@ from wengert.core.lowering import gathering
 from wengert.core.sites import locate
 from wengert.core.variable import Variable
 from wengert.engines import choice, control
+from wengert.engines.executables import EXECUTABLES
 from wengert.engines.keeping import anywhere
 from wengert.engines.lower import LOWERINGS, Lowering, lower_graph
 from wengert.functions.trace import Trace
 from wengert.graph.folding import SMALL
 from wengert.graph.ir import Graph
-from wengert.graph.passes import optimised
+from wengert.graph.passes import needs_no_passes, optimised
 from wengert.graph.records import Draw, Node, Outer
 
 LOWERINGS.requires(control)
@@ -191,8 +192,7 @@ class _Body:
         self.rooms: list[Room] = []
 
     def run(self, *arrays: Any) -> Any:
-        lifted = self.graph.copy()
-        lifted.cache["optimised"] = lifted
+        lifted = needs_no_passes(self.graph.copy())
         lifted.inputs = [*lifted.all_inputs(), *self.hoisted]
         lifted.outputs = lifted.all_outputs()
         lifted.captures, lifted.held = {}, {}
@@ -220,7 +220,7 @@ class _Body:
 def _rooms(graph: Graph) -> dict[int, int]:
     """The room that loops of unknown length have needed so far."""
     found: dict[int, int] = {}
-    for executable in graph.cache.get("xla", {}).values():
+    for executable in graph.cache.get(EXECUTABLES, {}).values():
         for key, rows in executable.room.items():
             found[key] = max(found.get(key, 0), rows)
     return found

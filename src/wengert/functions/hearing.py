@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from wengert.core.dtypes import INEXACT, int32
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import new_id
+from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
 from wengert.ops.arithmetic import SUBTRACT
@@ -40,14 +41,19 @@ class Split(NamedTuple):
     told: list[int]
 
 
+HEARD: CacheKey[dict[int, Heard]] = CacheKey("forms that tell and hear, by the first output")
+ASKS: CacheKey[bool] = CacheKey("asks Python")
+
+
 def heard(graph: Graph, first: int = 0) -> Heard:
     """The two forms of a graph without variables of its own, made once.
 
     Only outputs from `first` on may tell what they are.
     """
-    found = graph.cache.get(("heard", first))
+    forms = graph.cache.setdefault(HEARD, {})
+    found = forms.get(first)
     if found is None:
-        found = graph.cache["heard", first] = _heard(graph, first)
+        found = forms[first] = _heard(graph, first)
     return found
 
 
@@ -99,9 +105,9 @@ def _is_told(node: Node, specs: Specs) -> bool:
 
 def asks(graph: Graph) -> bool:
     """Whether Python is asked in a graph."""
-    found = graph.cache.get("asks")
+    found = graph.cache.get(ASKS)
     if found is None:
-        found = graph.cache["asks"] = any(n.op is HOST_CALL for n in graph.walk())
+        found = graph.cache[ASKS] = any(n.op is HOST_CALL for n in graph.walk())
     return found
 
 

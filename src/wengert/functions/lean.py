@@ -14,6 +14,8 @@ from wengert.core.interrupts import uninterrupted
 from wengert.core.process import PROCESS
 from wengert.core.variable import TAKEN
 from wengert.engines import choice, devices, host, xla
+from wengert.engines.executables import EXECUTABLES
+from wengert.engines.fixing import FIXED
 from wengert.functions.execute import is_small, put_back
 from wengert.graph.ir import Graph
 from wengert.graph.records import Draw
@@ -28,7 +30,7 @@ def quick_call(trace: Any) -> Any:
     graph: Graph = trace.graph
     if any(isinstance(s, Draw) for s in trace.sources) or choice.effects(graph):
         return _never
-    if graph.cache.get("fixed"):  # another program for other values
+    if graph.cache.get(FIXED):  # another program for other values
         return _never
     if devices.accelerators():
         return _settled_far(trace, graph)
@@ -36,7 +38,7 @@ def quick_call(trace: Any) -> Any:
         return by_shapes
     if not trace.jit and choice.stays_on_host(graph):
         return _on_host(trace, graph)
-    compiled = [e for e in graph.cache.get("xla", {}).values() if e.settled]
+    compiled = [e for e in graph.cache.get(EXECUTABLES, {}).values() if e.settled]
     if compiled:
         return _on_xla(trace, graph, compiled[-1])
     return None if trace.jit else _waiting(trace, graph)
@@ -44,8 +46,8 @@ def quick_call(trace: Any) -> Any:
 
 def _waiting(trace: Any, graph: Graph) -> Any:
     """The lean way on the host up to the call that is to be compiled."""
-    choices = list(graph.cache.get("choices", {}).values())
-    if len(choices) != 1 or graph.cache.get("not_fixed"):
+    choices = list(graph.cache.get(choice.CHOICES, {}).values())
+    if len(choices) != 1 or graph.cache.get(choice.NOT_FIXED):
         return None
     (found,) = choices
     run, last = _on_host(trace, graph), found.due() - 1
@@ -63,16 +65,16 @@ def _waiting(trace: Any, graph: Graph) -> Any:
 def _settled_far(trace: Any, graph: Graph) -> Any:
     if not choice.is_closed(graph) or (is_small(graph) and not trace.jit):
         return _never
-    compiled = [e for e in graph.cache.get("xla", {}).values() if e.settled]
+    compiled = [e for e in graph.cache.get(EXECUTABLES, {}).values() if e.settled]
     return _on_far(trace, graph, compiled[-1]) if compiled else None
 
 
 def quick_open(trace: Any, shapes: tuple[Any, ...]) -> Any:
     """The same for one set of shapes of a trace whose sizes are open."""
     graph: Graph = trace.graph
-    if graph.cache.get("fixed") or any(v._open for v in trace.reads):  # not by these shapes alone
+    if graph.cache.get(FIXED) or any(v._open for v in trace.reads):  # not by these shapes alone
         return None
-    for key, found in graph.cache.get("xla", {}).items():
+    for key, found in graph.cache.get(EXECUTABLES, {}).items():
         if found.settled and tuple([s for s, _ in key[0][: len(shapes)]]) == shapes:
             return _on_xla(trace, graph, found)
     return None

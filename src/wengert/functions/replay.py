@@ -17,6 +17,7 @@ from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op
 from wengert.core.symbolic import SymbolicTensor, as_number
 from wengert.graph.builder import Builder, building
+from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.origins import Seen
 from wengert.graph.records import Node
@@ -96,13 +97,16 @@ def run_node(
     env.update(zip(node.outputs, results, strict=True))
 
 
+CALLS_PYTHON: CacheKey[bool] = CacheKey("calls Python that may see variables")
+
+
 def calls_python(node: Node) -> bool:
     """Whether Python that may see variables is called in the graphs that a node holds."""
     for graph in inner_graphs(node):
-        found = graph.cache.get("calls_python")
+        found = graph.cache.get(CALLS_PYTHON)
         if found is None:
             calls = (n for n in graph.walk() if n.op is HOST_CALL)
-            found = graph.cache["calls_python"] = any(n.attrs.get("variables") for n in calls)
+            found = graph.cache[CALLS_PYTHON] = any(n.attrs.get("variables") for n in calls)
         if found:
             return True
     return False

@@ -27,6 +27,7 @@ from wengert.functions.mutated import unchanged
 from wengert.functions.replay import replay
 from wengert.functions.signature import rebuild, spec_of
 from wengert.graph.builder import Builder, building
+from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph
 from wengert.graph.records import Draw, Outer
 from wengert.graph.verify import checked
@@ -42,6 +43,8 @@ def _activate_unranked() -> None:
 
 
 UNRANKED.append(_activate_unranked)
+
+CLOSED: CacheKey[Graph] = CacheKey("the graph as an inner graph")
 
 
 class Slot:
@@ -191,9 +194,9 @@ class Trace:
         """A call whose compilation was demanded, inside a graph that is not compiled as a whole."""
         from wengert.functions.call_nodes import emit_call
 
-        closed = self.graph.cache.get("closed")
+        closed = self.graph.cache.get(CLOSED)
         if closed is None:
-            closed = self.graph.cache["closed"] = self.graph.closed()
+            closed = self.graph.cache[CLOSED] = self.graph.closed()
         outs = emit_call(closed, inputs, jit=True, recompute=False)
         count = len(self.graph.outputs)
         for variable, new in zip(self.writes, outs[count:], strict=True):

@@ -19,6 +19,7 @@ from wengert.core.tensor import new_id
 from wengert.functions.hearing import split
 from wengert.functions.replay import marked, replay
 from wengert.graph.builder import Builder
+from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.passes import has_effects, rewritten
 from wengert.graph.records import Node
@@ -67,6 +68,9 @@ def _shape(x: Any) -> tuple[Any, ...]:
     return x._array.shape if is_symbolic(x) else tuple(x.shape)
 
 
+VJPS: CacheKey[dict[tuple[Any, ...], Vjp]] = CacheKey("gradients")
+
+
 def vjp(
     graph: Graph,
     wanted: tuple[bool, ...],
@@ -82,10 +86,11 @@ def vjp(
     `joint` asks Python again. `zeros` numbers wanted inputs that get zeros of their own shape where
     no gradient reaches them. With `sparse`, gradients that are rows stay so.
     """
-    key = ("vjp", wanted, again, tells, zeros, sparse)
-    found = graph.cache.get(key)
+    kept = graph.cache.setdefault(VJPS, {})
+    key = (wanted, again, tells, zeros, sparse)
+    found = kept.get(key)
     if found is None:
-        found = graph.cache[key] = _build(graph, wanted, again, tells, zeros, sparse)
+        found = kept[key] = _build(graph, wanted, again, tells, zeros, sparse)
     return found
 
 
@@ -315,9 +320,12 @@ def _by_extent(joint: Graph, nodes: list[Node], whole: set[int]) -> tuple[list[N
     return [rewritten(n, table) for n in nodes], made
 
 
+QUIET: CacheKey[Graph] = CacheKey("the graph without effects")
+
+
 def quiet(graph: Graph) -> Graph:
     """A graph without what has only effects: for computing once more what was computed before."""
-    found = graph.cache.get("quiet")
+    found = graph.cache.get(QUIET)
     if found is None:
         nodes = [n for n in graph.nodes if n.outputs or not n.op.effect]
         nodes, outputs = _quieted(nodes, graph.outputs)
@@ -325,7 +333,7 @@ def quiet(graph: Graph) -> Graph:
         if nodes != graph.nodes:
             found = graph.copy()
             found.nodes, found.outputs = nodes, outputs
-        graph.cache["quiet"] = found
+        graph.cache[QUIET] = found
     return found
 
 

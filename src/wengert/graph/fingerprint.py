@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.core.dims import Dim
+from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph
 from wengert.graph.passes import exact, optimised
 
+FINGERPRINT: CacheKey[_Key] = CacheKey("fingerprint")
 
-def fingerprint(graph: Graph) -> Any:
+
+def fingerprint(graph: Graph) -> _Key:
     """A hashable key of operations, attributes, constants and how values flow."""
-    found = graph.cache.get("fingerprint")
+    found = graph.cache.get(FINGERPRINT)
     if found is None:
-        found = graph.cache["fingerprint"] = _Key(_describe(optimised(graph)))
+        found = graph.cache[FINGERPRINT] = _Key(_describe(optimised(graph)))
     return found
 
 

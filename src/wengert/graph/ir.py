@@ -20,6 +20,7 @@ from wengert.core.op import Spec
 from wengert.core.sites import RawSite
 from wengert.core.symbolic import symbolic
 from wengert.core.tensor import new_id
+from wengert.graph.cache import GraphCache
 from wengert.graph.contents import CONTENT_TYPES
 from wengert.graph.records import Held, Node
 
@@ -47,7 +48,7 @@ class Graph:
         self.origins: list[tuple[Graph, dict[int, Any]]] = []  # and its values in earlier graphs
         self._sizes: dict[int, tuple[Any, ...]] = {}
         self._contents: dict[int, np.ndarray] = {}
-        self.cache: dict[Any, Any] = {}  # what engines and gradients make of the finished graph
+        self.cache = GraphCache()  # what engines and gradients make of the finished graph
 
     def copy(self) -> Graph:
         """A graph with the same values and nodes, to be changed by passes."""

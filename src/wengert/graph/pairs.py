@@ -8,6 +8,7 @@ from __future__ import annotations
 from wengert.core.op import PAIRS, Op
 from wengert.core.tensor import new_id
 from wengert.graph.ir import Graph
+from wengert.graph.passes import needs_no_passes
 from wengert.graph.records import Node
 
 
@@ -24,8 +25,7 @@ def with_pairs(graph: Graph) -> Graph:
         first = None if op is None else firsts.get((op, node.inputs[1:]))
         if op is not None and first is not None and first < k:
             new.nodes[k] = _second(new, node, op, first, kept)
-    new.cache["optimised"] = new
-    return new
+    return needs_no_passes(new)
 
 
 def _second(graph: Graph, node: Node, op: Op, first: int, kept: dict[int, int]) -> Node:

@@ -19,9 +19,18 @@ from wengert.core.facts import Neutral
 from wengert.core.hooks import HookTable
 from wengert.core.op import Op
 from wengert.core.shapes import size
+from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
 from wengert.graph.verify import checked
+
+OPTIMISED: CacheKey[Graph] = CacheKey("the graph after the passes")
+
+
+def needs_no_passes(graph: Graph) -> Graph:
+    """Marks a graph as optimised, and returns it."""
+    graph.cache[OPTIMISED] = graph
+    return graph
 
 
 def optimised(graph: Graph) -> Graph:
@@ -30,15 +39,14 @@ def optimised(graph: Graph) -> Graph:
     The graph as traced is kept beside it: gradients are taken of that one, where `stop_gradient`
     and the like still stand.
     """
-    found = graph.cache.get("optimised")
+    found = graph.cache.get(OPTIMISED)
     if found is None:
         found = graph.copy()
         simplify(found)
         fuse(found)
         prune(found)
         checked(found)
-        found.cache["optimised"] = found
-        graph.cache["optimised"] = found
+        graph.cache[OPTIMISED] = needs_no_passes(found)
     return found
 
 
