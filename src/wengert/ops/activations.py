@@ -20,7 +20,7 @@ from wengert.core.op import Op
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
-from wengert.ops.declare import binary, in_float32, static_float, unary
+from wengert.ops.declare import binary, function_of, in_float32, static_float, unary
 from wengert.ops.select import choose, larger, smaller
 
 
@@ -103,18 +103,19 @@ def _lower_relu6_grad(g: Any, y: Any) -> Any:
 RELU6_GRAD = _gate(
     "relu6_grad", lambda g, y: g * _between(y), _lower_relu6_grad, lambda h, y: tf.zeros_like(y)
 )
-RELU6 = unary(
-    "relu6",
-    lambda x: smaller(larger(x, x.dtype.type(0)), x.dtype.type(6)),
-    lambda x: lax.min(lax.max(x, const(x, 0)), const(x, 6)),
-    grad=lambda g, out: apply2(RELU6_GRAD, g, out),
-    accepts=dtypes.REAL,
+
+
+@function_of(
+    unary(
+        "relu6",
+        lambda x: smaller(larger(x, x.dtype.type(0)), x.dtype.type(6)),
+        lambda x: lax.min(lax.max(x, const(x, 0)), const(x, 6)),
+        grad=lambda g, out: apply2(RELU6_GRAD, g, out),
+        accepts=dtypes.REAL,
+    )
 )
-
-
 def relu6(features: Any, name: Any = None) -> Any:
     """min(max(x, 0), 6); the gradient is 0 at both ends."""
-    return apply1(RELU6, operand(features))
 
 
 def crelu(features: Any, axis: int = -1, name: Any = None) -> Any:
@@ -197,18 +198,17 @@ def _elu_kernel(x: np.ndarray) -> np.ndarray:
     return np.expm1(smaller(x, zero)) + larger(x, zero)
 
 
-ELU = unary(
-    "elu",
-    in_float32(_elu_kernel),
-    wide(lambda x: lax.select(lax.lt(x, const(x, 0)), lax.expm1(x), x)),
-    grad=lambda g, out: apply2(ELU_GRAD, g, out),
-    accepts=dtypes.FLOAT,
+@function_of(
+    unary(
+        "elu",
+        in_float32(_elu_kernel),
+        wide(lambda x: lax.select(lax.lt(x, const(x, 0)), lax.expm1(x), x)),
+        grad=lambda g, out: apply2(ELU_GRAD, g, out),
+        accepts=dtypes.FLOAT,
+    )
 )
-
-
 def elu(features: Any, name: Any = None) -> Any:
     """exp(x) - 1 below zero, x above."""
-    return apply1(ELU, operand(features))
 
 
 _SELU_SCALE = 1.0507009873554804934193349852946
@@ -242,15 +242,16 @@ SELU_GRAD = _gate(
     _lower_selu_grad,
     lambda h, x, y: apply2(RELU_GRAD, x * h, -y),
 )
-SELU = unary(
-    "selu",
-    in_float32(_selu_kernel),
-    wide(_lower_selu),
-    grad=lambda g, out: apply2(SELU_GRAD, g, out),
-    accepts=dtypes.FLOAT,
+
+
+@function_of(
+    unary(
+        "selu",
+        in_float32(_selu_kernel),
+        wide(_lower_selu),
+        grad=lambda g, out: apply2(SELU_GRAD, g, out),
+        accepts=dtypes.FLOAT,
+    )
 )
-
-
 def selu(features: Any, name: Any = None) -> Any:
     """The scaled exponential linear unit, whose constants keep mean 0 and variance 1."""
-    return apply1(SELU, operand(features))

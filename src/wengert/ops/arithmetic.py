@@ -22,7 +22,7 @@ from wengert.core.op import Joint, Op, Spec
 from wengert.core.shapes import TensorShape, compatible, merge
 from wengert.graph import contents
 from wengert.ops import public as tf
-from wengert.ops.declare import binary, in_float32, unary
+from wengert.ops.declare import binary, function_of, in_float32, unary
 
 # 0 is not neutral: adding it turns -0.0 into 0.0.
 ADD = binary(
@@ -83,9 +83,9 @@ SUBTRACT = binary(
 )
 
 
+@function_of(SUBTRACT)
 def subtract(x: Any, y: Any, name: Any = None) -> Any:
     """Subtracts element by element."""
-    return apply2(SUBTRACT, *operands("subtract", x, y))
 
 
 MULTIPLY = binary(
@@ -102,9 +102,9 @@ MULTIPLY = binary(
 )
 
 
+@function_of(MULTIPLY)
 def multiply(x: Any, y: Any, name: Any = None) -> Any:
     """Multiplies element by element."""
-    return apply2(MULTIPLY, *operands("multiply", x, y))
 
 
 NEGATIVE = unary(
@@ -120,9 +120,9 @@ NEGATIVE = unary(
 )
 
 
+@function_of(NEGATIVE)
 def negative(x: Any, name: Any = None) -> Any:
     """-x; the lowest integer of a type is its own negative."""
-    return apply1(NEGATIVE, operand(x))
 
 
 DIVIDE = binary(
@@ -190,21 +190,20 @@ def _squared_difference_grad(g: Any, x: Any, y: Any) -> Any:
     return (g + g) * (x - y)
 
 
-SQUARED_DIFFERENCE = binary(
-    "squared_difference",
-    _squared_difference,
-    _lower_squared_difference,
-    grad=(
-        _squared_difference_grad,
-        lambda g, x, y: -_squared_difference_grad(g, x, y),
-    ),
-    holomorphic=False,
+@function_of(
+    binary(
+        "squared_difference",
+        _squared_difference,
+        _lower_squared_difference,
+        grad=(
+            _squared_difference_grad,
+            lambda g, x, y: -_squared_difference_grad(g, x, y),
+        ),
+        holomorphic=False,
+    )
 )
-
-
 def squared_difference(x: Any, y: Any, name: Any = None) -> Any:
     """(x - y)²; the squared modulus for complex numbers."""
-    return apply2(SQUARED_DIFFERENCE, *operands("squared_difference", x, y))
 
 
 def scalar_mul(scalar: Any, x: Any, name: Any = None) -> Any:

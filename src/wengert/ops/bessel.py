@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.apply import apply1
-from wengert.core.convert import operand
 from wengert.core.lazy import lax, special
 from wengert.ops import public as tf
 from wengert.ops.chebyshev import evaluate
+from wengert.ops.declare import function_of
 from wengert.ops.special import smooth
 
 
@@ -34,45 +33,45 @@ def _lower_i1(x: Any) -> Any:
     return lax.bessel_i1e(x) * lax.exp(lax.abs(x))
 
 
-I0 = smooth("bessel_i0", lambda x: special.i0(x), _lower_i0, grad=lambda g, x: g * bessel_i1(x))
+I0 = smooth("bessel_i0", lambda x: special.i0(x), _lower_i0, grad=lambda g, x: g * tf.bessel_i1(x))
 I1 = smooth(
     "bessel_i1",
     lambda x: special.i1(x),
     _lower_i1,
-    grad=lambda g, x, out: g * (bessel_i0(x) - _over(out, x, 0.5)),
+    grad=lambda g, x, out: g * (tf.bessel_i0(x) - _over(out, x, 0.5)),
 )
 I0E = smooth(
     "bessel_i0e",
     lambda x: special.i0e(x),
     lambda x: lax.bessel_i0e(x),
-    grad=lambda g, x, out: g * (bessel_i1e(x) - tf.sign(x) * out),
+    grad=lambda g, x, out: g * (tf.bessel_i1e(x) - tf.sign(x) * out),
 )
 I1E = smooth(
     "bessel_i1e",
     lambda x: special.i1e(x),
     lambda x: lax.bessel_i1e(x),
-    grad=lambda g, x, out: g * (bessel_i0e(x) - tf.sign(x) * out - _over(out, x, 0.5)),
+    grad=lambda g, x, out: g * (tf.bessel_i0e(x) - tf.sign(x) * out - _over(out, x, 0.5)),
 )
 
 
+@function_of(I0)
 def bessel_i0(x: Any, name: Any = None) -> Any:
     """The modified Bessel function I of order 0."""
-    return apply1(I0, operand(x))
 
 
+@function_of(I1)
 def bessel_i1(x: Any, name: Any = None) -> Any:
     """The modified Bessel function I of order 1."""
-    return apply1(I1, operand(x))
 
 
+@function_of(I0E)
 def bessel_i0e(x: Any, name: Any = None) -> Any:
     """exp(-|x|)·I0(x), which does not overflow."""
-    return apply1(I0E, operand(x))
 
 
+@function_of(I1E)
 def bessel_i1e(x: Any, name: Any = None) -> Any:
     """exp(-|x|)·I1(x), which does not overflow."""
-    return apply1(I1E, operand(x))
 
 
 def _k0_near(y: np.ndarray) -> np.ndarray:
@@ -121,46 +120,46 @@ K0 = smooth(
     "bessel_k0",
     _where_positive("k0", np.inf),
     _lower_k(0, scaled=False),
-    grad=lambda g, x: g * -bessel_k1(x),
+    grad=lambda g, x: g * -tf.bessel_k1(x),
 )
 K1 = smooth(
     "bessel_k1",
     _where_positive("k1", np.inf),
     _lower_k(1, scaled=False),
-    grad=lambda g, x, out: g * -(bessel_k0(x) + out / x),
+    grad=lambda g, x, out: g * -(tf.bessel_k0(x) + out / x),
 )
 K0E = smooth(
     "bessel_k0e",
     _where_positive("k0e", np.inf),
     _lower_k(0, scaled=True),
-    grad=lambda g, x, out: g * (out - bessel_k1e(x)),
+    grad=lambda g, x, out: g * (out - tf.bessel_k1e(x)),
 )
 K1E = smooth(
     "bessel_k1e",
     _where_positive("k1e", np.inf),
     _lower_k(1, scaled=True),
-    grad=lambda g, x, out: g * (out - out / x - bessel_k0e(x)),
+    grad=lambda g, x, out: g * (out - out / x - tf.bessel_k0e(x)),
 )
 
 
+@function_of(K0)
 def bessel_k0(x: Any, name: Any = None) -> Any:
     """The modified Bessel function K of order 0; inf at 0 and below."""
-    return apply1(K0, operand(x))
 
 
+@function_of(K1)
 def bessel_k1(x: Any, name: Any = None) -> Any:
     """The modified Bessel function K of order 1; inf at 0 and below."""
-    return apply1(K1, operand(x))
 
 
+@function_of(K0E)
 def bessel_k0e(x: Any, name: Any = None) -> Any:
     """exp(x)·K0(x), which does not underflow."""
-    return apply1(K0E, operand(x))
 
 
+@function_of(K1E)
 def bessel_k1e(x: Any, name: Any = None) -> Any:
     """exp(x)·K1(x), which does not underflow."""
-    return apply1(K1E, operand(x))
 
 
 def _j0_near(y: np.ndarray) -> np.ndarray:
@@ -247,42 +246,44 @@ def _lower_y(order: int) -> Callable[..., Any]:
     return lower
 
 
-J0 = smooth("bessel_j0", lambda x: special.j0(x), _lower_j(0), grad=lambda g, x: g * -bessel_j1(x))
+J0 = smooth(
+    "bessel_j0", lambda x: special.j0(x), _lower_j(0), grad=lambda g, x: g * -tf.bessel_j1(x)
+)
 J1 = smooth(
     "bessel_j1",
     lambda x: special.j1(x),
     _lower_j(1),
-    grad=lambda g, x, out: g * (bessel_j0(x) - _over(out, x, 0.5)),
+    grad=lambda g, x, out: g * (tf.bessel_j0(x) - _over(out, x, 0.5)),
 )
 Y0 = smooth(
     "bessel_y0",
     _where_positive("y0", -np.inf),
     _lower_y(0),
-    grad=lambda g, x: g * -bessel_y1(x),
+    grad=lambda g, x: g * -tf.bessel_y1(x),
 )
 Y1 = smooth(
     "bessel_y1",
     _where_positive("y1", -np.inf),
     _lower_y(1),
-    grad=lambda g, x, out: g * (bessel_y0(x) - out / x),
+    grad=lambda g, x, out: g * (tf.bessel_y0(x) - out / x),
 )
 
 
+@function_of(J0)
 def bessel_j0(x: Any, name: Any = None) -> Any:
     """The Bessel function of the first kind of order 0."""
-    return apply1(J0, operand(x))
 
 
+@function_of(J1)
 def bessel_j1(x: Any, name: Any = None) -> Any:
     """The Bessel function of the first kind of order 1."""
-    return apply1(J1, operand(x))
 
 
+@function_of(Y0)
 def bessel_y0(x: Any, name: Any = None) -> Any:
     """The Bessel function of the second kind of order 0; -inf at 0 and below."""
-    return apply1(Y0, operand(x))
 
 
+@function_of(Y1)
 def bessel_y1(x: Any, name: Any = None) -> Any:
     """The Bessel function of the second kind of order 1; -inf at 0 and below."""
-    return apply1(Y1, operand(x))

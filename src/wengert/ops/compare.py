@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, apply1, apply2
+from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
-from wengert.ops.declare import binary, static_float, unary
+from wengert.ops.declare import binary, function_of, static_float, unary
 
 _MATCHES = (
     "Use a smooth loss, such as the squared difference or a cross-entropy; count matches for "
@@ -42,17 +42,17 @@ def _comparison(
 EQUAL = _comparison("equal", np.equal, lambda x, y: lax.eq(x, y), dtypes.ANY)
 
 
+@function_of(EQUAL)
 def equal(x: Any, y: Any, name: Any = None) -> Any:
     """x == y element by element; shapes must broadcast."""
-    return apply2(EQUAL, *operands("equal", x, y))
 
 
 NOT_EQUAL = _comparison("not_equal", np.not_equal, lambda x, y: lax.ne(x, y), dtypes.ANY)
 
 
+@function_of(NOT_EQUAL)
 def not_equal(x: Any, y: Any, name: Any = None) -> Any:
     """x != y element by element; shapes must broadcast."""
-    return apply2(NOT_EQUAL, *operands("not_equal", x, y))
 
 
 LESS = _comparison(
@@ -64,9 +64,9 @@ LESS = _comparison(
 )
 
 
+@function_of(LESS)
 def less(x: Any, y: Any, name: Any = None) -> Any:
     """x < y element by element."""
-    return apply2(LESS, *operands("less", x, y))
 
 
 LESS_EQUAL = _comparison(
@@ -78,9 +78,9 @@ LESS_EQUAL = _comparison(
 )
 
 
+@function_of(LESS_EQUAL)
 def less_equal(x: Any, y: Any, name: Any = None) -> Any:
     """x <= y element by element."""
-    return apply2(LESS_EQUAL, *operands("less_equal", x, y))
 
 
 GREATER = _comparison(
@@ -92,9 +92,9 @@ GREATER = _comparison(
 )
 
 
+@function_of(GREATER)
 def greater(x: Any, y: Any, name: Any = None) -> Any:
     """x > y element by element."""
-    return apply2(GREATER, *operands("greater", x, y))
 
 
 GREATER_EQUAL = _comparison(
@@ -106,9 +106,9 @@ GREATER_EQUAL = _comparison(
 )
 
 
+@function_of(GREATER_EQUAL)
 def greater_equal(x: Any, y: Any, name: Any = None) -> Any:
     """x >= y element by element."""
-    return apply2(GREATER_EQUAL, *operands("greater_equal", x, y))
 
 
 def _infer_near(x: Spec, y: Spec, tolerance: float) -> Spec:
@@ -147,44 +147,41 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-5, name: Any = None)
     )
 
 
-IS_NAN = unary(
-    "is_nan", np.isnan, lambda x: lax.ne(x, x), None, accepts=dtypes.FLOAT, dtype=dtypes.bool_
+@function_of(
+    unary(
+        "is_nan", np.isnan, lambda x: lax.ne(x, x), None, accepts=dtypes.FLOAT, dtype=dtypes.bool_
+    )
 )
-
-
 def is_nan(x: Any, name: Any = None) -> Any:
     """Where x is NaN."""
-    return apply1(IS_NAN, operand(x))
 
 
-IS_INF = unary(
-    "is_inf",
-    np.isinf,
-    lambda x: lax.eq(lax.abs(x), lax.full_like(x, np.inf)),
-    None,
-    accepts=dtypes.FLOAT,
-    dtype=dtypes.bool_,
+@function_of(
+    unary(
+        "is_inf",
+        np.isinf,
+        lambda x: lax.eq(lax.abs(x), lax.full_like(x, np.inf)),
+        None,
+        accepts=dtypes.FLOAT,
+        dtype=dtypes.bool_,
+    )
 )
-
-
 def is_inf(x: Any, name: Any = None) -> Any:
     """Where x is infinite."""
-    return apply1(IS_INF, operand(x))
 
 
-IS_FINITE = unary(
-    "is_finite",
-    np.isfinite,
-    lambda x: lax.is_finite(x),
-    None,
-    accepts=dtypes.FLOAT,
-    dtype=dtypes.bool_,
+@function_of(
+    unary(
+        "is_finite",
+        np.isfinite,
+        lambda x: lax.is_finite(x),
+        None,
+        accepts=dtypes.FLOAT,
+        dtype=dtypes.bool_,
+    )
 )
-
-
 def is_finite(x: Any, name: Any = None) -> Any:
     """Where x is neither infinite nor NaN."""
-    return apply1(IS_FINITE, operand(x))
 
 
 def _is_ordered(x: np.ndarray, strict: bool) -> Any:
@@ -224,15 +221,14 @@ def _zeros(g: Any) -> Any:
     return tf.zeros_like(g)
 
 
-NEXTAFTER = binary(
-    "nextafter",
-    np.nextafter,
-    lambda x, y: lax.nextafter(x, y),
-    grad=(lambda g: g, _zeros),
-    accepts=dtypes.nums("float32", "float64"),
+@function_of(
+    binary(
+        "nextafter",
+        np.nextafter,
+        lambda x, y: lax.nextafter(x, y),
+        grad=(lambda g: g, _zeros),
+        accepts=dtypes.nums("float32", "float64"),
+    )
 )
-
-
 def nextafter(x1: Any, x2: Any, name: Any = None) -> Any:
     """The next number of the type after `x1` in the direction of `x2`."""
-    return apply2(NEXTAFTER, *operands("nextafter", x1, x2))

@@ -1,21 +1,23 @@
 """Short forms for declaring the common shapes of operation, and helpers that rules share.
 
 `unary` and `binary` fill in the shape rule of elementwise operations; everything else is declared
-with `Op` in full. `static` turns what users give for shapes and axes into plain Python numbers.
+with `Op` in full. `function_of` makes the function that users call. `static` turns what users give for shapes and axes into plain Python numbers.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from types import FunctionType
+from typing import Any, TypeVar
 
 import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core import late_operations as late
+from wengert.core.apply import apply1, apply2
 from wengert.core.context import executing_eagerly, get_state
-from wengert.core.convert import operand_or_empty
+from wengert.core.convert import operand, operand_or_empty, operands
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
 from wengert.core.lowering import broadcast_shapes
@@ -26,6 +28,9 @@ from wengert.core.variable import Variable
 
 _INT = {int}
 _NUMBER = {int, Dim}
+_F = TypeVar("_F", bound=Callable[..., Any])
+_NAMES = {"apply1": apply1, "apply2": apply2, "operand": operand, "operands": operands}
+_op: Any = None  # of a function that `function_of` makes
 HALF = frozenset({dtypes.float16.np.num, dtypes.bfloat16.np.num})
 
 
@@ -113,6 +118,33 @@ def expand(x: Any, shape: tuple[int, ...]) -> Any:
     if x.shape == shape:
         return x
     return lax.broadcast_in_dim(x, shape, range(len(shape) - x.ndim, len(shape)))
+
+
+def _one(x: Any, name: Any = None) -> Any:
+    return apply1(_op, operand(x))
+
+
+def _two(x: Any, y: Any, name: Any = None) -> Any:
+    return apply2(_op, *operands(_op.name, x, y))
+
+
+def function_of(op: Op) -> Callable[[_F], _F]:
+    """Gives a function of one or two tensors and `name`, of which only the head is written, its body.
+
+    Its code is that of `_one` or `_two` with the function's own parameters, and `_op` is `op`.
+    """
+
+    def with_body(function: _F) -> _F:
+        own, template = function.__code__, (_one, _two)[len(op.inputs) - 1]
+        code = template.__code__.replace(
+            co_name=own.co_name, co_qualname=own.co_qualname, co_varnames=own.co_varnames
+        )
+        names = {**_NAMES, "_op": op, "__name__": function.__module__}
+        made: Any = FunctionType(code, names, own.co_name, template.__defaults__)
+        made.__doc__, made.__annotations__ = function.__doc__, function.__annotations__
+        return made
+
+    return with_body
 
 
 def in_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:

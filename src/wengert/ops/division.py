@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply2
-from wengert.core.convert import operands
 from wengert.core.errors import invalid
 from wengert.core.facts import Hazards
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.graph import contents
-from wengert.ops.declare import binary
+from wengert.ops.declare import binary, function_of
 
 
 def _whole(name: str, x: np.ndarray, y: np.ndarray) -> bool:
@@ -69,9 +67,9 @@ FLOORDIV = binary(
 )
 
 
+@function_of(FLOORDIV)
 def floordiv(x: Any, y: Any, name: Any = None) -> Any:
     """The quotient rounded down; an integer divided by 0 is an error."""
-    return apply2(FLOORDIV, *operands("floordiv", x, y))
 
 
 def _floormod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -99,9 +97,9 @@ FLOORMOD = binary(
 )
 
 
+@function_of(FLOORMOD)
 def floormod(x: Any, y: Any, name: Any = None) -> Any:
     """The remainder with the sign of `y`; an integer divided by 0 is an error."""
-    return apply2(FLOORMOD, *operands("floormod", x, y))
 
 
 mod = floormod
@@ -120,20 +118,19 @@ def _lower_truncatediv(x: Any, y: Any) -> Any:
     return lax.select(lax.lt(q, lax.full_like(q, 0)), lax.ceil(q), lax.floor(q))
 
 
-TRUNCATEDIV = binary(
-    "truncatediv",
-    _truncatediv,
-    _lower_truncatediv,
-    grad=None,
-    accepts=dtypes.REAL,
-    fails=_fail_by_zero,
-    hazards=Hazards(divides=True),
+@function_of(
+    binary(
+        "truncatediv",
+        _truncatediv,
+        _lower_truncatediv,
+        grad=None,
+        accepts=dtypes.REAL,
+        fails=_fail_by_zero,
+        hazards=Hazards(divides=True),
+    )
 )
-
-
 def truncatediv(x: Any, y: Any, name: Any = None) -> Any:
     """The quotient rounded towards 0; an integer divided by 0 is an error."""
-    return apply2(TRUNCATEDIV, *operands("truncatediv", x, y))
 
 
 def _truncatemod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -141,17 +138,16 @@ def _truncatemod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.fmod(x, y)
 
 
-TRUNCATEMOD = binary(
-    "truncatemod",
-    _truncatemod,
-    lambda x, y: lax.rem(x, y),
-    grad=(lambda g: g, lambda g, x, y: -g * truncatediv(x, y)),
-    accepts=dtypes.REAL,
-    fails=_fail_by_zero,
-    hazards=Hazards(divides=True),
+@function_of(
+    binary(
+        "truncatemod",
+        _truncatemod,
+        lambda x, y: lax.rem(x, y),
+        grad=(lambda g: g, lambda g, x, y: -g * truncatediv(x, y)),
+        accepts=dtypes.REAL,
+        fails=_fail_by_zero,
+        hazards=Hazards(divides=True),
+    )
 )
-
-
 def truncatemod(x: Any, y: Any, name: Any = None) -> Any:
     """The remainder with the sign of `x`; an integer divided by 0 is an error."""
-    return apply2(TRUNCATEMOD, *operands("truncatemod", x, y))

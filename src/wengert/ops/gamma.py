@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, apply1, apply2
+from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.facts import Hazards
@@ -19,7 +19,7 @@ from wengert.core.lazy import lax, special
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
-from wengert.ops.declare import binary, broadcasting, in_float32
+from wengert.ops.declare import binary, broadcasting, function_of, in_float32
 from wengert.ops.special import smooth
 
 
@@ -27,18 +27,17 @@ def _lgamma_kernel(x: np.ndarray) -> np.ndarray:
     return np.where(x == -np.inf, x.dtype.type(np.inf), special.gammaln(x))
 
 
-LGAMMA = smooth(
-    "lgamma",
-    _lgamma_kernel,
-    lambda x: lax.lgamma(x),
-    grad=lambda g, x: g * digamma(x),
-    hazards=Hazards(outside="a pole"),
+@function_of(
+    smooth(
+        "lgamma",
+        _lgamma_kernel,
+        lambda x: lax.lgamma(x),
+        grad=lambda g, x: g * digamma(x),
+        hazards=Hazards(outside="a pole"),
+    )
 )
-
-
 def lgamma(x: Any, name: Any = None) -> Any:
     """The logarithm of |Γ(x)|; infinite at 0 and negative whole numbers."""
-    return apply1(LGAMMA, operand(x))
 
 
 def _digamma_kernel(x: np.ndarray) -> np.ndarray:
@@ -50,18 +49,17 @@ def _lower_digamma(x: Any) -> Any:
     return lax.select(x == 0, lax.full_like(x, np.nan), lax.digamma(x))
 
 
-DIGAMMA = smooth(
-    "digamma",
-    _digamma_kernel,
-    _lower_digamma,
-    grad=lambda g, x: g * polygamma(1.0, x),
-    hazards=Hazards(outside="a pole"),
+@function_of(
+    smooth(
+        "digamma",
+        _digamma_kernel,
+        _lower_digamma,
+        grad=lambda g, x: g * tf.polygamma(1.0, x),
+        hazards=Hazards(outside="a pole"),
+    )
 )
-
-
 def digamma(x: Any, name: Any = None) -> Any:
     """The derivative of `lgamma`; NaN at 0 and negative whole numbers."""
-    return apply1(DIGAMMA, operand(x))
 
 
 def _function(name: str, kernel: Any, lower: Any, grad: Any) -> Op:
@@ -88,17 +86,19 @@ def _lower_zeta(x: Any, q: Any) -> Any:
     return lax.select(undefined, lax.full_like(q, np.nan), found)
 
 
-ZETA = _function(
-    "zeta", _zeta_kernel, _lower_zeta, grad=(None, lambda g, x, y: g * (-x * zeta(x + 1.0, y)))
+@function_of(
+    _function(
+        "zeta",
+        _zeta_kernel,
+        _lower_zeta,
+        grad=(None, lambda g, x, y: g * (-x * tf.zeta(x + 1.0, y))),
+    )
 )
-
-
 def zeta(x: Any, q: Any, name: Any = None) -> Any:
     """Hurwitz's zeta function, the sum of (n + q)^-x; NaN for x below 1, inf at 1.
 
     There is a gradient with respect to `q` only.
     """
-    return apply2(ZETA, *operands("zeta", x, q))
 
 
 def _polygamma_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -118,20 +118,19 @@ def _lower_polygamma(a: Any, x: Any) -> Any:
     return lax.select(defined, found, lax.full_like(a, np.nan))
 
 
-POLYGAMMA = _function(
-    "polygamma",
-    _polygamma_kernel,
-    _lower_polygamma,
-    grad=(None, lambda g, x, y: g * polygamma(x + 1.0, y)),
+@function_of(
+    _function(
+        "polygamma",
+        _polygamma_kernel,
+        _lower_polygamma,
+        grad=(None, lambda g, x, y: g * tf.polygamma(x + 1.0, y)),
+    )
 )
-
-
 def polygamma(a: Any, x: Any, name: Any = None) -> Any:
     """The derivative of order `a` of `digamma`; NaN unless `a` is a whole number from 0.
 
     There is a gradient with respect to `x` only.
     """
-    return apply2(POLYGAMMA, *operands("polygamma", a, x))
 
 
 def _density(a: Any, x: Any) -> Any:
@@ -153,17 +152,16 @@ def _lower_igamma(a: Any, x: Any) -> Any:
     return lax.select((x == 0) & (a >= 0), zero, found)
 
 
-IGAMMA = _function(
-    "igamma",
-    _igamma_kernel,
-    _lower_igamma,
-    grad=(lambda g, x, y: g * igamma_grad_a(x, y), lambda g, x, y: g * _density(x, y)),
+@function_of(
+    _function(
+        "igamma",
+        _igamma_kernel,
+        _lower_igamma,
+        grad=(lambda g, x, y: g * igamma_grad_a(x, y), lambda g, x, y: g * _density(x, y)),
+    )
 )
-
-
 def igamma(a: Any, x: Any, name: Any = None) -> Any:
     """The lower regularised incomplete gamma function P(a, x); NaN unless a > 0 and x >= 0."""
-    return apply2(IGAMMA, *operands("igamma", a, x))
 
 
 def _igammac_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -177,17 +175,16 @@ def _lower_igammac(a: Any, x: Any) -> Any:
     return lax.select((a <= 0) | (x < 0), nan, found)
 
 
-IGAMMAC = _function(
-    "igammac",
-    _igammac_kernel,
-    _lower_igammac,
-    grad=(lambda g, x, y: g * -igamma_grad_a(x, y), lambda g, x, y: g * -_density(x, y)),
+@function_of(
+    _function(
+        "igammac",
+        _igammac_kernel,
+        _lower_igammac,
+        grad=(lambda g, x, y: g * -igamma_grad_a(x, y), lambda g, x, y: g * -_density(x, y)),
+    )
 )
-
-
 def igammac(a: Any, x: Any, name: Any = None) -> Any:
     """The upper regularised incomplete gamma function, 1 - P(a, x), without cancellation."""
-    return apply2(IGAMMAC, *operands("igammac", a, x))
 
 
 def _grad_a_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -234,20 +231,19 @@ def _no_second_derivative(g: Any) -> Any:
     )
 
 
-IGAMMA_GRAD_A = _function(
-    "igamma_grad_a",
-    _grad_a_kernel,
-    _lower_grad_a,
-    grad=(
-        _no_second_derivative,
-        lambda g, x, y: g * (_density(x, y) * (tf.log(y) - digamma(x))),
-    ),
+@function_of(
+    _function(
+        "igamma_grad_a",
+        _grad_a_kernel,
+        _lower_grad_a,
+        grad=(
+            _no_second_derivative,
+            lambda g, x, y: g * (_density(x, y) * (tf.log(y) - digamma(x))),
+        ),
+    )
 )
-
-
 def igamma_grad_a(a: Any, x: Any, name: Any = None) -> Any:
     """The derivative of `igamma` with respect to `a`."""
-    return apply2(IGAMMA_GRAD_A, *operands("igamma_grad_a", a, x))
 
 
 def _betainc_kernel(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:

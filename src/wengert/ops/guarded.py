@@ -14,7 +14,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op
 from wengert.ops import public as tf
 from wengert.ops.arithmetic import fractions
-from wengert.ops.declare import binary
+from wengert.ops.declare import binary, function_of
 from wengert.ops.select import choose
 
 
@@ -56,18 +56,17 @@ def reciprocal_no_nan(x: Any, name: Any = None) -> Any:
     return apply2(DIVIDE_NO_NAN, operand(1, None, x.dtype), x)
 
 
-MULTIPLY_NO_NAN = _where_nonzero(
-    "multiply_no_nan",
-    1,
-    np.multiply,
-    lambda x, y: lax.mul(x, y),
-    grad=(lambda g, y: multiply_no_nan(g, y), lambda g, x: multiply_no_nan(x, g)),
+@function_of(
+    _where_nonzero(
+        "multiply_no_nan",
+        1,
+        np.multiply,
+        lambda x, y: lax.mul(x, y),
+        grad=(lambda g, y: tf.multiply_no_nan(g, y), lambda g, x: tf.multiply_no_nan(x, g)),
+    )
 )
-
-
 def multiply_no_nan(x: Any, y: Any, name: Any = None) -> Any:
     """Multiplies, with 0 where `y` is 0, even if `x` is infinite or NaN."""
-    return apply2(MULTIPLY_NO_NAN, *operands("multiply_no_nan", x, y))
 
 
 def _nonzero(x: Any) -> Any:
@@ -75,47 +74,47 @@ def _nonzero(x: Any) -> Any:
     return tf.cast(tf.not_equal(x, 0), x.dtype)
 
 
-XDIVY = _where_nonzero(
-    "xdivy",
-    0,
-    np.true_divide,
-    lambda x, y: lax.div(x, y),
-    grad=(
-        lambda g, x, y: g * xdivy(_nonzero(x), y),
-        lambda g, x, y: g * xdivy(-x, y * y),
-    ),
+@function_of(
+    _where_nonzero(
+        "xdivy",
+        0,
+        np.true_divide,
+        lambda x, y: lax.div(x, y),
+        grad=(
+            lambda g, x, y: g * tf.xdivy(_nonzero(x), y),
+            lambda g, x, y: g * tf.xdivy(-x, y * y),
+        ),
+    )
 )
-
-
 def xdivy(x: Any, y: Any, name: Any = None) -> Any:
     """x / y, with 0 where `x` is 0."""
-    return apply2(XDIVY, *operands("xdivy", x, y))
 
 
-XLOGY = _where_nonzero(
-    "xlogy",
-    0,
-    lambda x, y: np.multiply(x, np.log(y)),
-    lambda x, y: lax.mul(x, lax.log(y)),
-    grad=(lambda g, x, y: g * xlogy(_nonzero(x), y), lambda g, x, y: g * xdivy(x, y)),
-    hazards=Hazards(edge=0),
+@function_of(
+    _where_nonzero(
+        "xlogy",
+        0,
+        lambda x, y: np.multiply(x, np.log(y)),
+        lambda x, y: lax.mul(x, lax.log(y)),
+        grad=(lambda g, x, y: g * tf.xlogy(_nonzero(x), y), lambda g, x, y: g * tf.xdivy(x, y)),
+        hazards=Hazards(edge=0),
+    )
 )
-
-
 def xlogy(x: Any, y: Any, name: Any = None) -> Any:
     """x log(y), with 0 where `x` is 0."""
-    return apply2(XLOGY, *operands("xlogy", x, y))
 
 
-XLOG1PY = _where_nonzero(
-    "xlog1py",
-    0,
-    lambda x, y: np.multiply(x, np.log1p(y)),
-    lambda x, y: lax.mul(x, lax.log1p(y)),
-    grad=(lambda g, x, y: g * xlog1py(_nonzero(x), y), lambda g, x, y: g * xdivy(x, y + 1.0)),
+@function_of(
+    _where_nonzero(
+        "xlog1py",
+        0,
+        lambda x, y: np.multiply(x, np.log1p(y)),
+        lambda x, y: lax.mul(x, lax.log1p(y)),
+        grad=(
+            lambda g, x, y: g * tf.xlog1py(_nonzero(x), y),
+            lambda g, x, y: g * tf.xdivy(x, y + 1.0),
+        ),
+    )
 )
-
-
 def xlog1py(x: Any, y: Any, name: Any = None) -> Any:
     """x log(1 + y), with 0 where `x` is 0."""
-    return apply2(XLOG1PY, *operands("xlog1py", x, y))

@@ -8,10 +8,10 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply1, apply2
-from wengert.core.convert import operand, operands
+from wengert.core.convert import operand
 from wengert.core.lazy import lax
 from wengert.core.op import Op
-from wengert.ops.declare import binary, unary
+from wengert.ops.declare import binary, function_of, unary
 
 _TRUTH = dtypes.bool_
 
@@ -66,33 +66,33 @@ def _bits(name: str, kernel: Any, lower: Any) -> Op:
 BITWISE_AND = _bits("bitwise_and", np.bitwise_and, lambda x, y: lax.bitwise_and(x, y))
 
 
+@function_of(BITWISE_AND)
 def bitwise_and(x: Any, y: Any, name: Any = None) -> Any:
     """The bits set in both integers."""
-    return apply2(BITWISE_AND, *operands("bitwise_and", x, y))
 
 
 BITWISE_OR = _bits("bitwise_or", np.bitwise_or, lambda x, y: lax.bitwise_or(x, y))
 
 
+@function_of(BITWISE_OR)
 def bitwise_or(x: Any, y: Any, name: Any = None) -> Any:
     """The bits set in either integer."""
-    return apply2(BITWISE_OR, *operands("bitwise_or", x, y))
 
 
 BITWISE_XOR = _bits("bitwise_xor", np.bitwise_xor, lambda x, y: lax.bitwise_xor(x, y))
 
 
+@function_of(BITWISE_XOR)
 def bitwise_xor(x: Any, y: Any, name: Any = None) -> Any:
     """The bits set in exactly one of the integers."""
-    return apply2(BITWISE_XOR, *operands("bitwise_xor", x, y))
 
 
 INVERT = unary("invert", np.invert, lambda x: lax.bitwise_not(x), None, accepts=dtypes.INTEGER)
 
 
+@function_of(INVERT)
 def invert(x: Any, name: Any = None) -> Any:
     """All bits of an integer flipped."""
-    return apply1(INVERT, operand(x))
 
 
 def _within(y: np.ndarray) -> np.ndarray:
@@ -110,21 +110,17 @@ def _lower_right_shift(x: Any, y: Any) -> Any:
     return shift(x, _lower_within(y))
 
 
-LEFT_SHIFT = _bits(
-    "left_shift",
-    lambda x, y: np.left_shift(x, _within(y)),
-    lambda x, y: lax.shift_left(x, _lower_within(y)),
+@function_of(
+    _bits(
+        "left_shift",
+        lambda x, y: np.left_shift(x, _within(y)),
+        lambda x, y: lax.shift_left(x, _lower_within(y)),
+    )
 )
-
-
 def left_shift(x: Any, y: Any, name: Any = None) -> Any:
     """x with its bits moved up `y` places, at least 0 and at most the width of the type less 1."""
-    return apply2(LEFT_SHIFT, *operands("left_shift", x, y))
 
 
-RIGHT_SHIFT = _bits("right_shift", lambda x, y: np.right_shift(x, _within(y)), _lower_right_shift)
-
-
+@function_of(_bits("right_shift", lambda x, y: np.right_shift(x, _within(y)), _lower_right_shift))
 def right_shift(x: Any, y: Any, name: Any = None) -> Any:
     """x with its bits moved down `y` places (as `left_shift` counts); the sign is kept."""
-    return apply2(RIGHT_SHIFT, *operands("right_shift", x, y))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, apply1, apply2
+from wengert.core.apply import apply, apply2
 from wengert.core.convert import operand
 from wengert.core.dims import broadcast, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
@@ -20,7 +20,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, need_rank, static
+from wengert.ops.declare import function_of, in_float32, need_rank, static
 from wengert.ops.folding import fold
 from wengert.ops.select import larger
 from wengert.ops.shaping import transpose
@@ -214,22 +214,23 @@ def log_poisson_loss(
     return loss + tf.where((z >= 0.0) & (z <= 1.0), 0.0, stirling)
 
 
-L2_LOSS = Op(
-    "l2_loss",
-    "x",
-    kernel=in_float32(lambda x: x.dtype.type(0.5) * np.dot(x.reshape(-1), x.reshape(-1))),
-    infer=lambda x: Spec((), x.dtype),
-    lower=wide(
-        lambda x: lax.mul(x.dtype.type(0.5), fold(lax.mul(x, x), 0, lax.add, tuple(range(x.ndim))))
-    ),
-    grad=lambda g, x: g * x,
-    accepts=dtypes.FLOAT,
+@function_of(
+    Op(
+        "l2_loss",
+        "x",
+        kernel=in_float32(lambda x: x.dtype.type(0.5) * np.dot(x.reshape(-1), x.reshape(-1))),
+        infer=lambda x: Spec((), x.dtype),
+        lower=wide(
+            lambda x: lax.mul(
+                x.dtype.type(0.5), fold(lax.mul(x, x), 0, lax.add, tuple(range(x.ndim)))
+            )
+        ),
+        grad=lambda g, x: g * x,
+        accepts=dtypes.FLOAT,
+    )
 )
-
-
 def l2_loss(t: Any, name: Any = None) -> Any:
     """Half the sum of the squares."""
-    return apply1(L2_LOSS, operand(t))
 
 
 def compute_average_loss(

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply1, apply2
-from wengert.core.convert import operand, operands
+from wengert.core.apply import apply2
+from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.facts import TAME, Hazards, Pole
 from wengert.core.lazy import lax
@@ -21,7 +21,7 @@ from wengert.core.op import Op
 from wengert.ops import public as tf
 from wengert.ops.arithmetic import DIVIDE, MULTIPLY
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import binary, unary
+from wengert.ops.declare import binary, function_of, unary
 from wengert.ops.select import choose
 
 
@@ -91,7 +91,7 @@ POW = binary(
     "pow",
     _pow,
     _lower_pow,
-    grad=(lambda g, x, y: g * (y * pow(x, y - 1)), _pow_grad_y),
+    grad=(lambda g, x, y: g * (y * tf.pow(x, y - 1)), _pow_grad_y),
     accepts=dtypes.nums("ifc"),
     fails=_fail_by_negative,
     cost=SLOW,
@@ -103,24 +103,23 @@ POW = binary(
 )
 
 
+@function_of(POW)
 def pow(x: Any, y: Any, name: Any = None) -> Any:
     """x to the power y; NaN for a fractional power of a negative number."""
-    return apply2(POW, *operands("pow", x, y))
 
 
-SQUARE = unary(
-    "square",
-    np.square,
-    lambda x: lax.mul(x, x),
-    grad=lambda g, x: g * (x + x),
-    accepts=dtypes.NUMERIC,
-    hazards=TAME,
+@function_of(
+    unary(
+        "square",
+        np.square,
+        lambda x: lax.mul(x, x),
+        grad=lambda g, x: g * (x + x),
+        accepts=dtypes.NUMERIC,
+        hazards=TAME,
+    )
 )
-
-
 def square(x: Any, name: Any = None) -> Any:
     """x²."""
-    return apply1(SQUARE, operand(x))
 
 
 def _unless_zero(name: str, kernel: Any, lowered: Any, grad: Any, **facts: Any) -> Op:
@@ -149,18 +148,19 @@ SQRT_GRAD = _unless_zero(
     grad=(lambda g, x, out: -g * out / x, lambda g, x: 0.5 * g / x),
     hazards=Hazards(singular=True),
 )
-SQRT = unary(
-    "sqrt",
-    np.sqrt,
-    lambda x: lax.sqrt(x),
-    grad=lambda g, out: apply2(SQRT_GRAD, out, g),
-    hazards=Hazards(outside="negative numbers", pole=Pole(lambda x: x == 0, "at 0")),
+
+
+@function_of(
+    unary(
+        "sqrt",
+        np.sqrt,
+        lambda x: lax.sqrt(x),
+        grad=lambda g, out: apply2(SQRT_GRAD, out, g),
+        hazards=Hazards(outside="negative numbers", pole=Pole(lambda x: x == 0, "at 0")),
+    )
 )
-
-
 def sqrt(x: Any, name: Any = None) -> Any:
     """The square root; NaN below 0, and an infinite gradient at 0."""
-    return apply1(SQRT, operand(x))
 
 
 def _rsqrt(x: np.ndarray) -> np.ndarray:
@@ -177,18 +177,21 @@ RSQRT_GRAD = _unless_zero(
     lambda y, g: lax.mul(lax.neg(_half(g)), lax.mul(lax.mul(y, y), y)),
     grad=(lambda g, x, y: -1.5 * g * y * (x * x), lambda g, x: apply2(RSQRT_GRAD, x, g)),
 )
-RSQRT = unary(
-    "rsqrt",
-    _rsqrt,
-    lambda x: lax.rsqrt(x),
-    grad=lambda g, out: apply2(RSQRT_GRAD, out, g),
-    hazards=Hazards(divides=True, outside="negative numbers", pole=Pole(lambda x: x == 0, "at 0")),
+
+
+@function_of(
+    unary(
+        "rsqrt",
+        _rsqrt,
+        lambda x: lax.rsqrt(x),
+        grad=lambda g, out: apply2(RSQRT_GRAD, out, g),
+        hazards=Hazards(
+            divides=True, outside="negative numbers", pole=Pole(lambda x: x == 0, "at 0")
+        ),
+    )
 )
-
-
 def rsqrt(x: Any, name: Any = None) -> Any:
     """1 / sqrt(x); infinite at 0, NaN below."""
-    return apply1(RSQRT, operand(x))
 
 
 RECIPROCAL_GRAD = _unless_zero(
@@ -197,18 +200,19 @@ RECIPROCAL_GRAD = _unless_zero(
     lambda y, g: lax.mul(lax.neg(g), lax.mul(y, y)),
     grad=(lambda g, x, y: -2.0 * g * y * x, lambda g, x: apply2(RECIPROCAL_GRAD, x, g)),
 )
-RECIPROCAL = unary(
-    "reciprocal",
-    np.reciprocal,
-    lambda x: lax.div(lax.full_like(x, 1), x),
-    grad=lambda g, out: apply2(RECIPROCAL_GRAD, out, g),
-    hazards=Hazards(divides=True, pole=Pole(lambda x: x == 0, "at 0")),
+
+
+@function_of(
+    unary(
+        "reciprocal",
+        np.reciprocal,
+        lambda x: lax.div(lax.full_like(x, 1), x),
+        grad=lambda g, out: apply2(RECIPROCAL_GRAD, out, g),
+        hazards=Hazards(divides=True, pole=Pole(lambda x: x == 0, "at 0")),
+    )
 )
-
-
 def reciprocal(x: Any, name: Any = None) -> Any:
     """1 / x; infinite at 0."""
-    return apply1(RECIPROCAL, operand(x))
 
 
 EXP = unary(
@@ -221,52 +225,49 @@ EXP = unary(
 )
 
 
+@function_of(EXP)
 def exp(x: Any, name: Any = None) -> Any:
     """e to the power x; overflows to infinity."""
-    return apply1(EXP, operand(x))
 
 
-EXPM1 = unary(
-    "expm1",
-    np.expm1,
-    lambda x: lax.expm1(x),
-    grad=lambda g, x: g * exp(x),
-    hazards=Hazards(grows=True),
+@function_of(
+    unary(
+        "expm1",
+        np.expm1,
+        lambda x: lax.expm1(x),
+        grad=lambda g, x: g * exp(x),
+        hazards=Hazards(grows=True),
+    )
 )
-
-
 def expm1(x: Any, name: Any = None) -> Any:
     """exp(x) - 1, exact for small x."""
-    return apply1(EXPM1, operand(x))
 
 
-LOG = unary(
-    "log",
-    np.log,
-    lambda x: lax.log(x),
-    grad=lambda g, x: apply2(DIVIDE, g, x),
-    cost=SLOW,
-    hazards=Hazards(edge=0, pole=Pole(lambda x: x == 0, "at 0")),
+@function_of(
+    unary(
+        "log",
+        np.log,
+        lambda x: lax.log(x),
+        grad=lambda g, x: apply2(DIVIDE, g, x),
+        cost=SLOW,
+        hazards=Hazards(edge=0, pole=Pole(lambda x: x == 0, "at 0")),
+    )
 )
-
-
 def log(x: Any, name: Any = None) -> Any:
     """The natural logarithm; -inf at 0, NaN below."""
-    return apply1(LOG, operand(x))
 
 
-LOG1P = unary(
-    "log1p",
-    np.log1p,
-    lambda x: lax.log1p(x),
-    grad=lambda g, x: g / (x + 1.0),
-    hazards=Hazards(edge=-1, pole=Pole(lambda x: x == -1, "at -1")),
+@function_of(
+    unary(
+        "log1p",
+        np.log1p,
+        lambda x: lax.log1p(x),
+        grad=lambda g, x: g / (x + 1.0),
+        hazards=Hazards(edge=-1, pole=Pole(lambda x: x == -1, "at -1")),
+    )
 )
-
-
 def log1p(x: Any, name: Any = None) -> Any:
     """log(1 + x), exact for small x; -inf at -1, NaN below."""
-    return apply1(LOG1P, operand(x))
 
 
 def polyval(coeffs: Any, x: Any, name: Any = None) -> Any:

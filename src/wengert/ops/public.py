@@ -13,6 +13,10 @@ from wengert.core.tables import lazily, read
 TABLE = {
     "ops.activations": "relu",
     "ops.arithmetic": "add add_n multiply negative squared_difference subtract truediv",
+    "ops.bessel": (
+        "bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e "
+        "bessel_k1 bessel_k1e bessel_y0 bessel_y1"
+    ),
     "ops.cast": "bitcast cast ensure_shape saturate_cast",
     "ops.checks": "Assert print_",
     "ops.color": "adjust_hue adjust_saturation convert_image_dtype",
@@ -28,8 +32,9 @@ TABLE = {
     "ops.eigen": "eigh eigvalsh",
     "ops.embedding": "embedding_lookup",
     "ops.fft": "irfft rfft",
+    "ops.gamma": "polygamma zeta",
     "ops.gather": "gather gather_nd",
-    "ops.guarded": "divide_no_nan multiply_no_nan xlog1py xlogy",
+    "ops.guarded": "divide_no_nan multiply_no_nan xdivy xlog1py xlogy",
     "ops.indexing": "boolean_mask invert_permutation one_hot sequence_mask",
     "ops.joining": "concat stack unstack",
     "ops.logical": (
@@ -61,7 +66,7 @@ TABLE = {
     "ops.strings": "join reduce_join string_format",
     "ops.svd": "pinv svd",
     "ops.tensordot": "adjoint matrix_transpose tensordot",
-    "ops.trigonometric": "cos sin",
+    "ops.trigonometric": "cos cosh sin sinh",
     "ops.unary": "abs ceil floor round sigmoid sign softplus tanh",
     "ops.unique": "unique",
 }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dims, dtypes, shapes
-from wengert.core.apply import apply, apply2
+from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.facts import TAME
@@ -19,7 +19,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 from wengert.graph import contents
-from wengert.ops.declare import binary, broadcasting
+from wengert.ops.declare import binary, broadcasting, function_of
 
 _WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 _LARGE = 4096
@@ -92,40 +92,38 @@ def smaller(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.minimum(x, y)
 
 
-MAXIMUM = binary(
-    "maximum",
-    larger,
-    lambda x, y: lax.max(x, y),
-    grad=(lambda g, x, y: where(x >= y, g, 0), lambda g, x, y: where(x >= y, 0, g)),
-    accepts=dtypes.REAL,
-    hazards=TAME,
-    moves=True,
-    harmless=True,
-    contents=contents.of_each(dims.larger),
+@function_of(
+    binary(
+        "maximum",
+        larger,
+        lambda x, y: lax.max(x, y),
+        grad=(lambda g, x, y: where(x >= y, g, 0), lambda g, x, y: where(x >= y, 0, g)),
+        accepts=dtypes.REAL,
+        hazards=TAME,
+        moves=True,
+        harmless=True,
+        contents=contents.of_each(dims.larger),
+    )
 )
-
-
 def maximum(x: Any, y: Any, name: Any = None) -> Any:
     """The larger of two; NaN if either is."""
-    return apply2(MAXIMUM, *operands("maximum", x, y))
 
 
-MINIMUM = binary(
-    "minimum",
-    smaller,
-    lambda x, y: lax.min(x, y),
-    grad=(lambda g, x, y: where(x <= y, g, 0), lambda g, x, y: where(x <= y, 0, g)),
-    accepts=dtypes.REAL,
-    hazards=TAME,
-    moves=True,
-    harmless=True,
-    contents=contents.of_each(dims.smaller),
+@function_of(
+    binary(
+        "minimum",
+        smaller,
+        lambda x, y: lax.min(x, y),
+        grad=(lambda g, x, y: where(x <= y, g, 0), lambda g, x, y: where(x <= y, 0, g)),
+        accepts=dtypes.REAL,
+        hazards=TAME,
+        moves=True,
+        harmless=True,
+        contents=contents.of_each(dims.smaller),
+    )
 )
-
-
 def minimum(x: Any, y: Any, name: Any = None) -> Any:
     """The smaller of two; NaN if either is."""
-    return apply2(MINIMUM, *operands("minimum", x, y))
 
 
 def _infer_clip(x: Spec, low: Spec, high: Spec) -> Spec:

@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply1
-from wengert.core.convert import operand
 from wengert.core.lazy import jsp, lax, special
 from wengert.core.op import Op
 from wengert.ops import public as tf
 from wengert.ops.chebyshev import evaluate
 from wengert.ops.compiled import in_blocks, wide
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import in_float32, unary
+from wengert.ops.declare import function_of, in_float32, unary
 
 _ROOT_PI = math.sqrt(math.pi)
 _SLOPE = 2 / _ROOT_PI
@@ -43,72 +41,67 @@ def smooth(
     return unary(name, run, wide(lower), grad=grad, accepts=dtypes.FLOAT, **facts)
 
 
-ERF = smooth(
-    "erf",
-    lambda x: special.erf(x),
-    lambda x: lax.erf(x),
-    grad=lambda g, x: g * (_SLOPE * tf.exp(-x * x)),
-    blocks=True,
-    cost=SLOW,
+@function_of(
+    smooth(
+        "erf",
+        lambda x: special.erf(x),
+        lambda x: lax.erf(x),
+        grad=lambda g, x: g * (_SLOPE * tf.exp(-x * x)),
+        blocks=True,
+        cost=SLOW,
+    )
 )
-
-
 def erf(x: Any, name: Any = None) -> Any:
     """The Gauss error function."""
-    return apply1(ERF, operand(x))
 
 
-ERFC = smooth(
-    "erfc",
-    lambda x: special.erfc(x),
-    lambda x: lax.erfc(x),
-    grad=lambda g, x: g * (-_SLOPE * tf.exp(-x * x)),
-    blocks=True,
+@function_of(
+    smooth(
+        "erfc",
+        lambda x: special.erfc(x),
+        lambda x: lax.erfc(x),
+        grad=lambda g, x: g * (-_SLOPE * tf.exp(-x * x)),
+        blocks=True,
+    )
 )
-
-
 def erfc(x: Any, name: Any = None) -> Any:
     """1 - erf(x), without cancellation for large x."""
-    return apply1(ERFC, operand(x))
 
 
-ERFINV = smooth(
-    "erfinv",
-    lambda x: special.erfinv(x),
-    lambda x: lax.erf_inv(x),
-    grad=lambda g, out: g * (_ROOT_PI / 2 * tf.exp(out * out)),
+@function_of(
+    smooth(
+        "erfinv",
+        lambda x: special.erfinv(x),
+        lambda x: lax.erf_inv(x),
+        grad=lambda g, out: g * (_ROOT_PI / 2 * tf.exp(out * out)),
+    )
 )
-
-
 def erfinv(x: Any, name: Any = None) -> Any:
     """The inverse of `erf`; infinite at ±1, NaN beyond."""
-    return apply1(ERFINV, operand(x))
 
 
-ERFCINV = smooth(
-    "erfcinv",
-    lambda x: special.erfcinv(x),
-    lambda x: -jsp.ndtri(x / 2) * x.dtype.type(math.sqrt(0.5)),
-    grad=lambda g, out: g * (-_ROOT_PI / 2 * tf.exp(out * out)),
+@function_of(
+    smooth(
+        "erfcinv",
+        lambda x: special.erfcinv(x),
+        lambda x: -jsp.ndtri(x / 2) * x.dtype.type(math.sqrt(0.5)),
+        grad=lambda g, out: g * (-_ROOT_PI / 2 * tf.exp(out * out)),
+    )
 )
-
-
 def erfcinv(x: Any, name: Any = None) -> Any:
     """The inverse of `erfc`; infinite at 0 and 2, NaN beyond."""
-    return apply1(ERFCINV, operand(x))
 
 
-NDTRI = smooth(
-    "ndtri",
-    lambda x: special.ndtri(x),
-    lambda x: jsp.ndtri(x),
-    grad=lambda g, out: g * (math.sqrt(2 * math.pi) * tf.exp(out * out * 0.5)),
+@function_of(
+    smooth(
+        "ndtri",
+        lambda x: special.ndtri(x),
+        lambda x: jsp.ndtri(x),
+        grad=lambda g, out: g * (math.sqrt(2 * math.pi) * tf.exp(out * out * 0.5)),
+    )
 )
-
-
 def ndtri(x: Any, name: Any = None) -> Any:
     """The quantile function of the standard normal distribution; NaN outside [0, 1]."""
-    return apply1(NDTRI, operand(x))
 
 
 def _dawsn_near(y: np.ndarray) -> np.ndarray:
@@ -132,17 +125,16 @@ def _lower_dawsn(x: Any) -> Any:
     return lax.select(size < 2.4, near, lax.select(size < 6, middle, far))
 
 
-DAWSN = smooth(
-    "dawsn",
-    lambda x: special.dawsn(x),
-    _lower_dawsn,
-    grad=lambda g, x, out: g * (1 - 2 * x * out),
+@function_of(
+    smooth(
+        "dawsn",
+        lambda x: special.dawsn(x),
+        _lower_dawsn,
+        grad=lambda g, x, out: g * (1 - 2 * x * out),
+    )
 )
-
-
 def dawsn(x: Any, name: Any = None) -> Any:
     """Dawson's integral: exp(-x²) times the integral of exp(t²) from 0 to x."""
-    return apply1(DAWSN, operand(x))
 
 
 def _lower_expint(x: Any) -> Any:
@@ -153,17 +145,16 @@ def _lower_expint(x: Any) -> Any:
     return lax.select(x >= 0, found, lax.full_like(x, np.nan))
 
 
-EXPINT = smooth(
-    "expint",
-    lambda x: np.where(x < 0, x.dtype.type(np.nan), special.expi(x)),
-    _lower_expint,
-    grad=lambda g, x: g * (tf.exp(x) / x),
+@function_of(
+    smooth(
+        "expint",
+        lambda x: np.where(x < 0, x.dtype.type(np.nan), special.expi(x)),
+        _lower_expint,
+        grad=lambda g, x: g * (tf.exp(x) / x),
+    )
 )
-
-
 def expint(x: Any, name: Any = None) -> Any:
     """The exponential integral Ei of positive numbers; -inf at 0, NaN below."""
-    return apply1(EXPINT, operand(x))
 
 
 def _fresnel(x: np.ndarray) -> Any:
@@ -171,30 +162,28 @@ def _fresnel(x: np.ndarray) -> Any:
     return special.fresnel(np.clip(x, -1e100, 1e100) if x.dtype == np.float64 else x)
 
 
-FRESNEL_COS = smooth(
-    "fresnel_cos",
-    lambda x: _fresnel(x)[1],
-    lambda x: jsp.fresnel(x)[1],
-    grad=lambda g, x: g * tf.cos(math.pi / 2 * (x * x)),
+@function_of(
+    smooth(
+        "fresnel_cos",
+        lambda x: _fresnel(x)[1],
+        lambda x: jsp.fresnel(x)[1],
+        grad=lambda g, x: g * tf.cos(math.pi / 2 * (x * x)),
+    )
 )
-
-
 def fresnel_cos(x: Any, name: Any = None) -> Any:
     """Fresnel's integral of cos(πt²/2) from 0 to x."""
-    return apply1(FRESNEL_COS, operand(x))
 
 
-FRESNEL_SIN = smooth(
-    "fresnel_sin",
-    lambda x: _fresnel(x)[0],
-    lambda x: jsp.fresnel(x)[0],
-    grad=lambda g, x: g * tf.sin(math.pi / 2 * (x * x)),
+@function_of(
+    smooth(
+        "fresnel_sin",
+        lambda x: _fresnel(x)[0],
+        lambda x: jsp.fresnel(x)[0],
+        grad=lambda g, x: g * tf.sin(math.pi / 2 * (x * x)),
+    )
 )
-
-
 def fresnel_sin(x: Any, name: Any = None) -> Any:
     """Fresnel's integral of sin(πt²/2) from 0 to x."""
-    return apply1(FRESNEL_SIN, operand(x))
 
 
 def _spence_grad(g: Any, x: Any) -> Any:
@@ -203,9 +192,8 @@ def _spence_grad(g: Any, x: Any) -> Any:
     return g * tf.where(one, -1, tf.log(safe) / (1 - safe))
 
 
-SPENCE = smooth("spence", lambda x: special.spence(x), lambda x: jsp.spence(x), grad=_spence_grad)
-
-
+@function_of(
+    smooth("spence", lambda x: special.spence(x), lambda x: jsp.spence(x), grad=_spence_grad)
+)
 def spence(x: Any, name: Any = None) -> Any:
     """Spence's integral of log(t) / (1 - t) from 1 to x; NaN below 0."""
-    return apply1(SPENCE, operand(x))

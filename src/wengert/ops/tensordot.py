@@ -14,7 +14,7 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.costs import product
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import function_of, in_float32
 from wengert.ops.matmul import dot_general
 from wengert.ops.sizes import fixed
 
@@ -160,9 +160,9 @@ CROSS = Op(
 )
 
 
+@function_of(CROSS)
 def cross(a: Any, b: Any, name: Any = None) -> Any:
     """The cross product of vectors of 3 elements, which lie along the last axis."""
-    return apply2(CROSS, *operands("cross", a, b))
 
 
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:

@@ -11,36 +11,28 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply1, apply2
-from wengert.core.convert import operand, operands
 from wengert.core.facts import Hazards, Pole
 from wengert.core.lazy import lax
 from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import binary, unary
-
-SIN = unary("sin", np.sin, lambda x: lax.sin(x), grad=lambda g, x: g * cos(x), cost=SLOW)
+from wengert.ops.declare import binary, function_of, unary
 
 
+@function_of(unary("sin", np.sin, lambda x: lax.sin(x), grad=lambda g, x: g * tf.cos(x), cost=SLOW))
 def sin(x: Any, name: Any = None) -> Any:
     """The sine; NaN for an infinity."""
-    return apply1(SIN, operand(x))
 
 
-COS = unary("cos", np.cos, lambda x: lax.cos(x), grad=lambda g, x: -g * sin(x), cost=SLOW)
-
-
+@function_of(
+    unary("cos", np.cos, lambda x: lax.cos(x), grad=lambda g, x: -g * tf.sin(x), cost=SLOW)
+)
 def cos(x: Any, name: Any = None) -> Any:
     """The cosine; NaN for an infinity."""
-    return apply1(COS, operand(x))
 
 
-TAN = unary("tan", np.tan, lambda x: lax.tan(x), grad=lambda g, out: g * (1.0 + out * out))
-
-
+@function_of(unary("tan", np.tan, lambda x: lax.tan(x), grad=lambda g, out: g * (1.0 + out * out)))
 def tan(x: Any, name: Any = None) -> Any:
     """The tangent; NaN for an infinity."""
-    return apply1(TAN, operand(x))
 
 
 def _complement(x: Any) -> Any:
@@ -48,124 +40,113 @@ def _complement(x: Any) -> Any:
     return -(x * x - 1.0) if x.dtype.is_complex else 1.0 - x * x
 
 
-ASIN = unary(
-    "asin",
-    np.arcsin,
-    lambda x: lax.asin(x),
-    grad=lambda g, x: g / tf.sqrt(_complement(x)),
-    hazards=Hazards(
-        outside="numbers outside [-1, 1]", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
-    ),
+@function_of(
+    unary(
+        "asin",
+        np.arcsin,
+        lambda x: lax.asin(x),
+        grad=lambda g, x: g / tf.sqrt(_complement(x)),
+        hazards=Hazards(
+            outside="numbers outside [-1, 1]", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
+        ),
+    )
 )
-
-
 def asin(x: Any, name: Any = None) -> Any:
     """The inverse sine, in [-π/2, π/2]; NaN outside [-1, 1]."""
-    return apply1(ASIN, operand(x))
 
 
-ACOS = unary(
-    "acos",
-    np.arccos,
-    lambda x: lax.acos(x),
-    grad=lambda g, x: -g / tf.sqrt(_complement(x)),
-    hazards=Hazards(
-        outside="numbers outside [-1, 1]", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
-    ),
+@function_of(
+    unary(
+        "acos",
+        np.arccos,
+        lambda x: lax.acos(x),
+        grad=lambda g, x: -g / tf.sqrt(_complement(x)),
+        hazards=Hazards(
+            outside="numbers outside [-1, 1]", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
+        ),
+    )
 )
-
-
 def acos(x: Any, name: Any = None) -> Any:
     """The inverse cosine, in [0, π]; NaN outside [-1, 1]."""
-    return apply1(ACOS, operand(x))
 
 
-ATAN = unary("atan", np.arctan, lambda x: lax.atan(x), grad=lambda g, x: g / (1.0 + x * x))
-
-
+@function_of(unary("atan", np.arctan, lambda x: lax.atan(x), grad=lambda g, x: g / (1.0 + x * x)))
 def atan(x: Any, name: Any = None) -> Any:
     """The inverse tangent, in [-π/2, π/2]."""
-    return apply1(ATAN, operand(x))
 
 
-ATAN2 = binary(
-    "atan2",
-    np.arctan2,
-    lambda x, y: lax.atan2(x, y),
-    grad=(
-        lambda g, x, y: g * y / (x * x + y * y),
-        lambda g, x, y: -g * x / (x * x + y * y),
-    ),
-    accepts=dtypes.FLOAT,
+@function_of(
+    binary(
+        "atan2",
+        np.arctan2,
+        lambda x, y: lax.atan2(x, y),
+        grad=(
+            lambda g, x, y: g * y / (x * x + y * y),
+            lambda g, x, y: -g * x / (x * x + y * y),
+        ),
+        accepts=dtypes.FLOAT,
+    )
 )
-
-
 def atan2(y: Any, x: Any, name: Any = None) -> Any:
     """The angle of the point (x, y), in [-π, π]; its gradient at the origin is NaN."""
-    return apply2(ATAN2, *operands("atan2", y, x))
 
 
-SINH = unary(
-    "sinh",
-    np.sinh,
-    lambda x: lax.sinh(x),
-    grad=lambda g, x: g * cosh(x),
-    hazards=Hazards(grows=True),
+@function_of(
+    unary(
+        "sinh",
+        np.sinh,
+        lambda x: lax.sinh(x),
+        grad=lambda g, x: g * tf.cosh(x),
+        hazards=Hazards(grows=True),
+    )
 )
-
-
 def sinh(x: Any, name: Any = None) -> Any:
     """The hyperbolic sine; overflows to infinity."""
-    return apply1(SINH, operand(x))
 
 
-COSH = unary(
-    "cosh",
-    np.cosh,
-    lambda x: lax.cosh(x),
-    grad=lambda g, x: g * sinh(x),
-    hazards=Hazards(grows=True),
+@function_of(
+    unary(
+        "cosh",
+        np.cosh,
+        lambda x: lax.cosh(x),
+        grad=lambda g, x: g * tf.sinh(x),
+        hazards=Hazards(grows=True),
+    )
 )
-
-
 def cosh(x: Any, name: Any = None) -> Any:
     """The hyperbolic cosine; overflows to infinity."""
-    return apply1(COSH, operand(x))
 
 
-ASINH = unary("asinh", np.arcsinh, lambda x: lax.asinh(x), grad=lambda g, out: g / cosh(out))
-
-
+@function_of(
+    unary("asinh", np.arcsinh, lambda x: lax.asinh(x), grad=lambda g, out: g / tf.cosh(out))
+)
 def asinh(x: Any, name: Any = None) -> Any:
     """The inverse hyperbolic sine."""
-    return apply1(ASINH, operand(x))
 
 
-ACOSH = unary(
-    "acosh",
-    np.arccosh,
-    lambda x: lax.acosh(x),
-    grad=lambda g, out: g / sinh(out),
-    hazards=Hazards(outside="numbers below 1", pole=Pole(lambda x: x == 1, "at 1")),
+@function_of(
+    unary(
+        "acosh",
+        np.arccosh,
+        lambda x: lax.acosh(x),
+        grad=lambda g, out: g / tf.sinh(out),
+        hazards=Hazards(outside="numbers below 1", pole=Pole(lambda x: x == 1, "at 1")),
+    )
 )
-
-
 def acosh(x: Any, name: Any = None) -> Any:
     """The inverse hyperbolic cosine; NaN below 1."""
-    return apply1(ACOSH, operand(x))
 
 
-ATANH = unary(
-    "atanh",
-    np.arctanh,
-    lambda x: lax.atanh(x),
-    grad=lambda g, x: g / (1.0 - x * x),
-    hazards=Hazards(
-        outside="numbers outside (-1, 1)", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
-    ),
+@function_of(
+    unary(
+        "atanh",
+        np.arctanh,
+        lambda x: lax.atanh(x),
+        grad=lambda g, x: g / (1.0 - x * x),
+        hazards=Hazards(
+            outside="numbers outside (-1, 1)", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
+        ),
+    )
 )
-
-
 def atanh(x: Any, name: Any = None) -> Any:
     """The inverse hyperbolic tangent; infinite at -1 and 1, NaN outside."""
-    return apply1(ATANH, operand(x))

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply1, apply2
-from wengert.core.convert import operand
+from wengert.core.apply import apply2
 from wengert.core.facts import TAME
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import binary, in_float32, unary
+from wengert.ops.declare import binary, function_of, in_float32, unary
 
 
 def _abs_grad(g: Any, x: Any) -> Any:
@@ -37,9 +36,9 @@ ABS = Op(
 )
 
 
+@function_of(ABS)
 def abs(x: Any, name: Any = None) -> Any:
     """The absolute value; the lowest integer of a type is its own."""
-    return apply1(ABS, operand(x))
 
 
 def _sign_grad(g: Any, x: Any) -> Any:
@@ -51,50 +50,47 @@ def _sign_grad(g: Any, x: Any) -> Any:
     return unit * tf.divide_no_nan(tf.complex(tf.zeros_like(turn), turn), tf.cast(abs(x), x.dtype))
 
 
-SIGN = unary(
-    "sign",
-    np.sign,
-    lambda x: lax.sign(x),
-    grad=_sign_grad,
-    accepts=dtypes.nums("ifc"),
-    holomorphic=False,
-    instead="Use tf.tanh(k * x) or tf.nn.softsign(x).",
+@function_of(
+    unary(
+        "sign",
+        np.sign,
+        lambda x: lax.sign(x),
+        grad=_sign_grad,
+        accepts=dtypes.nums("ifc"),
+        holomorphic=False,
+        instead="Use tf.tanh(k * x) or tf.nn.softsign(x).",
+    )
 )
-
-
 def sign(x: Any, name: Any = None) -> Any:
     """-1, 0 or 1; x / |x| for complex numbers; NaN for NaN."""
-    return apply1(SIGN, operand(x))
 
 
-FLOOR = unary(
-    "floor",
-    np.floor,
-    lambda x: lax.floor(x),
-    grad=None,
-    accepts=dtypes.FLOAT,
-    instead="Leave it out, or wrap it in tf.grad_pass_through.",
+@function_of(
+    unary(
+        "floor",
+        np.floor,
+        lambda x: lax.floor(x),
+        grad=None,
+        accepts=dtypes.FLOAT,
+        instead="Leave it out, or wrap it in tf.grad_pass_through.",
+    )
 )
-
-
 def floor(x: Any, name: Any = None) -> Any:
     """The largest whole number not above x, in the dtype of x."""
-    return apply1(FLOOR, operand(x))
 
 
-CEIL = unary(
-    "ceil",
-    np.ceil,
-    lambda x: lax.ceil(x),
-    grad=None,
-    accepts=dtypes.FLOAT,
-    instead="Leave it out, or wrap it in tf.grad_pass_through.",
+@function_of(
+    unary(
+        "ceil",
+        np.ceil,
+        lambda x: lax.ceil(x),
+        grad=None,
+        accepts=dtypes.FLOAT,
+        instead="Leave it out, or wrap it in tf.grad_pass_through.",
+    )
 )
-
-
 def ceil(x: Any, name: Any = None) -> Any:
     """The smallest whole number not below x, in the dtype of x."""
-    return apply1(CEIL, operand(x))
 
 
 def _lower_round(x: Any) -> Any:
@@ -103,34 +99,32 @@ def _lower_round(x: Any) -> Any:
     return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
 
 
-ROUND = unary(
-    "round",
-    lambda x: x if x.dtype.kind in "iu" else np.rint(x),
-    _lower_round,
-    grad=None,
-    accepts=dtypes.REAL,
-    instead="Leave it out, or wrap it in tf.grad_pass_through.",
+@function_of(
+    unary(
+        "round",
+        lambda x: x if x.dtype.kind in "iu" else np.rint(x),
+        _lower_round,
+        grad=None,
+        accepts=dtypes.REAL,
+        instead="Leave it out, or wrap it in tf.grad_pass_through.",
+    )
 )
-
-
 def round(x: Any, name: Any = None) -> Any:
     """The nearest whole number, halves to the even one; integers stay."""
-    return apply1(ROUND, operand(x))
 
 
-RINT = unary(
-    "rint",
-    np.rint,
-    _lower_round,
-    grad=None,
-    accepts=dtypes.FLOAT,
-    instead="Leave it out, or wrap it in tf.grad_pass_through.",
+@function_of(
+    unary(
+        "rint",
+        np.rint,
+        _lower_round,
+        grad=None,
+        accepts=dtypes.FLOAT,
+        instead="Leave it out, or wrap it in tf.grad_pass_through.",
+    )
 )
-
-
 def rint(x: Any, name: Any = None) -> Any:
     """The nearest whole number, halves to the even one."""
-    return apply1(RINT, operand(x))
 
 
 def _tanh_grad(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -146,19 +140,20 @@ TANH_GRAD = binary(
     grad=(lambda g, x, y: -2.0 * g * y * x, lambda g, x: apply2(TANH_GRAD, x, g)),
     accepts=dtypes.INEXACT,
 )
-TANH = unary(
-    "tanh",
-    np.tanh,
-    lambda x: lax.tanh(x),
-    grad=lambda g, out: apply2(TANH_GRAD, out, g),
-    cost=SLOW,
-    hazards=TAME,
+
+
+@function_of(
+    unary(
+        "tanh",
+        np.tanh,
+        lambda x: lax.tanh(x),
+        grad=lambda g, out: apply2(TANH_GRAD, out, g),
+        cost=SLOW,
+        hazards=TAME,
+    )
 )
-
-
 def tanh(x: Any, name: Any = None) -> Any:
     """The hyperbolic tangent."""
-    return apply1(TANH, operand(x))
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
@@ -186,19 +181,20 @@ SIGMOID_GRAD = binary(
     grad=(lambda g, x, y: g * y * (1.0 - 2.0 * x), lambda g, x: apply2(SIGMOID_GRAD, x, g)),
     accepts=dtypes.INEXACT,
 )
-SIGMOID = unary(
-    "sigmoid",
-    in_float32(_sigmoid),
-    lambda x: lax.logistic(x),
-    grad=lambda g, out: apply2(SIGMOID_GRAD, out, g),
-    cost=SLOW,
-    hazards=TAME,
+
+
+@function_of(
+    unary(
+        "sigmoid",
+        in_float32(_sigmoid),
+        lambda x: lax.logistic(x),
+        grad=lambda g, out: apply2(SIGMOID_GRAD, out, g),
+        cost=SLOW,
+        hazards=TAME,
+    )
 )
-
-
 def sigmoid(x: Any, name: Any = None) -> Any:
     """1 / (1 + exp(-x)), without overflow."""
-    return apply1(SIGMOID, operand(x))
 
 
 def _softplus(x: np.ndarray) -> np.ndarray:
@@ -210,30 +206,28 @@ def _lower_softplus(x: Any) -> Any:
     return lax.add(lax.max(x, zero), lax.log1p(lax.exp(lax.neg(lax.abs(x)))))
 
 
-SOFTPLUS = unary(
-    "softplus",
-    in_float32(_softplus),
-    _lower_softplus,
-    grad=lambda g, x: g * sigmoid(x),
-    accepts=dtypes.FLOAT,
-    cost=SLOW,
+@function_of(
+    unary(
+        "softplus",
+        in_float32(_softplus),
+        _lower_softplus,
+        grad=lambda g, x: g * sigmoid(x),
+        accepts=dtypes.FLOAT,
+        cost=SLOW,
+    )
 )
-
-
 def softplus(features: Any, name: Any = None) -> Any:
     """log(1 + exp(x)), without overflow."""
-    return apply1(SOFTPLUS, operand(features))
 
 
-LOG_SIGMOID = unary(
-    "log_sigmoid",
-    in_float32(lambda x: -_softplus(-x)),
-    lambda x: lax.neg(_lower_softplus(lax.neg(x))),
-    grad=lambda g, x: g * sigmoid(-x),
-    accepts=dtypes.FLOAT,
+@function_of(
+    unary(
+        "log_sigmoid",
+        in_float32(lambda x: -_softplus(-x)),
+        lambda x: lax.neg(_lower_softplus(lax.neg(x))),
+        grad=lambda g, x: g * sigmoid(-x),
+        accepts=dtypes.FLOAT,
+    )
 )
-
-
 def log_sigmoid(x: Any, name: Any = None) -> Any:
     """log(sigmoid(x)), without underflow."""
-    return apply1(LOG_SIGMOID, operand(x))
