@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tools.fuzz.comparing import NONSENSE, Difference, difference, expected, unstable
+from tools.fuzz.comparing import (
+    NONSENSE,
+    Difference,
+    difference,
+    expected,
+    unstable,
+    without_dead_code,
+)
 from tools.fuzz.minimise import minimise
 from tools.fuzz.program import PARAMETERS, Program
 from tools.fuzz.running import MODES, OPEN_MODES, XLA_MODES, Outcome, run
@@ -65,7 +72,21 @@ class Checker:
         if unstable(self.tf, program, which, want, got):
             count("unstable")
             return None
+        if want.error and self._is_dead(program, mode, which, got):
+            count("an error in dead code")
+            return None
         return d
+
+    def _is_dead(self, program: Program, mode: str, which: int, got: Outcome) -> bool:
+        """Whether eager code agrees with `got` once values that nobody reads are not computed.
+
+        A traced function does not run them, as in TensorFlow, so their errors do not occur.
+        """
+        live = program.with_text(without_dead_code(program.text))
+        if live.text == program.text:
+            return False
+        want = run(self.tf, live, self.modes[0], which)[0]
+        return difference(mode, want, got, TOLERANCE) is None
 
     def minimise(self, program: Program, d: Difference, most: int = 600) -> Program:
         """The program cut down to what still shows the difference `d`, of the least order."""

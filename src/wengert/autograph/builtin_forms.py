@@ -15,7 +15,7 @@ from wengert.autograph.logic import and_, or_
 from wengert.autograph.primitives import truth
 from wengert.autograph.rows import Backwards, Numbered, Numbers, Side, Source, source
 from wengert.autograph.values import building, symbolic
-from wengert.core import dtypes
+from wengert.core import dtypes, nest
 from wengert.core.errors import at_site, describe
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
@@ -259,6 +259,25 @@ def add_n_(inputs: Any, name: str = "AddN") -> Any:
     return sum_(inputs) if isinstance(inputs, TracedList) else add_n(inputs, name)
 
 
+def _walking(function: Any) -> Any:
+    """A function of `tf.nest`, for which a list that grew is a container of its elements."""
+    converting = _converting(function)
+    name = f"nest.{function.__name__}"
+
+    def opened(value: Any) -> Any:
+        if not any(isinstance(x, TracedList) for x in nest.flatten(value)):
+            return value
+        return nest.map_structure(
+            lambda x: x.elements(name) if isinstance(x, TracedList) else x, value
+        )
+
+    @functools.wraps(function)
+    def form(*args: Any, **kwargs: Any) -> Any:
+        return converting(*map(opened, args), **{k: opened(v) for k, v in kwargs.items()})
+
+    return form
+
+
 def _converting(function: Any) -> Any:
     """A function of ours that calls functions it is given, which are converted on the way."""
 
@@ -307,3 +326,8 @@ for _function in (
     case, cond, foldl, foldr, map_fn, scan, switch_case, vectorized_map, while_loop,
 ):  # fmt: skip
     replace(_function, _converting(_function))
+for _function in (
+    nest.assert_same_structure, nest.flatten, nest.is_nested, nest.map_structure,
+    nest.pack_sequence_as,
+):  # fmt: skip
+    replace(_function, _walking(_function))

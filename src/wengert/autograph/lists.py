@@ -151,6 +151,13 @@ class TracedList:
     def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
         return to_tensor(self.stack(), dtype)
 
+    def elements(self, what: str) -> list[Any]:
+        """The elements as a Python list, for `what`, which needs their number while tracing."""
+        known = self.known_length()
+        if known is None:
+            raise self._unknown(what, "Use tf.stack(x), and operations on its rows.")
+        return [self[i] for i in range(known)]
+
     def _unknown(self, what: str, help: str) -> Any:
         return at_site(
             TypeError(
