@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import zlib
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ import wengert as tf
 from tests.test_checkpoint import Thing, message, var
 from wengert.checkpoint import atomic, manager
 from wengert.checkpoint.format import Reader
+
+posix = pytest.mark.skipif(os.name == "nt", reason="locks, signals and forks of POSIX")
 
 
 def left_over(folder: Path) -> list[str]:
@@ -126,7 +129,7 @@ else:
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="limits and signals of POSIX")
+@posix
 @pytest.mark.parametrize("what", ["full", "killed"])
 def test_a_disk_that_is_full_and_a_process_that_is_killed(what, tmp_path):
     done = subprocess.run(
@@ -148,17 +151,108 @@ def test_a_disk_that_is_full_and_a_process_that_is_killed(what, tmp_path):
     assert v.numpy().tolist() == [1.0] * 100_000
 
 
-def test_a_manager_removes_what_killed_saves_left(tmp_path):
-    old, young, other = (tmp_path / n for n in ("ckpt-1.s.a.tmp", "ckpt-2.s.b.tmp", "x.tmp"))
-    for path in (old, young, other):
-        path.write_bytes(b"half")
-    for path in (old, other):
-        os.utime(path, (0, 0))
-    tf.train.CheckpointManager(tf.train.Checkpoint(v=var(1.0)), tmp_path, 2).save()
-    assert (old.exists(), young.exists(), other.exists()) == (False, True, True)
+# Saves in a process of its own that kills itself before the k-th operation on the folder, for all k.
+KILLED = """
+import os, signal, sys
+import numpy as np, safetensors.numpy
+import wengert as tf
+
+EVENTS = ("open", "os.", "shutil.")
+top = sys.argv[1]
+
+def saves(folder):
+    v = tf.Variable([0.0, 0.0])
+    keeper = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), folder, 2)
+    keeper.restore_or_initialize()
+    for _ in range(2):
+        v.assign_add([1.0, 1.0])
+        keeper.save()
+        tf.data.Dataset.range(3).save(folder + "/data")
+        tf.saved_model.save(tf.Module(), folder + "/model")
+
+def killed_at(k, folder):
+    left = k
+    def hook(event, args):
+        nonlocal left
+        if event.startswith(EVENTS) and args and folder in str(args[0]):
+            left -= 1
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(hook)
+    saves(folder)
+
+k = 0
+while True:
+    folder = f"{top}/{k}"
+    saves(folder)
+    child = os.fork()
+    if not child:
+        try:
+            killed_at(k, folder)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSIGNALED(status):
+        assert not status, status
+        break
+    k += 1
+print(k)
+"""
 
 
-@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+@posix
+def test_whatever_operation_a_process_is_killed_at(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    killed = int(done.stdout)
+    assert killed > 50
+    halves = 0
+    for k in range(killed):
+        folder = tmp_path / str(k)
+        halves += len(left_over(folder))
+        v = var([0.0, 0.0])
+        keeper = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), folder, 2)
+        there = {f"{path}.safetensors" for path in keeper.checkpoints}
+        assert all(map(os.path.isfile, there)) and keeper.latest_checkpoint in keeper.checkpoints
+        assert keeper.restore_or_initialize() == keeper.latest_checkpoint
+        number = int(keeper.latest_checkpoint.rsplit("-")[-1])
+        assert v.numpy().tolist() == [number, number] and number >= 2
+        assert [int(x) for x in tf.data.Dataset.load(str(folder / "data"))] == [0, 1, 2]
+        tf.saved_model.load(folder / "model")
+        keeper.save()
+        assert left_over(folder) == []
+        assert len(list(folder.glob("ckpt-*"))) <= len(keeper.checkpoints) == 2
+    assert halves > 10
+
+
+@posix
+def test_a_temporary_file_is_swept_unless_its_writer_lives(tmp_path):
+    start, finish = threading.Event(), threading.Event()
+
+    def slowly() -> None:
+        with atomic.replacing(str(tmp_path / "slow")) as temporary:
+            Path(temporary).write_text("whole")
+            start.set()
+            finish.wait(60)
+
+    writer = threading.Thread(target=slowly)
+    writer.start()
+    assert start.wait(60)
+    (tmp_path / "ckpt-1.0123abcd.tmp").mkdir()
+    (tmp_path / "ckpt-1.0123abcd.tmp" / "half").write_text("ha")
+    users = tmp_path / "notes.tmp"
+    users.write_text("the user's own")
+    atomic.write_text(str(tmp_path / "other"), "new")
+    assert len(left_over(tmp_path)) == 2 and users.exists()
+    finish.set()
+    writer.join()
+    assert left_over(tmp_path) == ["notes.tmp"]
+    assert (tmp_path / "slow").read_text() == "whole"
+
+
+@posix
 def test_a_checkpoint_may_be_read_by_whom_the_umask_allows(tmp_path):
     old = os.umask(0o027)
     try:

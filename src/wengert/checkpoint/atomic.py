@@ -1,17 +1,29 @@
 """Replacing a file in one step: whoever looks finds the old content or the new, never a part.
 
-The new content goes to a temporary file in the same folder, is forced to the disk, and takes the
-place of the old one. When anything fails before that, the old file is as it was.
+The new content goes to a temporary folder beside the file, is forced to the disk, and takes the
+place of the old one. When anything fails before that, the old file is as it was. The writer holds
+a lock on its temporary folder, which the system lets go when the process ends, however it ends:
+the next writer removes the temporary folders that nobody holds.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-TEMPORARY = ".tmp"
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None
+
+_TEMPORARY = re.compile(r".+\.[0-9a-f]{8}\.tmp")
+# Where there are no locks, a save that takes longer than this counts as dead.
+_ABANDONED = 24 * 3600.0
 
 
 @contextmanager
@@ -19,21 +31,74 @@ def replacing(path: str) -> Iterator[str]:
     """The name of a temporary file that becomes `path` when the block ends well."""
     folder = os.path.dirname(path) or "."
     os.makedirs(folder, exist_ok=True)
-    temporary = f"{path}.{secrets.token_hex(4)}{TEMPORARY}"
-    try:
+    _sweep(folder)
+    with _temporary_folder(path) as inner:
+        temporary = os.path.join(inner, os.path.basename(path))
         with open(temporary, "xb") as file:
             mode = os.fstat(file.fileno()).st_mode & 0o777
         yield temporary
         os.chmod(temporary, mode)  # the block may have put a file of its own in its place
         _to_disk(temporary)
         os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
     # The new name is what is forced to disk here. Some file systems cannot; the file is in place.
     with suppress(OSError):
         _to_disk(folder)
+
+
+@contextmanager
+def _temporary_folder(path: str) -> Iterator[str]:
+    """A folder beside `path`, locked while the block runs and removed after it."""
+    temporary, lock = _make_locked(path)
+    try:
+        yield temporary
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        _release(lock)
+
+
+def _make_locked(path: str) -> tuple[str, int | None]:
+    while True:
+        temporary = f"{path}.{secrets.token_hex(4)}.tmp"
+        os.mkdir(temporary)
+        with suppress(FileNotFoundError):  # a sweep came before the lock
+            lock = _locked(temporary, wait=True)
+            if os.path.isdir(temporary):
+                return temporary, lock
+            _release(lock)
+
+
+def _locked(folder: str, wait: bool) -> int | None:
+    """The descriptor that holds the lock of a folder; `None` where there are no locks."""
+    if fcntl is None:
+        return None
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BaseException as error:
+        os.close(descriptor)
+        if isinstance(error, OSError) and not isinstance(error, BlockingIOError):
+            return None  # some file systems have none
+        raise
+    return descriptor
+
+
+def _sweep(folder: str) -> None:
+    """Removes the temporary folders of processes that were killed while they wrote."""
+    with os.scandir(folder) as entries:
+        found = [e.path for e in entries if _TEMPORARY.fullmatch(e.name) and e.is_dir()]
+    for path in found:
+        with suppress(OSError):  # it is held, or just gone
+            lock = _locked(path, wait=False)
+            try:
+                if lock is not None or os.path.getmtime(path) < time.time() - _ABANDONED:
+                    shutil.rmtree(path, ignore_errors=True)
+            finally:
+                _release(lock)
+
+
+def _release(lock: int | None) -> None:
+    if lock is not None:
+        os.close(lock)
 
 
 def _to_disk(path: str) -> None:

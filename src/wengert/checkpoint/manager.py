@@ -11,14 +11,10 @@ from typing import Any
 import numpy as np
 
 from wengert.checkpoint import state
-from wengert.checkpoint.atomic import TEMPORARY
 from wengert.checkpoint.checkpoint import Checkpoint, CheckpointOptions, Counting
 from wengert.checkpoint.format import file_of
 from wengert.core.errors import at_site, describe
 from wengert.io.paths import local
-
-# A save that takes longer than this is thought to have died, and its temporary file removed.
-_ABANDONED = 24 * 3600.0
 
 
 class CheckpointManager:
@@ -79,7 +75,9 @@ class CheckpointManager:
         paths, times = found.all_model_checkpoint_paths, found.all_model_checkpoint_timestamps
         if len(times) == len(paths):
             given = {p: min(t, now) for p, t in zip(paths, times, strict=True)}
-            self._managed = {p: t for p, t in given.items() if t > self._preserved}
+            # A process that was killed may have removed a file, but not its entry.
+            there = {p: t for p, t in given.items() if os.path.isfile(file_of(p))}
+            self._managed = {p: t for p, t in there.items() if t > self._preserved}
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -157,20 +155,6 @@ class CheckpointManager:
         if excess:
             assert self._latest is not None, "a sweep follows a save"
             self._record(self._latest, self._managed)
-        self._remove_abandoned()
-
-    def _remove_abandoned(self) -> None:
-        """Removes temporary files that a save left behind when its process was killed."""
-        start = os.path.basename(self._prefix) + "-"
-        for name in os.listdir(self._directory or "."):
-            path = os.path.join(self._directory, name)
-            if name.startswith(start) and name.endswith(TEMPORARY):
-                try:
-                    old = os.path.getmtime(path) < time.time() - _ABANDONED
-                except OSError:
-                    continue
-                if old:
-                    _remove(path)
 
     def restore_or_initialize(self) -> str | None:
         """Restores the newest checkpoint and returns its path; without one, calls `init_fn`."""
