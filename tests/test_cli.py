@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from wengert.alias import as_tensorflow
+from wengert.keras_glue.alias import as_tensorflow
 from wengert.cli import api
 from wengert.cli.children import STAND_IN
 from wengert.cli.main import main

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert import hardware, settings
+from wengert.runtime import hardware, settings
 from wengert.core.process import PROCESS
 from wengert.engines.devices import accelerators
 
@@ -75,7 +75,7 @@ def test_a_machine_without_plugins_is_not_asked_for_gpus():
     code = """
 import sys
 import wengert as tf
-assert "wengert.hardware" not in sys.modules
+assert "wengert.runtime.hardware" not in sys.modules
 found = tf.config.list_physical_devices("CPU")
 assert "jax" not in sys.modules
 import importlib.util

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert import settings
+from wengert.runtime import settings
 from wengert.core.tensor import DeviceTensor, Tensor
 from wengert.engines import devices
 

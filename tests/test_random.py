@@ -523,7 +523,7 @@ def determinism():
     try:
         yield
     finally:
-        from wengert import settings
+        from wengert.runtime import settings
 
         settings.disable_op_determinism()
         tf.random.set_seed(None)

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert import settings
+from wengert.runtime import settings
 from wengert.core.scopes import Scoped
 from wengert.engines import choice, devices
 from wengert.summary.writer import SummaryWriter

@@ -64,11 +64,11 @@ _PLACES = _read(
         "functions.graph_gradients": "gradients hessians",
         "functions.host_calls": "numpy_function py_function timestamp",
         "functions.tensor_array": "TensorArray",
-        "initializers": (
+        "ops.initializers": (
             "constant_initializer ones_initializer random_normal_initializer "
             "random_uniform_initializer zeros_initializer"
         ),
-        "module": "Module",
+        "checkpoint.module": "Module",
         "ops.arithmetic": "add add_n divide multiply negative realdiv scalar_mul subtract truediv",
         "ops.blocks": (
             "batch_to_space required_space_to_batch_paddings space_to_batch space_to_batch_nd"
@@ -116,11 +116,11 @@ _PLACES = _read(
         "ops.trigonometric": "acos acosh asin asinh atan atan2 atanh cos cosh sin sinh tan",
         "ops.unary": "abs floor round sigmoid sign tanh",
         "ops.unique": "unique unique_with_counts",
-        "placement": (
+        "runtime.placement": (
             "control_dependencies device get_logger group init_scope inside_function "
             "is_symbolic_tensor no_op tuple_=tuple"
         ),
-        "serial": "AggregationMethod CriticalSection no_gradient",
+        "functions.serial": "AggregationMethod CriticalSection no_gradient",
         "tape.custom": "custom_gradient grad_pass_through recompute_grad",
         "tape.gradient_tape": "GradientTape UnconnectedGradients",
     }
@@ -173,23 +173,7 @@ __getattr__ = _lazily(
     _PLACES,
     globals(),
     homes=("math", "nn", "linalg", "random", "image", "signal", "strings", "debugging"),
-    hidden=(
-        "alias",
-        "checkpoint",
-        "composite",
-        "core",
-        "hardware",
-        "inside",
-        "module",
-        "moving_average",
-        "ops",
-        "placement",
-        "serial",
-        "settings",
-        "strategies",
-        "tape",
-        "vocabularies",
-    ),
+    hidden=("checkpoint", "composite", "core", "keras_glue", "ops", "runtime", "tape"),
 )
 
 

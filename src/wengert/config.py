@@ -2,9 +2,8 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert import hardware as _hardware
-from wengert import settings as _settings
 from wengert.core.missing import missing as _missing
+from wengert.distribute.tpu import connect_to_cluster as experimental_connect_to_cluster
 from wengert.functions.tracing_state import functions_run_eagerly, run_functions_eagerly
 from wengert.functions.tracing_state import (
     functions_run_eagerly as experimental_functions_run_eagerly,
@@ -12,7 +11,9 @@ from wengert.functions.tracing_state import (
 from wengert.functions.tracing_state import (
     run_functions_eagerly as experimental_run_functions_eagerly,
 )
-from wengert.hardware import (
+from wengert.runtime import hardware as _hardware
+from wengert.runtime import settings as _settings
+from wengert.runtime.hardware import (
     LogicalDevice,
     LogicalDeviceConfiguration,
     PhysicalDevice,
@@ -23,8 +24,7 @@ from wengert.hardware import (
     set_logical_device_configuration,
     set_visible_devices,
 )
-from wengert.settings import get_soft_device_placement, set_soft_device_placement
-from wengert.tpu import connect_to_cluster as experimental_connect_to_cluster
+from wengert.runtime.settings import get_soft_device_placement, set_soft_device_placement
 
 experimental = _Namespace(
     VirtualDeviceConfiguration=LogicalDeviceConfiguration,

@@ -28,7 +28,7 @@ from wengert.ops.checks import (
     check_numerics,
     is_numeric_tensor,
 )
-from wengert.settings import (
+from wengert.runtime.settings import (
     disable_traceback_filtering,
     enable_traceback_filtering,
     get_log_device_placement,

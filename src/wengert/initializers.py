@@ -1,114 +1,13 @@
-"""The initializers at the root of `tf`: callables that make a first value for a variable.
+"""The names of `tf.initializers`: those at the root of `tf`, and Keras's on first use."""
 
-`tf.initializers` also has Keras's, which come with Keras on first use.
-"""
+from wengert.core.missing import or_of_keras as _or_of_keras
+from wengert.ops.initializers import (
+    Initializer,
+    constant_initializer,
+    ones_initializer,
+    random_normal_initializer,
+    random_uniform_initializer,
+    zeros_initializer,
+)
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import Any
-
-from wengert.core import dtypes
-from wengert.core.errors import at_site
-from wengert.core.missing import absent, missing
-from wengert.ops.cast import cast
-from wengert.ops.create import constant, ones, zeros
-from wengert.ops.random import normal, uniform
-
-
-class Initializer:
-    """The base: called with a shape and a dtype, it returns a tensor.
-
-    A part of a larger value is made of `partition_shape`; where it lies does not matter.
-    """
-
-    def get_config(self) -> dict[str, Any]:
-        return dict(vars(self))
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Initializer:
-        return cls(**config)
-
-
-def _extent(shape: Any, options: dict[str, Any]) -> Any:
-    """The shape to make: that of the part, where one is asked for."""
-    for name in options:
-        if name not in ("partition_shape", "partition_offset"):
-            raise at_site(
-                TypeError(
-                    f"initializer: there is no argument {name!r}. Give `shape` and `dtype`, or "
-                    "`partition_shape` and `partition_offset`."
-                )
-            )
-    return options.get("partition_shape", shape)
-
-
-class zeros_initializer(Initializer):
-    """Zeros."""
-
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
-        return zeros(_extent(shape, kwargs), dtype)
-
-
-class ones_initializer(Initializer):
-    """Ones."""
-
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
-        return ones(_extent(shape, kwargs), dtype)
-
-
-class constant_initializer(Initializer):
-    """A given value, spread over the shape if it is a scalar."""
-
-    def __init__(self, value: Any = 0, support_partition: bool = False) -> None:
-        self.value = value
-        self._in_parts = support_partition
-
-    def get_config(self) -> dict[str, Any]:
-        return {"value": self.value}
-
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        _extent(shape, kwargs)
-        if kwargs and not self._in_parts:
-            raise at_site(
-                ValueError("constant_initializer: a part needs `support_partition=True`.")
-            )
-        return constant(self.value, dtype, shape)
-
-
-class random_normal_initializer(Initializer):
-    """Normal random numbers."""
-
-    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None) -> None:
-        self.mean, self.stddev, self.seed = mean, stddev, seed
-
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
-        return normal(_extent(shape, kwargs), self.mean, self.stddev, dtype, self.seed)
-
-
-class random_uniform_initializer(Initializer):
-    """Uniform random numbers."""
-
-    def __init__(
-        self, minval: float = -0.05, maxval: float = 0.05, seed: int | None = None
-    ) -> None:
-        self.minval, self.maxval, self.seed = minval, maxval, seed
-
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
-        shape, kind = _extent(shape, kwargs), dtypes.as_dtype(dtype)
-        if kind.is_integer:
-            low, high = int(self.minval), int(self.maxval)
-            return uniform(shape, low, high, kind, self.seed)
-        return cast(uniform(shape, self.minval, self.maxval, kind, self.seed), kind)
-
-
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        found = import_module("wengert.keras").initializers
-    except ModuleNotFoundError as error:
-        raise absent(f"Wengert has no `tf.initializers.{name}` of its own. {error}") from None
-    if not hasattr(found, name):
-        return missing("tf.initializers", {**vars(found), **globals()})(name)
-    return getattr(found, name)
+__getattr__ = _or_of_keras("initializers", globals())

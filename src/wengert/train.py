@@ -25,7 +25,7 @@ from wengert.io.examples import (
     Int64List,
     SequenceExample,
 )
-from wengert.moving_average import ExponentialMovingAverage
+from wengert.ops.moving_average import ExponentialMovingAverage
 
 experimental = _Namespace(PythonState=_PythonState)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from wengert.alias import as_tensorflow
+from wengert.keras_glue.alias import as_tensorflow
 from wengert.explain import Report, doctor
 from wengert.functions import ledger
 from wengert.tape import history

@@ -22,7 +22,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from wengert import alias
+from wengert.keras_glue import alias
 
 STAND_IN = str(Path(__file__).parent / "stand_in")
 RUN, DOCTOR = "WENGERT_RUN", "WENGERT_DOCTOR"

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType, TracebackType
 
-from wengert.alias import as_tensorflow
 from wengert.cli.children import welcome
+from wengert.keras_glue.alias import as_tensorflow
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 

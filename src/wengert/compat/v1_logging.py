@@ -8,7 +8,7 @@ from logging import WARNING as WARN
 from typing import Any
 
 from wengert.core.missing import missing as _missing
-from wengert.placement import get_logger as _logger
+from wengert.runtime.placement import get_logger as _logger
 
 __all__ = [
     "DEBUG", "ERROR", "FATAL", "INFO", "WARN", "debug", "error", "fatal", "get_verbosity", "info",

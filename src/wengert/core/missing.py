@@ -38,6 +38,23 @@ def missing(
     return __getattr__
 
 
+def or_of_keras(module: str, names: dict[str, Any]) -> Callable[[str], Any]:
+    """A module `__getattr__` that takes from Keras, on first use, what the module has not."""
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module 'wengert.{module}' has no attribute {name!r}")
+        try:
+            theirs = getattr(import_module("wengert.keras"), module)
+        except ModuleNotFoundError as error:
+            raise absent(f"Wengert has no `tf.{module}.{name}` of its own. {error}") from None
+        if not hasattr(theirs, name):
+            return missing(f"tf.{module}", {**vars(theirs), **names})(name)
+        return getattr(theirs, name)
+
+    return __getattr__
+
+
 def absent(text: str) -> AttributeError:
     """The error for a name that is not here, with the code under which it is explained."""
     error = AttributeError(text)

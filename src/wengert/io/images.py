@@ -359,7 +359,7 @@ def _density(unit: Any, across: Any, down: Any) -> tuple[int, int]:
 
 def is_jpeg(contents: Any, name: Any = None) -> Any:
     """Whether bytes begin as those of a JPEG picture do."""
-    from wengert.strings import substr
+    from wengert.ops.strings import substr
 
     return substr(operand(contents, dtypes.string), 0, 3) == b"\xff\xd8\xff"
 

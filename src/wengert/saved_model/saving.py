@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-import wengert
+from wengert._version import __version__
 from wengert.core.errors import UnimplementedError, at_site, describe
 from wengert.core.sites import warn
 from wengert.core.variable import Variable
@@ -94,7 +94,7 @@ class _Saving:
         file = while_holding(variables, self._arrays)
         self.writer.finish(
             {
-                "producer": f"wengert {wengert.__version__}",
+                "producer": f"wengert {__version__}",
                 "nodes": nodes,
                 "variables": [_described(v) for v in variables],
                 "concretes": self.concretes,

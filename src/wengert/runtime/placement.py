@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wengert import settings
 from wengert.core.context import State, executing_eagerly, using
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.symbolic import is_symbolic
 from wengert.engines import devices
 from wengert.ops.sizes import listed
+from wengert.runtime import settings
 
 
 class device:

@@ -1,7 +1,7 @@
 """The names of TensorFlow's inside that Keras touches, and why each exists.
 
 Public programs do not see them under `wengert`; they are found below `tensorflow` only, where
-`wengert.alias` puts them.
+`wengert.keras_glue.alias` puts them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from wengert import settings as _settings
 from wengert.checkpoint.trackable import (
     AutoTrackable,
     Trackable,
@@ -31,6 +30,8 @@ from wengert.core.tensor import Tensor, TensorLike, is_tensor
 from wengert.core.variable import Variable
 from wengert.functions.branching import cond
 from wengert.graph.builder import Builder, building
+from wengert.ops.compare import is_nan
+from wengert.runtime import settings as _settings
 
 
 class FuncGraph:
@@ -210,19 +211,13 @@ def _modules() -> dict[str, dict[str, Any]]:
             "sparse_matrix_sparse_mat_mul": _product,
             "sparse_tensor_to_csr_sparse_matrix": SparseTensor,
         },
-        "python.ops.math_ops": {"is_nan": _is_nan},  # nanmax and its kin
+        "python.ops.math_ops": {"is_nan": is_nan},  # nanmax and its kin
         "python.ops.ragged.ragged_tensor": {"RaggedTensor": RaggedTensor},
         "python.trackable.data_structures": {
             "ListWrapper": ListWrapper,
             "_DictWrapper": _DictWrapper,
         },
     }
-
-
-def _is_nan(x: Any, name: Any = None) -> Any:
-    from wengert.math import is_nan
-
-    return is_nan(x)
 
 
 def _summary_metadata() -> Any:

@@ -3,15 +3,15 @@
 from types import SimpleNamespace as _Namespace
 
 from wengert.core.missing import missing as _missing
-from wengert.vocabularies import DenseHashTable as _DenseHashTable
-from wengert.vocabularies import (
+from wengert.lookup.vocabularies import DenseHashTable as _DenseHashTable
+from wengert.lookup.vocabularies import (
     KeyValueTensorInitializer,
     StaticHashTable,
     StaticVocabularyTable,
     TextFileIndex,
     TextFileInitializer,
 )
-from wengert.vocabularies import MutableHashTable as _MutableHashTable
+from wengert.lookup.vocabularies import MutableHashTable as _MutableHashTable
 
 experimental = _Namespace(DenseHashTable=_DenseHashTable, MutableHashTable=_MutableHashTable)
 

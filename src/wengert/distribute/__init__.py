@@ -3,7 +3,7 @@
 from types import SimpleNamespace as _Namespace
 
 from wengert.core.missing import missing as _missing
-from wengert.strategies import (
+from wengert.distribute.strategies import (
     DistributedDataset,
     DistributedIterator,
     DistributedValues,
@@ -25,7 +25,7 @@ from wengert.strategies import (
     has_strategy,
     in_cross_replica_context,
 )
-from wengert.tpu import TPUClusterResolver as _TPUClusterResolver
+from wengert.distribute.tpu import TPUClusterResolver as _TPUClusterResolver
 
 cluster_resolver = _Namespace(TPUClusterResolver=_TPUClusterResolver)
 

@@ -1,0 +1,1 @@
+"""Wengert under the name `tensorflow`, and what Keras asks of TensorFlow's private modules."""
