@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from wengert.keras_glue.alias import as_tensorflow
 from wengert.cli import api
 from wengert.cli.children import STAND_IN
 from wengert.cli.main import main
+from wengert.keras_glue.alias import as_tensorflow
 
 FAULTY = """
 import tensorflow as tf

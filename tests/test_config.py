@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert.runtime import hardware, settings
 from wengert.core.process import PROCESS
 from wengert.engines.devices import accelerators
+from wengert.runtime import hardware, settings
 
 config: Any = tf.config
 CPU = config.PhysicalDevice("/physical_device:CPU:0", "CPU")

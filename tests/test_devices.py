@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert.runtime import settings
 from wengert.core.tensor import DeviceTensor, Tensor
 from wengert.engines import devices
+from wengert.runtime import settings
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 GPU = "/job:localhost/replica:0/task:0/device:GPU:0"

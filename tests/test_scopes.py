@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert.runtime import settings
 from wengert.core.scopes import Scoped
 from wengert.engines import choice, devices
+from wengert.runtime import settings
 from wengert.summary.writer import SummaryWriter
 
 config: Any = tf.config

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from wengert.keras_glue.alias import as_tensorflow
 from wengert.explain import Report, doctor
 from wengert.functions import ledger
+from wengert.keras_glue.alias import as_tensorflow
 from wengert.tape import history
 
 SCRIPTS = Path(__file__).parent / "scripts"
