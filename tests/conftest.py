@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -25,6 +26,21 @@ def _verified_graphs() -> Iterator[None]:
         yield
     finally:
         PROCESS.verifies_graphs = False
+
+
+@pytest.fixture(autouse=True)
+def _context_as_it_was() -> Iterator[None]:
+    """Fails a test that leaves a tape, a graph or another listener in the context."""
+    yield
+    if "wengert" not in sys.modules:
+        return
+    from wengert.core import context
+
+    left = context.get_state()
+    if left is not None:
+        context._state.set(None)
+        listeners = [type(x).__name__ for x in left.listeners]
+        pytest.fail(f"the test left in the context: {listeners}, graph {left.graph}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

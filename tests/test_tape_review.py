@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextvars
+import threading
 import warnings
 from typing import Any
 
@@ -91,6 +93,33 @@ def test_a_used_tape_opened_again_begins_anew() -> None:
         y = x * w
     assert tape.watched_variables() == (w,)
     assert tape.gradient(y, [x, w])[0] is None
+
+
+@pytest.mark.parametrize("where", ["thread", "context"])
+def test_stop_recording_elsewhere_pauses_nothing(where: str) -> None:
+    x = tf.constant(3.0)
+    left: list[Any] = []
+
+    def elsewhere() -> None:
+        with tape.stop_recording():
+            made.append(x * x * x)
+        made.append(x * 5.0)
+        left.append(get_state())
+
+    made: list[Any] = []
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        if where == "thread":
+            thread = threading.Thread(target=elsewhere)
+            thread.start()
+            thread.join(60)
+        else:
+            contextvars.Context().run(elsewhere)
+        y = x * x
+    assert left == [None]
+    assert float(tape.gradient(y, x)) == 6.0
+    with tf.explain.settings.using(none_gradients="off"):
+        assert tape.gradient(made, x) is None
 
 
 def test_stop_recording_tells_a_closed_tape_from_a_new_one() -> None:

@@ -76,11 +76,11 @@ get_state = _state.get
 
 
 def add_listener(listener: Any) -> None:
-    """Puts a listener innermost."""
+    """Puts a listener innermost; one that listens already stays where it is."""
     old = get_state()
     if old is None:
         _state.set(State((listener,)))
-    else:
+    elif listener not in old.listeners:
         _state.set(State((*old.listeners, listener), old.graph, old.site))
 
 

@@ -15,7 +15,7 @@ from threading import get_ident
 from typing import Any, Self
 
 from wengert.core import dtypes, nest, sites
-from wengert.core.context import Listener, add_listener, remove_listener
+from wengert.core.context import Listener, add_listener, get_state, remove_listener
 from wengert.core.distant import SEEN
 from wengert.core.errors import at_site, coded
 from wengert.core.op import Op, Spec
@@ -306,15 +306,21 @@ class Recorder(Listener):
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """Pauses the tape for a block."""
+        """Pauses the tape for a block; no effect where it does not record: in another thread, or
+        a context that began outside its `with`.
+        """
         if not self._live:
             kind = ValueError if self._thread else RuntimeError
             raise at_site(kind("stop_recording: the tape is not recording."))
-        self._stop(history.STOPPED, sites.caller(0))
+        state = get_state()
+        here = self._live == get_ident() and state is not None and self in state.listeners
         try:
+            if here:
+                self._stop(history.STOPPED, sites.caller(0))
             yield
         finally:
-            self._start(history.RESUMED)
+            if here:
+                self._start(history.RESUMED)
 
     def reset(self) -> None:
         """Forgets everything recorded so far, as if the tape were opened anew."""
