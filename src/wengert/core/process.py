@@ -12,10 +12,12 @@ class Process:
     """One field for each fact; read at every call, so plain attributes."""
 
     __slots__ = (
+        "array_lender",
         "deterministic",
         "exact_sites",
         "lost_xla",
         "runs_eagerly",
+        "step_driver",
         "told_jax",
         "used_xla",
         "verifies_graphs",
@@ -23,10 +25,12 @@ class Process:
     )
 
     def __init__(self) -> None:
+        self.array_lender = ""  # the module whose datasets are made over arrays without a copy
         self.deterministic = False  # random numbers that no seed fixes are refused
         self.exact_sites = 0  # how many want call sites walked to, not remembered
         self.lost_xla = False  # forked from a process that used XLA
         self.runs_eagerly = False  # functions run as plain Python
+        self.step_driver = ""  # the module whose functions of an iterator run as plain Python
         self.told_jax = False  # JAX runs programs for the CPU in the calling thread
         self.used_xla = False
         self.verifies_graphs = False  # every graph that is built is verified, in the tests

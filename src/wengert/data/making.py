@@ -11,6 +11,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, describe, invalid
+from wengert.core.process import PROCESS
 from wengert.core.spec import TensorSpec
 from wengert.data import choosing, files, mixing, sources, traced
 from wengert.data.generator import Generator, signature
@@ -18,10 +19,6 @@ from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, whole
 
 if TYPE_CHECKING:
     from wengert.data.dataset import Dataset
-
-# Keras lends the arrays of `fit` and `predict` for as long as these run, and gathers batches from
-# them; on its other backends they are not copied either.
-_LENDER = "keras.src.trainers.data_adapters.array_data_adapter"
 
 
 def _dataset(plan: Plan) -> Dataset:
@@ -37,7 +34,7 @@ class Making:
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """The whole value as the only element."""
         asker = sys._getframe(1).f_globals.get("__name__")
-        if asker == _LENDER:
+        if asker == PROCESS.array_lender:
             tensors = sources.lent(tensors)
         if traced.is_symbolic(tensors):
             return _dataset(traced.made(Making.from_tensors, tensors, traced.spec_of(tensors), 1))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.core.errors import at_site
+from wengert.core.process import PROCESS
 from wengert.functions import ledger
 
 
@@ -35,11 +36,9 @@ class Options:
         self.reduce_retracing = reduce_retracing
         self.max_traces = max_traces
         self.counter = ledger.counter(function)
-        # In Keras's `fit` a function that takes the iterator of a dataset only drives others. They
-        # are compiled, each step a transaction with its variables donated; it runs as it is.
-        self.drives = (
-            getattr(function, "__module__", None) == "keras.src.backend.tensorflow.trainer"
-        )
+        # A function that takes the iterator of a dataset and only drives others. They are compiled,
+        # each step a transaction with its variables donated; it runs as it is.
+        self.drives = getattr(function, "__module__", None) == PROCESS.step_driver
         self.positional: list[str] | None = None
         self.signature: Any = None
         self.simple = False

@@ -133,14 +133,13 @@ def as_tensorflow() -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(finder)
-        if not _for_good or before:  # Keras that was loaded in the block needs what it found
+        if _FINDER not in sys.meta_path or before:  # Keras that was loaded in the block needs what it found
             for name in [n for n in sys.modules if _is_tensorflow(n)]:
                 del sys.modules[name]
             sys.modules.update(before)
 
 
-# The finder that stays once Keras is loaded, if it is.
-_for_good: list[Finder] = []
+_FINDER = Finder()  # stays on `sys.meta_path` once Keras is loaded
 
 
 def install() -> None:
@@ -152,9 +151,8 @@ def install() -> None:
             "one. Import wengert.keras first, take `import tensorflow` out of the program, or run "
             "the program with `wengert run`."
         )
-    if not _for_good:
-        _for_good.append(Finder())
-        sys.meta_path.insert(0, _for_good[0])
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
     # TensorBoard looks for this module to know that it must read files by its own means.
     sys.modules.setdefault("tensorboard.compat.notf", ModuleType("tensorboard.compat.notf"))
 

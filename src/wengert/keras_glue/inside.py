@@ -30,6 +30,7 @@ from wengert.core.tensor import Tensor, TensorLike, is_tensor
 from wengert.core.variable import Variable
 from wengert.functions.branching import cond
 from wengert.graph.builder import Builder, building
+from wengert.keras_glue.private_names import announce
 from wengert.ops.compare import is_nan
 from wengert.runtime import settings as _settings
 
@@ -254,7 +255,12 @@ def _child(parent: str, known: dict[str, Any], name: str) -> Any:
 
 
 def introduce() -> None:
-    """Gives three classes the module names by which Keras knows tensors in `fit(x=...)`."""
+    """Makes Keras and Wengert known to each other.
+
+    Three classes get the module names by which Keras knows tensors in `fit(x=...)`, and Wengert
+    hears which modules of Keras are treated in their own way.
+    """
+    announce()
     Tensor.__module__ = "tensorflow.python.framework.tensor"
     SparseTensor.__module__ = "tensorflow.python.framework.sparse_tensor"
     RaggedTensor.__module__ = "tensorflow.python.ops.ragged.ragged_tensor"
