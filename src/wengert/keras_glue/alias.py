@@ -133,7 +133,8 @@ def as_tensorflow() -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(finder)
-        if _FINDER not in sys.meta_path or before:  # Keras that was loaded in the block needs what it found
+        # Keras that was loaded in the block needs what it imported there.
+        if _FINDER not in sys.meta_path or before:
             for name in [n for n in sys.modules if _is_tensorflow(n)]:
                 del sys.modules[name]
             sys.modules.update(before)
