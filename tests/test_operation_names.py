@@ -37,7 +37,7 @@ READERS = {
     "summary/graphs.py": "the names of TensorBoard's nodes",
     "tape/entries.py": "messages",
     "tape/history.py": "what messages call a step",
-    "tape/reference.py": "messages",
+    "tape/flow.py": "messages",
 }
 DECIDING = {"get", "pop", "startswith", "endswith", "removeprefix", "removesuffix", "partition"}
 # TensorFlow's names for users are strings there; nobody asks which operation they are.

@@ -46,19 +46,6 @@ class Call(NamedTuple):
     attrs: dict[str, Any]
 
 
-class Form(NamedTuple):
-    """Which kernel a rule comes down to, and on what.
-
-    `codes` are the places of its arguments, as in `FORMS`; `sizes` the attributes that are the shape
-    of x, and `same` those that are attributes of the operation, with their names there.
-    """
-
-    kernel: Callable[..., Any]
-    codes: tuple[int, ...]
-    sizes: tuple[str, ...]
-    same: dict[str, str]
-
-
 def as_call(function: Callable[..., Any]) -> Call | None:
     """The one operation that a rule is, on arguments of the rule; `None` if it does more."""
     code = function.__code__
@@ -87,7 +74,11 @@ def _jumps(code: CodeType) -> bool:
 def on_one(
     kernel: Callable[..., Any], codes: tuple[int, ...], sizes: tuple[str, ...], same: dict[str, str]
 ) -> Callable[..., Any]:
-    """The `direct` of a rule for one input, from its form."""
+    """The `direct` of a rule for one input.
+
+    `codes` are the places of the kernel's arguments, as in `FORMS`; `sizes` the attributes that are
+    the shape of x, and `same` those that are attributes of the operation, with their names there.
+    """
     plain = all(k == v for k, v in same.items())
 
     def run(g: Any, x: Any, attrs: Any, out: Any, shape: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
 from wengert.core.facts import NO_HAZARDS, Cost, Hazards, Neutral
-from wengert.core.forms import FORMS, Form, as_call, on_arrays, on_one, runner
+from wengert.core.forms import FORMS, as_call, on_arrays, on_one, runner
 from wengert.core.hooks import HookTable
 from wengert.core.process import PROCESS
 from wengert.core.shapes import Shape
@@ -91,7 +91,7 @@ class Rule:
     """A gradient rule bound to an operation: what it reads, and how it is called."""
 
     __slots__ = (
-        "_index", "arrays", "direct", "form", "function", "inputs", "outs", "passes", "run", "scale",
+        "_index", "arrays", "direct", "function", "inputs", "outs", "passes", "run", "scale",
         "settled", "shapes", "spare",
     )  # fmt: skip
 
@@ -116,7 +116,6 @@ class Rule:
         self._index = index
         self.settled = False
         self.direct: Callable[..., Any] | None = None
-        self.form: Form | None = None
         self.arrays: Callable[..., Any] | None = None
         self.scale: tuple[int, np.ufunc] | None = None
 
@@ -124,11 +123,11 @@ class Rule:
         """Finds the kernel that the rule comes down to, if it is a single operation.
 
         `direct` runs it on the array `g`, the tensors x, y and out and the shape of x, where the
-        rule's operation has one input, with its attributes in place of y, or two and none, and `form`
-        is the same in parts; `arrays` runs it on (g, inputs, outs, shapes, attrs), for any other.
-        `scale` is the number of the input and the kernel, if it is a NumPy function of `g` and an
-        input, which can write its result over `g`. Not done when the rule is declared, since it may
-        name operations that are declared later.
+        rule's operation has one input, with its attributes in place of y, or two and none;
+        `arrays` runs it on (g, inputs, outs, shapes, attrs), for any other. `scale` is the number
+        of the input and the kernel, if it is a NumPy function of `g` and an input, which can write
+        its result over `g`. Not done when the rule is declared, since it may name operations that
+        are declared later.
         """
         if self.settled:
             return
@@ -143,7 +142,6 @@ class Rule:
         codes = tuple(places[x.name] for x in call.inputs)
         if codes in FORMS and not call.attrs:
             self.direct = FORMS[codes](kernel)
-            self.form = Form(kernel, codes, (), {})
             if self.spare is not None:
                 self.direct = _with_spare(self.direct, self.spare)
             if codes[0] == -1 and codes[-1] >= 0 and type(kernel) is np.ufunc:
@@ -154,8 +152,7 @@ class Rule:
         same = {k: v.name for k, v in call.attrs.items() if k not in sizes}
         if not {"inputs", "shapes", "needs", "outs", *places}.intersection(same.values()):
             if len(self._index) == 1:
-                self.form = Form(kernel, codes, (*sizes,), same)
-                self.direct = on_one(*self.form)
+                self.direct = on_one(kernel, codes, (*sizes,), same)
             else:
                 self.arrays = on_arrays(kernel, codes, sizes, same)
 

@@ -17,17 +17,17 @@ from numpy import ndarray
 from wengert.core.apply import wrap
 from wengert.core.context import State, _state, get_state
 from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.sites import RawSite
 from wengert.core.tensor import Tensor
 from wengert.ops.shaping import SUM_TO
 from wengert.tape import reference
 from wengert.tape.entries import SHORT, Entry, explain, full_form
-from wengert.tape.flow import accumulate
+from wengert.tape.flow import Gradient, Grads, accumulate
 
 
 def walk(
     entries: list[Entry],
-    count: int,
-    grads: dict[int, Any],
+    grads: Grads,
     sources: set[int],
     needed: set[int] | None,
     complex_numbers: bool,
@@ -35,22 +35,34 @@ def walk(
 ) -> None:
     """Carries `grads` (by tensor id) from the targets back to the sources."""
     outer = get_state()
-    state = State() if outer is None else State(outer.listeners, outer.graph, outer.site)
-    state.plain = False
-    token = _state.set(state)
-    steps = map(list.pop, repeat(entries, count)) if release else reversed(entries[:count])
+    steps = map(list.pop, repeat(entries, len(entries))) if release else reversed(entries[:])
     try:
+        if outer is None and not complex_numbers:
+            _on_arrays(steps, grads, sources, needed)
+            return
+        state = State() if outer is None else State(outer.listeners, outer.graph, outer.site)
+        state.plain = False
+        _state.set(state)
         if complex_numbers or state.listeners or state.graph is not None:
             reference.walk(steps, grads, sources, needed, state, complex_numbers)
         else:
-            _on_arrays(steps, grads, sources, needed, state)
+            _on_arrays(steps, grads, sources, needed)
     finally:
-        _state.reset(token)
+        _state.set(outer)
+
+
+def _at(site: RawSite | None) -> State:
+    """Sets the site of what rules send through the door; the state is made when first needed."""
+    state = get_state()
+    if state is None:
+        state = State()
+        _state.set(state)
+    state.site = site
+    return state
 
 
 def _on_arrays(
-    steps: Iterator[Entry], grads: dict[int, Any], sources: set[int], needed: set[int] | None,
-    state: State,
+    steps: Iterator[Entry], grads: Grads, sources: set[int], needed: set[int] | None
 ) -> None:  # fmt: skip
     """The loop where nobody listens; an array that nobody else has is in hand."""
     entry: Any = None
@@ -64,7 +76,7 @@ def _on_arrays(
                 if held:
                     grads[held] = hand
                     held = 0
-                _long(entry, grads, sources, needed, state)
+                _long(entry, grads, sources, needed)
                 continue
             _, plan, x_id, y_id, out_id, x, y, out, shapes, site = entry
             if out_id == held:
@@ -81,7 +93,7 @@ def _on_arrays(
                 if type(g) is not ndarray:
                     if type(g) is not Tensor:
                         grads[out_id] = g
-                        _long(entry, grads, sources, needed, state)
+                        _long(entry, grads, sources, needed)
                         continue
                     g = g._array
                 mine = False
@@ -103,19 +115,18 @@ def _on_arrays(
                     elif rule.passes:
                         gi = g
                     else:
-                        state.site = site
+                        _at(site)
                         gi = rule.run(wrap(g, site), *full_form(entry)[4:8], plan.needs)
                         if gi is None:
                             continue
                         if type(gi) is IndexedSlices:
-                            grads[key] = accumulate(grads[key], gi) if key in grads else gi
+                            grads[key] = _sum(grads[key], gi, site) if key in grads else gi
                             continue
                         gi = gi._array
                     if shapes is not None and gi.shape != shapes[i]:
                         gi = summed(gi, shapes[i])
                     if key in grads:
-                        state.site = site
-                        gi = accumulate(grads[key], gi)
+                        gi = _sum(grads[key], gi, site)
                     if key in sources and type(gi) is ndarray:
                         gi = wrap(gi, site)
                     grads[key] = gi
@@ -153,8 +164,7 @@ def _on_arrays(
                     g = summed(g, shapes)
                     mine = False
             if key in grads:
-                state.site = site
-                g = accumulate(grads[key], g)
+                g = _sum(grads[key], g, site)
                 mine = False
             if key in sources:
                 grads[key] = wrap(g, site) if type(g) is ndarray else g
@@ -172,9 +182,7 @@ def _on_arrays(
         raise
 
 
-def _long(
-    entry: Entry, grads: dict[int, Any], sources: set[int], needed: set[int] | None, state: State
-) -> None:
+def _long(entry: Entry, grads: Grads, sources: set[int], needed: set[int] | None) -> None:
     """An entry of the long form, or a gradient that is no plain array; one rule may be one kernel."""
     op, plan, in_ids, _, inputs, outs, shapes, attrs, site, specs, _ = entry = full_form(entry)
     rules = plan.rules
@@ -186,13 +194,23 @@ def _long(
             if needed is None or key in needed:
                 gi = _kernel(rule.arrays, g, inputs, outs, shapes, attrs)
                 if gi is not None:
-                    state.site = site
                     if entry[3] not in sources:
                         del grads[entry[3]]
-                    gi = wrap(gi, site) if key in sources else gi
-                    grads[key] = accumulate(grads[key], gi) if key in grads else gi
+                    gi = _sum(grads[key], gi, site) if key in grads else gi
+                    if key in sources and type(gi) is ndarray:
+                        gi = wrap(gi, site)
+                    grads[key] = gi
                     return
-    reference.step(entry, grads, sources, needed, state, False)
+    reference.step(entry, grads, sources, needed, _at(site), False)
+
+
+def _sum(old: Gradient, new: Gradient, site: RawSite | None) -> Gradient:
+    """The sum of two gradients, a plain array unless one of them is row-sparse."""
+    if type(old) is Tensor:
+        old = old._array
+    if type(old) is not ndarray or type(new) is not ndarray:
+        _at(site)
+    return accumulate(old, new)
 
 
 _DENSE = {ndarray, Tensor}

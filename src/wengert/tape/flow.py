@@ -1,10 +1,11 @@
-"""What flows back: gradients as plain arrays, tensors or row-sparse ones, their sums and zeros.
+"""Operations on gradients: plain arrays, tensors or row-sparse ones; their sums, zeros and checks.
 
-Also what a gradient that a user gives must be. Which way they flow is for `backward` to know.
+The order in which a tape's entries are taken is for `reference` and `backward` to know.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,19 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.errors import describe, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.symbolic import Unranked
+from wengert.core.op import Op, Plan, Spec
+from wengert.core.symbolic import Unranked, shape_to_keep
+from wengert.core.tensor import Tensor
 from wengert.ops.arithmetic import ACCUMULATE
 from wengert.ops.cast import cast
 from wengert.ops.complex import conj
 from wengert.ops.create import zeros, zeros_like
 from wengert.ops.gather import densify
 from wengert.ops.joining import concat
+from wengert.ops.shaping import SUM_LIKE, sum_to
+
+Gradient = ndarray | Tensor | IndexedSlices
+Grads = dict[int, Gradient]  # by the id of the tensor
 
 
 def tensor(g: Any, site: Any = None) -> Any:
@@ -94,6 +101,48 @@ def zeros_of(spec: Any) -> Any:
     if type(spec.shape) is Unranked:
         return zeros_like(spec.shape.tensor)
     return zeros(spec.shape, spec.dtype)
+
+
+def together(found: list[Any], specs: Sequence[Spec], partial: bool) -> tuple[Any, ...] | None:
+    """The gradients of all results of one operation, `None` if nothing reached any of them.
+
+    A result without a gradient has zeros, or `None` for a rule that takes `partial` gradients.
+    """
+    if all(g is None for g in found):
+        return None
+    dense_ones = [None if g is None else dense(g) for g in found]
+    if partial:
+        return tuple(dense_ones)
+    pairs = zip(dense_ones, specs, strict=True)
+    return tuple([zeros_of(spec) if g is None else g for g, spec in pairs])
+
+
+def keeps_rows(op: Op, plan: Plan, inputs: Any) -> bool:
+    """Whether a row-sparse gradient passes as it is: one rule, and the other inputs are scalars."""
+    if len(plan.rules) != 1 or plan.rules[0][0] not in op.rows:
+        return False
+    others = [x for i, x in enumerate(inputs or ()) if i != plan.rules[0][0]]
+    return all(x is not None and not x._array.ndim for x in others)
+
+
+def checked(op: Op, found: Any, count: int) -> list[Any]:
+    """What the gradient function of a user returned, one value for each input."""
+    values = list(found) if isinstance(found, list | tuple) else [found]
+    if len(values) != count:
+        raise ValueError(
+            f"{op.name}: the gradient function must return {count} values, one for each input; "
+            f"got {len(values)}."
+        )
+    return values
+
+
+def unbroadcast(g: Tensor, shape: Any) -> Tensor:
+    """A gradient summed down to the shape of its tensor."""
+    if type(shape) is Unranked:
+        return apply(SUM_LIKE, g, shape.tensor)
+    if type(shape_to_keep(g)) is Unranked:
+        return sum_to(g, shape)
+    return g if g._array.shape == shape else sum_to(g, shape)
 
 
 def check_dtype(g: Any, source: Any, what: str) -> None:

@@ -25,7 +25,7 @@ from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
-from wengert.tape import arguments, attempts, backward, flow, history, jacobian, unrolled
+from wengert.tape import arguments, attempts, backward, flow, history, jacobian
 from wengert.tape.arguments import NONE, USUAL, UnconnectedGradients
 from wengert.tape.entries import SHORT
 from wengert.tape.recording import Recorder
@@ -181,18 +181,8 @@ class GradientTape(Recorder):
         ids = list(map(_number, sources))
         wanted = set(ids)
         needed = None if wanted.issuperset(self._roots) else self._needed(wanted)
-        entries = self._entries
-        left = len(entries)
-        grads = None
-        if len(targets) == 1 and left <= unrolled.LONGEST and not self._complex and not get_state():
-            seed = None if seeds is None else seeds[0]
-            found = unrolled.walk(entries, targets[0], seed, ids, wanted, needed, release)
-            if isinstance(found, list):
-                return found
-            left, grads = found
-        if grads is None:
-            grads = _starts(targets, seeds)
-        backward.walk(entries, left, grads, wanted, needed, self._complex, release)
+        grads = _starts(targets, seeds)
+        backward.walk(self._entries, grads, wanted, needed, self._complex, release)
         return list(map(grads.get, ids))
 
     def _needed(self, wanted: set[int]) -> set[int]:
@@ -310,9 +300,9 @@ def _asked(tape: GradientTape, what: str, *given: Any) -> Any:
     return tape._gradient(*given) if what == "gradient" else tape._jacobian(*given)
 
 
-def _starts(targets: list[Any], seeds: list[Any] | None) -> dict[int, Any]:
-    """The gradients that the walk begins with, by the number of their targets."""
-    grads: dict[int, Any] = {}
+def _starts(targets: list[Any], seeds: list[Any] | None) -> flow.Grads:
+    """The gradients that the walk begins with, by the id of their targets."""
+    grads: flow.Grads = {}
     for k, t in enumerate(targets):
         if t._array.dtype.num not in dtypes.INEXACT:
             _log.debug("gradient: a target of dtype %s has no gradient.", t.dtype.name)
@@ -320,8 +310,8 @@ def _starts(targets: list[Any], seeds: list[Any] | None) -> dict[int, Any]:
         g = None if seeds is None else seeds[k]
         if g is None:
             g = ones_like(t) if is_symbolic(t) else wrap(flow.ones(t._array))
-        old = grads.get(t._id)
-        grads[t._id] = g if old is None else flow.accumulate(old, g)
+        key = t._id
+        grads[key] = flow.accumulate(grads[key], g) if key in grads else g
     return grads
 
 
