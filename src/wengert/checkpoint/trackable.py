@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from wengert.core.errors import at_site, describe
+from wengert.core.foreign import is_foreign
 from wengert.core.variable import Variable
 
 _CONTAINERS = list | tuple | dict
@@ -127,6 +128,8 @@ def is_trackable(x: Any) -> bool:
     """Whether a checkpoint looks into `x`."""
     if isinstance(x, Variable | Trackable | _CONTAINERS):
         return True
+    if is_foreign(type(x)):
+        return False
     if isinstance(x, type) or type(x).__module__.startswith("wengert."):
         return _is_generator(x)
     return _has_variables(x) or takes_tensors(x) or hasattr(type(x), "_trackable_children")

@@ -22,6 +22,7 @@ from wengert.core.context import executing_eagerly
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, invalid_dtype
+from wengert.core.foreign import array_of, is_foreign, refused
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
@@ -58,7 +59,11 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
     convert = getattr(value, "__tf_tensor__", None)
     if convert is not None:
         adopt = getattr(value, "_as_operand", None)  # of an array with a link: it takes a hint
-        return convert(dtype=dtype or None) if adopt is None else adopt(dtype, hint)
+        if adopt is not None:
+            return adopt(dtype, hint)
+        if not is_foreign(kind):
+            return convert(dtype=dtype or None)
+        value = array_of(value)
     if CONVERSIONS:
         found = _by_program(value, dtype)
         if found is not NotImplemented:
@@ -281,6 +286,8 @@ def _leaf_kinds(value: Any, kinds: list[str], numpy_floats: list[DType]) -> None
         kinds.insert(found, "")  # NumPy would iterate over it without end, or take no notice of it
         return
     like = _kind_like(value)
+    if like is None and is_foreign(type(value)):
+        raise refused(value)
     if like is None:
         raise at_site(
             ValueError(

@@ -65,6 +65,8 @@ def as_shape(value: Any) -> Shape:
         return value._dims
     if isinstance(value, str):
         raise _no_shape(value)
+    if getattr(value, "rank", 0) is None:  # a shape of TensorFlow's, which is no list then
+        return None
     if hasattr(value, "numpy"):
         value = value.numpy()
         if isinstance(value, bytes):  # whose letters would pass for sizes

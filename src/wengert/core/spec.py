@@ -55,6 +55,8 @@ class TensorSpec(TypeSpec):
             )
         )
 
+    _id = _array
+
     @property
     def value_type(self) -> type:
         from wengert.core.tensor import Tensor

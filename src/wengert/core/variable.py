@@ -384,7 +384,7 @@ class Variable(Scattered):
         return _restore, (type(self), value, self._name, self._trainable, self._declared)
 
     def __copy__(self) -> Variable:
-        return self.__deepcopy__({})
+        return self
 
     def __deepcopy__(self, memo: Any) -> Variable:
         kind, *state = self.__reduce__()[1]

@@ -14,6 +14,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe, invalid
+from wengert.core.resources import Resource
 from wengert.core.tensor import Value
 from wengert.data import buckets, elementwise, grouping, handed, mixing, ordering
 from wengert.data.batching import Batch, Rebatch, Unbatch
@@ -56,13 +57,16 @@ class DatasetV2:
     __module__ = "tensorflow.python.data.ops.dataset_ops"
 
 
-class Dataset(Making, Storing, DatasetV2):
+class Dataset(Making, Storing, Resource, DatasetV2):
     """Elements that are made one after the other, as often as somebody iterates.
 
     >>> dataset = tf.data.Dataset.range(6).map(lambda x: x * x).batch(4)
     >>> [batch.numpy().tolist() for batch in dataset]
     [[0, 1, 4, 9], [16, 25]]
     """
+
+    _what = "a dataset"
+    _remedy = "Build it in the process that uses it, or write its elements with save()."
 
     _plan: Plan
 

@@ -13,6 +13,7 @@ from wengert.composite.optional import Optional
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import OutOfRangeError, at_site, invalid
+from wengert.core.resources import Resource
 from wengert.core.tensor import Tensor
 from wengert.data import handed
 from wengert.data.plan import Plan, Run
@@ -44,11 +45,14 @@ class Iterator(ABC):
         """The next element as an optional, which is empty at the end."""
 
 
-class OwnedIterator(Iterator, Trackable):
+class OwnedIterator(Iterator, Trackable, Resource):
     """An iteration over one dataset; several threads may share it.
 
     A checkpoint keeps how many elements it has given, and the keys of random steps.
     """
+
+    _what = "the iterator of a dataset"
+    _remedy = "Save it in a tf.train.Checkpoint, or pickle its elements."
 
     drives_in_python = True  # see `functions.options.Options.drives`
 

@@ -18,6 +18,7 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, describe
+from wengert.core.foreign import is_foreign
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import Tensor, Value
@@ -64,7 +65,9 @@ def normalize(value: Any) -> Any:
             return rebuild(value, normalize)
     except RecursionError as error:
         raise nest.too_deep("Dataset", error, value) from None
-    if value is None or (hasattr(kind, "_type_spec") and not isinstance(value, Value)):
+    if value is None or (
+        hasattr(kind, "_type_spec") and not isinstance(value, Value) and not is_foreign(kind)
+    ):
         return value
     return to_tensor(value)
 

@@ -12,6 +12,7 @@ from typing import Any
 from wengert.core import nest
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
+from wengert.core.foreign import adopted, is_foreign
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
@@ -38,7 +39,7 @@ def checked_signature(signature: Any) -> Any:
                     f"{describe(spec)}. Write tf.TensorSpec(shape, dtype)."
                 )
             )
-    return tuple(signature)
+    return tuple(nest.map_structure(lambda s: adopted(s) if is_foreign(type(s)) else s, signature))
 
 
 def call_by_signature(function: Any, args: Any, kwargs: Any) -> Any:

@@ -19,6 +19,7 @@ from wengert.core.apply import wrap
 from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import to_array
 from wengert.core.dtypes import DType
+from wengert.core.foreign import adopted, is_foreign
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec, TypeSpec
@@ -227,6 +228,11 @@ def _method(value: Any, leaves: list[Any]) -> Any:
     return MethodType, Same(value.__func__), Same(value.__self__)
 
 
+def _foreign(value: Any, leaves: list[Any]) -> Any:
+    found = adopted(value)
+    return Same(value) if found is value else encode(found, leaves)
+
+
 def _with_type(value: Any, leaves: list[Any]) -> Any:
     kind = value.__tf_tracing_type__(None)
     return (kind, *[encode(x, leaves) for x in kind.to_tensors(value)])
@@ -271,6 +277,7 @@ _KINDS: list[tuple[Callable[[Any, type], bool], Callable[[Any, list[Any]], Any]]
     (lambda v, k: isinstance(v, set | frozenset), _set),
     (lambda v, k: k is slice, _slice),
     (lambda v, k: k is MethodType, _method),
+    (lambda v, k: is_foreign(k), _foreign),
     (lambda v, k: hasattr(k, "__tf_tracing_type__"), _with_type),
     (lambda v, k: hasattr(k, "__trace_key__"), _keyed),
     (is_fields, _fields),
@@ -339,6 +346,9 @@ def rebuild(
         if isinstance(value, Mapping):
             found = {k: walk(value[k], f"{path}[{k!r}]") for k in in_order(value)}
             return _like(value, {k: found[k] for k in value})
+        if is_foreign(type(value)):
+            found = adopted(value)
+            return found if found is value else walk(found, path)
         if hasattr(type(value), "__tf_tracing_type__"):
             tracing: Any = getattr(value, "__tf_tracing_type__")(None)  # noqa: B009  # asked above
             parts = [walk(x, path) for x in tracing.to_tensors(value)]

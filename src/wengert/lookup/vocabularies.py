@@ -19,6 +19,7 @@ from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType
 from wengert.core.errors import FailedPreconditionError, at_site, describe, invalid
+from wengert.core.resources import Resource
 from wengert.core.spec import TensorSpec
 from wengert.functions.host_calls import PyCall, emit_call
 from wengert.graph.builder import building
@@ -109,6 +110,18 @@ class TextFileInitializer(TableInitializerBase):
         return text if kind is dtypes.string else float(text) if kind.is_floating else int(text)
 
 
+class Contents(Resource):
+    """The rows of a table; the copies of a table share them."""
+
+    _what = "a lookup table"
+    _remedy = "Save it in a tf.train.Checkpoint, or pickle what export() gives."
+
+    def __init__(self) -> None:
+        self.rows: dict[Any, Any] = {}
+        self.filled = False
+        self.lock = threading.Lock()
+
+
 class Table(Trackable):
     """What all tables do."""
 
@@ -116,8 +129,7 @@ class Table(Trackable):
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
         self._default = operand(default_value, self._value_dtype)
-        self._rows: dict[Any, Any] = {}
-        self._lock = threading.Lock()
+        self._contents = Contents()
 
     @property
     def key_dtype(self) -> DType:
@@ -151,14 +163,14 @@ class Table(Trackable):
         array = keys.numpy() if hasattr(keys, "numpy") else keys
         default = self._default._array
         found = np.empty((np.size(array), *default.shape), self._value_dtype.np)
-        rows, missing = self._rows, default if default.ndim else default[()]
+        rows, missing = self._contents.rows, default if default.ndim else default[()]
         for i, key in enumerate(np.asarray(array, self._key_dtype.np).ravel().tolist()):
             found[i] = rows.get(key, missing)
         return [wrap(found.reshape(np.shape(array) + default.shape))]
 
     def size(self, name: str | None = None) -> Any:
         """How many keys there are."""
-        count = lambda: [wrap(np.asarray(len(self._rows), np.int64))]
+        count = lambda: [wrap(np.asarray(len(self._contents.rows), np.int64))]
         return self._run("size", count, [], [TensorSpec((), dtypes.int64)])[0]
 
     def export(self, name: str | None = None) -> tuple[Any, Any]:
@@ -171,8 +183,8 @@ class Table(Trackable):
         return keys, values
 
     def _all(self) -> list[Any]:
-        with self._lock:
-            pairs = list(self._rows.items())
+        with self._contents.lock:
+            pairs = list(self._contents.rows.items())
         keys = np.empty(len(pairs), self._key_dtype.np)
         values = np.empty((len(pairs), *self._default._array.shape), self._value_dtype.np)
         for i, (key, value) in enumerate(pairs):
@@ -199,13 +211,14 @@ class Table(Trackable):
                 "table", f"the values must have the shape {list(want)}; got {list(values.shape)}"
             )
         rows = np.asarray(values).reshape(np.size(keys), *self._default._array.shape)
-        with self._lock:
+        contents = self._contents
+        with contents.lock:
             for key, value in zip(np.asarray(keys).ravel().tolist(), rows, strict=True):
-                if once and key in self._rows and not np.array_equal(self._rows[key], value):
+                if once and key in contents.rows and not np.array_equal(contents.rows[key], value):
                     raise invalid(
                         "table", f"key {key!r} has two values", kind=FailedPreconditionError
                     )
-                self._rows[key] = value
+                contents.rows[key] = value
 
 
 class StaticHashTable(Table):
@@ -216,15 +229,16 @@ class StaticHashTable(Table):
         experimental_is_anonymous: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(initializer.key_dtype, initializer.value_dtype, default_value)
-        self._filled = False
         initializer.initialize(self)
 
     def _fill(self, keys: np.ndarray, values: np.ndarray) -> None:
         self._put(keys, values, True)
-        self._filled = True
+        self._contents.filled = True
 
     def _find(self, keys: Any) -> list[Any]:
-        if not self._filled:  # Keras makes tables of layers before their vocabulary is known
+        if (
+            not self._contents.filled
+        ):  # Keras makes tables of layers before their vocabulary is known
             raise invalid(
                 "lookup",
                 "the table was never filled",
@@ -313,9 +327,9 @@ class MutableHashTable(Table):
         """Takes keys out; keys that are not there are passed over."""
 
         def take(keys: Any) -> list[Any]:
-            with self._lock:
+            with self._contents.lock:
                 for key in keys.numpy().ravel().tolist():
-                    self._rows.pop(key, None)
+                    self._contents.rows.pop(key, None)
             return []
 
         self._run("remove", take, [self._checked(keys)], [])
@@ -327,8 +341,8 @@ class MutableHashTable(Table):
         return {"table-keys": keys, "table-values": values}
 
     def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
-        with self._lock:
-            self._rows.clear()
+        with self._contents.lock:
+            self._contents.rows.clear()
         self.insert(restored_tensors["table-keys"], restored_tensors["table-values"])
 
 

@@ -15,6 +15,7 @@ from wengert.core.dims import formula, is_open, larger
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.facts import TAME
+from wengert.core.foreign import array_of, is_foreign
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_value, is_symbol
 from wengert.core.op import Op, Spec
@@ -245,4 +246,6 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
         if content is None or not partial:
             return None
         return [d if type(d) is int else None for d in content.ravel().tolist()]
+    if is_foreign(type(tensor)):
+        return array_of(tensor)
     return tensor.numpy() if isinstance(tensor, Tensor) else tensor

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.errors import at_site
+from wengert.core.resources import Resource
 from wengert.io.paths import reporting
 
 _numbers = itertools.count()
@@ -43,8 +44,11 @@ def load(module: str) -> Any:
         ) from error
 
 
-class EventFile:
+class EventFile(Resource):
     """One event file in a folder, to which values are added."""
+
+    _what = "a summary writer"
+    _remedy = "Make one in each process, with tf.summary.create_file_writer."
 
     def __init__(self, logdir: str, max_queue: int, flush_seconds: float, suffix: str) -> None:
         records = load("summary.writer.record_writer")
