@@ -10,13 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.autograph import primitives, trees, values
+from wengert.autograph.conversion import guarded_by
+from wengert.autograph.handlers import is_handled, raised_at
 from wengert.autograph.joining import Dead, Joint, Recipe
 from wengert.autograph.learning import Growing, Owner, inside, retrying, was_meant
 from wengert.autograph.lists import TracedList
 from wengert.autograph.objects import OBJECTS, learn_of, put_back, watch
 from wengert.autograph.state import Cells, State
 from wengert.autograph.unit import Construct, extended
-from wengert.core import sites
 
 
 def _nothing() -> None:
@@ -141,22 +142,11 @@ def _run(run: Any, state: State) -> Any:
         with inside():
             run()
     except Exception as error:
-        if not was_meant(error):
+        if not was_meant(error) or is_handled(error, guarded_by):
             raise
-        primitives.fail(error, _raised_at(error))
+        primitives.fail(error, raised_at(error))
         return Dead()
     new = state.read()
     # What only the state holds is no leak.
     state.restore()
     return new
-
-
-def _raised_at(error: Exception) -> Any:
-    """The user's line that raised an exception."""
-    found = None
-    entry = error.__traceback__
-    while entry is not None:
-        if sites.find(entry.tb_frame) == (entry.tb_frame.f_code, entry.tb_frame.f_lasti):
-            found = (entry.tb_frame.f_code, entry.tb_lasti)
-        entry = entry.tb_next
-    return found

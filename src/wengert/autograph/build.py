@@ -95,6 +95,26 @@ def do(ref: Any, expression: Any) -> Any:
     return make(ast.Expr, ref, value=expression)
 
 
+def fail(ref: Any, expression: Any) -> Any:
+    """`raise expression`."""
+    return make(ast.Raise, ref, exc=expression, cause=None)
+
+
+def tried(ref: Any, body: list[Any], handler: Any) -> Any:
+    """`try: body` with one handler."""
+    return make(ast.Try, ref, body=body, handlers=[handler], orelse=[], finalbody=[])
+
+
+def handler(ref: Any, body: list[Any]) -> Any:
+    """`except: body`."""
+    return make(ast.ExceptHandler, ref, type=None, name=None, body=body)
+
+
+def context(expression: Any, target: Any) -> Any:
+    """One item of a `with`: `expression as target`."""
+    return ast.withitem(expression, target)
+
+
 def give(ref: Any, expression: Any) -> Any:
     """`return expression`."""
     return make(ast.Return, ref, value=expression)
@@ -161,6 +181,14 @@ def class_(ref: Any, name: str, body: list[Any]) -> Any:
     """A `class`."""
     empty: dict[str, Any] = {"bases": [], "keywords": [], "decorator_list": [], "type_params": []}
     return make(ast.ClassDef, ref, name=name, body=body, **empty)
+
+
+def start(node: Any) -> Any:
+    """The place of the first line of a statement."""
+    new = nothing(node)
+    if node.end_lineno != node.lineno:
+        new.end_lineno, new.end_col_offset = node.lineno, node.col_offset + 1
+    return new
 
 
 def changed(node: Any, **fields: Any) -> Any:

@@ -12,6 +12,7 @@ import functools
 import gc
 import logging
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
@@ -20,6 +21,7 @@ from wengert.autograph import build as b
 from wengert.autograph import source
 from wengert.autograph.expressions import Expressions
 from wengert.autograph.facts import Facts
+from wengert.autograph.handlers import Guarded, guarded
 from wengert.autograph.library import is_user_code
 from wengert.autograph.plain import convert_function
 from wengert.autograph.unit import Construct, Unit
@@ -34,15 +36,18 @@ _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all
 
 @dataclass(eq=False)
 class Conversion:
-    """What became of one code object: new code, or the reason why there is none."""
+    """What became of one code object: new code, or the reason why there is none.
+
+    One that is the result of a conversion has neither; `guarded` are the `try` statements around.
+    """
 
     code: CodeType | None = None
     reason: str | None = None
     cells: dict[str, CellType] = field(default_factory=dict)
     sites: list[Construct] = field(default_factory=list)
+    guarded: Sequence[Guarded] = ()
 
 
-_DONE = Conversion(reason="it is converted already")
 known: dict[int, tuple[Any, Conversion]] = {}
 
 
@@ -60,7 +65,7 @@ def _convert(f: Any) -> tuple[Any, str | None]:
     if isinstance(f, FunctionType):
         found = conversion(f)
         if found.code is None:
-            return f, None if found is _DONE else found.reason
+            return f, found.reason
         return make(f, found), None
     if isinstance(f, MethodType):
         new, reason = _convert(f.__func__)
@@ -123,7 +128,8 @@ def rewritten(f: FunctionType, node: Any) -> Conversion:
     owner = source.enclosing_class(f)
     unit = Unit(node, frozenset(f.__code__.co_freevars), f.__globals__, owner)
     cells = {name: CellType(value) for name, value in tools(unit).items()}
-    new = _compiled(tree(f, node, unit, list(cells)), f, unit.names.prefix)
+    done = Conversion(guarded=guarded(node))
+    new = _compiled(tree(f, node, unit, list(cells)), f, unit.names.prefix, done)
     return Conversion(new, None, cells, unit.sites)
 
 
@@ -162,7 +168,7 @@ def _bare(args: ast.arguments) -> ast.arguments:
     return b.changed(args, **fields, defaults=defaults, kw_defaults=kw_defaults)
 
 
-def _compiled(module: ast.Module, f: FunctionType, prefix: str) -> CodeType:
+def _compiled(module: ast.Module, f: FunctionType, prefix: str, done: Conversion) -> CodeType:
     old = f.__code__
     flags = old.co_flags & _FUTURE
     code = compile(module, old.co_filename, "exec", flags=flags, dont_inherit=True)
@@ -171,27 +177,34 @@ def _compiled(module: ast.Module, f: FunctionType, prefix: str) -> CodeType:
         code = next(c for c in code.co_consts if isinstance(c, CodeType))
     if code.co_argcount != old.co_argcount:  # a class of the same name as its method
         code = next(c for c in code.co_consts if isinstance(c, CodeType))
-    return _named(code, old.co_name, old.co_qualname, prefix)
+    return _named(code, old.co_name, old.co_qualname, prefix, done)
 
 
 def _named(
-    code: CodeType, name: str, qualname: str, prefix: str, converted: bool = True
+    code: CodeType, name: str, qualname: str, prefix: str, done: Conversion | None
 ) -> CodeType:
     """Code under the user's names; functions of ours inside it go by the name they belong to."""
     # The body of a class is left as it is; its methods are converted when they are called.
-    converted = converted and bool(code.co_flags & _FUNCTION)
+    if not code.co_flags & _FUNCTION:
+        done = None
     consts = []
     for one in code.co_consts:
         if isinstance(one, CodeType):
             ours = one.co_name.startswith(prefix)
             inner = name if ours else one.co_name
             full = qualname if ours else _inside(qualname, code, inner)
-            one = _named(one, inner, full, prefix, converted)
+            one = _named(one, inner, full, prefix, done)
         consts.append(one)
     new = code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(consts))
-    if converted:
-        _remember(new, _DONE)
+    if done is not None:
+        _remember(new, done)
     return new
+
+
+def guarded_by(code: CodeType) -> Sequence[Guarded]:
+    """The `try` statements of the function that code belongs to, if it is converted code."""
+    kept = known.get(id(code))
+    return () if kept is None else kept[1].guarded
 
 
 def _inside(qualname: str, outer: CodeType, name: str) -> str:

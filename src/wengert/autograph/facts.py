@@ -130,7 +130,7 @@ class Facts:
         if isinstance(node, ast.If):
             return self.definite(node.body) and self.definite(node.orelse)
         if isinstance(node, ast.With):
-            return self.definite(node.body)
+            return self.definite(node.body) and all(map(lets_pass, node.items))
         if isinstance(node, ast.While):
             endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
             return endless and "break" not in self.jumps(*node.body)
@@ -201,7 +201,8 @@ _LET_PASS = frozenset({
 })  # fmt: skip
 
 
-def _lets_pass(item: ast.withitem) -> bool:
+def lets_pass(item: ast.withitem) -> bool:
+    """Whether a context manager is known to swallow no exception."""
     call = item.context_expr
     if not isinstance(call, ast.Call):
         return False
@@ -236,7 +237,7 @@ class _Liveness:
             return self.loop(node, after)
         if isinstance(node, ast.With):
             inside = self.block(node.body, after)
-            if not all(map(_lets_pass, node.items)):
+            if not all(map(lets_pass, node.items)):
                 inside |= after  # it may swallow an exception raised anywhere inside
             return self.through(headers(node), inside)
         if isinstance(node, ast.Match):
@@ -286,7 +287,10 @@ class _Liveness:
         old = self.floor, self.last
         if node.finalbody:
             self.floor = self.floor | final
-            self.last = self.last | self.facts.effects(node.finalbody).reads
+            # It may raise after a jump, or end the jump and go on where its own leads.
+            self.last = self.last | self.facts.effects(node.finalbody).reads | old[0]
+            if self.facts.jumps(*node.finalbody):
+                self.last |= final
         caught: set[str] = set()
         for handler in node.handlers:
             inside = self.block(handler.body, final)

@@ -15,7 +15,8 @@ from typing import Any
 from wengert.autograph import build as b
 from wengert.autograph.bundle import Bundle
 from wengert.autograph.expressions import Expressions
-from wengert.autograph.facts import Facts
+from wengert.autograph.facts import Facts, lets_pass
+from wengert.autograph.names import Symbol
 from wengert.autograph.unit import Unit
 
 
@@ -46,6 +47,11 @@ class Forms(Bundle):
         """Runs a loop, or the rest of one."""
         self._loops = list(loops)
         return self._number(self._loop(node))
+
+    def tried(self, node: Any, loops: Sequence[Any]) -> int:
+        """Runs a `try`."""
+        self._loops = list(loops)
+        return self._number(self._once("try", node, lambda: self._try(node), [], stores=[node]))
 
     def number(self, name: str) -> int:
         """The number of a function of the bundle."""
@@ -149,29 +155,29 @@ class Forms(Bundle):
     def _end_of(self, rest: list[ast.stmt]) -> set[str]:
         return self.facts.live_after[id(rest[-1])]
 
-    def _tail(self, node: Any, rest: list[ast.stmt]) -> str:
+    def _tail(self, key: Any, rest: list[ast.stmt]) -> str:
         """The function of what follows a statement in its block."""
-        return self._once("rest", rest[0], lambda: self._block(rest), [], id(node), rest)
+        return self._once("rest", rest[0], lambda: self._block(rest), [], key, rest)
 
     def _after(self, node: Any, branch: list[ast.stmt], rest: list[ast.stmt]) -> list[Any]:
         """The rest of a block at the end of a branch."""
         jumps = self.facts.jumps(*branch)
         if jumps:
-            return self._unless(node, jumps, rest)
-        return [b.do(rest[0], b.call(rest[0], self._tail(node, rest)))]
+            return self._unless(id(node), jumps, rest)
+        return [b.do(rest[0], b.call(rest[0], self._tail(id(node), rest)))]
 
     def _guarded(self, node: Any, rest: list[ast.stmt]) -> list[Any]:
         """The rest of a block, unless a jump out of `node` has happened."""
-        return self._unless(node, self.facts.jumps(node), rest) if rest else []
+        return self._unless(id(node), self.facts.jumps(node), rest) if rest else []
 
-    def _unless(self, node: Any, jumps: Iterable[str], rest: list[ast.stmt]) -> list[Any]:
+    def _unless(self, key: Any, jumps: Iterable[str], rest: list[ast.stmt]) -> list[Any]:
         ref = rest[0]
         flags = self._flags_of(jumps)
         live = self._live(ref, self._end_of(rest), rest)
         # Where the rest is skipped, it is what the jump leads to that reads on.
         live = live.union(*[self._targets(ref)[f] for f in flags])
         site = self._site(ref, "rest", self._changes(rest), live, flags, at=ref)
-        tail = b.load(ref, self._tail(node, rest))
+        tail = b.load(ref, self._tail(key, rest))
         cells = b.load(ref, self.names.cells)
         return [b.do(ref, self._op(ref, "unless", site, cells, tail))]
 
@@ -283,22 +289,85 @@ class Forms(Bundle):
         return [b.do(ref, b.call(ref, self._loop(node), source, b.const(ref, True)))]
 
     def _with(self, node: ast.With) -> list[Any]:
-        items = [b.rebuilt(i, self.rewrite) for i in node.items]
-        return [b.changed(node, items=items, body=self._filled(node.body))]
+        return with_(node, self._filled(node.body), self.rewrite, self.unit)
 
     def _try(self, node: Any) -> list[Any]:
+        if self.facts.jumps(*node.finalbody):
+            inner = b.changed(node, finalbody=[])
+            guarded = self._tried(inner) if node.handlers else self._filled(node.body)
+            return self._finally(node, guarded)
+        return self._tried(node)
+
+    def _tried(self, node: Any) -> list[Any]:
+        """A `try` whose `finally` does not jump."""
+        jumps = self.facts.jumps(*node.body)
         handlers = [
-            b.changed(h, type=h.type and self.rewrite(h.type), body=self._filled(h.body))
+            b.changed(
+                h,
+                type=h.type and self.rewrite(h.type),
+                # An exception ends a jump that was on its way.
+                body=[
+                    caught(h, self.rewrite),
+                    *self._down(b.start(h), jumps),
+                    *self._block(h.body),
+                ],
+            )
             for h in node.handlers
         ]
+        if node.orelse and jumps:
+            orelse = self._unless(("else", id(node)), jumps, node.orelse)
+        else:
+            orelse = self._block(node.orelse)
         blocks = {
             "body": self._filled(node.body),
-            "orelse": self._block(node.orelse),
+            "orelse": orelse,
             "finalbody": self._block(node.finalbody),
         }
         if not handlers and not blocks["finalbody"]:
             blocks["finalbody"] = [b.nothing(node)]
         return [b.changed(node, handlers=handlers, **blocks)]
+
+    def _down(self, ref: Any, jumps: Iterable[str]) -> list[Any]:
+        """Takes down the flags of jumps."""
+        return [b.assign(ref, flag, b.const(ref, False)) for flag in self._flags_of(jumps)]
+
+    def _finally(self, node: Any, tried: list[Any]) -> list[Any]:
+        """A `finally` that jumps: what was on its way, a jump or an exception, waits for its end."""
+        before = self.facts.jumps(*node.body, *node.orelse, *node.handlers)
+        ref = node.finalbody[0]
+        here = b.start(ref)
+        kept = {flag: self.unit.fresh("kept", here) for flag in self._flags_of(before)}
+        if "return" in before:
+            self._use(self.names.result)
+            kept[self.names.result] = self.unit.fresh("kept", here)
+        error = self.unit.fresh("error", here)
+        self._flags |= {error, *kept.values()}
+        self._use(error, *kept.values())
+        hold = b.call(here, b.member(here, self.names.ops, "pending"))
+        handler = b.handler(here, [*self._down(here, before), b.assign(here, error, hold)])
+        keep = [b.assign(here, name, b.load(here, flag)) for flag, name in kept.items()]
+        again = [b.assign(here, flag, b.load(here, name)) for flag, name in kept.items()]
+        fail = b.fail(here, self._op(here, "raising", b.load(here, error)))
+        lines = [b.either(here, b.is_none(here, error), again, [fail])]
+        waiting = self._define("waiting", here, [], lines, set(kept))
+        jumps = self.facts.jumps(*node.finalbody)
+        flags = self._flags_of(jumps)
+        changed = dict.fromkeys([*kept, *flags])
+        site = self._site(here, "rest", map(Symbol, changed), changed, flags, at=node)
+        cells = b.load(here, self.names.cells)
+        run = self._op(here, "unless", site, cells, b.load(here, waiting))
+        body = [
+            b.assign(here, error, b.const(here, None)),
+            b.tried(node, tried, handler),
+            *keep,
+            *self._down(here, {*before, *jumps}),
+            *self._block(node.finalbody),
+            b.do(here, run),
+        ]
+        name = self._define(
+            "finally", here, [], body, self._stored([node]) | {error, *kept.values()}
+        )
+        return [b.do(here, b.call(here, name))]
 
     def _match(self, node: ast.Match) -> list[Any]:
         cases = [
@@ -331,6 +400,24 @@ def raised(node: ast.Raise, rewrite: Expressions) -> Any:
         return node
     error = rewrite.op(node.exc, "raising", rewrite(node.exc))
     return b.changed(node, exc=error, cause=node.cause and rewrite(node.cause))
+
+
+def caught(handler: ast.ExceptHandler, rewrite: Expressions) -> Any:
+    """What a handler asks before its own statements."""
+    here = b.start(handler)
+    return b.do(here, rewrite.op(here, "caught"))
+
+
+def with_(node: ast.With, body: list[Any], rewrite: Expressions, unit: Unit) -> list[Any]:
+    """A `with`, which asks what has become of an exception if it may have swallowed one."""
+    items = [b.rebuilt(i, rewrite) for i in node.items]
+    if all(map(lets_pass, node.items)):
+        return [b.changed(node, items=items, body=body)]
+    here = b.start(node)
+    passing = unit.fresh("passing", here)
+    items.append(b.context(rewrite.op(here, "passing"), b.store(here, passing)))
+    ask = b.do(here, rewrite.op(here, "swallowed", b.load(here, passing)))
+    return [b.changed(node, items=items, body=body), ask]
 
 
 _STATEMENTS: dict[type, Any] = {

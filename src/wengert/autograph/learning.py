@@ -129,6 +129,7 @@ def _learning(run: Callable[[Hints, Owner], None]) -> Hints:
 
 _depth: ContextVar[int] = ContextVar("wengert_autograph_depth", default=0)
 _MEANT = "_wengert_meant"
+_HANGING = "_wengert_hanging"
 
 
 @contextmanager
@@ -145,6 +146,9 @@ def inside() -> Iterator[None]:
     token = _depth.set(depth)
     try:
         yield
+    except Exception as error:
+        mark_hanging(error)
+        raise
     finally:
         _depth.reset(token)
 
@@ -161,7 +165,7 @@ def raising(error: Any) -> Any:
     if isinstance(error, type) and issubclass(error, BaseException):
         error = error()
     if isinstance(error, BaseException):
-        setattr(error, _MEANT, True)
+        vars(error)[_MEANT] = True
     return error
 
 
@@ -170,7 +174,19 @@ def was_meant(error: BaseException) -> bool:
 
     A list may be longer when a turn that the trace does not know of comes to it.
     """
-    return getattr(error, _MEANT, False) or str(error) in _TOO_SHORT
+    return _MEANT in vars(error) or str(error) in _TOO_SHORT
+
+
+def mark_hanging(error: BaseException) -> None:
+    """Notes that an exception is raised for some values of a tensor only."""
+    vars(error)[_HANGING] = True
+
+
+def hangs_on_tensor(error: BaseException) -> bool:
+    """Whether an exception, or one of its group, is raised for some values of a tensor only."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(hangs_on_tensor, error.exceptions))
+    return _HANGING in vars(error)
 
 
 _TOO_SHORT = ("pop from empty list", "pop index out of range", "list index out of range")

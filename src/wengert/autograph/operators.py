@@ -9,6 +9,7 @@ from typing import Any
 from wengert.autograph import branches, logic, loops, rows, trees, values
 from wengert.autograph.builtin_forms import source_of
 from wengert.autograph.calls import call
+from wengert.autograph.handlers import Passing, caught, pending, swallowed
 from wengert.autograph.learning import raising
 from wengert.autograph.state import Cells
 from wengert.autograph.undefined import UNSET
@@ -62,6 +63,10 @@ OPERATORS = SimpleNamespace(
     certain=logic.certain,
     assert_=logic.assert_,
     raising=raising,
+    caught=caught,
+    pending=pending,
+    passing=Passing,
+    swallowed=swallowed,
     source_of=source_of,
     cells=Cells,
     result=result,

@@ -14,7 +14,7 @@ from typing import Any
 from wengert.autograph import build as b
 from wengert.autograph.expressions import Expressions
 from wengert.autograph.facts import Facts, is_generator
-from wengert.autograph.forms import Forms, raised
+from wengert.autograph.forms import Forms, caught, raised, with_
 from wengert.autograph.names import blocks
 from wengert.autograph.unit import Unit
 
@@ -61,7 +61,7 @@ class Plain:
         out = self.block(body[start:], TOP)
         silent = (ast.Global, ast.Nonlocal)
         ref = next((s for s in body[start:] if not isinstance(s, silent)), body[-1])
-        first = _start(ref)
+        first = b.start(ref)
         bundle = self.forms.bundle(first)
         head = [] if bundle is None else [bundle]
         if self._keeps_form:
@@ -112,10 +112,10 @@ class Plain:
         """What follows a statement that may have gone over to the second form."""
         self._keeps_form = True
         if rest:
-            ref = _start(rest[0])
+            ref = b.start(rest[0])
         else:
             # After the last statement of a turn Python goes back to the line of the loop.
-            ref = _start(self.loops[-1] if place == BODY else _end(node))
+            ref = b.start(self.loops[-1] if place == BODY else _end(node))
         if place == INSIDE:
             if not rest:
                 return []
@@ -231,16 +231,31 @@ class Plain:
             self.loops.pop()
 
     def with_(self, node: ast.With) -> list[Any]:
-        items = [b.rebuilt(i, self.rewrite) for i in node.items]
-        return [b.changed(node, items=items, body=self.filled(node.body))]
+        return with_(node, self.filled(node.body), self.rewrite, self.unit)
 
     def try_(self, node: Any) -> list[Any]:
+        deferred = any(map(self.facts.may_defer, node.body))
+        jumping = self.facts.jumps(*node.finalbody)
+        if (node.orelse and deferred) or (jumping and self.facts.may_defer(node)):
+            # Python would go on with a jump of the body although another part has jumped, or will.
+            return self.start(b.start(node), node, self.forms.tried(node, self.loops))
         handlers = [
-            b.changed(h, type=h.type and self.rewrite(h.type), body=self.filled(h.body))
+            b.changed(
+                h,
+                type=h.type and self.rewrite(h.type),
+                body=[caught(h, self.rewrite), *self.reset(h, deferred), *self.filled(h.body)],
+            )
             for h in node.handlers
         ]
         parts = {f: self.block(getattr(node, f), INSIDE) for f in ("body", "orelse", "finalbody")}
+        if jumping:
+            parts["finalbody"].insert(0, caught(node.finalbody[0], self.rewrite))
         return [b.changed(node, handlers=handlers, **parts)]
+
+    def reset(self, handler: ast.ExceptHandler, deferred: bool) -> list[Any]:
+        """An exception ends a jump that was on its way."""
+        here = b.start(handler)
+        return [b.assign(here, self.names.form, b.const(here, None))] if deferred else []
 
     def match(self, node: ast.Match) -> list[Any]:
         cases = [
@@ -281,14 +296,6 @@ def _is_docstring(node: ast.stmt) -> bool:
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
     )
-
-
-def _start(node: Any) -> Any:
-    """The place of the first line of a statement."""
-    new = b.nothing(node)
-    if node.end_lineno != node.lineno:
-        new.end_lineno, new.end_col_offset = node.lineno, node.col_offset + 1
-    return new
 
 
 def _end(node: Any) -> Any:
