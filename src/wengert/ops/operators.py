@@ -139,7 +139,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         nonlocal met
         last, number = met  # at once, since other threads write it
         if other is not last:
-            number = _numbers.get(other) if type(other) is float else None
+            number = _numbers.get(other) if type(other) in _PLAIN else None
             if number is not None:
                 met = other, number
         if (
@@ -165,6 +165,8 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         return out
 
     def fitting(x: Any, y: Any) -> Op:
+        if type(x) is Tensor and x._array.dtype is _FLOAT:
+            return op
         return instead if x.dtype is y.dtype is kind else op
 
     return forward, reflected
@@ -172,13 +174,14 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
 
 _FLOAT = dtypes.float32.np
 _MOST = 1024
-# Python floats that met tensors of float32, as `operand` gives them; not zero, which has two signs.
+_PLAIN = (float, int)
+# Python numbers that met tensors of float32, as `operand` gives them; not zero, which has two signs.
 _numbers: dict[float, Tensor] = {}
 
 
 def adopted(value: Any, beside: Any) -> Any:
     """What stands beside a tensor in an expression, as a tensor or variable."""
-    usual = type(value) is float and type(beside) is Tensor and beside._array.dtype is _FLOAT
+    usual = type(value) in _PLAIN and type(beside) is Tensor and beside._array.dtype is _FLOAT
     found = _numbers.get(value) if usual else None
     if found is None:
         found = operand(value, None, beside.dtype)
@@ -191,7 +194,8 @@ def adopted(value: Any, beside: Any) -> Any:
 
 def _as_truth(value: Any, beside: Any) -> Any:
     """The same for an operator that is logic for booleans: beside one, numbers are truth values."""
-    if beside.dtype is dtypes.bool_ and isinstance(value, _NUMBERS):
+    plain = type(beside) is Tensor and beside._array.dtype is _FLOAT
+    if not plain and beside.dtype is dtypes.bool_ and isinstance(value, _NUMBERS):
         value = np.real(np.asarray(value)) != 0
     return adopted(value, beside)
 

@@ -19,7 +19,7 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op
 from wengert.ops import public as tf
-from wengert.ops.arithmetic import DIVIDE, MULTIPLY
+from wengert.ops.arithmetic import ADD, DIVIDE, MULTIPLY
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, unary
 from wengert.ops.select import choose
@@ -61,6 +61,10 @@ def _pow_grad_y(g: Any, x: Any, y: Any, out: Any) -> Any:
     return g * (out * log(tf.where(defined, x, 1)))
 
 
+def _pow_grad_x(g: Any, x: Any, y: Any) -> Any:
+    return apply2(MULTIPLY, g, apply2(MULTIPLY, y, apply2(POW, x, y - 1)))
+
+
 def _lower_pow(x: Any, y: Any) -> Any:
     if x.dtype.kind == "i":
         return _lower_integer_pow(x, y)
@@ -91,7 +95,7 @@ POW = binary(
     "pow",
     _pow,
     _lower_pow,
-    grad=(lambda g, x, y: g * (y * tf.pow(x, y - 1)), _pow_grad_y),
+    grad=(_pow_grad_x, _pow_grad_y),
     accepts=dtypes.nums("ifc"),
     fails=_fail_by_negative,
     cost=SLOW,
@@ -113,7 +117,7 @@ def pow(x: Any, y: Any, name: Any = None) -> Any:
         "square",
         np.square,
         lambda x: lax.mul(x, x),
-        grad=lambda g, x: g * (x + x),
+        grad=lambda g, x: apply2(MULTIPLY, g, apply2(ADD, x, x)),
         accepts=dtypes.NUMERIC,
         hazards=TAME,
     )

@@ -21,7 +21,7 @@ from wengert.core.distant import SEEN
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.observers import OBSERVERS, observed
-from wengert.core.symbolic import is_symbolic
+from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
@@ -77,7 +77,9 @@ class GradientTape(Recorder):
         else:
             _, targets = arguments.all_asked("gradient", target, "target")
         flat = values = sources
-        if type(sources) is not list or not USUAL.issuperset(map(type, sources)):
+        if type(sources) in USUAL:
+            flat = values = [sources]
+        elif type(sources) is not list or not USUAL.issuperset(map(type, sources)):
             flat, values = arguments.all_asked("gradient", sources)
         state = get_state()
         graph = None if state is None else state.graph
@@ -309,7 +311,7 @@ def _starts(targets: list[Any], seeds: list[Any] | None) -> flow.Grads:
             continue
         g = None if seeds is None else seeds[k]
         if g is None:
-            g = ones_like(t) if is_symbolic(t) else wrap(flow.ones(t._array))
+            g = ones_like(t) if isinstance(t, SymbolicTensor) else wrap(flow.ones(t._array))
         key = t._id
         grads[key] = flow.accumulate(grads[key], g) if key in grads else g
     return grads

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from threading import get_ident
 from typing import Any, Self
 
-from wengert.core import dtypes, nest, sites
+from wengert.core import dtypes, sites
 from wengert.core.context import Listener, add_listener, get_state, remove_listener
 from wengert.core.distant import SEEN
 from wengert.core.errors import at_site, coded
@@ -265,7 +265,7 @@ class Recorder(Listener):
 
     def watch(self, tensor: Any) -> None:
         """Follows tensors (any nest of them) from here on."""
-        for one in nest.flatten(tensor):
+        for one in arguments.leaves(tensor):
             self._watch(arguments.present(arguments.asked("watch", one, ValueError)))
 
     def _watch(self, value: Any) -> None:
