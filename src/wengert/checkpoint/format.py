@@ -91,7 +91,7 @@ class Reader:
         metadata = self.file.metadata() or {}
         kept = {k: self.file.get_slice(k) for k in self.file.keys()}  # noqa: SIM118  # no mapping
         raw = {k: (s.get_dtype(), tuple(s.get_shape())) for k, s in kept.items()}
-        if metadata.get("format") == _FORMAT:
+        if metadata.get("format") == _FORMAT or {"table", "checksum"} <= metadata.keys():
             self.nodes, self.entries = self._table(metadata, raw)
         else:
             self.entries = {k: Entry(PLAIN[d], s, None) for k, (d, s) in raw.items() if d in PLAIN}
@@ -114,6 +114,8 @@ class Reader:
     def _table(
         self, metadata: dict[str, str], raw: dict[str, Any]
     ) -> tuple[list[Node], dict[str, Entry]]:
+        if metadata.get("format") != _FORMAT:
+            raise self.damaged("the name of its format is not that of a checkpoint")
         if metadata.get("version") != str(_VERSION):
             rule = f"version {metadata.get('version')} of the format is not known here"
             raise refused(self._name, rule, self.path, "Update Wengert.", UnimplementedError)

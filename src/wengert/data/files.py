@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import glob
-import gzip
 import os
-import zlib
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +16,9 @@ from wengert.core.errors import at_site, describe, invalid
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
 from wengert.data.sources import Started
-from wengert.io.paths import reporting
+from wengert.io.expansion import opened
+from wengert.io.paths import local, reporting
+from wengert.io.records import compression
 
 
 def file_names(given: Any, name: str) -> list[str]:
@@ -50,11 +50,7 @@ def matching(file_pattern: Any, name: str = "list_files") -> list[str]:
 def text_lines(filenames: Any, compression_type: str | None) -> Started:
     """The lines of text files, one file after the other, without their ends."""
     names = file_names(filenames, "TextLineDataset")
-    kind = compression_type or ""
-    if kind not in ("", "GZIP", "ZLIB"):
-        raise invalid(
-            "TextLineDataset", "`compression_type` must be one of '', 'GZIP' and 'ZLIB'", kind
-        )
+    kind = compression("TextLineDataset", compression_type)
     sample = wrap(scalar_text(b""))
     return Started(lambda: _lines(names, kind), TensorSpec([], string), sample)
 
@@ -67,13 +63,9 @@ def scalar_text(text: bytes) -> np.ndarray:
 
 
 def _lines(names: list[str], kind: str) -> Iterator[Any]:
+    own = "TextLineDataset"
     for name in names:
-        with _opened(name, kind) as file:
-            lines = zlib.decompress(file.read()).splitlines() if kind == "ZLIB" else file
-            for line in lines:
+        path = local(own, name)
+        with reporting(own, path), open(path, "rb") as file:
+            for line in opened(own, path, file, kind):
                 yield wrap(scalar_text(line.removesuffix(b"\n").removesuffix(b"\r")))
-
-
-def _opened(name: str, kind: str) -> IO[bytes]:
-    with reporting("TextLineDataset", name):
-        return gzip.open(name) if kind == "GZIP" else open(name, "rb")  # type: ignore[return-value]

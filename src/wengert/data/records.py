@@ -13,8 +13,9 @@ from wengert.core.spec import TensorSpec
 from wengert.data.files import file_names, scalar_text
 from wengert.data.plan import whole
 from wengert.data.sources import Started
+from wengert.io.expansion import opened
 from wengert.io.paths import local, reporting
-from wengert.io.records import compression, opened, records
+from wengert.io.records import compression, records
 
 
 class _Records(Started):
@@ -58,7 +59,7 @@ def pieces(filenames: Any, size: Any, header: Any, footer: Any, compressed: Any)
         for name in names:
             path = local(own, name)
             with reporting(own, path), open(path, "rb") as file:
-                data = opened(file, kind).read()
+                data = opened(own, path, file, kind).read()
             inner = len(data) - before - after
             if inner < 0 or inner % length:
                 rule = f"{max(inner, 0)} bytes are no whole number of records of {length}"

@@ -7,9 +7,12 @@ complete, so a program that stops early leaves nothing behind, and zip's checksu
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -29,11 +32,16 @@ from wengert.data.plan import Plan, Run
 from wengert.data.structure import NoneTensorSpec, example
 from wengert.functions.packing import Strange, pack, unpack
 from wengert.functions.trace import Slot
-from wengert.io.paths import MissingFileError, refused, reporting
+from wengert.io.paths import MissingFileError, failed, refused, reporting
 
 _FORMAT, _VERSION = "wengert dataset", 1
 _INDEX = "dataset.json"
 _MOST, _LARGEST = 4096, 1 << 24  # elements and bytes of one member
+# What `zipfile` raises for a damaged archive, some of it by way of the module that expands members.
+_BROKEN = (
+    zipfile.BadZipFile, KeyError, EOFError, ValueError, NotImplementedError, RuntimeError,
+    OverflowError, OSError, struct.error, zlib.error,
+)  # fmt: skip
 _KINDS = {"tensor": TensorSpec, "ragged": RaggedTensorSpec, "sparse": SparseTensorSpec}
 
 
@@ -136,10 +144,9 @@ class Stored(Plan):
 
     def _read(self, file: zipfile.ZipFile, number: int) -> bytes:
         try:
-            with reporting(self._name, self._path):
-                return file.read(str(number))
-        except (zipfile.BadZipFile, KeyError, EOFError) as error:
-            raise _damaged(self._name, self._path, str(error)) from error
+            return _content(file, self._path, str(number))
+        except _BROKEN as error:
+            raise _broken(self._name, self._path, error) from error
 
     def _elements(self, data: bytes, count: int, shapes: Any, sizes: Any) -> Iterator[Any]:
         columns, place = [], 0
@@ -173,23 +180,36 @@ def _opened(name: str, path: str) -> zipfile.ZipFile:
     if not os.path.isfile(path):
         raise refused(name, "there is no such dataset", path, "Check the path.", MissingFileError)
     try:
-        with reporting(name, path):
-            return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise _damaged(name, path, str(error)) from error
+        return zipfile.ZipFile(path)
+    except _BROKEN as error:
+        raise _broken(name, path, error) from error
+
+
+def _content(file: zipfile.ZipFile, path: str, member: str) -> bytes:
+    """The bytes of a member; `zipfile` would make room for as many as a damaged header says."""
+    if file.getinfo(member).compress_size > os.path.getsize(path):
+        raise zipfile.BadZipFile(f"{member} is larger than the file")
+    return file.read(member)
 
 
 def _index(name: str, path: str) -> Any:
     with _opened(name, path) as file:
         try:
-            index = json.loads(file.read(_INDEX))
+            index = json.loads(_content(file, path, _INDEX))
             known = index["format"] == _FORMAT
-        except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        except (*_BROKEN, TypeError, RecursionError) as error:
             raise _damaged(name, path, "it has no table of contents") from error
     if not known or index["version"] != _VERSION:
         rule = f"version {index.get('version')} of the format is not known here"
         raise refused(name, rule, path, "Update Wengert.", UnimplementedError)
     return index
+
+
+def _broken(name: str, path: str, error: Exception) -> Exception:
+    """The error for what `zipfile` raised; a place outside the file is an invalid argument to it."""
+    if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+        return failed(name, path, error)
+    return _damaged(name, path, str(error))
 
 
 def _damaged(name: str, path: str, reason: str) -> Exception:

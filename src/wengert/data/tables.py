@@ -19,22 +19,20 @@ from wengert.data.files import file_names, matching, scalar_text
 from wengert.data.plan import AUTOTUNE
 from wengert.data.sources import Started
 from wengert.io.csv_fields import Columns
+from wengert.io.expansion import opened
 from wengert.io.paths import local, reporting
-from wengert.io.records import compression, opened
+from wengert.io.records import compression
 
 _GUESSES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 _MIXED = 10_000  # rows that are mixed where a program does not say
 
 
-def _as_text(file: Any, kind: str) -> Any:
-    plain = io.BytesIO(opened(file, kind).read()) if kind else file
-    return io.TextIOWrapper(plain, "utf-8", "surrogateescape", newline="")
-
-
 def _lines(name: str, path: str, kind: str, columns: Columns, header: bool) -> Iterator[list[str]]:
     path = local(name, path)
-    with reporting(name, path), open(path, "rb") as file, _as_text(file, kind) as text:
-        rows = (row for row in columns.rows(text) if row)
+    with reporting(name, path), open(path, "rb") as file:
+        plain = opened(name, path, file, kind)
+        text = io.TextIOWrapper(plain, "utf-8", "surrogateescape", newline="")
+        rows = (row for row in columns.rows(text, f" of {path}") if row)
         yield from islice(rows, 1 if header else 0, None)
 
 
@@ -86,7 +84,7 @@ def _dataset(
     def begin() -> Iterator[Any]:
         for path in names:
             for number, row in enumerate(_lines(name, path, kind, columns, header)):
-                values = columns.values(row, number)
+                values = columns.values(row, f"{number} of {path}")
                 yield tuple(map(_tensor, values, columns.dtypes))
 
     spec = tuple(TensorSpec([], d) for d in columns.dtypes)

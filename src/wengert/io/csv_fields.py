@@ -46,15 +46,16 @@ class Columns:
     def __repr__(self) -> str:
         return ", ".join(d.name for d in self.dtypes)
 
-    def rows(self, lines: Iterable[str]) -> Iterator[list[str]]:
+    def rows(self, lines: Iterable[str], place: str = "") -> Iterator[list[str]]:
         """Lines cut at the delimiters."""
         try:
             yield from csv.reader(lines, **self.form)
         except csv.Error as error:
             help = 'Quote fields with ", and double a " in them, or give use_quote_delim=False.'
-            raise invalid(self.name, f"a line is not well formed ({error})", help=help) from error
+            words = f"a line{place} is not well formed ({error})"
+            raise invalid(self.name, words, help=help) from error
 
-    def values(self, row: list[str], number: int) -> list[Any]:
+    def values(self, row: list[str], number: int | str) -> list[Any]:
         """The values of a row, with defaults where there is none."""
         if self.chosen is not None:
             if max(self.chosen, default=0) >= len(row):
@@ -67,7 +68,7 @@ class Columns:
             raise invalid(self.name, words, help=help)
         return [self._value(i, text, number) for i, text in enumerate(row)]
 
-    def _value(self, column: int, text: str, number: int) -> Any:
+    def _value(self, column: int, text: str, number: int | str) -> Any:
         dtype = self.dtypes[column]
         if text in ("", self.missing):
             if self.defaults[column] is None:

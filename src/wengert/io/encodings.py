@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import zlib
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,8 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
+from wengert.io.expansion import expanded
+from wengert.io.records import compression
 
 _STRING = dtypes.nums("s")
 _NUMBERS = tuple(
@@ -154,20 +155,12 @@ def decode_base64(input: Any, name: Any = None) -> Any:
     return _of_strings(input, lambda x: apply(DECODE_BASE64, x))
 
 
-_WINDOWS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS | 16}
-
-
-def _expand(text: bytes, kind: str) -> bytes:
-    try:
-        return zlib.decompress(text, _WINDOWS[kind]) if kind else text
-    except zlib.error as error:
-        raise invalid("decode_compressed", f"the bytes are no {kind} data ({error})") from error
-
-
 DECODE_COMPRESSED = Op(
     "decode_compressed",
     "x",
-    kernel=lambda x, kind: _each(lambda t: _expand(t, kind), x),
+    kernel=lambda x, kind: (
+        _each(lambda t: expanded("decode_compressed", t, kind), x) if kind else x
+    ),
     infer=lambda x, kind: x,
     lower=None,
     grad=None,
@@ -177,9 +170,10 @@ DECODE_COMPRESSED = Op(
 
 
 def decode_compressed(bytes: Any, compression_type: str = "", name: Any = None) -> Any:
-    """Each string, which was compressed by GZIP or ZLIB, as it was before."""
-    if compression_type not in ("", *_WINDOWS):
-        words = "`compression_type` must be one of '', 'GZIP' and 'ZLIB'"
-        raise invalid("decode_compressed", words, repr(compression_type))
-    kind = compression_type
+    """Each string, which was compressed by GZIP or ZLIB, as it was before.
+
+    One that expands to more than a GiB, or the bytes in the environment variable
+    `WENGERT_DECOMPRESSION_LIMIT`, is a `ResourceExhaustedError`.
+    """
+    kind = compression("decode_compressed", compression_type)
     return _of_strings(bytes, lambda x: apply(DECODE_COMPRESSED, x, kind=kind))

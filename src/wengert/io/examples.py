@@ -27,9 +27,7 @@ class _Bytes:
     def write(number: int, held: list[bytes]) -> bytes:
         return b"".join(wire.field(number, v) for v in held)
 
-    @staticmethod
-    def read(kind: int, content: Any) -> list[bytes]:
-        return [content]
+    read = staticmethod(wire.texts)
 
 
 class _Floats:

@@ -162,7 +162,7 @@ class Message:
         names = {field.number: name for name, field in self._fields.items()}
         for number, kind, content in wire.fields(data):
             name = names.get(number)
-            if name is None:
+            if name is None or (kind != wire.BYTES and self._fields[name].kind != "values"):
                 continue
             field = self._fields[name]
             if field.kind == "one" and self._oneof is not None and not self._has(name):
@@ -292,7 +292,7 @@ def _write_map(field: Field, held: Any) -> bytes:
 
 def _read_map(field: Field, held: Any, kind: int, content: Any) -> None:
     key, value = "", b""
-    for number, _, part in wire.fields(content):
+    for number, part in wire.parts(content):
         if number == 1:
             key = part.decode()
         elif number == 2:

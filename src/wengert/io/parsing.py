@@ -19,7 +19,7 @@ from wengert.io.features import KINDS, Expected, expected
 
 _STRING = dtypes.nums("s")
 _READ: dict[int, Any] = {
-    1: ("bytes_list", lambda kind, content: [content]),
+    1: ("bytes_list", wire.texts),
     2: ("float_list", wire.floats),
     3: ("int64_list", wire.int64s),
 }
@@ -39,7 +39,7 @@ class Wanted:
 def _feature(data: bytes) -> Values | None:
     """The kind and the values of a feature."""
     found: Values | None = None
-    for number, _, content in wire.fields(data):
+    for number, content in wire.parts(data):
         if number in _READ:
             name, read = _READ[number]
             values: list[Any] = []
@@ -53,9 +53,9 @@ def _feature(data: bytes) -> Values | None:
 def entries_of(data: bytes) -> dict[str, bytes]:
     """The parts of a map by name, as bytes."""
     found = {}
-    for number, _, entry in wire.fields(data):
+    for number, entry in wire.parts(data):
         if number == 1:
-            parts = {n: part for n, _, part in wire.fields(entry)}
+            parts = dict(wire.parts(entry))
             found[bytes(parts.get(1, b"")).decode()] = parts.get(2, b"")
     return found
 
@@ -63,7 +63,7 @@ def entries_of(data: bytes) -> dict[str, bytes]:
 def _example(name: str, data: Any) -> dict[str, bytes]:
     """The features of an example by name, still as bytes."""
     try:
-        joined = b"".join(part for number, _, part in wire.fields(bytes(data)) if number == 1)
+        joined = b"".join(part for number, part in wire.parts(bytes(data)) if number == 1)
         return entries_of(joined)
     except (wire.DecodeError, UnicodeDecodeError, TypeError) as error:
         raise no_example(name, data, error) from error

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import gzip
 import struct
-import sys
 import zlib
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 from wengert.core.errors import DataLossError, PermissionDeniedError, at_site, describe, invalid
 from wengert.io.checksums import masked
+from wengert.io.expansion import KINDS, opened
 from wengert.io.paths import local, refused, reporting
-
-_KINDS = ("", "GZIP", "ZLIB")
 
 
 class TFRecordOptions:
@@ -31,7 +29,7 @@ class TFRecordOptions:
 
 def compression(name: str, kind: Any) -> str:
     """The name of a compression, checked."""
-    if kind is None or (isinstance(kind, str) and kind in _KINDS):
+    if kind is None or (isinstance(kind, str) and kind in KINDS):
         return kind or ""
     raise invalid(name, "`compression_type` must be one of '', 'GZIP' and 'ZLIB'", describe(kind))
 
@@ -125,34 +123,10 @@ def _to_write(path: str, options: TFRecordOptions) -> Any:
 def records(name: str, path: str, kind: str) -> Iterator[bytes]:
     """The records of a file, checked one by one."""
     with reporting(name, path), open(path, "rb") as file:
-        plain, number = opened(file, kind), 0
-        try:
-            while (record := _next_record(name, path, plain, number)) is not None:
-                yield record
-                number += 1
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            help = f"Is it compressed with {kind}? It may also be cut or damaged."
-            raise _damaged(name, path, f"record {number} cannot be read", help) from error
-
-
-def opened(file: IO[bytes], kind: str) -> Any:
-    """The plain bytes of a file, to be read."""
-    if kind == "GZIP":
-        return gzip.GzipFile(fileobj=file)
-    return _Inflated(file) if kind == "ZLIB" else file
-
-
-class _Inflated:
-    """The plain bytes of a file that was written through zlib."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._coder, self._waiting = file, zlib.decompressobj(), b""
-
-    def read(self, count: int = sys.maxsize) -> bytes:
-        while len(self._waiting) < count and (more := self._file.read(1 << 18)):
-            self._waiting += self._coder.decompress(more)
-        found, self._waiting = self._waiting[:count], self._waiting[count:]
-        return found
+        plain, number = opened(name, path, file, kind), 0
+        while (record := _next_record(name, path, plain, number)) is not None:
+            yield record
+            number += 1
 
 
 def _next_record(name: str, path: str, file: Any, number: int) -> bytes | None:

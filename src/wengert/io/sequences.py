@@ -34,9 +34,9 @@ _STRING = dtypes.nums("s")
 def _lists(name: str, data: Any) -> Lists:
     """The rows of features by name, each row still as bytes."""
     try:
-        joined = b"".join(part for n, _, part in wire.fields(bytes(data)) if n == 2)
+        joined = b"".join(part for n, part in wire.parts(bytes(data)) if n == 2)
         return {
-            key: [part for n, _, part in wire.fields(rows) if n == 1]
+            key: [part for n, part in wire.parts(rows) if n == 1]
             for key, rows in entries_of(joined).items()
         }
     except (wire.DecodeError, UnicodeDecodeError) as error:

@@ -78,12 +78,16 @@ def _parts(data: bytes) -> tuple[int, list[int], bytes, list[Any]]:
     """Dtype, shape, bytes and single values of a message."""
     number, content, shape, values = 0, b"", [], []
     for place, kind, part in wire.fields(data):
+        if place in (_DTYPE, _SHAPE, _CONTENT) and kind != (
+            wire.VARINT if place == _DTYPE else wire.BYTES
+        ):
+            continue
         if place == _DTYPE:
             number = part
         elif place == _SHAPE:
-            for inner, _, size in wire.fields(part):
+            for inner, size in wire.parts(part):
                 if inner == 2:
-                    found = {n: v for n, _, v in wire.fields(size)}
+                    found = {n: v for n, k, v in wire.fields(size) if k == wire.VARINT}
                     shape.append(wire.signed(found.get(1, 0)))
         elif place == _CONTENT:
             content = part
@@ -94,9 +98,11 @@ def _parts(data: bytes) -> tuple[int, list[int], bytes, list[Any]]:
 
 def _singles(place: int, kind: int, part: Any) -> list[Any]:
     if place == _STRINGS:
-        return [part]
+        return wire.texts(kind, part)
     if place == _FLOATS:
         return wire.floats(kind, part)
+    if place in (_DOUBLES, _COMPLEX, _DOUBLE_COMPLEX) and kind == wire.VARINT:
+        return []
     if place == _DOUBLES:
         return np.frombuffer(part, "<f8").tolist()
     if place == _COMPLEX:

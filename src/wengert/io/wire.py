@@ -64,6 +64,11 @@ def fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
         at += size
 
 
+def parts(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Number and content of each field that holds bytes; others are unknown here, and no error."""
+    return ((number, content) for number, kind, content in fields(data) if kind == BYTES)
+
+
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
     """A number, and where what follows it begins."""
     value = shift = 0
@@ -85,8 +90,8 @@ def signed(number: int) -> int:
 
 def int64s(kind: int, content: Any) -> list[int]:
     """The signed numbers of a repeated field, packed or single."""
-    if kind == VARINT:
-        return [signed(content)]
+    if kind != BYTES:
+        return [signed(content)] if kind == VARINT else []
     if content.isascii():  # each number is one byte
         return list(content)
     found, at = [], 0
@@ -96,9 +101,16 @@ def int64s(kind: int, content: Any) -> list[int]:
     return found
 
 
+def texts(kind: int, content: Any) -> list[bytes]:
+    """The byte string of a repeated field."""
+    return [content] if kind == BYTES else []
+
+
 def floats(kind: int, content: Any) -> list[float]:
     """The floats of a repeated field, packed or single."""
-    if kind == VARINT or len(content) % 4:
+    if kind not in (BYTES, FIXED32):
+        return []
+    if len(content) % 4:
         raise DecodeError("a list of floats is cut")
     return np.frombuffer(content, "<f4").tolist()
 

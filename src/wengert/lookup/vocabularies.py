@@ -23,6 +23,7 @@ from wengert.core.resources import Resource
 from wengert.core.spec import TensorSpec
 from wengert.functions.host_calls import PyCall, emit_call
 from wengert.graph.builder import building
+from wengert.io.paths import refused
 from wengert.ops.cast import cast
 from wengert.ops.hashing import to_hash_bucket_fast
 from wengert.ops.select import where
@@ -99,15 +100,26 @@ class TextFileInitializer(TableInitializerBase):
             np.array([self._part(i, line, c, k) for i, line in enumerate(lines)], k.np)
             for c, k in zip(self._columns, kinds, strict=True)
         )
-        table._fill(keys, values)
+        table._fill(keys, values, f" in {self._filename}")
 
     def _part(self, number: int, line: bytes, column: int, kind: DType) -> Any:
         if column == TextFileIndex.LINE_NUMBER:
             return number + self._offset
         text = line
         if column != TextFileIndex.WHOLE_LINE:
-            text = line.split(self._delimiter.encode())[column]
-        return text if kind is dtypes.string else float(text) if kind.is_floating else int(text)
+            columns = line.split(self._delimiter.encode())
+            if column >= len(columns):
+                rule = f"line {number} has {len(columns)} columns, but column {column} is wanted"
+                raise self._refused(rule)
+            text = columns[column]
+        try:
+            return text if kind is dtypes.string else float(text) if kind.is_floating else int(text)
+        except ValueError as error:
+            raise self._refused(f"{text!r} in line {number} is no {kind.name}") from error
+
+    def _refused(self, rule: str) -> Exception:
+        help = "Mend the file, or see to `delimiter` and the columns."
+        return refused("TextFileInitializer", rule, str(self._filename), help)
 
 
 class Contents(Resource):
@@ -204,7 +216,7 @@ class Table(Trackable):
             )
         return x
 
-    def _put(self, keys: np.ndarray, values: np.ndarray, once: bool) -> None:
+    def _put(self, keys: np.ndarray, values: np.ndarray, once: bool, place: str = "") -> None:
         want = (*np.shape(keys), *self._default._array.shape)
         if np.shape(values) != want:
             raise invalid(
@@ -216,7 +228,7 @@ class Table(Trackable):
             for key, value in zip(np.asarray(keys).ravel().tolist(), rows, strict=True):
                 if once and key in contents.rows and not np.array_equal(contents.rows[key], value):
                     raise invalid(
-                        "table", f"key {key!r} has two values", kind=FailedPreconditionError
+                        "table", f"key {key!r} has two values{place}", kind=FailedPreconditionError
                     )
                 contents.rows[key] = value
 
@@ -231,8 +243,8 @@ class StaticHashTable(Table):
         super().__init__(initializer.key_dtype, initializer.value_dtype, default_value)
         initializer.initialize(self)
 
-    def _fill(self, keys: np.ndarray, values: np.ndarray) -> None:
-        self._put(keys, values, True)
+    def _fill(self, keys: np.ndarray, values: np.ndarray, place: str = "") -> None:
+        self._put(keys, values, True, place)
         self._contents.filled = True
 
     def _find(self, keys: Any) -> list[Any]:
