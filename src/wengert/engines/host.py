@@ -18,9 +18,10 @@ from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
 from wengert.core.context import State, using
 from wengert.core.dims import Dim
-from wengert.core.errors import OpError, at_site
+from wengert.core.errors import InvalidArgumentError, OpError, at_site
 from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op, Spec
+from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
 from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph
@@ -203,7 +204,14 @@ def known(leaf: Dim, env: dict[int, Any]) -> int:
     """The number that a leaf stands for, given the arrays."""
     _, value, place = leaf.args
     array = env[value]
-    return array.shape[place] if leaf.kind == "size" else int(array.reshape(-1)[place])
+    if leaf.kind != "size":
+        return int(array.reshape(-1)[place])
+    if place >= array.ndim:
+        raise InvalidArgumentError(
+            f"size: dimension {place} is asked of a tensor of shape {TensorShape(array.shape)}, for "
+            "it compares shapes that do not broadcast. Compare the shapes before."
+        )
+    return array.shape[place]
 
 
 def _guarded(function: Callable[..., list[Any]], graph: Graph) -> Callable[..., list[Any]]:
@@ -255,6 +263,9 @@ def _by_rule(error: Exception, node: Node) -> Exception:
     attrs = node.attrs
     if node.open:
         env = {v: found.get(f"v{v}") for v in node.reads()}
-        attrs = {k: dims.moved(a, lambda leaf: known(leaf, env)) for k, a in attrs.items()}
+        try:
+            attrs = {k: dims.moved(a, lambda leaf: known(leaf, env)) for k, a in attrs.items()}
+        except InvalidArgumentError as unknown:
+            return at_site(unknown, node.site)
     with using(State((), None, node.site)):
         return explain_failure(node.op, specs, attrs, error, node.site)

@@ -12,6 +12,7 @@ from typing import Any
 from wengert.core import dtypes, replay
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
+from wengert.core.dims import broadcast
 from wengert.core.errors import at_site, describe
 from wengert.core.op import Spec
 from wengert.core.sites import caller
@@ -124,9 +125,9 @@ def _one_size(tensors: list[Any]) -> list[Any]:
     from wengert.ops.shaping import broadcast_to
 
     sizes = [row_count(t) for t in tensors]
-    most = next((d for d in sizes if d != 1), 1)
+    (most,) = broadcast("vectorized_map", *[(d,) for d in sizes])
     return [
-        broadcast_to(t, (most, *t._array.shape[1:])) if d == 1 and most != 1 else t
+        t if d == most else broadcast_to(t, (most, *t._array.shape[1:]))
         for t, d in zip(tensors, sizes, strict=True)
     ]
 

@@ -30,6 +30,7 @@ from wengert.functions.loops import TURN, Loop, emit_loop
 from wengert.functions.states import check_states, ends, held, shown
 from wengert.functions.trace import put_together, take_apart
 from wengert.graph.builder import building
+from wengert.ops.checks import assert_equal
 from wengert.ops.dims import expand_dims, row_count, shape
 from wengert.ops.joining import concat, stack
 from wengert.ops.rows import STACK_ROWS
@@ -168,10 +169,15 @@ def _rows(name: str, fn: Any, elems: Any) -> _Rows:
     for t in tensors:
         if t.shape.rank == 0:
             raise invalid(name, "`elems` must have rows", t, kind=InvalidIndexError)
-    sizes = {d for t in tensors if type(d := row_count(t)) is int}
+    counts = [row_count(t) for t in tensors]
+    sizes = {d for d in counts if type(d) is int}
+    rule = "all of `elems` must have the same number of rows"
     if len(sizes) > 1:
         found = " and ".join(map(str, sorted(sizes)))
-        raise invalid(name, f"all of `elems` must have the same number of rows; there are {found}")
+        raise invalid(name, f"{rule}; there are {found}")
+    for t, d in zip(tensors, counts, strict=True):
+        if d != counts[0]:  # only the run knows one of them
+            assert_equal(shape(t)[0], shape(tensors[0])[0], f"{name}: {rule}")
     return _Rows(skeleton, tensors)
 
 

@@ -55,6 +55,22 @@ def not_equal(x: Any, y: Any, name: Any = None) -> Any:
     """x != y element by element; shapes must broadcast."""
 
 
+def _open_comparison(name: str, of: Op, otherwise: bool) -> Op:
+    """`==` or `!=` of sizes that only the run knows: shapes that do not broadcast are unequal."""
+    compare, answer = of.kernel, np.asarray(otherwise)
+
+    def kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        try:
+            return compare(x, y)
+        except ValueError:
+            return answer
+
+    return _comparison(name, kernel, of.lower, dtypes.ANY)
+
+
+OPEN_EQUAL = _open_comparison("equal_if_broadcast", EQUAL, False)
+OPEN_NOT_EQUAL = _open_comparison("not_equal_unless_broadcast", NOT_EQUAL, True)
+
 LESS = _comparison(
     "less",
     np.less,

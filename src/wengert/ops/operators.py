@@ -18,10 +18,12 @@ from wengert.core import dtypes
 from wengert.core.apply import apply1, apply2, fits, rescue
 from wengert.core.context import get_state
 from wengert.core.convert import operand
+from wengert.core.dims import known_unequal
 from wengert.core.distant import SEEN, place
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError
 from wengert.core.op import Op
 from wengert.core.shapes import broadcast
+from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
@@ -285,8 +287,11 @@ def _invert(self: Any) -> Any:
 _install("invert", _invert)
 
 
-def _equality(op: Op, otherwise: bool) -> Any:
-    """`==` or `!=`; shapes that do not broadcast are simply unequal, and so is `None`."""
+def _equality(op: Op, in_graphs: Op, otherwise: bool) -> Any:
+    """`==` or `!=`; shapes that do not broadcast are simply unequal, and so is `None`.
+
+    `in_graphs` is the operation where only the run knows whether they broadcast.
+    """
 
     def compare_all(self: Any, other: Any) -> Any:
         if other is None:
@@ -294,6 +299,8 @@ def _equality(op: Op, otherwise: bool) -> Any:
         if type(other) is not Tensor and type(other) is not Variable:
             other = operand(other, None, self.dtype)
         try:
+            if type(self) is SymbolicTensor or type(other) is SymbolicTensor:
+                return apply2(in_graphs if _may_fail(self, other) else op, self, other)
             return apply2(op, self, other)
         except InvalidArgumentError as error:
             if isinstance(error, InvalidTypeError) or _broadcast(self, other):
@@ -301,6 +308,17 @@ def _equality(op: Op, otherwise: bool) -> Any:
             return operand(otherwise)
 
     return compare_all
+
+
+def _may_fail(x: Any, y: Any) -> bool:
+    """Whether only the run knows if two shapes broadcast."""
+    if x.shape.rank is None or y.shape.rank is None:
+        return True
+    pair = x._array.shape, y._array.shape
+    return any(
+        a != b and 1 not in (a, b) and not known_unequal(a, b)
+        for a, b in zip(*[s[::-1] for s in pair], strict=False)
+    )
 
 
 def _broadcast(x: Any, y: Any) -> bool:
@@ -311,8 +329,8 @@ def _broadcast(x: Any, y: Any) -> bool:
     return True
 
 
-_install("eq", _equality(compare.EQUAL, False))
-_install("ne", _equality(compare.NOT_EQUAL, True))
+_install("eq", _equality(compare.EQUAL, compare.OPEN_EQUAL, False))
+_install("ne", _equality(compare.NOT_EQUAL, compare.OPEN_NOT_EQUAL, True))
 
 
 def _unhashable(self: Any) -> int:

@@ -378,10 +378,15 @@ def reduce_min(
     return apply1(REDUCE_MIN, x, axis=axes, keepdims=bool(keepdims))
 
 
+def _truths(ufunc: np.ufunc, x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+    # `x == y` has no axis if the sizes, which the trace did not know, do not broadcast.
+    return combine(ufunc, x, axis if x.ndim else (), keepdims)
+
+
 REDUCE_ALL = Op(
     "reduce_all",
     "x",
-    kernel=lambda x, axis, keepdims: combine(np.logical_and, x, axis, keepdims),
+    kernel=lambda x, axis, keepdims: _truths(np.logical_and, x, axis, keepdims),
     infer=_same,
     lower=_lowering("bitwise_and", lambda dtype: True),
     grad=None,
@@ -406,7 +411,7 @@ def reduce_all(
 REDUCE_ANY = Op(
     "reduce_any",
     "x",
-    kernel=lambda x, axis, keepdims: combine(np.logical_or, x, axis, keepdims),
+    kernel=lambda x, axis, keepdims: _truths(np.logical_or, x, axis, keepdims),
     infer=_same,
     lower=_lowering("bitwise_or", lambda dtype: False),
     grad=None,
