@@ -17,10 +17,9 @@ from tools.fuzz.comparing import (
     without_dead_code,
 )
 from tools.fuzz.minimise import minimise
-from tools.fuzz.program import PARAMETERS, Program
+from tools.fuzz.program import DISAGREE, PARAMETERS, Program
 from tools.fuzz.running import MODES, OPEN_MODES, XLA_MODES, Outcome, run
 
-TOLERANCE = 1e-7
 Count = Callable[[str], None]
 
 
@@ -36,6 +35,8 @@ class Checker:
         if want[0].error:
             count("raise an error")
         found = []
+        if DISAGREE in want[0].message:
+            found = [Difference(self.modes[0], DISAGREE, want[0].message)]
         for mode in self.modes[1:]:
             if skipped(program, mode):
                 continue
@@ -63,7 +64,7 @@ class Checker:
     def _pair(
         self, program: Program, mode: str, which: int, want: Outcome, got: Outcome, count: Count
     ) -> Difference | None:
-        d = difference(mode, want, got, TOLERANCE)
+        d = difference(mode, want, got, program.tolerance)
         if d is None:
             return None
         if expected(program, d):
@@ -86,7 +87,7 @@ class Checker:
         if live.text == program.text:
             return False
         want = run(self.tf, live, self.modes[0], which)[0]
-        return difference(mode, want, got, TOLERANCE) is None
+        return difference(mode, want, got, program.tolerance) is None
 
     def minimise(self, program: Program, d: Difference, most: int = 600) -> Program:
         """The program cut down to what still shows the difference `d`, of the least order."""
@@ -133,7 +134,7 @@ def script(program: Program, d: Difference) -> str:
         specs = ("None", "None, None", "", "None, None", "")
         kinds = zip(specs, PARAMETERS.values(), strict=True)
         spec = ", ".join(
-            f"tf.TensorSpec([{s}], tf.{'int32' if k == 'i' else 'float64'})" for s, k in kinds
+            f"tf.TensorSpec([{s}], tf.{'int32' if k == 'i' else program.dtype})" for s, k in kinds
         )
         extra += f", input_signature=[{spec}]"
     engine = f"with tf.engine({options['engine']!r}):\n    " if options.get("engine") else ""

@@ -231,7 +231,7 @@ def strings(g: Generator, depth: int) -> None:
     g.needs.add("strings")
     text = f"tf.strings.as_string(tf.cast({g.expr('v', 1)} * 9.0, tf.int32))"
     g.let("v", g.pick(
-        f"tf.cast(tf.strings.length({text}), F)", f"tf.strings.to_number({text}, tf.float64)",
+        f"tf.cast(tf.strings.length({text}), F)", f"tf.strings.to_number({text}, F)",
         f"tf.cast(tf.strings.length(tf.strings.join([{text}, {text}], '-')), F)",
         f"tf.cast(tf.strings.substr({text}, 0, 1) == '-', F)",
         f"tf.cast(tf.strings.split({text}, '1').row_lengths(), F)",

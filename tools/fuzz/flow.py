@@ -197,3 +197,110 @@ def set_in_branch(g: Generator, depth: int) -> None:
         with g.block(f"if {g.test()}:"):
             g.write(f"{v}.assign(tf.tanh({g.expr('v')}))")
     g.let("v", f"{v} + {g.expr('v', 1)}")
+
+
+@construct()
+def while_true(g: Generator, depth: int) -> None:
+    """A loop that only `break` or `return` ends."""
+    kind = g.pick("s", "v", "m")
+    t, i, limit = g.let(kind), g.fresh("i"), g.expr("i", 1)
+    g.write(f"{i} = tf.constant(0)")
+    with g.block("while True:", **{i: "i"}):
+        g.write(f"{i} += 1")
+        with g.block(f"if {i} > {limit}:"):
+            g.write("break")
+        _turn(g, depth, t, kind)
+    g.let("s", f"tf.cast({i}, F)")
+
+
+@construct()
+def comprehension(g: Generator, depth: int) -> None:
+    """Lists and dicts made by comprehensions over parts of tensors."""
+    p, rows = g.fresh("p"), g.fresh("rows")
+    g.scope[p] = "v"
+    made, second = g.expr("v", 1), g.expr("v", 1)
+    del g.scope[p]
+    test = g.pick("", f" if {g.pick('True', 'len(F.name) > 2')}")
+    g.write(g.pick(
+        f"{rows} = [{made} for {p} in tf.unstack({g.expr('m', 1)}){test}]",
+        f"{rows} = list({{k: {made} for k, {p} in enumerate(tf.split({g.expr('v', 1)}, 3))}}.values())",
+        f"{rows} = [{made} + {second} for {p}, k in zip(tf.unstack({g.expr('m', 1)}), range(5))]",
+        f"{rows} = list(map(lambda {p}: {made}, tf.unstack({g.expr('m', 1)})))",
+    ))  # fmt: skip
+    g.let("v", g.pick(f"tf.add_n({rows})", f"sum({rows})", f"tf.reduce_max(tf.stack({rows}), 0)"))
+
+
+@construct()
+def recursion(g: Generator, depth: int) -> None:
+    h, p = g.fresh("h"), g.fresh("p")
+    with g.block(f"def {h}({p}, k):", **{p: "v"}):
+        with g.block("if k == 0:"):
+            g.write(f"return {g.expr('v')}")
+        with g.block(f"if {g.test()}:"):
+            g.write(f"return {h}(tf.tanh({g.expr('v', 1)}), k - 1)")
+        g.write(f"return {h}({g.expr('v', 1)}, k - 1) * 0.5")
+    g.let("v", f"{h}({g.expr('v', 1)}, {g.pick(0, 1, 2)})")
+
+
+@construct()
+def loop_else(g: Generator, depth: int) -> None:
+    """`else` of loops over Python values; loops whose bodies end early."""
+    t, k = g.let("v"), g.fresh("k")
+    with g.block(g.pick(f"for {k} in range({g.pick(0, 2, 3)}):", f"for {k} in (1, 2):")):
+        with g.block(f"if {k} == {g.pick(1, 2, 7)}:"):
+            g.write(g.pick("break", "continue"))
+        g.write(f"{t} = tf.tanh({g.expr('v')}) * ({k} + 1)")
+    with g.block("else:"):
+        g.write(f"{t} = {t} * 2.0")
+
+
+@construct()
+def nested_loops(g: Generator, depth: int) -> None:
+    """A loop in a loop, each with its own `break` or `continue`, the inner one of varying length."""
+    kind = g.pick("s", "v", "r")
+    t, i, k = g.let(kind), g.fresh("i"), g.fresh("k")
+    with g.block(f"for {i} in tf.range({g.expr('i', 1)}):", **{i: "i"}):
+        if g.chance(0.5):
+            _leave(g)
+        with g.block(f"for {k} in tf.range({g.pick(i, f'{i} + 1', '2', 'n')}):", **{k: "i"}):
+            _leave(g)
+            g.write(f"{t} = tf.tanh({g.expr(kind)}){'' if kind != 'r' else f'[:tf.shape({t})[0]]'}")
+            if kind == "r":
+                g.lines[-1] = "    " * g.indent + f"{t} = tf.tanh({t} * {g.expr('v')})"
+        if g.chance(0.4):
+            g.write(f"{t} = {t} * tf.cast({i} + 1, F)")
+
+
+@construct()
+def growing_state(g: Generator, depth: int) -> None:
+    """Rows that a loop makes longer, or replaces by rows of another number."""
+    t, i, spec = g.let("r"), g.fresh("i"), "tf.TensorShape([None, 3])"
+    g.needs |= {"sizes", "lists"}
+    with g.block(f"for {i} in tf.range({g.expr('i', 1)}):", **{i: "i"}):
+        g.write(f"tf.autograph.experimental.set_loop_options(shape_invariants=[({t}, {spec})])")
+        g.write(g.pick(f"{t} = tf.concat([{t}, tf.tanh({g.expr('v')})[None]], 0)",
+                       f"{t} = tf.tanh({g.expr('r')})", f"{t} = {t}[1:] * 2.0",
+                       f"{t} = tf.boolean_mask({t}, {t}[:, 0] > {g.number()})"))  # fmt: skip
+    g.let("s", f"tf.cast(tf.shape({t})[0], F)")
+
+
+@construct()
+def dataset(g: Generator, depth: int) -> None:
+    """Datasets made, mapped, batched and reduced or walked inside the program."""
+    g.needs |= {"python", "sizes"}
+    p, q = g.fresh("p"), g.fresh("q")
+    g.scope |= {p: "v"}
+    f = f"lambda {p}: tf.tanh({g.expr('v', 1)})"
+    g.scope |= {q: "v"}
+    h = f"lambda {q}, {p}: tf.tanh({q} + {g.expr('v', 1)})"
+    del g.scope[p], g.scope[q]
+    made = f"tf.data.Dataset.from_tensor_slices({g.expr('r', 1)})"
+    made += g.pick(
+        "", f".map({f})", ".take(2)", ".repeat(2)", f".map({f}).skip(1)", ".batch(2).unbatch()"
+    )
+    if g.chance(0.5):
+        g.let("v", f"{made}.reduce({g.expr('v', 1)}, {h})")
+        return
+    t, p = g.let("v"), g.fresh("p")
+    with g.block(f"for {p} in {made}:", **{p: "v"}):
+        g.write(f"{t} = tf.tanh({g.expr('v')} + {p})")

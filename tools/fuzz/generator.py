@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tools.fuzz import expressions
-from tools.fuzz.program import PARAMETERS, Program, rows
+from tools.fuzz.program import PARAMETERS, VARIANTS, Program, rows
 
 Construct = Callable[["Generator", int], None]
 CONSTRUCTS: dict[str, Construct] = {}
@@ -43,6 +43,10 @@ class Generator:
         self.needs: set[str] = set()
         self.names = 0
         self.order = self.pick(0, 1, 2, 2)
+        self.dtype = "float32" if self.chance(0.12) else "float64"
+        self.tolerance = 1e-7
+        if self.dtype == "float32":
+            self.order, self.tolerance = min(self.order, 1), 2e-3
 
     # Choices.
 
@@ -114,7 +118,22 @@ class Generator:
         self.needs |= {"lowering"} if not row.lowered else set()
         self.needs |= {"case sizes"} if row.needs_sizes else set()
         self.use(f"case {name}")
-        self.let("s", f'digest(case("{name}", {self.expr("s", 1)}), F)')
+        how = self.pick(*VARIANTS[1:]) if self.chance(0.5) else "plain"
+        if how == "open" and row.needs_sizes or how not in ("plain", "open") and not row.lowered:
+            how = "plain"
+        self.use(f"rows {how}")
+        self.vary(how)
+        extra = {"plain": "", "open": ', "open", r'}.get(how, f', "{how}"')
+        self.let("s", f'digest(case("{name}", {self.expr("s", 1)}{extra}), F)')
+
+    def vary(self, how: str) -> None:
+        """Less is asked of half precision, and of what is not finite or empty."""
+        order, tolerance = {
+            "plain": (2, 0), "open": (2, 0), "float32": (1, 1e-3), "float16": (0, 5e-2),
+            "bfloat16": (0, 2e-1),
+        }.get(how, (1, 0))  # fmt: skip
+        self.order, self.tolerance = min(self.order, order), max(self.tolerance, tolerance)
+        self.needs |= {"errors"} if how in ("empty", "float16", "bfloat16") else set()
 
 
 def generate(
@@ -122,7 +141,9 @@ def generate(
 ) -> Program:
     """The program of a seed. It has one or two of `cases`, in turn, so that all are met."""
     import tools.fuzz.constructs
-    import tools.fuzz.flow  # noqa: F401
+    import tools.fuzz.dtypes
+    import tools.fuzz.flow
+    import tools.fuzz.inner  # noqa: F401
 
     g = Generator(seed, set(without))
     for _ in range(g.pick(1, 2, 2, 3)):
@@ -136,11 +157,12 @@ def generate(
     results = [n for n in g.scope if n.startswith("t")] or ["x"]
     number = lambda: f"[{g.number()}, {g.number()}, {g.number()}]"
     text = (
-        "F = tf.float64\n"
+        f"F = tf.{g.dtype}\n"
         f"a = tf.Variable({number()}, dtype=F)\n"
         f"b = tf.Variable({number()}, dtype=F)\n"
         f"W = tf.constant([{number()}, {number()}, {number()}], F) * 0.5\n"
         "VARIABLES = [a, b]\n\n"
         f"def program({', '.join(PARAMETERS)}):\n{body}\n    return [{', '.join(results)}]\n"
     )
-    return Program(text, seed, order=g.order, needs=frozenset(g.needs), used=g.used)
+    needs = frozenset(g.needs)
+    return Program(text, seed, g.dtype, g.order, g.tolerance, needs, g.used)

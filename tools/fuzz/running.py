@@ -99,7 +99,7 @@ def run(
         warnings.simplefilter("ignore")
         try:
             space = load(tf, program.text)
-            f, statics = _prepared(tf, space, options, order)
+            f, statics = _prepared(tf, program, space, options, order)
         except Exception as e:
             return [_failed(NameError(str(e)))] * len(seeds)
         found = []
@@ -110,7 +110,9 @@ def run(
     return found
 
 
-def _prepared(tf: Any, space: dict[str, Any], options: dict[str, Any], order: int) -> Any:
+def _prepared(
+    tf: Any, program: Program, space: dict[str, Any], options: dict[str, Any], order: int
+) -> Any:
     statics: list[Any] = []
     if not options:
         return slopes(tf, space["program"], space["VARIABLES"], order, statics), statics
@@ -118,10 +120,9 @@ def _prepared(tf: Any, space: dict[str, Any], options: dict[str, Any], order: in
     if options.get("jit"):
         extra["jit_compile"] = True
     if options.get("open"):
-        kinds = PARAMETERS.values()
+        kinds, dtype = PARAMETERS.values(), program.dtype
         extra["input_signature"] = [
-            tf.TensorSpec([None] * len(SHAPES[k]), tf.int32 if k == "i" else tf.float64)
-            for k in kinds
+            tf.TensorSpec([None] * len(SHAPES[k]), "int32" if k == "i" else dtype) for k in kinds
         ]
     if options.get("around"):
         value = tf.function(space["program"], **extra)

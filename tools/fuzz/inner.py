@@ -1,0 +1,301 @@
+"""Constructs with functions inside, and two ways to one value, which have to agree."""
+
+from __future__ import annotations
+
+from tools.fuzz.expressions import fill
+from tools.fuzz.generator import Generator, construct
+
+ZERO = "unconnected_gradients='zero'"
+
+
+@construct()
+def gradients_inside(g: Generator, depth: int) -> None:
+    """`tf.gradients` in a function by an argument, a constant of the trace or any value, and a tape."""
+    h, p, c, y, t = (g.fresh(k) for k in ("h", "p", "c", "y", "tape"))
+    kind = g.pick("s", "v", "m")
+    g.write("@tf.function")
+    with g.block(f"def {h}({p}):", **{p: kind}):
+        numbers = {"s": "{}", "v": "[{}, {}, {}]", "m": "[[{}, {}, {}], [{}, {}, {}]]"}[kind]
+        constant = f"tf.constant({numbers.format(*(g.number() for _ in range(6)))}, F)"
+        with g.block(f"with tf.GradientTape() as {t}:"):
+            g.write(f"{c} = {g.pick(constant, constant, p, g.expr(kind, 1))}")
+            g.write(f"{c} = tf.identity({c})" if g.chance(0.4) else f"{t}.watch({c})")
+            g.write(f"{t}.watch({c})")
+            g.scope[c] = kind
+            g.scope |= {p: kind}
+            text = f"{c} * {c}" if g.chance(0.2) else f"{c} * {g.expr(kind)}"
+            g.write(f"{y} = tf.reduce_sum({text})")
+        g.write(f"return agree(tf.gradients({y}, {c}, {ZERO})[0], {t}.gradient({y}, {c}, {ZERO}))")
+    g.let(kind, f"{h}({g.expr(kind, 1)})")
+
+
+@construct()
+def last_turn(g: Generator, depth: int) -> None:
+    """The loop's own variable after the loop, of perhaps no turn."""
+    h, p, i = g.fresh("h"), g.fresh("p"), g.fresh("i")
+    known = g.chance(0.4)
+    g.write("@tf.function")
+    with g.block(f"def {h}({p}):", **{p: "i"}):
+        if known:
+            g.write(f"{i} = tf.constant(7)")
+        with g.block(f"for {i} in tf.range({p}):", **{i: "i"}):
+            g.let("v")
+        g.write(f"return {i}")
+    k = g.fresh("k")
+    g.write(f"{k} = {g.pick(g.expr('i', 1), 'n - 1', '0 * n', 'n - n')}")
+    last = f"tf.where({k} > 0, {k} - 1, 7)" if known else f"tf.maximum({k} - 1, 0)"
+    g.let("s", f"tf.cast(agree({h}({k}), {last}), F)")
+
+
+@construct()
+def mapped(g: Generator, depth: int) -> None:
+    """One function over rows, by `vectorized_map`, `map_fn` and a plain list."""
+    f, p, made = g.fresh("h"), g.fresh("p"), g.pick("s", "v")
+    with g.block(f"def {f}({p}):", **{p: "v"}):
+        tiled = f"tf.reduce_sum(tf.tile({p}[None], [{g.pick('n', '2')}, 1]), 0)"
+        body = (
+            g.expr(made) if g.chance(0.7) else tiled if made == "v" else f"tf.reduce_sum({tiled})"
+        )
+        g.write(f"return tf.tanh({body})")
+    one, other = g.pick(
+        (f"tf.vectorized_map({f}, z)", f"tf.map_fn({f}, z)"),
+        (f"tf.map_fn({f}, z)", f"tf.stack([{f}(z[0]), {f}(z[1])])"),
+        (f"tf.vectorized_map({f}, z)", f"tf.stack([{f}(q) for q in tf.unstack(z)])"),
+    )
+    z = g.let("m")
+    text = f"agree({one}, {other})".replace("(z", f"({z}").replace(" z", f" {z}")
+    g.let("m", text if made == "v" else f"({text}[:, None] * tf.ones([2, 3], F))")
+
+
+@construct()
+def same_in_a_function(g: Generator, depth: int) -> None:
+    """A helper called plainly and as a function, with one size or with open ones."""
+    h, p, q = g.fresh("h"), g.fresh("p"), g.fresh("p")
+    kind = g.pick("s", "v", "m", "r")
+    with g.block(f"def {h}({p}, {q}):", **{p: "r", q: "v"}):
+        g.statements(depth, 2)
+        g.write(f"return {g.expr(kind)}")
+    if any("assign" in line or "scatter_" in line for line in g.lines):
+        g.let(kind, f"{h}({g.expr('r', 1)}, {g.expr('v', 1)})")
+        return
+    spec = "tf.TensorSpec([None, None], F), tf.TensorSpec([None], F)"
+    options = g.pick("", f", input_signature=[{spec}]", ", reduce_retracing=True")
+    given = f"{g.let('r')}, {g.let('v')}"
+    close = "" if g.dtype == "float64" else ", 1e-2"
+    g.needs.add("agreement")
+    g.let(kind, f"agree(tf.function({h}{options})({given}), {h}({given}){close})")
+
+
+@construct()
+def arguments(g: Generator, depth: int) -> None:
+    """Arguments and results that are nests: dicts, tuples, records, keywords, defaults."""
+    h, p, q = g.fresh("h"), g.fresh("p"), g.fresh("q")
+    if g.chance(0.7):
+        g.write("@tf.function")
+    v, s, m = g.expr("v", 1), g.expr("s", 1), g.expr("m", 1)
+    given, read = g.pick(
+        (f"Pair({v}, {s})", "{0}.x * {0}.y"), (f"{{'v': {v}, 's': [{s}]}}", "{0}['v'] * {0}['s'][0]"),
+        (f"Record({v}, [1, 'note'])", "{0}.x * 2.0"), (f"({v}, ({s}, None))", "{0}[0] + {0}[1][0]"),
+        (f"[{v}, {m}]", "{0}[0] * {0}[1][0]"), (f"Record({v}, {{'k': 2}})", "{0}.x * {0}.note['k']"),
+    )  # fmt: skip
+    with g.block(f"def {h}({p}, {q}=2.0, *rest, **more):"):
+        read = read.format(p)
+        extra = g.pick("", " + sum(rest)", " * more.get('k', 1.0)")
+        result = g.pick("{}", "{{'r': {}}}", "Pair({}, 1)", "[{}, None]")
+        g.write("return " + result.format(f"tf.tanh({read} * {q}{extra})"))
+    more = g.pick(
+        "",
+        ", 3.0",
+        f", q={g.expr('s', 1)}".replace("q=", f"{q}="),
+        f", 1.5, {g.expr('s', 1)}",
+        ", k=2.0",
+    )
+    z = g.fresh("z")
+    g.write(f"{z} = {h}({given}{more})")
+    g.let(
+        "v",
+        f"{z}"
+        + {"{}": "", "{{'r': {}}}": "['r']", "Pair({}, 1)": ".x", "[{}, None]": "[0]"}[result],
+    )
+    if g.chance(0.5):
+        g.let("s", f"kinds({z}, F)")
+
+
+@construct()
+def loop_structure(g: Generator, depth: int) -> None:
+    """States of a functional loop that are nests, and what it returns."""
+    state, names = g.pick(
+        ("[{0}, {1}]", "p, q"), ("({0}, {1})", "p, q"), ("[{0}]", "p"), ("({0},)", "p"),
+        ("[({0}, {1})]", "p"), ("[{{'k': {0}}}]", "p"), ("Pair({0}, {1})", "p, q"),
+        ("[[{0}], {1}]", "p, q"),
+    )  # fmt: skip
+    h, p, q, w = (g.fresh(k) for k in ("h", "p", "p", "w"))
+    same = "tf.nest.map_structure(lambda k: tf.tanh(k * 1.1), {})"
+    body = ", ".join(same.format(name) for name in names.split(", "))
+    body = f"[{body}]" if g.chance(0.5) else f"({body},)"
+    g.write("@tf.function")  # eager code returns what the body does, in TensorFlow, too
+    with g.block(f"def {h}({p}, {q}):"):
+        g.write(
+            f"{w} = tf.while_loop(lambda {names}: True, lambda {names}: {body}, "
+            f"{state.format(p, q)}, maximum_iterations={g.pick('2', 'n', '0')})"
+        )
+        g.write(f"return tf.nest.flatten({w})[0], kinds({w}, F)")
+    w = g.fresh("w")
+    g.write(f"{w} = {h}({g.expr('v', 1)}, {g.expr('s', 1)})")
+    g.scope |= {f"{w}[0]": "v", f"{w}[1]": "s"}
+
+
+NESTS = (
+    "tf.split({m}, 2)", "tf.unstack({m})", "tf.nn.moments({m}, [0])", "tf.linalg.qr({m})", "tf.math.top_k({v}, 2)",
+    "tf.unique(tf.round({v}))", "tf.linalg.slogdet({m} @ tf.transpose({m}))", "tf.meshgrid({v}, {v})",
+    "tf.cond({s} > 0.0, lambda: [{v}, {s}], lambda: [{v}, {s}])", "tf.linalg.svd({m})", "tf.frexp({s})",
+    "tf.map_fn(lambda q: (q, [q]), {m}, fn_output_signature=(F, [F]))", "tf.nest.flatten(dict(b={s}, a={v}))",
+    "tf.scan(lambda z, q: [z[0] + q, z[1] * 0.5], {m}, initializer=[{v}, {s}])", "tf.case([({s} > 0.0, lambda: [{v}])])",
+    "tf.unique_with_counts(tf.round({v}))", "tf.nest.map_structure(tf.sin, Pair({v}, [{s}]))", "tf.sparse.from_dense({m})",
+    "tf.dynamic_partition({v}, [0, 1, 0], 2)", "tf.RaggedTensor.from_row_lengths({v}, [1, 2])", "tf.shape({r})",
+    "tf.switch_case({i3}, [lambda: ({v}, {s})] * 3)", "tf.math.reduce_variance({m}, 0)", "tf.linalg.lu({m} @ tf.transpose({m}))",
+    "tf.vectorized_map(lambda q: (q, dict(k=q[0])), {m})", "tf.histogram_fixed_width({v}, [-1.0, 1.0], 4)",
+)  # fmt: skip
+
+
+@construct()
+def nests(g: Generator, depth: int) -> None:
+    """What public functions return: the types of containers and the values in them."""
+    g.needs |= {"sizes"}
+    z, call = g.fresh("z"), g.pick(*NESTS)
+    if "sparse" in call:
+        g.needs.add("sparse")
+    g.write(f"{z} = {fill(g, call, 1)}")
+    g.let("s", f"kinds({z}, F)")
+    if "svd" not in call and "qr" not in call:
+        g.let("s", f"digest({z}, F)")
+
+
+@construct()
+def looked_up(g: Generator, depth: int) -> None:
+    """Gradients of rows that were looked up: `IndexedSlices` or not, in functions or not."""
+    h, t, z = g.fresh("h"), g.fresh("tape"), g.fresh("z")
+    i = f"tf.stack([{g.expr('i3', 1)}, 0])"
+    if g.chance(0.6):
+        g.write("@tf.function")
+    table, rows = g.pick(("a", "v"), ("b", "v"), ("p", "v"), ("p", "m"))
+    if rows == "m":
+        i += " % 2"
+    call = g.pick("tf.gather({}, {})", "tf.nn.embedding_lookup({}, {})", "tf.gather(tf.convert_to_tensor({}), {})",
+                  "tf.gather_nd({}, ({})[:, None])", "tf.gather({}, {}) + tf.gather(p, [0, 1])")  # fmt: skip
+    with g.block(f"def {h}(p):"):
+        with g.block(f"with tf.GradientTape() as {t}:"):
+            g.write(f"{t}.watch(p)")
+            g.write(f"y = tf.reduce_sum(tf.sin({call.format(table, i)}) * 2.0)")
+        g.write(f"return {t}.gradient(y, {table})")
+    g.write(f"{z} = {h}({g.expr(rows, 1)})")
+    g.let("s", f"kinds({z}, F)")
+    g.let(rows, f"tf.convert_to_tensor({z})")
+
+
+@construct()
+def lazy_variable(g: Generator, depth: int) -> None:
+    """A variable made by the first call of an inner function, and read by the next."""
+    k, p = g.fresh("K"), g.fresh("p")
+    with g.block(f"class {k}(tf.Module):"):
+        with g.block("def __init__(self):"):
+            g.write("self.v = None")
+        g.write(g.pick("@tf.function", "@tf.function", "@tf.Module.with_name_scope"))
+        with g.block(f"def __call__(self, {p}):", **{p: "v"}):
+            with g.block("if self.v is None:"):
+                g.write(
+                    f"self.v = tf.Variable([{g.number()}, {g.number()}, {g.number()}], dtype=F)"
+                )
+            g.write(f"return self.v * {g.expr('v', 1)}")
+    z = g.fresh("z")
+    g.write(f"{z} = {k}()")
+    g.let("v", f"{z}({g.expr('v', 1)}) + {z}({g.expr('v', 1)})")
+
+
+@construct()
+def batch_jacobian(g: Generator, depth: int) -> None:
+    """Jacobians by two ways: row by row of the batch, and in one."""
+    t, x, y = g.fresh("tape"), g.let("m"), g.fresh("y")
+    with g.block(f"with tf.GradientTape(persistent=True) as {t}:"):
+        g.write(f"{t}.watch({x})")
+        g.write(f"{y} = tf.tanh({x} * tf.reduce_sum({x}, 1, keepdims=True))")
+    z = g.fresh("z")
+    g.write(f"{z} = {t}.jacobian({y}, {x})")
+    g.let(
+        "m",
+        f"tf.reduce_sum(agree({t}.batch_jacobian({y}, {x}), tf.stack([{z}[0, :, 0], {z}[1, :, 1]])), 2)",
+    )
+
+
+@construct()
+def tape_options(g: Generator, depth: int) -> None:
+    """Tapes that stop, reset, follow what they are told, or take a list and weights."""
+    t, x = g.fresh("tape"), g.let("v")
+    how = g.pick("stop", "reset", "told", "weights", "targets")
+    options = {"told": "watch_accessed_variables=False", "targets": "persistent=True"}.get(how, "")
+    y = g.fresh("y")
+    with g.block(f"with tf.GradientTape({options}) as {t}:"):
+        g.write(f"{t}.watch({x})")
+        g.write(f"{y} = {x} * {g.expr('v', 1)} * a")
+        if how == "stop":
+            with g.block(f"with {t}.stop_recording():"):
+                g.write(f"{y} = {y} + {x} * {g.expr('v', 1)}")
+        if how == "reset":
+            g.write(f"{t}.reset()")
+            g.write(f"{t}.watch({x})")
+            g.write(f"{y} = tf.sin({x}) * {g.expr('v', 1)}")
+    target = f"[{y}, tf.sin({x})]" if how == "targets" else y
+    weights = f", output_gradients={g.expr('v', 1)}" if how == "weights" else ""
+    z = g.fresh("z")
+    g.write(f"{z} = {t}.gradient({target}, {{'x': {x}, 'a': a}}{weights}, {ZERO})")
+    g.let("v", f"{z}['x'] + {z}['a']")
+
+
+@construct()
+def rule_with_variables(g: Generator, depth: int) -> None:
+    """A `custom_gradient` whose rule has control flow, options, or the gradient of a variable."""
+    f, p = g.fresh("h"), g.fresh("p")
+    g.write("@tf.custom_gradient")
+    if g.chance(0.5):
+        with g.block(f"def {f}({p}):"):
+            with g.block("def rule(g, variables=None):"):
+                g.write(
+                    f"return g * a, [tf.reduce_sum(g * {p}) * tf.ones_like(v) for v in variables]"
+                )
+            g.write(f"return {p} * a, rule")
+        g.let("v", f"{f}({g.expr('v', 1)})")
+        return
+    with g.block(f"def {f}({p}, q):"):
+        with g.block("def rule(g, h):"):
+            with g.block(f"if tf.reduce_sum(g) > {g.number()}:"):
+                g.write("g = g * 2.0")
+            g.write(f"return g * tf.cos({p}) + h * q, h * {p} * 0.5")
+        g.write(f"return (tf.sin({p}), {p} * q), rule")
+    z = g.fresh("z")
+    g.write(f"{z} = {f}({g.expr('v', 1)}, {g.expr('v', 1)})")
+    g.let("v", g.pick(f"{z}[0]", f"{z}[1]", f"{z}[0] * {z}[1]"))
+
+
+@construct()
+def array_operations(g: Generator, depth: int) -> None:
+    """A `TensorArray` filled, gathered and split by the operations that are no loops."""
+    ta, i = g.fresh("ta"), g.expr("i3", 1)
+    x = g.let("r")
+    g.write(
+        f"{ta} = tf.TensorArray(F, tf.shape({x})[0] + 1, element_shape=[3], clear_after_read=False)"
+    )
+    g.write(g.pick(
+        f"{ta} = {ta}.unstack(tf.concat([{x}, {g.expr('v', 1)}[None]], 0))",
+        f"{ta} = {ta}.scatter(tf.range(tf.shape({x})[0] + 1), tf.pad({x}, [[0, 1], [0, 0]]))",
+        f"{ta} = {ta}.write(tf.shape({x})[0], {g.expr('v', 1)})",
+    ))  # fmt: skip
+    g.needs.add("sizes")
+    g.let(
+        "r",
+        g.pick(
+            f"{ta}.stack()",
+            f"{ta}.gather([0])",
+            f"{ta}.gather(tf.range(tf.shape({x})[0] + 1)[::-1])",
+        ),
+    )
+    g.let("v", f"{ta}.read({i} * 0)")
