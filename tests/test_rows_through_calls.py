@@ -103,3 +103,31 @@ def test_an_update_by_rows() -> None:
     table = tf.Variable(tf.ones([3, 2]))
     table.scatter_sub(gradient(tf.function(loss), table))
     assert table.numpy().tolist() == [[-3.0, -3.0], [1.0, 1.0], [-1.0, -1.0]]
+
+
+@pytest.mark.parametrize(("spec", "whole"), [([None], [1, 1, 0]), ([None, None], [3, 3, 0])])
+@pytest.mark.parametrize("engine", ["host", "xla"])
+def test_looked_up_rows_of_an_open_size_are_a_result(
+    engine: str, spec: list[None], whole: list[int]
+) -> None:
+    @tf.function
+    def slopes(table: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(table)
+            y = tf.gather(table, [1, 0])
+        return tape.gradient(y, table)
+
+    shapes = []
+
+    @tf.function(input_signature=[tf.TensorSpec(spec)])
+    def f(table: Any) -> Any:
+        g = slopes(table)
+        shapes.append(g.shape.as_list())
+        return g.dense_shape, tf.convert_to_tensor(g), g
+
+    with tf.engine(engine):
+        shape, dense, g = f(tf.ones([3] * len(spec)))
+    assert shapes == [spec]
+    assert shape.numpy().tolist() == g.shape.as_list() == [3] * len(spec)
+    assert tf.reduce_sum(tf.reshape(dense, [3, -1]), 1).numpy().tolist() == whole
+    assert isinstance(g, tf.IndexedSlices)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from tools.fuzz.program import Program
 
-EACH_CASE, EACH_CONSTRUCT = 20, 200
+# How often each row and each construct is met in a full run, and how long such a run is.
+EACH_CASE, EACH_CONSTRUCT, FULL = 20, 200, 20_000
 
 
 @dataclass
@@ -47,6 +48,22 @@ def load(path: Path | None, seed: int) -> State:
     return State(next=seed)
 
 
+def seldom(state: State, cases: list[str], constructs: list[str]) -> list[tuple[str, int]]:
+    """The rows and constructs that were met less often than a full run has to meet them."""
+    wanted = {
+        **{f"case {c}": EACH_CASE for c in cases},
+        **dict.fromkeys(constructs, EACH_CONSTRUCT),
+    }
+    met = [(name, state.used.get(name, 0)) for name, least in wanted.items()
+           if state.used.get(name, 0) < least]  # fmt: skip
+    return sorted(met, key=lambda pair: pair[1])
+
+
+def fails(state: State, cases: list[str], constructs: list[str]) -> bool:
+    """Whether something was met too seldom, in a run that is long enough to meet all of it."""
+    return state.programs >= FULL and bool(seldom(state, cases, constructs))
+
+
 def report(state: State, cases: list[str], constructs: list[str]) -> str:
     """The figures, and what was met too seldom for a full run."""
     lines = [
@@ -59,11 +76,11 @@ def report(state: State, cases: list[str], constructs: list[str]) -> str:
         ("rows of the case table", [f"case {c}" for c in cases], EACH_CASE),
         ("constructs", constructs, EACH_CONSTRUCT),
     ):
-        met = {n: state.used.get(n, 0) for n in names}
-        seldom = sorted((n, name) for name, n in met.items() if n < least)
-        some = ", ".join(f"{name.removeprefix('case ')} {n}" for n, name in seldom[:12])
+        met = [state.used.get(n, 0) for n in names]
+        few = [pair for pair in seldom(state, cases, constructs) if pair[0] in names]
+        some = ", ".join(f"{name.removeprefix('case ')} {n}" for name, n in few[:12])
         lines.append(
-            f"{len(names)} {title}: least {min(met.values(), default=0)} times; "
-            f"{len(seldom)} below {least}" + (f" ({some}, ...)" if seldom else "")
+            f"{len(names)} {title}: least {min(met, default=0)} times; "
+            f"{len(few)} below {least}" + (f" ({some}, ...)" if few else "")
         )
     return "\n".join(lines)

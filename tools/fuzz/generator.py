@@ -119,7 +119,9 @@ class Generator:
         self.needs |= {"case sizes"} if row.needs_sizes else set()
         self.use(f"case {name}")
         how = self.pick(*VARIANTS[1:]) if self.chance(0.5) else "plain"
-        if how == "open" and row.needs_sizes or how not in ("plain", "open") and not row.lowered:
+        if (how == "open" and row.needs_sizes) or (
+            how not in ("plain", "open") and not row.lowered
+        ):
             how = "plain"
         self.use(f"rows {how}")
         self.vary(how)

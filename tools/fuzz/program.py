@@ -82,6 +82,8 @@ def helpers(tf: Any) -> dict[str, Any]:
         try:
             return digest(f(), dtype)
         except Exception:
+            if STRICT:
+                raise
             return tf.constant(-1, dtype)
 
     def agree(one: Any, other: Any, tolerance: float = 1e-6) -> Any:
@@ -178,6 +180,8 @@ def _weighed(tf: Any, x: Any) -> Any:
     return tf.reduce_sum(tf.asinh(flat) * tf.cast(1 + tf.range(tf.size(flat)) % 13, tf.float64))
 
 
+# Whether `outcome` raises, since what TensorFlow refuses may be answered here.
+STRICT = False
 _ROWS: dict[str, Any] = {}
 
 

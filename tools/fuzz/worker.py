@@ -13,6 +13,7 @@ import os
 import pkgutil
 import subprocess
 import sys
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -98,12 +99,12 @@ class _Absent(ModuleType):
         raise LookupError(f"{self.__name__} is not here")
 
 
-class _AbsentModules:
+class _AbsentModules(MetaPathFinder, Loader):
     """Finds SciPy, which only references call, and the inside of Wengert."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
         here = name.split(".")[0] in ("scipy", "wengert")
-        return ModuleSpec(name, self, is_package=True) if here else None  # type: ignore[arg-type]
+        return ModuleSpec(name, self, is_package=True) if here else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return _Absent(spec.name)
@@ -115,7 +116,7 @@ class _AbsentModules:
 def _import_rows() -> None:
     import tests.cases
 
-    sys.meta_path.append(_AbsentModules())  # type: ignore[arg-type]
+    sys.meta_path.append(_AbsentModules())
 
     for module in pkgutil.iter_modules(tests.cases.__path__):
         try:
@@ -133,6 +134,7 @@ def main() -> None:
 
     sys.modules["wengert"] = tf
     _import_rows()
+    programs.STRICT = True
     for line in sys.stdin:
         question = json.loads(line)
         if "rows" in question:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert.core import dtypes
-from wengert.core.apply import wrap
 from wengert.core.composite import CompositeSpec, CompositeTensor
+from wengert.core.dims import is_open, opened
 from wengert.core.dtypes import DType
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec
@@ -34,8 +32,16 @@ class IndexedSlices(CompositeTensor):
     def dense_shape(self) -> Any:
         """The shape of the whole, as a tensor; `None` where it is not known."""
         if isinstance(self._dense_shape, tuple):
-            return wrap(np.array(self._dense_shape, np.int32))
+            from wengert.core.convert import to_tensor
+
+            return to_tensor(self._dense_shape, dtypes.int32)
         return self._dense_shape
+
+    @property
+    def _parts(self) -> tuple[Any, Any, Any]:
+        """Values, indices and the shape, which is a tensor where a trace does not know it."""
+        shape = self.dense_shape if is_open(self._dense_shape) else self._dense_shape
+        return self._values, self._indices, shape
 
     @property
     def dtype(self) -> DType:
@@ -43,7 +49,10 @@ class IndexedSlices(CompositeTensor):
 
     @property
     def shape(self) -> TensorShape:
-        return TensorShape(self._dense_shape)
+        shape = self._dense_shape
+        if shape is None or isinstance(shape, tuple) or hasattr(shape, "numpy"):
+            return TensorShape(opened(shape))
+        return TensorShape([None] * shape.shape[0])
 
     @property
     def device(self) -> str:

@@ -45,7 +45,7 @@ def pack(value: Any) -> Any:
     if isinstance(value, TensorShape):
         return ["shape", value.as_list() if value.rank is not None else None]
     if isinstance(value, IndexedSlices):
-        return ["rows", *map(pack, (value.values, value.indices, value._dense_shape))]
+        return ["rows", *map(pack, value._parts)]
     fields = getattr(value, "_fields", None)
     if isinstance(value, tuple) and fields is not None:
         return ["namedtuple", kind.__name__, list(fields), *map(pack, value)]

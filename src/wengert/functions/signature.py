@@ -180,8 +180,7 @@ def _fields(value: Any, leaves: list[Any]) -> Any:
 
 
 def _slices(value: Any, leaves: list[Any]) -> Any:
-    parts = (value.values, value.indices, value._dense_shape)
-    return (IndexedSlices, *[encode(p, leaves) for p in parts])
+    return (IndexedSlices, *[encode(p, leaves) for p in value._parts])
 
 
 def _composite(value: Any, leaves: list[Any]) -> Any:
@@ -331,8 +330,7 @@ def rebuild(
         if isinstance(value, kinds) and not isinstance(value, Variable):
             return replaced(value, path)
         if isinstance(value, IndexedSlices):
-            parts = (value.values, value.indices, value._dense_shape)
-            return IndexedSlices(*[None if p is None else walk(p, path) for p in parts])
+            return IndexedSlices(*[None if p is None else walk(p, path) for p in value._parts])
         if isinstance(value, Apart):
             return whole(value.kind, value.rest, [walk(p, path) for p in value.parts])
         flatten = getattr(type(value), "__tf_flatten__", None)
