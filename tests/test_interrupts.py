@@ -63,7 +63,7 @@ try:
                 break
             except KeyboardInterrupt:
                 pass
-        assert not interrupts._inside[0]
+        assert not interrupts._deferral.running
         assert np.all(v.numpy() == count.numpy()), (v.numpy(), count.numpy())
         other = threading.Thread(target=lambda: v.assign(v), daemon=True)
         other.start()

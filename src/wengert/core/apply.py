@@ -31,7 +31,7 @@ from wengert.core.errors import (
 )
 from wengert.core.observers import observed
 from wengert.core.op import Op, Spec
-from wengert.core.sites import find
+from wengert.core.sites import find, is_of_user
 from wengert.core.tensor import Tensor, new_id
 
 _new = object.__new__
@@ -265,7 +265,7 @@ def rescue(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], error: Except
     if isinstance(error, RuntimeWarning | FloatingPointError):
         with np.errstate(all="ignore"):
             return op.kernel(*[x._array for x in inputs], **attrs)
-    if hasattr(error, "site"):
+    if hasattr(error, "site") or is_of_user(error):
         raise error
     for x in inputs:
         np.asarray(x._array)  # a tensor of a trace has no array, and says so

@@ -7,10 +7,11 @@ kept, and the least recently used go first. What a key stands for it does not kn
 from __future__ import annotations
 
 import functools
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+from wengert.core.locks import new_lock
 
 R = TypeVar("R")
 # All caches of this kind, by name, so that a test can ask each for its size.
@@ -32,7 +33,7 @@ class Bounded:
         self.bytes = 0
         self._keeps_newest = keeps_newest
         self._kept: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         CACHES[name] = self
 
     def __len__(self) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.core.context import get_state
 from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.locks import HOST_CALLS, while_holding
 from wengert.core.tensor import Tensor
 
 
@@ -58,23 +59,29 @@ def updating(method: str, ufunc: np.ufunc, text: str) -> Callable[..., Any]:
             return self if read_value else None
         else:  # not under the lock, since it may wait for that of another variable
             array = self._incoming(method, delta, self._array.shape)
-        with self._lock:
-            old = self._host
-            if old is None:
-                old = self._fetch()
-            if plain and (array.dtype is not old.dtype or array.shape != old.shape):
-                array = self._incoming(method, delta, old.shape)
-            shared = sys.getrefcount(old) > SOLE or (old.base is not None and has_company(old))
-            new = np.empty_like(old) if shared else old
-            try:
-                ufunc(old, array, new)
-            except (RuntimeWarning, FloatingPointError):
-                pass  # where a program wants exceptions, NumPy raises when all is computed
-            except ValueError:  # the array cannot be written to
-                with np.errstate(all="ignore"):
-                    new = np.asarray(ufunc(old, array))
-            self._host, self._device = new, None
+        if HOST_CALLS:
+            while_holding((self._lock,), change, self, delta, array, plain, alongside=True)
+        else:
+            with self._lock:
+                change(self, delta, array, plain)
         return self if read_value else None
+
+    def change(self: Any, delta: Any, array: np.ndarray, plain: bool) -> None:
+        old = self._host
+        if old is None:
+            old = self._fetch()
+        if plain and (array.dtype is not old.dtype or array.shape != old.shape):
+            array = self._incoming(method, delta, old.shape)
+        shared = sys.getrefcount(old) > SOLE or (old.base is not None and has_company(old))
+        new = np.empty_like(old) if shared else old
+        try:
+            ufunc(old, array, new)
+        except (RuntimeWarning, FloatingPointError):
+            pass  # where a program wants exceptions, NumPy raises when all is computed
+        except ValueError:  # the array cannot be written to
+            with np.errstate(all="ignore"):
+                new = np.asarray(ufunc(old, array))
+        self._host, self._device = new, None
 
     update.__name__, update.__qualname__, update.__doc__ = method, f"Variable.{method}", text
     return update

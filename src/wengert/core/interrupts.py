@@ -1,12 +1,13 @@
-"""Ctrl-C while a step runs: it waits until the variables of the step are back.
+"""Signals while a compiled step runs: their handlers wait until the variables are back.
 
-A compiled step gives its variables away and gets new ones. An interrupt in between, most likely at
-the moment when the compiled code returns, would leave them without a value. JAX, half imported,
-would be lost in the same way.
+A compiled step gives its variables away and gets new ones. What a handler raises in between (Ctrl-C,
+an alarm), most likely at the moment when the compiled code returns, would leave them without a
+value. JAX, half imported, would be lost in the same way.
 """
 
 from __future__ import annotations
 
+import _thread
 import functools
 import os
 import signal
@@ -14,7 +15,15 @@ import threading
 import time
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from itertools import repeat
+from types import FrameType
+from typing import Any, ParamSpec, TypeVar
+
+from wengert.core.locks import CALLED_BACK
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Handler = Callable[[int, FrameType | None], Any]
 
 # CPython's own functions, without the conversions to enumerations around them, which take longer
 # than a small step.
@@ -22,58 +31,87 @@ try:
     _signals: Any = import_module("_signal")
 except ImportError:
     _signals = signal
-_INTERRUPT = int(signal.SIGINT)
-# Python runs the handlers of signals in the main thread only, so there is one of each: whether a
-# step runs, when an interrupt came since, and the handler that was there before.
-_inside = [False]
-_came: list[float] = []
+_NAMES = "INT", "TERM", "BREAK", "HUP", "QUIT", "ALRM", "VTALRM", "PROF", "USR1", "USR2"
+_NUMBERS = [int(getattr(signal, f"SIG{n}")) for n in _NAMES if hasattr(signal, f"SIG{n}")]
 _PATIENCE = 0.5  # seconds
-_before: list[Any] = [None]
-_main = [threading.main_thread().ident]
+
+
+class _Deferral:
+    """Python runs handlers in the main thread only, so there is one of these."""
+
+    def __init__(self) -> None:
+        self.running = False
+        self.came: dict[signal.Signals, float] = {}  # the signals since, and when each came first
+        self.all: list[Any] = []  # what handles the signals, as last seen
+        self.numbers: list[int] = []  # those that Python handles, and how
+        self.handlers: list[Handler] = []
+        self.main = threading.main_thread().ident
+
+    def look(self, found: list[Any]) -> None:
+        """Notes which of the handlers are Python's; others ignore a signal, or end the process."""
+        self.all = found
+        self.numbers = [n for n, h in zip(_NUMBERS, found, strict=True) if callable(h)]
+        self.handlers = [h for h in found if callable(h)]
+
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """Defers a signal, unless Python runs that the step called, which loses nothing.
+
+        One that comes again later goes on, too, since what the step calls may never end.
+        """
+        now = time.monotonic()
+        first = self.came.setdefault(signal.Signals(number), now)
+        if CALLED_BACK.get() or now - first > _PATIENCE:
+            self.came.pop(signal.Signals(number))
+            self.handlers[self.numbers.index(number)](number, frame)
+
+
+_deferral = _Deferral()
 
 
 def _note_fork() -> None:
-    _main[0] = threading.main_thread().ident
+    _deferral.main = threading.main_thread().ident
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)
 
 
-def _note(number: int, frame: Any) -> None:
-    """Waits with the first interrupt, and with others that come along with it.
-
-    One that comes later goes on, since what the step calls may never end.
-    """
-    if not _came:
-        _came.append(time.monotonic())
-    elif time.monotonic() - _came[0] > _PATIENCE:
-        _before[0](number, frame)
-
-
-def uninterrupted(step: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, at whose end an interrupt is raised that came while it ran."""
+def uninterrupted(step: Callable[P, R]) -> Callable[P, R]:
+    """The same function, at whose end signals are handled that came while it ran."""
     get_ident, getsignal, put = threading.get_ident, _signals.getsignal, _signals.signal
+    here = _deferral
 
     @functools.wraps(step)
-    def run(*args: Any) -> Any:
-        if _inside[0] or get_ident() != _main[0]:
-            return step(*args)
-        before = getsignal(_INTERRUPT)
-        if not callable(before):  # ignored, or left to the system
-            return step(*args)
-        _before[0] = before
-        _came.clear()
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        if get_ident() != here.main:
+            return step(*args, **kwargs)
+        if here.running:
+            if not CALLED_BACK.get():
+                return step(*args, **kwargs)
+            try:
+                CALLED_BACK.set(False)
+                return step(*args, **kwargs)
+            finally:
+                CALLED_BACK.set(True)
+        found = [*map(getsignal, _NUMBERS)]
+        if found != here.all:
+            here.look(found)
+        numbers, handlers = here.numbers, here.handlers
+        if not numbers:
+            return step(*args, **kwargs)
         try:
-            put(_INTERRUPT, _note)
-            _inside[0] = True
-            return step(*args)
+            here.came.clear()
+            here.running = True
+            [*map(put, numbers, repeat(here.note))]
+            return step(*args, **kwargs)
         finally:
-            # First this: an interrupt at the end of `put` is already the old handler's.
-            _inside[0] = False
-            put(_INTERRUPT, before)
-            if _came:
-                _came.clear()
-                signal.raise_signal(signal.SIGINT)
+            here.running = False
+            try:
+                [*map(put, numbers, handlers)]
+            except BaseException:  # by a handler that was put back before the others
+                [*map(put, numbers, handlers)]
+                raise
+            finally:
+                [*map(_thread.interrupt_main, here.came)]
 
     return run

@@ -7,17 +7,17 @@ context only, as tapes do, is a `Listener` there.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from wengert.core.locks import new_lock
 from wengert.core.op import watch_operations
 
 # Those subscribed, outermost first. Whoever announces an event looks first whether there are any.
 OBSERVERS: list[Observer] = []
-_lock = threading.Lock()
+_lock = new_lock()
 
 Proceed = Callable[..., Any]
 

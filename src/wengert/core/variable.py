@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import enum
 import sys
-import threading
-from collections.abc import Callable
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from wengert.core.context import building_graph, get_state
 from wengert.core.errors import FailedPreconditionError, at_site, invalid
 from wengert.core.in_place import SOLE, has_company, updating
 from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.locks import CALLED_BACK, new_lock, while_holding
 from wengert.core.names import scoped
 from wengert.core.scattering import Scattered
 from wengert.core.shapes import TensorShape, without_leading_ones
@@ -58,8 +58,6 @@ class VariableAggregation(enum.Enum):
 # Who wants to know of new variables: checkpoints that still hold values for such.
 BORN: list[Callable[[Any], None]] = []
 TAKEN: Any = object()  # in the place of a value that a compiled step is working on
-# Whether this is Python that a running step has called.
-CALLED_BACK: ContextVar[bool] = ContextVar("wengert_called_back", default=False)
 
 
 def taken(variable: Any) -> Exception:
@@ -68,9 +66,9 @@ def taken(variable: Any) -> Exception:
         FailedPreconditionError(
             None,
             None,
-            f"variable {variable.name!r}: a compiled step that is running has taken it, so Python "
-            f"called from the step cannot see it. Pass its value as an argument of the call, or "
-            f"leave out jit_compile=True.",
+            f"variable {variable.name!r}: a compiled step that is running has taken it, so neither "
+            f"Python called from the step nor a process forked meanwhile has its value. Pass it as "
+            f"an argument of the call, or leave out jit_compile=True; fork between steps.",
         )
     )
 
@@ -102,12 +100,15 @@ class Variable(Scattered):
             if self._device is TAKEN:
                 raise taken(self)
             return np.asarray(self._device)
-        with self._lock:
-            if self._device is TAKEN:
-                raise taken(self)
-            if self._host is None:
-                self._host = np.asarray(self._device)
-            return self._host
+        return while_holding((self._lock,), self._brought, alongside=True)
+
+    def _brought(self) -> np.ndarray:
+        if self._device is TAKEN:
+            raise taken(self)
+        host = self._host
+        if host is None:
+            host = self._host = np.asarray(self._device)
+        return host
 
     @_array.setter
     def _array(self, array: np.ndarray) -> None:
@@ -160,7 +161,7 @@ class Variable(Scattered):
         self._dtype = dtypes.of(array)
         self._array = array
         self._id = new_id()
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._declared = declared
         self._open = not declared.is_fully_defined()
         self._name = scoped(name or "Variable")
@@ -263,8 +264,7 @@ class Variable(Scattered):
             return self._read_now().numpy()
         if CALLED_BACK.get():
             return super().numpy()
-        with self._lock:
-            return super().numpy()
+        return while_holding((self._lock,), super().numpy, alongside=True)
 
     def _read_now(self) -> Any:
         """The value as a tensor of the trace, which says that it has no value yet."""
@@ -318,17 +318,20 @@ class Variable(Scattered):
 
     def _modify(self, change: Callable[[np.ndarray], None]) -> Variable:
         """Changes the array in place, or a copy of it when somebody else holds it."""
-        with self._lock, np.errstate(all="ignore"):
-            array = self._array
-            if (
-                sys.getrefcount(array) > SOLE
-                or (array.base is not None and has_company(array))
-                or not array.flags.writeable
-            ):
-                array = array.copy()
-            change(array)
-            self._array = array
+        while_holding((self._lock,), self._change, change, alongside=True)
         return self
+
+    def _change(self, change: Callable[[np.ndarray], None]) -> None:
+        array = self._array
+        if (
+            sys.getrefcount(array) > SOLE
+            or (array.base is not None and has_company(array))
+            or not array.flags.writeable
+        ):
+            array = array.copy()
+        with np.errstate(all="ignore"):
+            change(array)
+        self._array = array
 
     def assign(
         self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
@@ -337,9 +340,13 @@ class Variable(Scattered):
         if building_graph() is not None:
             return self._update("assign", value)
         array = self._incoming("assign", value)
-        with self._lock:
-            self._array = array  # type: ignore[override]  # a slot of `Value`, computed here
+        while_holding((self._lock,), self._replace, array, alongside=True)
         return self if read_value else None
+
+    def _replace(self, array: np.ndarray) -> None:
+        if self._device is TAKEN:  # the step would put its own value over this one
+            raise taken(self)
+        self._array = array  # type: ignore[override]  # a slot of `Value`, computed here
 
     assign_add = updating("assign_add", np.add, "Adds to the value.")
     assign_sub = updating("assign_sub", np.subtract, "Subtracts from the value.")
@@ -402,6 +409,14 @@ class Variable(Scattered):
             f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}, "
             f"numpy={show_array(self._array)}>"
         )
+
+
+_set_host, _set_device = [Variable.__dict__[slot].__set__ for slot in ("_host", "_device")]
+
+
+def put_values(variables: Iterable[Variable], hosts: Iterable[Any], devices: Iterable[Any]) -> None:
+    """Sets where the values of variables are, of all at once: no handler of a signal runs between."""
+    [*chain(map(_set_host, variables, hosts), map(_set_device, variables, devices))]
 
 
 def _check_member(name: str, value: Any, kind: type[enum.Enum]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -13,6 +12,7 @@ from wengert.composite.optional import Optional
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import OutOfRangeError, at_site, invalid
+from wengert.core.locks import new_lock
 from wengert.core.resources import Resource
 from wengert.core.tensor import Tensor
 from wengert.data import handed
@@ -61,7 +61,7 @@ class OwnedIterator(Iterator, Trackable, Resource):
         self._handed = handed
         self._random = random_steps(plan)
         self._start()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._number: Any = None
         self._waiting: list[Any] = []
 

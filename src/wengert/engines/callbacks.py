@@ -14,8 +14,8 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.errors import at_site
 from wengert.core.lazy import jax, lax
+from wengert.core.locks import lending
 from wengert.core.lowering import NotFixed, fail_if
-from wengert.core.variable import CALLED_BACK
 from wengert.engines.lower import LOWERINGS, cannot
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
@@ -38,9 +38,8 @@ def _lower_host_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any)
     flag = jax.ShapeDtypeStruct((), np.dtype(bool))
 
     def call(*arrays: Any) -> Any:
-        token = CALLED_BACK.set(True)
         try:
-            found = attrs["function"](*[np.asarray(a) for a in arrays])
+            found = lending(attrs["function"], *[np.asarray(a) for a in arrays])
             passed = [s.down(np.asarray(x)) for x, s in zip(found, shapes, strict=True)]
             return (*passed, np.asarray(False))
         except BaseException as error:  # an interrupt, too, waits for the end of the step
@@ -49,8 +48,6 @@ def _lower_host_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any)
             low.errors.append(error)
             blank = [s.down(np.zeros(s.shape, s.dtype)) for s in shapes]
             return (*blank, np.asarray(True))
-        finally:
-            CALLED_BACK.reset(token)
 
     texts = [x if x.dtype.kind == "O" else None for x in given]  # constants, which need not pass
     numbers = [x for x in given if x.dtype.kind != "O"]

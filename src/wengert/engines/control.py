@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wengert.core.lazy import jax, lax
+from wengert.core.locks import lending
 from wengert.core.lowering import NotFixed, NotWithThese, fail_if
 from wengert.engines import branches, callbacks, choice, host, loops, shorter, undo, xla
 from wengert.engines.inside import Inside, as_arrays
@@ -100,7 +102,7 @@ def _lower_batched(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -
 
 
 def _run_host_call(graph: Graph, node: Node) -> Any:
-    return node.attrs["function"]
+    return partial(lending, node.attrs["function"])
 
 
 def _run_flush(graph: Graph, node: Node) -> Any:

@@ -6,7 +6,6 @@ a failed step changes nothing. What is done about the flag is for the engine tha
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from wengert.core.bounded import Bounded
 from wengert.core.compiler import begin, options, release_memory
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax
+from wengert.core.locks import new_lock
 from wengert.core.lowering import NotSupported, gathering
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.process import PROCESS
@@ -55,7 +55,7 @@ class Executable:
         self.wants: list[tuple[int, int]] = []
         self.largest = Largest()
         self.asks = 0
-        self.growing = threading.Lock()
+        self.growing = new_lock()
         self.compile()
 
     @property

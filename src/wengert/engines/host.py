@@ -22,7 +22,7 @@ from wengert.core.errors import InvalidArgumentError, OpError, at_site
 from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
-from wengert.core.sites import locate
+from wengert.core.sites import is_of_user, locate
 from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
@@ -239,6 +239,8 @@ def _explained(error: Exception, graph: Graph) -> Exception:
         notes = getattr(found, "__notes__", [])
         notes[:] = [n for n in notes if not n.startswith("  --> ")]
         at_site(found, node.site)
+    elif is_of_user(error):  # which no shape rule explains
+        found = error
     else:
         found = _by_rule(error, node)
     found._placed = True  # type: ignore[attr-defined]  # outer graphs leave it as it is

@@ -6,34 +6,37 @@ run fails later, the log puts the old ones back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
+from typing import TypeVar
 
-_log: ContextVar[dict[int, tuple[Any, Any]] | None] = ContextVar("wengert_undo", default=None)
+from wengert.core.variable import Variable, put_values
+
+R = TypeVar("R")
+# Variables with where their values were, by number.
+_log: ContextVar[dict[int, tuple[Variable, object, object]] | None] = ContextVar(
+    "wengert_undo", default=None
+)
 
 
-def note(variable: Any) -> None:
+def note(variable: Variable) -> None:
     """Remembers what a variable holds, the first time in a run."""
     log = _log.get()
     if log is not None and variable._id not in log:
-        log[variable._id] = (variable, variable._array)
+        log[variable._id] = (variable, variable._host, variable._device)
 
 
-@contextmanager
-def logging() -> Iterator[None]:
-    """Puts all variables back that a failing run has changed."""
+def undoing(run: Callable[..., R], *given: object) -> R:
+    """What `run` returns; if it fails, all variables are put back that it has changed."""
     if _log.get() is not None:
-        yield
-        return
-    log: dict[int, tuple[Any, Any]] = {}
-    token = _log.set(log)
+        return run(*given)
+    log: dict[int, tuple[Variable, object, object]] = {}
     try:
-        yield
+        _log.set(log)
+        return run(*given)
     except BaseException:
-        for variable, old in log.values():
-            variable._array = old
+        if log:
+            put_values(*zip(*log.values(), strict=True))
         raise
     finally:
-        _log.reset(token)
+        _log.set(None)

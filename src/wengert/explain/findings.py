@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from wengert.core.locks import new_lock
 from wengert.explain.record import Explanation
 
 _MOST = 1000
@@ -18,7 +18,7 @@ class Findings:
         self.history = history
         self.told: Callable[[Explanation], None] | None = None  # hears of each new one
         self._found: dict[Any, Explanation] = {}
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def add(self, explanations: Iterable[Explanation]) -> None:
         """Takes explanations in; the same code at the same place counts once."""

@@ -6,8 +6,9 @@ all has gone well; a failed call leaves every one as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import methodcaller
+from collections.abc import Iterable
+from itertools import repeat
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from wengert.core.interrupts import uninterrupted
 from wengert.core.lowering import NotWithThese
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.tensor import DeviceTensor
-from wengert.core.variable import TAKEN, Variable
+from wengert.core.variable import TAKEN, Variable, put_values
 from wengert.engines import callbacks, choice, control, devices, host, undo, xla
 from wengert.engines.lower import LOWERINGS
 from wengert.graph.cache import CacheKey
@@ -51,8 +52,7 @@ def _execute(graph: Graph, arrays: list[Any], jit: bool | None) -> list[Any]:
             _not_fixed(graph, error, jit)
         else:
             return _failed(graph, arrays, failed) if failed else results
-    with undo.logging():
-        return host.run(graph, _near(arrays))
+    return undo.undoing(host.run, graph, _near(arrays))
 
 
 def _near(arrays: list[Any]) -> list[Any]:
@@ -108,14 +108,12 @@ def is_small(graph: Graph) -> bool:
     return found
 
 
-@uninterrupted
 def give(variables: list[Variable], news: list[Any]) -> None:
     """Makes tensors the values of variables, where they are: all of them or none."""
-    for variable, new in zip(variables, news, strict=True):
-        if type(new) is DeviceTensor:
-            variable._place(new._device)
-        else:
-            variable._array = new._array
+    far = [type(new) is DeviceTensor for new in news]
+    hosts = [None if there else new._array for new, there in zip(news, far, strict=True)]
+    arrays = [new._device if there else None for new, there in zip(news, far, strict=True)]
+    put_values(variables, hosts, arrays)
 
 
 def run_tensors(jit: bool | None, site: Any) -> Any:
@@ -127,24 +125,13 @@ def run_tensors(jit: bool | None, site: Any) -> Any:
     return run
 
 
-_acquire, _release = methodcaller("acquire"), methodcaller("release")
+NOWHERE = repeat(None)  # for `put_values`
 
 
-def while_holding(variables: list[Variable], action: Callable[..., Any], *given: Any) -> Any:
-    """Calls `action` with variables locked, lowest id first, so that two calls never wait for each
-    other.
-
-    An interrupt may come between any two instructions of Python, so locks are taken and given back
-    within one instruction each: `taken` has those that were got before the interrupt.
-    """
-    locks = [v._lock for v in sorted(variables, key=lambda v: v._id)]
-    taken: list[Any] = []
-    released = map(_release, taken)
-    try:
-        taken.extend(filter(_acquire, locks))
-        return action(*given)
-    finally:
-        [*released]  # noqa: B018  # a call of `list` could be interrupted before it begins
+def locks_of(variables: Iterable[Variable]) -> list[RLock]:
+    """The locks of variables, lowest id first, so that two calls never wait for each other."""
+    unique = {v._id: v._lock for v in variables}
+    return [lock for _, lock in sorted(unique.items())]
 
 
 def execute_step(graph: Graph, plain: list[Any], jit: bool | None) -> list[Any]:
@@ -163,21 +150,10 @@ def execute_step(graph: Graph, plain: list[Any], jit: bool | None) -> list[Any]:
             return _compiled_step(graph, plain, reads, writes, jit)
         except xla.NotFixed as error:
             _not_fixed(graph, error, jit)
-    with undo.logging():
-        results = host.run(graph, [*_near(plain), *[v._array for v in reads]])
-    put_back(writes, results[count:])
+    now = [v._array for v in reads]
+    results = undo.undoing(host.run, graph, [*_near(plain), *now])
+    put_values(writes, results[count:], NOWHERE)
     return results[:count]
-
-
-def put_back(writes: list[Variable], news: list[Any]) -> None:
-    """Gives variables their new values: all of them, even if an interrupt comes in between."""
-    try:
-        for variable, new in zip(writes, news, strict=True):
-            variable._host, variable._device = new, None
-    except BaseException:
-        for variable, new in zip(writes, news, strict=True):
-            variable._host, variable._device = new, None
-        raise
 
 
 def _compiled_step(
@@ -209,29 +185,25 @@ def _taking_step(
     writes: list[Variable],
     jit: bool | None,
 ) -> list[Any]:
-    before = [(v, v._host, v._device) for v in writes]
-    for v in writes:
-        # A view of the buffer would keep it from being used again.
-        v._host, v._device = None, TAKEN
+    hosts, arrays = [v._host for v in writes], [v._device for v in writes]
     try:
+        # A view of the buffer would keep it from being used again.
+        put_values(writes, NOWHERE, repeat(TAKEN))
         results, failed = xla.run(graph, [*plain, *given], donate, jit)
     except BaseException:
-        for v, host_copy, device_copy in before:
-            v._host, v._device = host_copy, device_copy
+        put_values(writes, hosts, arrays)
         raise
     count = len(graph.outputs)
     if failed:
         fresh = {h.variable._id: new for h, new in zip(graph.written(), results[count:], strict=True)
                  if h.initial is not None}  # fmt: skip
-        for v, host_copy, device_copy in before:
+        for v, host_copy, device_copy in zip(writes, hosts, arrays, strict=True):
             if v._id in fresh:
                 v._place(fresh[v._id])
             else:
                 v._host, v._device = host_copy, device_copy
         found = _failed(graph, [*_near(plain), *[v._array for v in reads]], failed)
-        for variable, new in zip(writes, found[count:], strict=True):
-            variable._array = new
+        put_values(writes, found[count:], NOWHERE)
         return found[:count]
-    for variable, new in zip(writes, results[count:], strict=True):
-        variable._place(new)
+    put_values(writes, NOWHERE, results[count:])
     return results[:count]

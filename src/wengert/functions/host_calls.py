@@ -12,7 +12,6 @@ import itertools
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,6 @@ from wengert.core.errors import (
 from wengert.core.op import Spec
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
-from wengert.core.variable import CALLED_BACK
 from wengert.functions.calls import followed, followers, gradient_op
 from wengert.functions.replay import AFTER_PYTHON, BEFORE_PYTHON, REPLAYS
 from wengert.graph.builder import building
@@ -59,7 +57,7 @@ class PyCall:
     def run(self, *given: Any) -> list[Any]:
         """Calls Python on arrays; the results as tensors of the promised dtypes."""
         tensors = [wrap(np.asarray(a)) for a in given]
-        with called_back():
+        with using(State()):
             return self.answer([t.numpy() for t in tensors] if self.arrays else tensors)
 
     def answer(self, given: Any) -> list[Any]:
@@ -115,17 +113,6 @@ _KINDS: list[tuple[type[Exception], type[OpError]]] = [
     (MemoryError, ResourceExhaustedError),
     (NotImplementedError, UnimplementedError),
 ]
-
-
-@contextmanager
-def called_back() -> Iterator[None]:
-    """Plain eager code inside a running graph, which holds the locks of its variables."""
-    token = CALLED_BACK.set(True)
-    try:
-        with using(State()):
-            yield
-    finally:
-        CALLED_BACK.reset(token)
 
 
 def _spec(out: Any) -> TensorSpec:
@@ -280,7 +267,7 @@ def _taped(call: PyCall) -> Callable[..., list[Any]]:
 
 def _record(call: PyCall, arrays: Any) -> tuple[list[Any], list[Any], Any]:
     tensors = [wrap(np.asarray(a)) for a in arrays]
-    with called_back(), GradientTape(persistent=True) as tape:
+    with using(State()), GradientTape(persistent=True) as tape:
         tape.watch([t for t in tensors if t.dtype.is_differentiable])
         outs = call.answer(tensors)
     return tensors, outs, tape

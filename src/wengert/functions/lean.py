@@ -6,17 +6,21 @@ time to look twice. Where something is out of the ordinary they give `None`, and
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from wengert.core.interrupts import uninterrupted
+from wengert.core.locks import while_holding
 from wengert.core.process import PROCESS
-from wengert.core.variable import TAKEN
+from wengert.core.sites import is_of_user
+from wengert.core.variable import TAKEN, put_values
 from wengert.engines import choice, devices, host, xla
 from wengert.engines.executables import EXECUTABLES
 from wengert.engines.fixing import FIXED
-from wengert.functions.execute import is_small, put_back
+from wengert.functions.execute import NOWHERE, is_small
 from wengert.graph.ir import Graph
 from wengert.graph.records import Draw
 
@@ -89,15 +93,16 @@ def by_shapes(leaves: list[Any]) -> None:
     return
 
 
-def _locks(trace: Any) -> list[Any]:
-    variables = {v._id: v for v in (*trace.reads, *trace.writes)}
-    return [v._lock for _, v in sorted(variables.items())]
+def _holding(trace: Any, step: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+    """A step that runs with the locks of its variables taken."""
+    locks, reads = trace.locks, not trace.writes
+    return lambda leaves: while_holding(locks, step, leaves, alongside=reads)
 
 
 def _on_host(trace: Any, graph: Graph) -> Any:
     run = host.prepared(graph).plain  # type: ignore[attr-defined]  # set beside it
     fixed = [s._array for s in trace.sources]
-    reads, writes, locks = trace.reads, trace.writes, _locks(trace)
+    reads, writes = trace.reads, trace.writes
     count = len(graph.outputs)
     forced = choice.forced
 
@@ -106,33 +111,32 @@ def _on_host(trace: Any, graph: Graph) -> Any:
             return None
         try:
             return run(*[x._array for x in leaves], *fixed)
-        except Exception:
+        except Exception as error:
+            if is_of_user(error):
+                raise
             return None
 
     def step(leaves: list[Any]) -> Any:
         if forced() is not None:
             return None
-        for lock in locks:
-            lock.acquire()
         try:
             now = [v._host if v._host is not None else v._array for v in reads]
             results = run(*[x._array for x in leaves], *fixed, *now)
-            put_back(writes, results[count:])
-            return results[:count]
-        except Exception:
+        except Exception as error:
+            if is_of_user(error):
+                raise
             return None
-        finally:
-            for lock in locks:
-                lock.release()
+        put_values(writes, results[count:], NOWHERE)
+        return results[:count]
 
-    return uninterrupted(step) if reads or writes else simple
+    return _holding(trace, step) if reads or writes else simple
 
 
 def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
     if trace.fixed is None:  # one copy for all shapes
         trace.fixed = [devices.put(s._array, None) for s in trace.sources]
     fixed = trace.fixed
-    reads, writes, locks = trace.reads, trace.writes, _locks(trace)
+    reads, writes = trace.reads, trace.writes
     count, flagged = len(graph.outputs), compiled.flagged
     ends = count + len(writes)
     forced = choice.forced
@@ -167,40 +171,31 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
     def step(leaves: list[Any]) -> Any:
         if forced() == "host" or PROCESS.lost_xla:
             return None
-        for lock in locks:
-            lock.acquire()
+        given = [v._host if v._device is None else v._device for v in reads]
+        before = [(v._host, v._device) for v in blind] if blind else blind
+        arrays = [x._array for x in leaves] if leaves else leaves
+        results = None
         try:
-            given = [v._host if v._device is None else v._device for v in reads]
-            before = [(v._host, v._device) for v in blind] if blind else blind
-            arrays = [x._array for x in leaves] if leaves else leaves
-            results = None
-            try:
-                for v in writes:
-                    v._host, v._device = None, TAKEN
-                results = direct(*arrays, *fixed, *given)
-                failed = flagged and xla.truth(results[-1])
-            except BaseException as error:
-                give_back(given, before)
-                if results is not None:  # a second interrupt, when the memory is used already
-                    for v, new in zip(writes, results[count:ends], strict=True):
-                        v._host, v._device = None, new
-                compiled.explain(error)
-                raise
-            news = results[count:ends]
-            if failed:
-                give_back(given, before)
-                for v, new, restored in zip(writes, news, kept, strict=True):
-                    if restored:
-                        v._host, v._device = None, new
-                return None
-            for v, new in zip(writes, news, strict=True):
-                v._device = new
-            return results[:count]
-        finally:
-            for lock in locks:
-                lock.release()
+            put_values(writes, NOWHERE, repeat(TAKEN))
+            results = direct(*arrays, *fixed, *given)
+            failed = flagged and xla.truth(results[-1])
+        except BaseException as error:
+            give_back(given, before)
+            if results is not None:  # a second interrupt, when the memory is used already
+                put_values(writes, NOWHERE, results[count:ends])
+            compiled.explain(error)
+            raise
+        news = results[count:ends]
+        if failed:
+            give_back(given, before)
+            for v, new, restored in zip(writes, news, kept, strict=True):
+                if restored:
+                    v._host, v._device = None, new
+            return None
+        put_values(writes, NOWHERE, news)
+        return results[:count]
 
-    return uninterrupted(step) if reads or writes else simple
+    return uninterrupted(_holding(trace, step)) if reads or writes else simple
 
 
 # Results up to this size are fetched along with the flag of the step.
@@ -210,7 +205,7 @@ _FETCHED = 1 << 12
 def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
     """The lean way on an accelerator: everything is there, and nobody else holds what is taken."""
     place, direct = compiled.place, compiled.direct()
-    reads, writes, locks = trace.reads, trace.writes, _locks(trace)
+    reads, writes = trace.reads, trace.writes
     count = len(graph.outputs)
     forced = choice.forced
     changed = {v._id for v in writes}
@@ -221,8 +216,6 @@ def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
     def step(leaves: list[Any]) -> Any:
         if forced() == "host" or PROCESS.lost_xla or devices.target() is not place:
             return None
-        for lock in locks:
-            lock.acquire()
         before = None
         try:
             given = devices.ready(reads, taken, place)
@@ -250,10 +243,8 @@ def _on_far(trace: Any, graph: Graph, compiled: Any) -> Any:
         finally:
             for v, old, old_device in before or ():
                 v._host, v._device = old, old_device
-            for lock in locks:
-                lock.release()
 
-    return uninterrupted(step)
+    return uninterrupted(_holding(trace, step))
 
 
 def _fetch(results: list[Any], count: int) -> bool:

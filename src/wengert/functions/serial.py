@@ -6,15 +6,16 @@ added as they come.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any, ClassVar
 
 from wengert.core import nest
 from wengert.core.composite import CompositeTensor
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, describe
+from wengert.core.locks import new_lock
 
 
 class AggregationMethod:
@@ -27,10 +28,11 @@ class AggregationMethod:
 
 
 class _Section:
-    """A lock, and whether the thread that holds it is inside."""
+    """A lock, and which thread is inside; a forked child has none of its parent's other threads."""
 
     def __init__(self) -> None:
-        self.lock, self.running = threading.RLock(), False
+        self.lock = new_lock()
+        self.inside: int | None = None
 
 
 # Sections that share a name are one.
@@ -53,14 +55,14 @@ class CriticalSection:
         """What `fn()` returns, as tensors; nobody else is in this section meanwhile."""
         here = self._section
         with here.lock:
-            if here.running:
+            if here.inside == get_ident():
                 text = "CriticalSection.execute: this thread is in the section already."
                 raise at_site(ValueError(text))
-            here.running = True
             try:
+                here.inside = get_ident()
                 return nest.map_structure(_as_tensor, fn())
             finally:
-                here.running = False
+                here.inside = None
 
 
 def _as_tensor(value: Any) -> Any:

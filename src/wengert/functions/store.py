@@ -6,10 +6,10 @@ fit. How a trace is made, and which one a call needs, it does not know.
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from typing import Any
 
+from wengert.core.locks import new_lock
 from wengert.functions import general, ledger
 from wengert.functions.shared import Shared
 from wengert.functions.signature import Same, objects_in
@@ -23,7 +23,7 @@ class Store:
 
     def __init__(self) -> None:
         self.traces: OrderedDict[Any, Trace] = OrderedDict()
-        self.lock = threading.RLock()
+        self.lock = new_lock()
         self.count = 0
         self.made_variables = False
         self.started = False

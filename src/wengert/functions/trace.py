@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
+from wengert.core import dtypes, locks
 from wengert.core import replay as drawing
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
@@ -75,6 +75,7 @@ class Trace:
         self.places = Places()
         self.reads = [h.variable for h in graph.read_variables()]
         self.writes = [h.variable for h in graph.written()]
+        self.locks = execute.locks_of([*self.reads, *self.writes])
         self.outer = next((weakref.ref(s.graph) for s in sources if isinstance(s, Outer)), None)
         self.plain = not sources and not self.reads and not self.writes
         self.single = type(skeleton) is Slot
@@ -122,9 +123,9 @@ class Trace:
     def _call_fully(self, leaves: list[Any], site: Any) -> Any:
         inputs = [*leaves, *self._given()]
         if self.writes:
-            outs = execute.while_holding([*self.reads, *self.writes], self._step, inputs, site)
+            outs = locks.in_step(self.locks, self._step, inputs, site)
         else:
-            now = execute.while_holding(self.reads, execute.snapshots, self)
+            now = locks.while_holding(self.locks, execute.snapshots, self, alongside=True)
             outs = self._reading(inputs, now, site)
         return self.pack(outs)
 

@@ -33,7 +33,6 @@ from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.engines.lower import LOWERINGS, lower_graph
 from wengert.functions.calls import snapshot
-from wengert.functions.host_calls import called_back
 from wengert.functions.inner import make_graph
 from wengert.functions.replay import REPLAYS
 from wengert.graph.builder import Builder, building
@@ -89,7 +88,7 @@ class Later:
 
     def run(self, *arrays: Any) -> list[Any]:
         """The results for arrays, as arrays."""
-        with called_back():
+        with using(State()):
             return [x._array for x in _flat(self.call([wrap(np.asarray(a)) for a in arrays]))]
 
     def tell(self, result: Any, specs: list[Spec]) -> Later:

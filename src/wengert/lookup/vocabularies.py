@@ -5,7 +5,6 @@ A table is a Python dict; inside a function it is asked by a call of Python.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType
 from wengert.core.errors import FailedPreconditionError, at_site, describe, invalid
+from wengert.core.locks import new_lock
 from wengert.core.resources import Resource
 from wengert.core.spec import TensorSpec
 from wengert.functions.host_calls import PyCall, emit_call
@@ -131,7 +131,7 @@ class Contents(Resource):
     def __init__(self) -> None:
         self.rows: dict[Any, Any] = {}
         self.filled = False
-        self.lock = threading.Lock()
+        self.lock = new_lock()
 
 
 class Table(Trackable):

@@ -9,7 +9,6 @@ rule that half precision is computed in float32.
 from __future__ import annotations
 
 import functools
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -19,13 +18,14 @@ import numpy as np
 from wengert.core.compiler import begin, options
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax, lax
+from wengert.core.locks import new_lock
 from wengert.core.process import PROCESS
 from wengert.ops.declare import in_float32
 
 MOST = 512
 
 _cache: OrderedDict[Any, Any] = OrderedDict()
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 def compiled(lower: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy import lax
+from wengert.core.locks import new_lock
 from wengert.core.op import Op, Spec
 from wengert.core.process import PROCESS
 from wengert.core.symbolic import is_symbolic
@@ -28,7 +28,7 @@ from wengert.ops.seeds import entropy
 _WIDE = 0xFFFFFFFFFFFFFFFF
 # Blocks set aside for each element drawn, as TensorFlow does: room for rejection samplers.
 _ROOM = 256
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 def _advance_kernel(state: np.ndarray, count: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ calls share the streams of the program; the places in a traced function that dra
 from __future__ import annotations
 
 import os
-import threading
 import zlib
 from typing import Any
 
@@ -22,6 +21,7 @@ from wengert.core.context import get_state
 from wengert.core.dtypes import nums, uint64
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy import lax
+from wengert.core.locks import new_lock
 from wengert.core.op import Op, Spec
 from wengert.core.process import PROCESS
 from wengert.core.tensor import Value
@@ -37,7 +37,7 @@ class _Streams:
     """The global seed and, per stream, its key and the number of calls so far."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = new_lock()
         self.seed: int | None = None
         self.calls: dict[Any, list[int]] = {}
         self.era = object()  # another one after each `set_seed`
@@ -83,8 +83,7 @@ class _Streams:
             self.era = object()
 
     def after_fork(self) -> None:
-        """A child must not repeat its parent's unseeded numbers, nor inherit a held lock."""
-        self.lock = threading.Lock()
+        """A child must not repeat its parent's unseeded numbers."""
         if self.seed is None:
             self.calls.pop(None, None)
 

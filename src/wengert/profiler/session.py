@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 import socket
-import threading
 import time
 from contextlib import ExitStack
 from time import perf_counter_ns
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 
 from wengert.core.errors import AlreadyExistsError, UnavailableError, at_site, describe
 from wengert.core.lazy import jax
+from wengert.core.locks import new_lock
 from wengert.core.observers import observing
 from wengert.io.paths import local
 from wengert.profiler import timeline
@@ -20,7 +20,7 @@ from wengert.profiler.memory import Sampler
 from wengert.profiler.spans import Recorder
 from wengert.profiler.timing import Timer
 
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 class _Process:

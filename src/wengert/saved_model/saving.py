@@ -13,11 +13,12 @@ import numpy as np
 
 from wengert._version import __version__
 from wengert.core.errors import UnimplementedError, at_site, describe
+from wengert.core.locks import while_holding
 from wengert.core.sites import warn
 from wengert.core.variable import Variable
 from wengert.functions import packing
 from wengert.functions.concrete import ConcreteFunction
-from wengert.functions.execute import while_holding
+from wengert.functions.execute import locks_of
 from wengert.functions.export import SAVE, Program, program_of
 from wengert.functions.function import Function
 from wengert.functions.trace import Slot, Trace
@@ -91,7 +92,7 @@ class _Saving:
             for x, names in zip(found.objects, found.names, strict=True)
         ]
         variables = [v for _, v in self.variables.values()]
-        file = while_holding(variables, self._arrays)
+        file = while_holding(locks_of(variables), self._arrays, alongside=True)
         self.writer.finish(
             {
                 "producer": f"wengert {__version__}",

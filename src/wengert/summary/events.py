@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import os
 import socket
-import threading
 import time
 import weakref
 from importlib import import_module
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.errors import at_site
+from wengert.core.locks import new_lock
 from wengert.core.resources import Resource
 from wengert.io.paths import reporting
 
@@ -63,7 +63,7 @@ class EventFile(Resource):
         self.path = path
         self._records = records.RecordWriter(file)
         self._close = weakref.finalize(self, file.close)
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._max_queue = max_queue
         self._flush_seconds = flush_seconds
         self._waiting = 0

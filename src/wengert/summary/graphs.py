@@ -6,12 +6,12 @@ graphs; with `profiler=True` a profile is taken between the two.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
 from wengert.core.errors import at_site, describe
+from wengert.core.locks import new_lock
 from wengert.core.observers import Observer, subscribe, unsubscribe
 from wengert.core.op import Spec
 from wengert.core.sites import locate, warn
@@ -22,7 +22,7 @@ from wengert.summary.record import write
 from wengert.summary.writer import summary_scope, target
 
 _PLUGIN = "graph_run_metadata_graph"  # TensorBoard's name for graphs of functions that ran
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 class _Tracing(Observer):
