@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any
 
 import numpy as np
@@ -178,3 +179,15 @@ def test_segment_ids_of_16_bits(way: str) -> None:
     np.testing.assert_array_equal(got, [1.5, 4])
     with pytest.raises(TypeError, match="`segment_ids` must be int32 or int64"):
         tf.math.segment_sum(tf.constant(x), tf.constant(ids))
+
+
+def test_the_memory_of_a_tensor_can_be_read() -> None:
+    x = tf.constant([[1, 2], [3, 4]])
+    memory = x.__buffer__(0)
+    assert memory.readonly and memory.tolist() == [[1, 2], [3, 4]] and memory.format == "i"
+    with pytest.raises(TypeError):
+        memory[0, 0] = 5
+    if sys.version_info >= (3, 12):
+        assert memoryview(x).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(NotImplementedError):
+        tf.function(lambda x: x.__buffer__(0))(x)

@@ -113,6 +113,10 @@ class Value:
         view.flags.writeable = False
         return view
 
+    def __buffer__(self, flags: int) -> memoryview:
+        """The memory of the value, to be read only; `memoryview` asks from Python 3.12 on."""
+        return self.__array__().data
+
     def __dlpack__(self, **kwargs: Any) -> Any:
         # NumPy refuses to export read-only arrays to old consumers; a copy is always safe.
         return self._array.copy().__dlpack__(**kwargs)

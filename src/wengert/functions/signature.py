@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableSequence
 from types import MethodType
 from typing import Any
 
@@ -19,6 +19,7 @@ from wengert.core.apply import wrap
 from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import to_array
 from wengert.core.dtypes import DType
+from wengert.core.errors import at_site, describe
 from wengert.core.foreign import adopted, is_foreign
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.shapes import TensorShape
@@ -241,6 +242,15 @@ def _keyed(value: Any, leaves: list[Any]) -> Any:
     return value.__trace_key__()
 
 
+def _changing(value: Any, leaves: list[Any]) -> Any:
+    raise at_site(
+        TypeError(
+            f"function: an argument that can change and is no list has no key for its traces; got "
+            f"{describe(value)}. Pass a list or a tuple."
+        )
+    )
+
+
 def _object(value: Any, leaves: list[Any]) -> Any:
     return Same(value)
 
@@ -280,6 +290,7 @@ _KINDS: list[tuple[Callable[[Any, type], bool], Callable[[Any, list[Any]], Any]]
     (lambda v, k: hasattr(k, "__tf_tracing_type__"), _with_type),
     (lambda v, k: hasattr(k, "__trace_key__"), _keyed),
     (is_fields, _fields),
+    (lambda v, k: isinstance(v, MutableSequence | memoryview), _changing),
     (lambda v, k: isinstance(v, TypeSpec), lambda v, leaves: (type(v), v)),
     (lambda v, k: True, _object),
 ]
