@@ -11,10 +11,10 @@ from typing import Any
 from wengert.core.errors import at_site
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TypeSpec
-from wengert.core.tensor import TensorLike
+from wengert.core.tensor import ActsAsTensor
 
 
-class CompositeTensor(TensorLike):
+class CompositeTensor(ActsAsTensor):
     """The base of values that are made of several tensors."""
 
     # NumPy must leave mixed expressions to us instead of looping over the elements.

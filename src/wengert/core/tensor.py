@@ -381,7 +381,7 @@ def _restore(array: np.ndarray) -> Tensor:
     return tensor
 
 
-class TensorLike:
+class ActsAsTensor:
     """The base of further types that act as tensors; converted by `__tf_tensor__`."""
 
     __slots__ = ()
@@ -389,4 +389,4 @@ class TensorLike:
 
 def is_tensor(x: Any) -> bool:
     """Whether `x` is a tensor, a variable, or another type that acts as one."""
-    return isinstance(x, Value | TensorLike)
+    return isinstance(x, Value | ActsAsTensor)

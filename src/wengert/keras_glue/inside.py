@@ -26,7 +26,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.op import Spec
 from wengert.core.symbolic import is_symbolic
-from wengert.core.tensor import Tensor, TensorLike, is_tensor
+from wengert.core.tensor import Tensor, ActsAsTensor, is_tensor
 from wengert.core.variable import Variable
 from wengert.functions.branching import cond
 from wengert.graph.builder import Builder, building
@@ -180,7 +180,7 @@ def _modules() -> dict[str, dict[str, Any]]:
                 no_automatic_dependency_tracking=no_automatic_dependency_tracking,
             ),
             "types": SimpleNamespace(
-                Tensor=TensorLike
+                Tensor=ActsAsTensor
             ),  # the base of variables: they count as tensors
         },
         "compat": {},
