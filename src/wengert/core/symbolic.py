@@ -6,7 +6,7 @@ Whatever needs the value itself gets an error that says so.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite, locate
 from wengert.core.tensor import Tensor, new_id
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 
 class Shadow:
@@ -274,7 +277,7 @@ def shape_to_keep(x: Any) -> Any:
     return x._array.shape
 
 
-def is_symbolic(value: Any) -> bool:
+def is_symbolic(value: Any) -> TypeIs[SymbolicTensor]:
     """Whether a value belongs to a graph under construction."""
     return isinstance(value, SymbolicTensor)
 
