@@ -6,9 +6,12 @@ what the function knew already: only then can the trace serve other variables of
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.variable import Variable
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Identity:
@@ -35,7 +38,7 @@ class Alias(Variable):
     def __getattr__(self, name: str) -> Any:
         return getattr(self._of, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: np.ndarray | None) -> None:
         setattr(self._of, name, value)
 
     def __reduce__(self) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,11 @@ from wengert.core.observers import observed
 from wengert.core.op import Op, Spec
 from wengert.core.sites import find, is_of_user
 from wengert.core.tensor import Tensor, new_id
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Value
+
 
 _new = object.__new__
 _ndarray = np.ndarray
@@ -92,7 +97,7 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     return outs
 
 
-def apply1(op: Op, x: Any, **attrs: Any) -> Any:
+def apply1(op: Op, x: Value, **attrs: Any) -> Tensor:
     """`apply` for one tensor and one result."""
     state = get_state()
     if state is not None and state.graph is not None:
@@ -125,7 +130,7 @@ def apply1(op: Op, x: Any, **attrs: Any) -> Any:
     return out
 
 
-def apply2(op: Op, x: Any, y: Any) -> Any:
+def apply2(op: Op, x: Any, y: Any) -> Tensor:
     """`apply` for two tensors of one dtype and no attributes."""
     state = get_state()
     if state is not None and state.graph is not None:
@@ -160,7 +165,7 @@ def apply2(op: Op, x: Any, y: Any) -> Any:
     return out
 
 
-def unusual(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+def unusual(op: Op, inputs: tuple[Any, ...], attrs: dict[str, bool | tuple[int, ...]]) -> Any:
     """The slow branch of the door: an operation that is observed, or arrays that it does not take."""
     if op.passes is op.accepts:
         check_dtypes(op, inputs)
@@ -184,7 +189,7 @@ def run(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     return outs[0] if op.outputs == 1 else outs
 
 
-def wrap(array: np.ndarray, site: Any = None) -> Tensor:
+def wrap(array: np.ndarray, site: RawSite | None = None) -> Tensor:
     """A new tensor that owns `array`; nobody may write to it afterwards."""
     out = _new(Tensor)
     out._array = array
@@ -193,7 +198,7 @@ def wrap(array: np.ndarray, site: Any = None) -> Tensor:
     return out
 
 
-def spec(x: Any) -> Spec:
+def spec(x: Value) -> Spec:
     """Shape and dtype of an eager tensor, for a shape rule."""
     return Spec(x._array.shape, dtypes.of(x._array))
 

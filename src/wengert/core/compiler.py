@@ -80,7 +80,7 @@ _KNOWN = (0, 12)
 
 
 @functools.cache
-def options(half: bool = False) -> dict[str, Any]:
+def options(half: bool = False) -> dict[str, bool | str]:
     """XLA's settings for a program, without those that this version of it does not know.
 
     In programs with `half` precision XLA readies some products for YNNPACK that it then does not

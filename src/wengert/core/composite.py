@@ -6,12 +6,21 @@ A composite is a leaf of a nest unless `expand_composites` asks for its componen
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TypeSpec
 from wengert.core.tensor import ActsAsTensor
+
+if TYPE_CHECKING:
+    from wengert.composite.optional import Optional
+    from wengert.composite.ragged_tensor import RaggedTensor
+    from wengert.composite.sparse_tensor import SparseTensor, SparseTensorSpec
+    from wengert.core.dtypes import DType
+    from wengert.core.spec import TensorSpec
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
 
 
 class CompositeTensor(ActsAsTensor):
@@ -34,7 +43,7 @@ class CompositeTensor(ActsAsTensor):
         """A gradient of that component, in the form of this value."""
         return gradient
 
-    def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         raise at_site(
             ValueError(
                 f"convert_to_tensor: a {type(self).__name__} is not one dense tensor. "
@@ -59,12 +68,16 @@ class CompositeTensor(ActsAsTensor):
         return (spec, form), parts
 
     @classmethod
-    def __tf_unflatten__(cls, rest: Any, parts: list[Any]) -> Any:
+    def __tf_unflatten__(
+        cls, rest: tuple[CompositeSpec, tuple[type | None, ...]], parts: list[Any]
+    ) -> CompositeTensor:
         spec, form = rest
         return spec._from_components(_packed(form, iter(parts)))
 
 
-def _flat(value: Any, parts: list[Any]) -> Any:
+def _flat(
+    value: Tensor | list[Tensor | TensorSpec] | TensorSpec, parts: list[Tensor | TensorSpec]
+) -> Any:
     """The components, which may be nested once more, as a list and the form they had."""
     if isinstance(value, list | tuple):
         return (type(value), *[_flat(v, parts) for v in value])
@@ -76,7 +89,7 @@ def _flat(value: Any, parts: list[Any]) -> Any:
     return None
 
 
-def _packed(form: Any, parts: Any) -> Any:
+def _packed(form: Any, parts: Any) -> Tensor | list[Tensor]:
     if form is None:
         return next(parts)
     if form[0] is CompositeTensor:
@@ -102,7 +115,7 @@ class StaticSpec(TypeSpec):
         raise NotImplementedError
 
     @classmethod
-    def from_value(cls, value: Any) -> Any:
+    def from_value(cls, value: Optional | SparseTensor) -> StaticSpec:
         """The spec of a value."""
         return value._type_spec
 
@@ -111,11 +124,11 @@ class StaticSpec(TypeSpec):
         other = getattr(spec_or_value, "_type_spec", spec_or_value)
         return type(other) is type(self) and _all(_compatible, self, other)
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: CompositeSpec) -> bool:
         """Whether every value of this kind is one of `other` too."""
         return type(other) is type(self) and _all(_narrower, self, other)
 
-    def most_specific_common_supertype(self, others: Any) -> Any:
+    def most_specific_common_supertype(self, others: list[CompositeSpec]) -> Any:
         """The narrowest spec that takes in this one and `others`; `None` where there is none."""
         facts = self._serialize()
         for other in others:
@@ -127,7 +140,7 @@ class StaticSpec(TypeSpec):
                 return None
         return type(self)(*facts)
 
-    def most_specific_compatible_type(self, other: Any) -> Any:
+    def most_specific_compatible_type(self, other: CompositeSpec) -> CompositeSpec:
         """The narrowest spec that takes in both."""
         found = self.most_specific_common_supertype([other])
         if found is None:
@@ -170,7 +183,11 @@ class CompositeSpec(StaticSpec):
         return (self, form), parts
 
     @classmethod
-    def __tf_unflatten__(cls, rest: Any, parts: list[Any]) -> Any:
+    def __tf_unflatten__(
+        cls,
+        rest: tuple[CompositeSpec, tuple[type | None, ...]],
+        parts: list[SymbolicTensor] | list[Tensor],
+    ) -> CompositeTensor:
         return CompositeTensor.__tf_unflatten__(rest, parts)
 
 
@@ -178,19 +195,24 @@ def _all(relation: Any, a: StaticSpec, b: StaticSpec) -> bool:
     return all(map(relation, a._serialize(), b._serialize()))
 
 
-def _compatible(a: Any, b: Any) -> bool:
+def _compatible(
+    a: int | DType | TensorShape | TensorSpec | None,
+    b: int | DType | TensorShape | TensorSpec | None,
+) -> bool:
     if isinstance(a, TensorShape | TypeSpec):
         return a.is_compatible_with(b)  # type: ignore[attr-defined]  # every spec has it
     return a == b
 
 
-def _narrower(a: Any, b: Any) -> bool:
+def _narrower(a: int | DType | TensorShape, b: int | DType | TensorShape) -> bool:
     if isinstance(a, TensorShape | TypeSpec):
         return a.is_subtype_of(b)  # type: ignore[attr-defined]  # every spec has it
     return a == b
 
 
-def _joined(a: Any, b: Any) -> Any:
+def _joined(
+    a: int | DType | TensorShape, b: int | DType | TensorShape
+) -> int | DType | TensorShape:
     if isinstance(a, TensorShape):
         return a.most_specific_compatible_shape(b)
     if isinstance(a, TypeSpec):
@@ -205,24 +227,24 @@ def is_composite(value: Any) -> bool:
     return isinstance(value, CompositeTensor | CompositeSpec)
 
 
-def components(value: Any) -> Any:
+def components(value: Any) -> list[Tensor | TensorSpec]:
     """The components of a composite, or their specs where it is a spec itself."""
     if isinstance(value, CompositeTensor):
         return value._type_spec._to_components(value)
     return value._component_specs
 
 
-def _restore(spec: CompositeSpec, parts: Any) -> Any:
+def _restore(spec: CompositeSpec, parts: list[Tensor]) -> CompositeTensor:
     return spec._from_components(parts)
 
 
-def rebuilt(value: Any, parts: Any) -> Any:
+def rebuilt(value: Any, parts: list[Tensor]) -> CompositeTensor:
     """A composite of the kind of `value` with other components."""
     spec = value._type_spec if isinstance(value, CompositeTensor) else value
     return spec._from_components(parts)
 
 
-def differ(a: Any, b: Any) -> bool:
+def differ(a: Any, b: Tensor | RaggedTensor | SparseTensor | SparseTensorSpec) -> bool:
     """Whether two composites, or a composite and something else, have no common type."""
     if not (is_composite(a) and is_composite(b)):
         return True

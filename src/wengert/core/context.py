@@ -10,9 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import RawSite
+
+if TYPE_CHECKING:
+    from wengert.core.op import Op
+    from wengert.core.tensor import Tensor, Value
+    from wengert.graph.builder import Builder
+    from wengert.tape.forward import ForwardAccumulator
+
 
 NO_ATTRS: dict[str, Any] = {}
 
@@ -35,11 +42,13 @@ class Listener:
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
         """Hears of an operation that was run, or added to the graph."""
 
-    def record1(self, op: Any, x: Any, out: Any, site: Any, attrs: Any) -> None:
+    def record1(
+        self, op: Op, x: Value, out: Tensor, site: Any, attrs: dict[str, bool | tuple[int, ...]]
+    ) -> None:
         """`record` for one tensor, outside graphs."""
         self.record(op, (x,), (out,), attrs, site)
 
-    def record2(self, op: Any, x: Any, y: Any, out: Any, site: Any) -> None:
+    def record2(self, op: Op, x: Value, y: Value, out: Tensor, site: Any) -> None:
         """`record` for two tensors without attributes, outside graphs."""
         self.record(op, (x, y), (out,), NO_ATTRS, site)
 
@@ -55,7 +64,10 @@ class State:
     __slots__ = ("graph", "listeners", "only1", "only2", "plain", "site", "tape")
 
     def __init__(
-        self, listeners: tuple[Any, ...] = (), graph: Any = None, site: RawSite | None = None
+        self,
+        listeners: tuple[Any, ...] = (),
+        graph: Builder | None = None,
+        site: RawSite | None = None,
     ) -> None:
         self.listeners = listeners
         if len(listeners) == 1:
@@ -105,7 +117,7 @@ def using(state: State) -> Iterator[State]:
         _state.reset(token)
 
 
-def outside(listener: Any = None, site: RawSite | None = None) -> State:
+def outside(listener: ForwardAccumulator | None = None, site: RawSite | None = None) -> State:
     """The present state without `listener` and all that stand inside it (all, for `None`)."""
     old = get_state() or State()
     kept: list[Any] = []

@@ -11,7 +11,7 @@ from array import array as TypedArray
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
+
+if TYPE_CHECKING:
+    from wengert.core.types import DTypeLike, TensorLike
+
 
 _INT32, _INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
 _MOST_SCALARS = 1024
@@ -79,7 +83,7 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
     return wrap(to_array(value, dtype, hint), caller())
 
 
-def operand_or_empty(value: Any, dtype: DType) -> Any:
+def operand_or_empty(value: TensorLike, dtype: DType) -> Value:
     """A tensor or variable for `value`; lists without elements, which have no type, take `dtype`."""
     return operand(value, None, dtype if _is_empty(value) else None)
 
@@ -113,7 +117,7 @@ def _by_program(value: Any, dtype: DType | None) -> Any:
     return NotImplemented
 
 
-def operands(name: str, x: Any, y: Any) -> tuple[Any, Any]:
+def operands(name: str, x: Any, y: TensorLike) -> tuple[Any, Any]:
     """Both arguments of a binary operation; one that is no tensor adopts the other's dtype."""
     if isinstance(x, Value):
         return x, operand(y, None, x.dtype)
@@ -123,7 +127,12 @@ def operands(name: str, x: Any, y: Any) -> tuple[Any, Any]:
     return x, operand(y, None, x.dtype)
 
 
-def to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any = None) -> Any:
+def to_tensor(
+    value: Any,
+    dtype: DTypeLike | None = None,
+    dtype_hint: DTypeLike | None = None,
+    name: str | None = None,
+) -> Any:
     """Converts a value to a tensor; reading a variable this way is a recorded operation."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)
@@ -134,7 +143,7 @@ def to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any =
     return late.READ.call(result) if isinstance(result, Variable) else result
 
 
-def scalar(value: Any, dtype: DType) -> Tensor:
+def scalar(value: float, dtype: DType) -> Tensor:
     """A Python number that meets a tensor of `dtype`, as a cached constant.
 
     Cached tensors must not reach users, who could watch one and so watch every equal number.
@@ -446,7 +455,7 @@ def _converted(value: Any, dtype: DType) -> Any:
     return late.CAST.call(found, dtype)
 
 
-def _mismatch(value: Any, dtype: DType) -> Exception:
+def _mismatch(value: Value, dtype: DType) -> Exception:
     # TensorFlow raises a ValueError here, an InvalidArgumentError or, in a function, a TypeError.
     rule = f"dtype {dtype.name} was asked for"
     return invalid_dtype("convert_to_tensor", rule, value, help=f"Use tf.cast(x, tf.{dtype.name}).")

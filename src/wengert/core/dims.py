@@ -62,7 +62,7 @@ class Dim:
             return [self]
         return [leaf for a in self.args if type(a) is Dim for leaf in a.leaves()]
 
-    def moved(self, place: Callable[[Dim], Any]) -> Any:
+    def moved(self, place: Callable[[Dim], Any]) -> int | Dim | None:
         """The same formula over other leaves, or a number where all of them are."""
         if self.is_leaf:
             return place(self)
@@ -79,37 +79,37 @@ class Dim:
     def __hash__(self) -> int:
         return hash((self.kind, *[a if type(a) in _PLAIN else id(a) for a in self.args]))
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> Dim | int | None:
         return _formula("+", self, other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Any) -> Dim | int | None:
         return _formula("+", other, self)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Any) -> Dim | int | None:
         return _formula("-", self, other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Any) -> Dim | int | None:
         return _formula("-", other, self)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Any) -> Dim | int | None:
         return _formula("*", self, other)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: Any) -> Dim | int | None:
         return _formula("*", other, self)
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: Any) -> Dim | int | None:
         return _formula("//", self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
         return _formula("//", other, self)
 
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: Any) -> Dim | int | None:
         return _formula("%", self, other)
 
     def __rmod__(self, other: Any) -> Any:
         return _formula("%", other, self)
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Dim | int | None:
         return _formula("-", 0, self)
 
     def __pos__(self) -> Dim:
@@ -168,7 +168,7 @@ _PLAIN = (int, float, str, Dim)
 _SIGNS = ("+", "-", "*", "//", "%")
 
 
-def _formula(kind: str, a: Any, b: Any) -> Any:
+def _formula(kind: str, a: Any, b: Any) -> int | Dim | None:
     if type(a) is not Dim and type(b) is not Dim:
         return _FORMULAS[kind](_number(a), _number(b))
     if not _is_number(a) or not _is_number(b):
@@ -189,17 +189,17 @@ def _formula(kind: str, a: Any, b: Any) -> Any:
     return Dim(kind, a, b)
 
 
-def _number(x: Any) -> Any:
+def _number(x: int | Dim) -> Any:
     """A plain number; a symbol that an engine computes with when it exports stays as it is."""
     return int(x) if hasattr(x, "__index__") else x
 
 
-def _is_least(a: Any, b: Any) -> bool:
+def _is_least(a: int | Dim, b: int | Dim) -> bool:
     """Whether `a` is a number that the size `b` never falls below."""
     return type(a) is int and a <= 0 and type(b) is Dim and b.kind == "size"
 
 
-def _call(name: str, *args: Any) -> Any:
+def _call(name: str, *args: Any) -> int | Dim:
     if any(type(a) is Dim for a in args):
         return Dim(name, *args)
     return _FUNCTIONS[name](*args)
@@ -212,26 +212,26 @@ def formula(function: Callable[..., int]) -> Callable[..., Any]:
     return functools.wraps(function)(functools.partial(_call, name))
 
 
-def _is_number(x: Any) -> bool:
+def _is_number(x: int | Dim) -> bool:
     return type(x) is Dim or (hasattr(x, "__index__") and not getattr(x, "shape", ()))
 
 
-def larger(a: Any, b: Any) -> Any:
+def larger(a: Any, b: int | Dim) -> Any:
     """The larger of two numbers, either of which may be unknown."""
     return _formula("max", a, b)
 
 
-def smaller(a: Any, b: Any) -> Any:
+def smaller(a: int | Dim, b: int | Dim) -> Any:
     """The smaller of two numbers, either of which may be unknown."""
     return _formula("min", a, b)
 
 
-def negative(d: Any) -> bool:
+def negative(d: int | Dim | None) -> bool:
     """Whether a number is known to be negative."""
     return type(d) is not Dim and d is not None and d < 0
 
 
-def known_unequal(a: Any, b: Any) -> bool:
+def known_unequal(a: Any, b: int | tuple[int | Dim | None, ...] | Dim | None) -> bool:
     """Whether two numbers, or two tuples of them, are known to differ; `None` is unknown too."""
     if type(a) is tuple and type(b) is tuple:
         return a != b and (len(a) != len(b) or any(map(known_unequal, a, b)))
@@ -245,7 +245,7 @@ def _broadcast(a: int, b: int) -> int:
 _joint = formula(_broadcast)
 
 
-def broadcast(name: str, *given: tuple[Any, ...]) -> tuple[Any, ...]:
+def broadcast(name: str, *given: tuple[int | Dim, ...]) -> tuple[int | Dim, ...]:
     """The shape that shapes with unknown numbers broadcast to, for the operation `name`."""
     found: Any = shapes.broadcast(name, *[opened(s) for s in given])
     rank = len(found)

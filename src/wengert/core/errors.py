@@ -22,7 +22,11 @@ class OpError(Exception):
     _code = UNKNOWN
 
     def __init__(
-        self, node_def: Any = None, op: Any = None, message: str = "", error_code: int | None = None
+        self,
+        node_def: str | None = None,
+        op: Any = None,
+        message: str = "",
+        error_code: int | None = None,
     ) -> None:
         if isinstance(node_def, str) and not message:  # made as any other exception is
             node_def, message = None, node_def

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+
 
 # A kernel as a function of the array `g`, the tensors x, y and out, and the shape of x, by the
 # places of its arguments: the number of an input, -1 for `g`, -2 for `out`.
@@ -81,7 +88,9 @@ def on_one(
     """
     plain = all(k == v for k, v in same.items())
 
-    def run(g: Any, x: Any, attrs: Any, out: Any, shape: Any) -> Any:
+    def run(
+        g: np.ndarray, x: Any, attrs: Any, out: Any, shape: tuple[int, ...] | None
+    ) -> np.ndarray:
         if not plain or len(attrs) != len(same):
             attrs = {k: attrs[v] for k, v in same.items()}
         if sizes:
@@ -98,7 +107,9 @@ def on_arrays(
 ) -> Callable[..., Any]:
     plain = all(k == v for k, v in same.items())
 
-    def run(g: Any, inputs: Any, outs: Any, shapes: Any, attrs: Any) -> Any:
+    def run(
+        g: np.ndarray, inputs: Any, outs: Any, shapes: Any, attrs: dict[str, int]
+    ) -> np.ndarray:
         given = [g if c == -1 else (outs[0] if c == -2 else inputs[c])._array for c in codes]
         if not plain or len(attrs) != len(same):
             attrs = {k: attrs[v] for k, v in same.items()}
@@ -121,7 +132,14 @@ def runner(
     if list(names) == ["out"]:
         return lambda g, inputs, outs, shapes, attrs, needs: function(g, outs[0])
 
-    def run(g: Any, inputs: Any, outs: Any, shapes: Any, attrs: Any, needs: Any) -> Any:
+    def run(
+        g: Tensor | tuple[Tensor, ...],
+        inputs: Any,
+        outs: Any,
+        shapes: Any,
+        attrs: Any,
+        needs: tuple[bool, ...],
+    ) -> Tensor | list[Tensor] | tuple[Tensor | None, ...] | IndexedSlices:
         given = {}
         for name in names:
             if name in index:

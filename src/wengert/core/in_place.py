@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from wengert.core.context import get_state
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.locks import HOST_CALLS, while_holding
 from wengert.core.tensor import Tensor
+
+if TYPE_CHECKING:
+    from wengert.core.variable import Variable
 
 
 class _Probe:
@@ -42,12 +45,12 @@ def updating(method: str, ufunc: np.ufunc, text: str) -> Callable[..., Any]:
     """A method of variables that changes the value by as much as it is given."""
 
     def update(
-        self: Any,
+        self: Variable,
         delta: Any,
         use_locking: bool = False,
-        name: Any = None,
+        name: str | None = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Variable | None:
         state = get_state()
         if state is not None and state.graph is not None:
             return self._update(method, delta)

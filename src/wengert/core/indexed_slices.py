@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.composite import CompositeSpec, CompositeTensor
@@ -10,6 +10,9 @@ from wengert.core.dims import is_open, opened
 from wengert.core.dtypes import DType
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
 
 class IndexedSlices(CompositeTensor):
@@ -72,7 +75,7 @@ class IndexedSlices(CompositeTensor):
     def _differentiable(self) -> Any:
         return self._values
 
-    def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         from wengert.core.convert import to_tensor
 
         return to_tensor(self, dtype)
@@ -94,11 +97,11 @@ class IndexedSlicesSpec(CompositeSpec):
 
     def __init__(
         self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        indices_dtype: Any = dtypes.int64,
-        dense_shape_dtype: Any = None,
-        indices_shape: Any = None,
+        shape: list[int] | TensorShape | None = None,
+        dtype: DType = dtypes.float32,
+        indices_dtype: DType = dtypes.int64,
+        dense_shape_dtype: DType | None = None,
+        indices_shape: TensorShape | None = None,
     ) -> None:
         self._facts = (
             TensorShape(shape),
@@ -112,11 +115,11 @@ class IndexedSlicesSpec(CompositeSpec):
     def value_type(self) -> type:
         return IndexedSlices
 
-    def _serialize(self) -> tuple[Any, ...]:
+    def _serialize(self) -> tuple[DType | TensorShape | None, ...]:
         return self._facts
 
     @property
-    def _component_specs(self) -> Any:
+    def _component_specs(self) -> list[TensorSpec]:
         shape, dtype, indices_dtype, shape_dtype, indices_shape = self._facts
         rows = TensorShape(indices_shape).concatenate(shape[1:])
         specs = [TensorSpec(rows, dtype), TensorSpec(indices_shape, indices_dtype)]
@@ -128,5 +131,5 @@ class IndexedSlicesSpec(CompositeSpec):
         parts = [value.values, value.indices]
         return parts if self._facts[3] is None else [*parts, value.dense_shape]
 
-    def _from_components(self, components: Any) -> IndexedSlices:
+    def _from_components(self, components: list[Tensor]) -> IndexedSlices:
         return IndexedSlices(*components)

@@ -13,11 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert.core.lazy import jnp, lax
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
 
 
 class NotFixed(Exception):
@@ -68,7 +71,7 @@ _ranges: ContextVar[dict[int, tuple[Any, int, int]] | None] = ContextVar(
 
 
 @contextmanager
-def ranging(number: Any, least: int, most: int) -> Iterator[None]:
+def ranging(number: JaxArray, least: int, most: int) -> Iterator[None]:
     """Says that a number lies in a range, for the lowerings of a block."""
     token = _ranges.set({**(_ranges.get() or {}), id(number): (number, least, most)})
     try:
@@ -77,7 +80,7 @@ def ranging(number: Any, least: int, most: int) -> Iterator[None]:
         _ranges.reset(token)
 
 
-def lies_within(number: Any, least: int, most: int) -> bool:
+def lies_within(number: JaxArray, least: int, most: int) -> bool:
     """Whether a number is known to lie in a range."""
     found = (_ranges.get() or {}).get(id(number))
     return found is not None and found[0] is number and least <= found[1] and found[2] <= most
@@ -94,7 +97,7 @@ def gathering() -> Iterator[list[Any]]:
         _checks.reset(token)
 
 
-def as_numbers(mask: Any, dtype: Any) -> Any:
+def as_numbers(mask: JaxArray, dtype: np.dtype) -> JaxArray:
     """A mask as ones and zeros.
 
     XLA takes `x * convert(mask)` for `select(mask, x, 0)`, which hides infinities and NaN in `x`;
@@ -108,7 +111,7 @@ def is_symbol(size: Any) -> bool:
     return not hasattr(size, "__index__")
 
 
-def as_value(number: Any, dtype: Any) -> Any:
+def as_value(number: int | tuple[int, ...], dtype: Any) -> np.ndarray:
     """A number or a symbol for one as an array of rank 0; several as an array of rank 1."""
     if isinstance(number, tuple):
         if any(map(is_symbol, number)):
@@ -118,7 +121,7 @@ def as_value(number: Any, dtype: Any) -> Any:
     return np.asarray(number, dtype)
 
 
-def broadcast_shapes(*shapes: tuple[Any, ...]) -> tuple[Any, ...]:
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that arrays of these shapes have in common."""
     try:
         return np.broadcast_shapes(*shapes)

@@ -53,7 +53,7 @@ class Spare:
         self.use = use
         self.latest: tuple[Any, Any] = _NOTHING
 
-    def take(self, out: Any) -> Tensor | None:
+    def take(self, out: Tensor) -> Tensor | None:
         """What belongs to a result; `None` if another thread has run the kernel since."""
         found, rest = self.latest
         if found is not out._array:

@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import get_state
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wengert.data.keys import Draws
+    from wengert.graph.builder import Builder
+
 
 # The keys so far, those to be read, and the graph in which the log was opened.
 _log: ContextVar[tuple[list[Any], Iterator[Any] | None, Any] | None] = ContextVar(
@@ -30,13 +37,13 @@ def draw(fresh: Callable[[], Any]) -> Any:
     return key
 
 
-def home() -> Any:
+def home() -> None:
     """The graph in which the log was opened: its keys are tensors of that graph."""
     log = _log.get()
     return None if log is None else log[2]
 
 
-def _here() -> Any:
+def _here() -> Builder | None:
     state = get_state()
     return None if state is None else state.graph
 
@@ -56,7 +63,7 @@ def recording() -> Iterator[list[Any]]:
 
 
 @contextmanager
-def replaying(keys: list[Any]) -> Iterator[None]:
+def replaying(keys: list[np.ndarray] | Draws) -> Iterator[None]:
     """Hands out the keys written down earlier, in the same order."""
     token = _log.set(([], iter(keys), _here()))
     try:

@@ -16,6 +16,10 @@ from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.tensor import Value
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.variable import Variable
+
 
 class Scattered(Value):
     """The scattered writes of a `Variable`."""
@@ -28,35 +32,52 @@ class Scattered(Value):
         def _incoming(self, method: str, value: Any, shape: Any = None) -> np.ndarray: ...
         def _modify(self, change: Callable[[np.ndarray], None]) -> Any: ...
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_add(
+        self,
+        sparse_delta: Tensor | IndexedSlices,
+        use_locking: bool = False,
+        name: str | None = None,
+    ) -> Variable:
         """Adds rows; rows named twice are added twice."""
         return self._scatter("scatter_add", sparse_delta, np.add)
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_sub(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Subtracts rows; rows named twice are subtracted twice."""
         return self._scatter("scatter_sub", sparse_delta, np.subtract)
 
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_mul(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Multiplies rows."""
         return self._scatter("scatter_mul", sparse_delta, np.multiply)
 
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_div(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Divides rows."""
         return self._scatter("scatter_div", sparse_delta, _divide)
 
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_max(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Takes the larger of the present and the given rows."""
         return self._scatter("scatter_max", sparse_delta, np.maximum)
 
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_min(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Takes the smaller of the present and the given rows."""
         return self._scatter("scatter_min", sparse_delta, np.minimum)
 
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Replaces rows; of rows named twice the last wins."""
         return self._scatter("scatter_update", sparse_delta, None)
 
-    def _scatter(self, method: str, delta: Any, ufunc: Any) -> Any:
+    def _scatter(self, method: str, delta: Tensor | IndexedSlices, ufunc: Any) -> Variable:
         if not isinstance(delta, IndexedSlices):
             raise at_site(TypeError(f"{method}: an IndexedSlices was expected; got {delta!r}."))
         if building_graph() is not None:
@@ -69,8 +90,8 @@ class Scattered(Value):
         return self._modify(lambda array: _put(array, rows, values, ufunc))
 
     def batch_scatter_update(
-        self, sparse_delta: Any, use_locking: bool = False, name: Any = None
-    ) -> Any:
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Replaces slices along the last indexed axis, batch by batch."""
         if building_graph() is not None:
             return self._update("batch_scatter_update", sparse_delta)
@@ -86,27 +107,37 @@ class Scattered(Value):
         )
         return self._modify(lambda array: _put(array, where, values, None))
 
-    def scatter_nd_add(self, indices: Any, updates: Any, name: Any = None) -> Any:
+    def scatter_nd_add(
+        self, indices: list[list[int]] | int, updates: Any, name: str | None = None
+    ) -> Variable:
         """Adds slices at index tuples."""
         return self._scatter_nd("scatter_nd_add", indices, updates, np.add)
 
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: Any = None) -> Any:
+    def scatter_nd_sub(
+        self, indices: list[list[int]], updates: list[float], name: str | None = None
+    ) -> Variable:
         """Subtracts slices at index tuples."""
         return self._scatter_nd("scatter_nd_sub", indices, updates, np.subtract)
 
-    def scatter_nd_max(self, indices: Any, updates: Any, name: Any = None) -> Any:
+    def scatter_nd_max(
+        self, indices: list[list[int]], updates: list[float], name: str | None = None
+    ) -> Variable:
         """Takes the larger of present and given slices at index tuples."""
         return self._scatter_nd("scatter_nd_max", indices, updates, np.maximum)
 
-    def scatter_nd_min(self, indices: Any, updates: Any, name: Any = None) -> Any:
+    def scatter_nd_min(
+        self, indices: list[list[int]], updates: list[float], name: str | None = None
+    ) -> Variable:
         """Takes the smaller of present and given slices at index tuples."""
         return self._scatter_nd("scatter_nd_min", indices, updates, np.minimum)
 
-    def scatter_nd_update(self, indices: Any, updates: Any, name: Any = None) -> Any:
+    def scatter_nd_update(
+        self, indices: list[list[int]], updates: list[float], name: str | None = None
+    ) -> Variable:
         """Replaces slices at index tuples."""
         return self._scatter_nd("scatter_nd_update", indices, updates, None)
 
-    def _scatter_nd(self, method: str, indices: Any, updates: Any, ufunc: Any) -> Any:
+    def _scatter_nd(self, method: str, indices: Any, updates: Any, ufunc: Any) -> Variable:
         if building_graph() is not None:
             return self._update(method, indices, updates)
         tuples = _whole(method, indices)
@@ -152,7 +183,9 @@ def _check_range(method: str, index: np.ndarray, size: int) -> None:
         )
 
 
-def _put(array: np.ndarray, where: Any, values: np.ndarray, ufunc: Any) -> None:
+def _put(
+    array: np.ndarray, where: np.ndarray | tuple[np.ndarray, ...], values: np.ndarray, ufunc: Any
+) -> None:
     """Combines `values` into `array[where]`, repeated places one after the other."""
     if ufunc is None:
         array[where] = values

@@ -7,9 +7,13 @@ unknown rank; the functions here compute with those. `TensorShape` is what users
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site, invalid, invalid_dtype
+
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+
 
 Shape = tuple[int | None, ...] | None
 
@@ -123,7 +127,7 @@ class TensorShape:
     def is_compatible_with(self, other: Any) -> bool:
         return compatible(self._dims, as_shape(other))
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: tuple[int | None, ...] | TensorShape | None) -> bool:
         """Whether every shape that fits this one fits `other` too."""
         dims, general = self._dims, as_shape(other)
         if general is None:
@@ -134,7 +138,7 @@ class TensorShape:
             and all(g is None or d == g for d, g in zip(dims, general, strict=True))
         )
 
-    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+    def most_specific_compatible_shape(self, other: TensorShape | int | DType) -> TensorShape:
         """The narrowest shape that both fit."""
         return TensorShape(join(self._dims, as_shape(other)))
 
@@ -142,7 +146,7 @@ class TensorShape:
         """What is known from either; an error where they contradict."""
         return TensorShape(merge(self._dims, as_shape(other)))
 
-    def concatenate(self, other: Any) -> TensorShape:
+    def concatenate(self, other: TensorShape | int | None) -> TensorShape:
         other_dims = as_shape(other)
         if self._dims is None or other_dims is None:
             return TensorShape(None)
@@ -243,7 +247,7 @@ def join(a: Shape, b: Shape) -> Shape:
     return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
 
 
-def without_leading_ones(shape: Any, rank: int) -> Any:
+def without_leading_ones(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
     """A shape cut to `rank` sizes, if those in front are 1: what a slice of that rank takes."""
     extra = len(shape) - rank
     return shape[extra:] if extra > 0 and all(d == 1 for d in shape[:extra]) else shape
@@ -296,7 +300,7 @@ def size(shape: Shape) -> int | None:
     return total
 
 
-def axes(name: str, axis: Any, rank: int) -> tuple[int, ...]:
+def axes(name: str, axis: int | tuple[int, ...] | None, rank: int) -> tuple[int, ...]:
     """Axes as non-negative numbers in the order given; all of them for `None`."""
     if axis is None:
         return tuple(range(rank))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe
 from wengert.core.shapes import TensorShape
+
+if TYPE_CHECKING:
+    from wengert.core.types import DTypeLike
 
 
 class TypeSpec:
@@ -21,7 +24,9 @@ class TensorSpec(TypeSpec):
 
     __slots__ = ("_dtype", "_name", "_shape")
 
-    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> None:
+    def __init__(
+        self, shape: Any, dtype: DTypeLike = dtypes.float32, name: str | None = None
+    ) -> None:
         self._shape = TensorShape(shape)
         self._dtype = dtypes.as_dtype(dtype)
         self._name = name

@@ -29,6 +29,9 @@ from wengert.core.tensor import Tensor, new_id
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+    from wengert.core.aliases import Alias
+    from wengert.core.tensor import Value
+
 
 class Shadow:
     """Stands for the array of a tensor that has no value yet; unknown sizes are `Dim`s."""
@@ -59,7 +62,7 @@ class Shadow:
         return len(self.shape)
 
     @property
-    def size(self) -> Any:
+    def size(self) -> int | Dim:
         total: Any = 1
         for d in self.shape:
             total = total * d
@@ -166,7 +169,7 @@ class SymbolicTensor(Tensor):
     numpy: Any = property(_no_numpy)
     item = tolist = _no_numpy
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         raise self._no_value("NumPy", NoValueError)
 
     def __bool__(self) -> bool:
@@ -246,7 +249,9 @@ def needs_value(error: BaseException) -> bool:
 UNRANKED: list[Any] = []
 
 
-def symbolic(graph: Any, spec: Spec, site: RawSite | None, value: int | None = None) -> Any:
+def symbolic(
+    graph: Any, spec: Spec, site: RawSite | None, value: int | None = None
+) -> SymbolicTensor:
     """A new tensor of `graph`, standing for its value `value` (a new one for `None`)."""
     if spec.shape is None and UNRANKED:
         UNRANKED.pop()()
@@ -263,14 +268,14 @@ class Unranked:
 
     __slots__ = ("tensor",)
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: SymbolicTensor) -> None:
         self.tensor = tensor
 
     def __iter__(self) -> Any:
         return iter(self.tensor._array.shape)  # says what is missing
 
 
-def shape_to_keep(x: Any) -> Any:
+def shape_to_keep(x: Value | Alias) -> Any:
     """The shape of an operation's input, for its gradient."""
     if type(x) is SymbolicTensor and x._graph.specs[x._value].shape is None:
         return Unranked(x)
@@ -297,7 +302,7 @@ def escaped(shadow: Any, kind: type[Exception] = TypeError) -> Exception:
     return coded(error, "WG405", site)
 
 
-def as_number(tensor: Any) -> Any:
+def as_number(tensor: SymbolicTensor) -> Any:
     """An integer tensor of a trace as `Dim`s (in tuples, like its shape), for sizes and shapes."""
     content = tensor._graph.content(tensor._value)
     if content is not None:
@@ -317,5 +322,5 @@ def as_number(tensor: Any) -> Any:
     return _tuples(found.reshape(shape).tolist())
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: int | list[int | Dim] | Dim) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value

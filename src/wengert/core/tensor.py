@@ -19,6 +19,12 @@ from wengert.core.hooks import Hook
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite
 
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.types import JaxArray, ShapeLike
+    from wengert.ops.row_list import Rows
+
+
 new_id = itertools.count(1).__next__
 
 
@@ -103,7 +109,7 @@ class Value:
 
     experimental_ref = ref
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         if copy or (dtype is not None and np.dtype(dtype) != self._array.dtype):
             try:
                 return np.array(self._array, dtype)
@@ -124,7 +130,7 @@ class Value:
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._array.__dlpack_device__()
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: int, value: float | Dim | Value) -> None:
         kind, help = "Tensor", "Tensors never change: use tf.tensor_scatter_nd_update or tf.where"
         if not isinstance(self, Tensor):
             kind, help = "Variable", "Write v[i].assign(x)"
@@ -211,7 +217,7 @@ class Tensor(Value):
     def name(self) -> str:
         raise AttributeError("Tensor.name is meaningless for an eager tensor. Name variables.")
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         if not self.shape.is_compatible_with(shape):
             raise at_site(
                 ValueError(f"set_shape: {TensorShape(shape)} does not fit the shape {self.shape}.")
@@ -309,7 +315,7 @@ _put_array = Value.__dict__["_array"].__set__
 _new = object.__new__
 
 
-def fresh(array: Any, site: RawSite | None) -> FreshTensor:
+def fresh(array: JaxArray | np.generic | Rows, site: RawSite | None) -> FreshTensor:
     """A tensor of an array of JAX on the CPU."""
     out = _new(FreshTensor)
     _put_array(out, array)
@@ -335,10 +341,10 @@ class Reference:
 
     __slots__ = ("__weakref__", "_value")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Value) -> None:
         self._value = value
 
-    def deref(self) -> Any:
+    def deref(self) -> Value:
         return self._value
 
     def __eq__(self, other: object) -> bool:

@@ -10,7 +10,7 @@ import enum
 import sys
 from collections.abc import Callable, Iterable
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,10 @@ from wengert.core.tensor import (
     new_id,
     show_array,
 )
+
+if TYPE_CHECKING:
+    from wengert.core.types import DTypeLike, JaxArray, ShapeLike
+
 
 _new = object.__new__
 
@@ -115,7 +119,7 @@ class Variable(Scattered):
         self._host = array
         self._device = None
 
-    def _place(self, array: Any) -> None:
+    def _place(self, array: JaxArray) -> None:
         """Takes a value that lives on a device; its NumPy form is made on first look."""
         self._device = array
         self._host = None
@@ -128,7 +132,7 @@ class Variable(Scattered):
         caching_device: Any = None,
         name: str | None = None,
         variable_def: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         import_scope: Any = None,
         constraint: Any = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
@@ -222,11 +226,11 @@ class Variable(Scattered):
         here = self._device
         return full_name(None if here is None or here is TAKEN else DEVICE_NAME.call(here))
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         self._declared = self._declared.merge_with(shape)
         self._open = not self._declared.is_fully_defined()
 
-    def is_initialized(self, name: Any = None) -> Any:
+    def is_initialized(self, name: str | None = None) -> Any:
         """True, as a tensor: variables have a value when they are made."""
         from wengert.core.convert import to_tensor
 
@@ -234,7 +238,7 @@ class Variable(Scattered):
 
     # Reading. `value` and `read_value` are recorded operations.
 
-    def read_value(self) -> Any:
+    def read_value(self) -> Tensor:
         """The present value as a tensor."""
         return late.READ.call(self)
 
@@ -270,7 +274,7 @@ class Variable(Scattered):
         """The value as a tensor of the trace, which says that it has no value yet."""
         return building_graph().tensor(building_graph().read(self))
 
-    def _single(self, what: str) -> Any:
+    def _single(self, what: str) -> float:
         return super()._single(what) if building_graph() is None else self._read_now()._single(what)
 
     def __bool__(self) -> bool:
@@ -284,22 +288,24 @@ class Variable(Scattered):
             return self._read_now().__array__(dtype, copy)
         return super().__array__(dtype, copy)
 
-    def sparse_read(self, indices: Any, name: Any = None) -> Any:
+    def sparse_read(self, indices: list[int], name: str | None = None) -> Tensor:
         """The rows at `indices`."""
         return late.GATHER.call(self, indices)
 
-    def gather_nd(self, indices: Any, name: Any = None) -> Any:
+    def gather_nd(self, indices: list[list[int]], name: str | None = None) -> Tensor:
         """The slices at the index tuples in `indices`."""
         return late.GATHER_ND.call(self, indices)
 
     # Writing.
 
-    def _update(self, method: str, *given: Any) -> Any:
+    def _update(self, method: str, *given: Any) -> Variable:
         """The same update as an operation of the graph being built."""
         late.UPDATE.call(self, method, *given)
         return self
 
-    def _incoming(self, method: str, value: Any, shape: Any = None) -> np.ndarray:
+    def _incoming(
+        self, method: str, value: Any, shape: tuple[int, ...] | None = None
+    ) -> np.ndarray:
         """The array of a value that is to be written, checked against dtype and shape."""
         from wengert.core.convert import operand
 
@@ -334,7 +340,11 @@ class Variable(Scattered):
         self._array = array
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Replaces the value."""
         if building_graph() is not None:
@@ -375,7 +385,7 @@ class Variable(Scattered):
 
         return self._modify(change)
 
-    def _in_place(self, other: Any) -> Any:
+    def _in_place(self, other: float) -> Any:
         error = RuntimeError(
             "Variable: augmented assignment would bind a new tensor to the name. Use "
             "assign_add, assign_sub or assign; or write `x = v + 1` for a tensor."
@@ -426,7 +436,11 @@ def _check_member(name: str, value: Any, kind: type[enum.Enum]) -> None:
 
 
 def _restore(
-    kind: type[Variable], value: Any, name: str, trainable: bool, shape: TensorShape
+    kind: type[Variable],
+    value: np.generic | np.ndarray,
+    name: str,
+    trainable: bool,
+    shape: TensorShape,
 ) -> Variable:
     restored = kind.__new__(kind)
     Variable.__init__(restored, np.asarray(value), trainable=trainable, shape=shape)

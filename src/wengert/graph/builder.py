@@ -7,7 +7,7 @@ operation that cannot be worked out at once. What is done with a finished graph 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,11 @@ from wengert.graph.folding import SMALL, Folded, differentiable, is_known, is_sm
 from wengert.graph.ir import Graph
 from wengert.graph.origins import Seen, carried, replayed, settled
 from wengert.graph.records import Held, Node, Outer
+
+if TYPE_CHECKING:
+    from wengert.core.context import Listener
+    from wengert.core.dtypes import DType
+
 
 _frame = sys._getframe
 
@@ -112,7 +117,9 @@ class Builder(Graph):
         """Whether a tape outside follows a constant that is used here."""
         return any(one.follows((x,)) for one in self.watching)
 
-    def capture(self, key: Any, source: Any, spec: Spec, site: RawSite | None) -> int:
+    def capture(
+        self, key: tuple[int | str, ...], source: Any, spec: Spec, site: RawSite | None
+    ) -> int:
         """The input that stands for something from outside; one for each key."""
         found = self.captures.get(key)
         if found is None:
@@ -189,19 +196,19 @@ class Builder(Graph):
             held.current = now if self.reread is None else int(self.reread(self, variable, now))
         return held.current
 
-    def write(self, variable: Variable, x: Any) -> None:
+    def write(self, variable: Variable, x: SymbolicTensor) -> None:
         """Gives a variable a new value."""
         held = self.hold(variable)
         held.current = self.value_of(x)
         held.written = True
 
-    def snapshot(self, variable: Variable) -> Any:
+    def snapshot(self, variable: Variable) -> Tensor:
         """The present value of a variable under the variable's own id, for a tape to keep."""
         tensor = self.tensor(self.read(variable))
         tensor._id = self.roots.get(variable._id, variable._id)
         return tensor
 
-    def create(self, variable: Variable, initial: Any, dtype: Any) -> Any:
+    def create(self, variable: Variable, initial: Any, dtype: DType | None) -> Any:
         """Asks the function being traced whether a variable may be created, and its start."""
         graph: Builder = self
         while graph.on_create is None and graph.parent is not None:
@@ -221,7 +228,9 @@ class Builder(Graph):
 
     # Nodes.
 
-    def add(self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    def add(
+        self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]
+    ) -> Tensor | tuple[Tensor, ...]:
         """Records an operation (called by `apply`) and returns its results as tensors."""
         check_dtypes(op, inputs)
         state = get_state()
@@ -279,7 +288,7 @@ class Builder(Graph):
         return outs[0] if single else outs
 
     def emit(
-        self, op: Op, values: tuple[int, ...], attrs: dict[str, Any], specs: Any, site: Any
+        self, op: Op, values: tuple[int, ...], attrs: dict[str, Any], specs: list[Spec], site: Any
     ) -> tuple[int, ...]:
         """Appends a node as it is and returns its new values."""
         outs = []
@@ -290,7 +299,7 @@ class Builder(Graph):
         self.nodes.append(Node(op, values, tuple(outs), attrs, site))
         return tuple(outs)
 
-    def _note(self, op: Op, node: Node, spec: Spec) -> Any:
+    def _note(self, op: Op, node: Node, spec: Spec) -> Tensor | None:
         """Notes sizes that carry over, and contents; returns a constant where all is known."""
         out = node.outputs[0]
         if op.pointwise and spec.shape is not None and None in spec.shape:
@@ -335,7 +344,7 @@ class Builder(Graph):
                 del self.held[i]
 
 
-def _listeners(parent: Builder | None) -> tuple[Any, ...]:
+def _listeners(parent: Builder | None) -> tuple[Listener, ...]:
     state = get_state()
     if parent is None or state is None:
         return ()

@@ -8,7 +8,7 @@ by the very kernels on arrays of Python objects.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,17 @@ from wengert.core import dtypes
 from wengert.core.dims import Dim
 from wengert.core.shapes import size
 
+if TYPE_CHECKING:
+    from wengert.graph.builder import Builder
+    from wengert.graph.records import Node
+
+
 CONTENT_TYPES = frozenset({dtypes.int32.np.num, dtypes.int64.np.num})
 _MOST = 64
 Rule = Callable[[Any, Any], np.ndarray | None]
 
 
-def work_out(graph: Any, node: Any) -> np.ndarray | None:
+def work_out(graph: Builder, node: Node) -> np.ndarray | None:
     """The elements of a node's result as an array of objects, or `None`."""
     if node.op.sizes is not None:
         return _of_sizes(graph, node)
@@ -29,7 +34,9 @@ def work_out(graph: Any, node: Any) -> np.ndarray | None:
     return None if rule is None else rule(graph, node)
 
 
-def carried_sizes(graph: Any, node: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+def carried_sizes(
+    graph: Builder, node: Node, shape: tuple[int | None, ...]
+) -> tuple[int | Dim, ...]:
     """Sizes of an elementwise result: where one input decides, its unknown size is carried on."""
     given = [graph.sizes(v) or () for v in node.inputs]
     out = []
@@ -42,13 +49,13 @@ def carried_sizes(graph: Any, node: Any, shape: tuple[Any, ...]) -> tuple[Any, .
     return tuple(out)
 
 
-def _of_sizes(graph: Any, node: Any) -> np.ndarray | None:
+def _of_sizes(graph: Builder, node: Any) -> np.ndarray | None:
     """What is made of the sizes of the input alone: one number, or a tuple of them."""
     sizes = graph.sizes(node.inputs[0])
     return None if sizes is None else _objects(node.op.sizes(sizes))
 
 
-def _objects(value: Any) -> np.ndarray:
+def _objects(value: int | tuple[int | Dim, ...] | Dim) -> np.ndarray:
     found = np.empty(len(value) if type(value) is tuple else (), object)
     found[()] = value
     return found
@@ -75,7 +82,7 @@ def _rule(compute: Callable[..., Any], in_part: bool = False) -> Rule:
     `in_part` lets it compute with inputs of which nothing is known but how many elements they have.
     """
 
-    def rule(graph: Any, node: Any) -> np.ndarray | None:
+    def rule(graph: Builder, node: Node) -> np.ndarray | None:
         shape = graph.specs[node.outputs[0]].shape
         count = size(shape)
         if count is None or count > _MOST or node.open:
@@ -102,7 +109,7 @@ def _plain_numbers(found: np.ndarray) -> np.ndarray:
     return plain
 
 
-def _kernel(node: Any, *given: np.ndarray) -> Any:
+def _kernel(node: Node, *given: np.ndarray) -> int | np.ndarray | Dim:
     return node.op.kernel(*given, **node.attrs)
 
 
@@ -116,7 +123,7 @@ def of_each(function: Callable[..., Any]) -> Rule:
     return _rule(lambda node, *given: np.frompyfunc(function, len(given), 1)(*given))
 
 
-def of_attribute(graph: Any, node: Any) -> np.ndarray:
+def of_attribute(graph: Builder, node: Node) -> np.ndarray:
     """The number, or the numbers, that are the attribute `value`."""
     return _objects(node.attrs["value"])
 

@@ -14,6 +14,8 @@ from wengert.core.op import Spec
 from wengert.graph.records import Draw
 
 if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
     from wengert.graph.builder import Builder
 
 
@@ -29,7 +31,7 @@ def drawn(graph: Builder, kind: str, seed: int | None) -> Any:
     return _derived(graph, graph.tensor(graph.value_of(drawn(parent, kind, seed))))
 
 
-def _fresh(graph: Builder, kind: str, seed: int | None) -> Any:
+def _fresh(graph: Builder, kind: str, seed: int | None) -> Tensor:
     if graph.parent is None or graph.on_create is not None:
         key = ("draw", len(graph.captures))
         return graph.tensor(graph.capture(key, Draw(kind, seed), Spec((3,), dtypes.uint64), None))
@@ -37,7 +39,7 @@ def _fresh(graph: Builder, kind: str, seed: int | None) -> Any:
     return _derived(graph, graph.tensor(graph.value_of(outer)))
 
 
-def _derived(graph: Builder, state: Any) -> Any:
+def _derived(graph: Builder, state: SymbolicTensor | Tensor) -> Tensor:
     """A random state for this turn of a loop."""
     if graph.turn is None:
         return state

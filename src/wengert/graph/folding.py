@@ -13,6 +13,8 @@ from wengert.core.sites import RawSite
 from wengert.core.tensor import Tensor
 
 if TYPE_CHECKING:
+    from wengert.core.aliases import Alias
+    from wengert.core.tensor import Value
     from wengert.graph.builder import Builder
 
 # Constants up to this many elements are worked out while tracing; larger ones are made when run.
@@ -34,7 +36,7 @@ def differentiable(tensors: tuple[Any, ...]) -> bool:
     return any(x._id and x._array.dtype.num in dtypes.INEXACT for x in tensors)
 
 
-def is_known(graph: Builder, inputs: tuple[Any, ...]) -> bool:
+def is_known(graph: Builder, inputs: tuple[Value | Alias, ...]) -> bool:
     """Whether all inputs are constants made during this trace, in this graph or around it."""
     for x in inputs:
         if type(x) is not Tensor:

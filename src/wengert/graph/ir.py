@@ -9,7 +9,7 @@ hold numbers that are known only then (`Dim`). How graphs come about is the buil
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from wengert.core.tensor import new_id
 from wengert.graph.cache import GraphCache
 from wengert.graph.contents import CONTENT_TYPES
 from wengert.graph.records import Held, Node
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
 
 class Graph:
@@ -93,7 +96,7 @@ class Graph:
             self.labels[value] = label
         return value
 
-    def tensor(self, value: int, site: RawSite | None = None) -> Any:
+    def tensor(self, value: int, site: RawSite | None = None) -> Tensor:
         """A tensor that stands for a value of this graph."""
         return symbolic(self, self.specs[value], site or self.sites.get(value), value)
 
@@ -119,7 +122,7 @@ class Graph:
                 found = array.astype(object)
         return found
 
-    def narrow(self, value: int, shape: Any) -> None:
+    def narrow(self, value: int, shape: tuple[int | None, ...]) -> None:
         """Adds what is known about the shape of a value."""
         spec = self.specs[value]
         self.specs[value] = Spec(shapes.merge(spec.shape, shape), spec.dtype)

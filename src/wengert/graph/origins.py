@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wengert.graph.ir import Graph
 
 
-def replayed(here: Builder, graph: Graph, value: int) -> Any:
+def replayed(here: Builder, graph: Graph, value: int) -> Tensor | None:
     """What a value of another graph became when that graph was run again in this one."""
     place: Builder | None = here
     while place is not None:
@@ -44,7 +44,7 @@ class Seen:
     still tensors, where they are constants).
     """
 
-    def __init__(self, before: Seen | None, graph: Graph, env: dict[int, Any]) -> None:
+    def __init__(self, before: Seen | None, graph: Graph, env: dict[int, Tensor]) -> None:
         self.tables: list[tuple[Graph, dict[int, Any]]] = []
         older = [*(before.tables if before is not None else ()), *graph.origins]
         self._older, self._graph, self._env = older, graph, env

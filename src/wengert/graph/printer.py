@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
@@ -12,6 +12,10 @@ from wengert.core.sites import locate
 from wengert.core.variable import Variable
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Draw, Node, Outer
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
 
 _WIDTH = 72
 
@@ -57,7 +61,7 @@ def _names(graph: Graph) -> dict[int, str]:
     return names
 
 
-def _source(source: Any) -> str:
+def _source(source: Tensor | Draw) -> str:
     if isinstance(source, Draw):
         return "a random state"
     return "from outside" if isinstance(source, Outer) else "a tensor from outside"

@@ -13,6 +13,7 @@ from wengert.core.sites import RawSite
 from wengert.core.variable import Variable
 
 if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
     from wengert.graph.ir import Graph
 
 
@@ -71,7 +72,7 @@ class Outer:
         self.value = value
         self.number = number
 
-    def tensor(self) -> Any:
+    def tensor(self) -> Tensor:
         """The value as a tensor of its own graph, under the id that tapes know it by."""
         found = self.graph.tensor(self.value)
         found._id = self.number
