@@ -26,7 +26,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.op import Spec
 from wengert.core.symbolic import is_symbolic
-from wengert.core.tensor import Tensor, ActsAsTensor, is_tensor
+from wengert.core.tensor import ActsAsTensor, Tensor, is_tensor
 from wengert.core.variable import Variable
 from wengert.functions.branching import cond
 from wengert.graph.builder import Builder, building

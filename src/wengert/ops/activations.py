@@ -6,7 +6,7 @@ can be read; the smooth ones stand in `smooth.py`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +23,11 @@ from wengert.ops.compiled import wide
 from wengert.ops.declare import binary, function_of, in_float32, static_float, unary
 from wengert.ops.select import choose, larger, smaller
 
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray, TensorLike
 
-def const(x: Any, value: float) -> Any:
+
+def const(x: JaxArray | np.ndarray, value: float) -> JaxArray:
     """`value` as an array of the shape and dtype of `x`, for `lax`, which does not promote."""
     return lax.full_like(x, value)
 
@@ -86,7 +89,7 @@ RELU = unary(
 )
 
 
-def relu(features: Any, name: Any = None) -> Any:
+def relu(features: Any, name: str | None = None) -> Any:
     """max(x, 0); NaN stays NaN, and the gradient at 0 is 0."""
     return apply1(RELU, features if type(features) is Tensor else operand(features))
 
@@ -95,7 +98,7 @@ def _between(y: np.ndarray) -> np.ndarray:
     return (y > 0) & (y < 6)
 
 
-def _lower_relu6_grad(g: Any, y: Any) -> Any:
+def _lower_relu6_grad(g: JaxArray, y: JaxArray) -> JaxArray:
     inside = lax.bitwise_and(lax.gt(y, const(y, 0)), lax.lt(y, const(y, 6)))
     return lax.mul(g, as_numbers(inside, g.dtype))
 
@@ -114,11 +117,11 @@ RELU6_GRAD = _gate(
         accepts=dtypes.REAL,
     )
 )
-def relu6(features: Any, name: Any = None) -> Any:
+def relu6(features: TensorLike, name: str | None = None) -> Any:
     """min(max(x, 0), 6); the gradient is 0 at both ends."""
 
 
-def crelu(features: Any, axis: int = -1, name: Any = None) -> Any:
+def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     """The positive and the negated negative part, side by side along `axis`."""
     x = operand(features)
     return relu(tf.concat([x, -x], axis))
@@ -129,7 +132,7 @@ def _leaky_kernel(x: np.ndarray, alpha: float) -> np.ndarray:
     return bend(x, x * x.dtype.type(alpha))
 
 
-def _lower_leaky(x: Any, alpha: float) -> Any:
+def _lower_leaky(x: JaxArray, alpha: float) -> JaxArray:
     return (lax.max if alpha <= 1 else lax.min)(x, lax.mul(x, const(x, alpha)))
 
 
@@ -141,7 +144,7 @@ def _leaky_grad_kernel(g: np.ndarray, x: np.ndarray, alpha: float) -> np.ndarray
     return np.multiply(factor, g, out=factor) if factor.shape == g.shape else factor * g
 
 
-def _lower_leaky_grad(g: Any, x: Any, alpha: float) -> Any:
+def _lower_leaky_grad(g: JaxArray, x: JaxArray, alpha: float) -> JaxArray:
     return lax.select(lax.gt(x, const(x, 0)), g, lax.mul(g, const(g, alpha)))
 
 
@@ -164,7 +167,7 @@ LEAKY_RELU = unary(
 )
 
 
-def leaky_relu(features: Any, alpha: Any = 0.2, name: Any = None) -> Any:
+def leaky_relu(features: TensorLike, alpha: TensorLike = 0.2, name: str | None = None) -> Tensor:
     """x where positive, `alpha` times x elsewhere; whole numbers become float32.
 
     `alpha` may be a tensor or variable, which then has a gradient.
@@ -181,7 +184,7 @@ def _elu_grad_kernel(g: np.ndarray, y: np.ndarray) -> np.ndarray:
     return g * (np.fmin(y, 0) + g.dtype.type(1))
 
 
-def _lower_elu_grad(g: Any, y: Any) -> Any:
+def _lower_elu_grad(g: JaxArray, y: JaxArray) -> JaxArray:
     return lax.select(lax.lt(y, const(y, 0)), lax.mul(g, lax.add(y, const(y, 1))), g)
 
 
@@ -207,7 +210,7 @@ def _elu_kernel(x: np.ndarray) -> np.ndarray:
         accepts=dtypes.FLOAT,
     )
 )
-def elu(features: Any, name: Any = None) -> Any:
+def elu(features: TensorLike, name: str | None = None) -> Any:
     """exp(x) - 1 below zero, x above."""
 
 
@@ -221,7 +224,7 @@ def _selu_kernel(x: np.ndarray) -> np.ndarray:
     return below + kind(_SELU_SCALE) * larger(x, kind(0))
 
 
-def _lower_selu(x: Any) -> Any:
+def _lower_selu(x: JaxArray) -> JaxArray:
     below = lax.mul(const(x, _SELU_SCALE_ALPHA), lax.expm1(x))
     return lax.select(lax.lt(x, const(x, 0)), below, lax.mul(const(x, _SELU_SCALE), x))
 
@@ -231,7 +234,7 @@ def _selu_grad_kernel(g: np.ndarray, y: np.ndarray) -> np.ndarray:
     return g * choose(y < 0, y + kind(_SELU_SCALE_ALPHA), np.asarray(kind(_SELU_SCALE)))
 
 
-def _lower_selu_grad(g: Any, y: Any) -> Any:
+def _lower_selu_grad(g: JaxArray, y: JaxArray) -> JaxArray:
     below = lax.add(y, const(y, _SELU_SCALE_ALPHA))
     return lax.mul(g, lax.select(lax.lt(y, const(y, 0)), below, const(y, _SELU_SCALE)))
 
@@ -253,5 +256,5 @@ SELU_GRAD = _gate(
         accepts=dtypes.FLOAT,
     )
 )
-def selu(features: Any, name: Any = None) -> Any:
+def selu(features: TensorLike, name: str | None = None) -> Any:
     """The scaled exponential linear unit, whose constants keep mean 0 and variance 1."""

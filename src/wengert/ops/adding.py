@@ -6,7 +6,7 @@ whole tensor in each turn; here it costs the rows.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +21,12 @@ from wengert.ops.gather import GATHER, GATHER_GRAD, lower_gather_sum
 from wengert.ops.row_list import Rows, increased
 from wengert.ops.slicing import PUT, TAKE
 
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+    from wengert.graph.ir import Graph
 
-def _add_at_kernel(x: Any, i: np.ndarray, g: np.ndarray, axis: int) -> Any:
+
+def _add_at_kernel(x: Any, i: np.ndarray, g: np.ndarray, axis: int) -> np.ndarray | Rows:
     if type(x) is Rows:
         return increased(x, int(i) % len(x), g)
     out = x.copy()
@@ -30,7 +34,7 @@ def _add_at_kernel(x: Any, i: np.ndarray, g: np.ndarray, axis: int) -> Any:
     return out
 
 
-def _lower_add_at(x: Any, i: Any, g: Any, axis: int) -> Any:
+def _lower_add_at(x: JaxArray, i: JaxArray, g: JaxArray, axis: int) -> JaxArray:
     i = lax.select(i < 0, i + as_value(x.shape[axis], i.dtype), i)
     old = lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
     return lax.dynamic_update_index_in_dim(x, lax.add(old, g), i, axis)
@@ -49,7 +53,7 @@ ADD_AT = Op(
 )
 
 
-def _same_shape(graph: Any, node: Node, other: int, made: Node) -> bool:
+def _same_shape(graph: Graph, node: Node, other: int, made: Node) -> bool:
     """Whether the sum does not broadcast, and has elements."""
     shape = graph.specs[other].shape
     if node.op is ACCUMULATE:
@@ -59,7 +63,7 @@ def _same_shape(graph: Any, node: Node, other: int, made: Node) -> bool:
     return shape == graph.specs[made.outputs[0]].shape
 
 
-def _add_at(graph: Any, node: Node, other: int, put: Node) -> Node | None:
+def _add_at(graph: Graph, node: Node, other: int, put: Node) -> Node | None:
     if not _same_shape(graph, node, other, put):
         return None
     g, i = put.inputs
@@ -95,7 +99,7 @@ ADD_GATHERED = Op(
 )
 
 
-def _add_gathered(graph: Any, node: Node, other: int, made: Node) -> Node | None:
+def _add_gathered(graph: Graph, node: Node, other: int, made: Node) -> Node | None:
     if not _same_shape(graph, node, other, made):
         return None
     attrs = {k: made.attrs[k] for k in ("axis", "batch_dims")}

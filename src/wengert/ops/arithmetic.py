@@ -7,7 +7,7 @@ that round, `guarded.py` those that answer 0 instead of NaN, `power.py` powers a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,12 @@ from wengert.core.shapes import TensorShape, compatible, merge
 from wengert.graph import contents
 from wengert.ops import public as tf
 from wengert.ops.declare import binary, function_of, in_float32, unary
+
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, ShapeLike, TensorLike
+
 
 # 0 is not neutral: adding it turns -0.0 into 0.0.
 ADD = binary(
@@ -52,7 +58,7 @@ ACCUMULATE = Op(
 )
 
 
-def add(x: Any, y: Any, name: Any = None) -> Any:
+def add(x: Any, y: Any, name: str | None = None) -> Any:
     """Adds element by element; joins strings."""
     x, y = operands("add", x, y)
     try:
@@ -84,7 +90,7 @@ SUBTRACT = binary(
 
 
 @function_of(SUBTRACT)
-def subtract(x: Any, y: Any, name: Any = None) -> Any:
+def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """Subtracts element by element."""
 
 
@@ -103,7 +109,7 @@ MULTIPLY = binary(
 
 
 @function_of(MULTIPLY)
-def multiply(x: Any, y: Any, name: Any = None) -> Any:
+def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """Multiplies element by element."""
 
 
@@ -121,7 +127,7 @@ NEGATIVE = unary(
 
 
 @function_of(NEGATIVE)
-def negative(x: Any, name: Any = None) -> Any:
+def negative(x: TensorLike, name: str | None = None) -> Any:
     """-x; the lowest integer of a type is its own negative."""
 
 
@@ -137,12 +143,12 @@ DIVIDE = binary(
 )
 
 
-def realdiv(x: Any, y: Any, name: Any = None) -> Any:
+def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Divides floats and complex numbers."""
     return apply2(DIVIDE, *operands("realdiv", x, y))
 
 
-def truediv(x: Any, y: Any, name: Any = None) -> Any:
+def truediv(x: Any, y: Any, name: str | None = None) -> Any:
     """Divides; integers give float64 (float32 for 8 and 16 bits), as Python divides."""
     return divide_tensors(*operands("truediv", x, y))
 
@@ -179,12 +185,12 @@ def _squared_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.multiply(d, np.conj(d) if d.dtype.kind == "c" else d)
 
 
-def _lower_squared_difference(x: Any, y: Any) -> Any:
+def _lower_squared_difference(x: JaxArray, y: JaxArray) -> JaxArray:
     d = lax.sub(x, y)
     return lax.mul(d, lax.conj(d) if d.dtype.kind == "c" else d)
 
 
-def _squared_difference_grad(g: Any, x: Any, y: Any) -> Any:
+def _squared_difference_grad(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
     if x.dtype.is_complex:
         g = tf.cast(tf.real(g), x.dtype)
     return (g + g) * (x - y)
@@ -202,11 +208,13 @@ def _squared_difference_grad(g: Any, x: Any, y: Any) -> Any:
         holomorphic=False,
     )
 )
-def squared_difference(x: Any, y: Any, name: Any = None) -> Any:
+def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """(x - y)²; the squared modulus for complex numbers."""
 
 
-def scalar_mul(scalar: Any, x: Any, name: Any = None) -> Any:
+def scalar_mul(
+    scalar: TensorLike, x: TensorLike, name: str | None = None
+) -> Tensor | IndexedSlices:
     """Multiplies a tensor, or the values of IndexedSlices, by one number."""
     kind = x.dtype if isinstance(x, IndexedSlices) else (x := operand(x)).dtype
     factor = operand(scalar, kind)
@@ -230,7 +238,7 @@ def _sum_all(*xs: np.ndarray) -> np.ndarray:
     return total
 
 
-def _lower_sum_all(x: Any, *rest: Any) -> Any:
+def _lower_sum_all(x: JaxArray, *rest: JaxArray) -> JaxArray:
     for y in rest:
         x = lax.add(x, y)
     return x
@@ -257,7 +265,7 @@ ADD_N = Op(
 )
 
 
-def add_n(inputs: Any, name: Any = None) -> Any:
+def add_n(inputs: Any, name: str | None = None) -> Any:
     """The sum of tensors of one shape and dtype; it does not broadcast."""
     from wengert.ops.gather import densify
 
@@ -270,7 +278,12 @@ def add_n(inputs: Any, name: Any = None) -> Any:
     return apply(ADD_N, first, *[operand(x, None, first.dtype) for x in given[1:]])
 
 
-def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: Any = None) -> Any:
+def accumulate_n(
+    inputs: TensorLike,
+    shape: ShapeLike = None,
+    tensor_dtype: DType | None = None,
+    name: str | None = None,
+) -> Tensor:
     """`add_n` of a list or tuple, with its shape and dtype checked where they are given."""
     if not isinstance(inputs, list | tuple) or not inputs:
         raise at_site(ValueError("accumulate_n: `inputs` must be a list of at least one tensor."))

@@ -8,7 +8,7 @@ have not, is refused with what to write.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.ops import public as tf
 from wengert.ops.numpy_arrays import Linked, LinkedArray, answer, plain, written
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Value
+
 
 _SAME_AS_FUNCTION = frozenset(
     [
@@ -46,7 +50,7 @@ _SAME_AS_FUNCTION = frozenset(
 )
 
 
-def _astype(self: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+def _astype(self: Tensor, dtype: type, *args: Any, **kwargs: Any) -> np.ndarray:
     from wengert.core import dtypes
 
     wanted = dtypes.int64 if dtype is int else dtypes.float64 if dtype is float else dtype
@@ -60,21 +64,21 @@ def _astype(self: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
     return answer(_array(self).astype(kind, *args, **kwargs), ours, (self,), {})
 
 
-def _array(self: Any) -> Any:
+def _array(self: Tensor) -> np.ndarray:
     return plain(self) if isinstance(self, Linked) else self.__array__()
 
 
-def _reshape(self: Any, *shape: Any, **kwargs: Any) -> Any:
+def _reshape(self: Tensor, *shape: Any, **kwargs: Any) -> np.ndarray:
     return np.reshape(self, shape[0] if len(shape) == 1 else shape, **kwargs)
 
 
-def _transpose(self: Any, *axes: Any) -> Any:
+def _transpose(self: Tensor, *axes: int) -> np.ndarray:
     if not axes:
         return np.transpose(self)
     return np.transpose(self, axes[0] if len(axes) == 1 else axes)
 
 
-def _flatten(self: Any, *order: Any) -> Any:
+def _flatten(self: Tensor, *order: Any) -> np.ndarray:
     flat = np.ravel(self, *order)
     return np.copy(flat) if executing_eagerly() else flat
 
@@ -128,14 +132,14 @@ class _Absent:
     def __init__(self, kind: str, name: str, help: str) -> None:
         self._text = f"{kind!r} object has no attribute {name!r}. {help}"
 
-    def __get__(self, holder: Any, kind: Any = None) -> Any:
+    def __get__(self, holder: Value | None, kind: type | None = None) -> Any:
         raise at_site(AttributeError(self._text))
 
 
 def _same_as(name: str) -> Callable[..., Any]:
     """The function of that name as a method."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> np.generic | np.ndarray:
         return getattr(np, name)(self, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name

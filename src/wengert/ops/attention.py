@@ -8,7 +8,7 @@ zeros. The tape keeps the arguments alone; the gradient works the weights out ag
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from wengert.ops.folding import fold
 from wengert.ops.shaping import sum_to
 from wengert.ops.sizes import checked
 from wengert.ops.softmax import SOFTMAX_GRAD, once, spread
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
 
 
 # `scale` is `None` where it follows from a size that is known only when a function runs.
@@ -56,7 +60,9 @@ def _weights_array(
     return e
 
 
-def _lower_weights(q: Any, k: Any, *mask: Any, is_causal: bool, scale: float | None) -> Any:
+def _lower_weights(
+    q: JaxArray, k: JaxArray, *mask: JaxArray, is_causal: bool, scale: float | None
+) -> JaxArray:
     lead = tuple(range(q.ndim - 2))
     numbers = (((q.ndim - 1,), (k.ndim - 1,)), (lead, lead))
     factor = lax.full_like(q, _usual(scale, q.shape[-1]))
@@ -88,7 +94,13 @@ def _infer_weights(q: Spec, k: Spec, *mask: Spec, is_causal: bool, scale: float 
     return Spec((*batch, q.shape[-2], k.shape[-2]), q.dtype)
 
 
-def _weights_grad(g: Any, inputs: Any, outs: Any, needs: Any, scale: float | None) -> Any:
+def _weights_grad(
+    g: Tensor,
+    inputs: tuple[Tensor, ...],
+    outs: tuple[Tensor, ...],
+    needs: tuple[bool, ...],
+    scale: float | None,
+) -> tuple[Tensor | None, ...]:
     q, k, *mask = inputs
     over_scores = apply(SOFTMAX_GRAD, g, outs[0], axis=outs[0].ndim - 1)
     factor = tf.rsqrt(operand(q._array.shape[-1], q.dtype)) if scale is None else scale
@@ -121,15 +133,17 @@ def _attention_kernel(
 
 
 def _lower_attention(
-    q: Any, k: Any, v: Any, *mask: Any, is_causal: bool, scale: float | None
-) -> Any:
+    q: JaxArray, k: JaxArray, v: JaxArray, *mask: JaxArray, is_causal: bool, scale: float | None
+) -> JaxArray:
     if _suits_fused(q, k, v, mask):
         # By way of its gradient, so that both directions share one forward kernel.
         return jax.vjp(_fused(is_causal, scale), q, k, v)[0]
     return _lower_plain(q, k, v, *mask, is_causal=is_causal, scale=scale)
 
 
-def _suits_fused(q: Any, k: Any, v: Any, mask: Any) -> bool:
+def _suits_fused(
+    q: JaxArray, k: JaxArray, v: JaxArray, mask: tuple[JaxArray | np.ndarray, ...]
+) -> bool:
     """Whether the fused kernel of a GPU takes these arguments."""
     half = q.dtype.itemsize == 2 and q.ndim == 4 and not mask
     narrow = q.shape[-1] % 8 == 0 and q.shape[-1] <= 128 and v.shape[-1] == q.shape[-1]
@@ -147,7 +161,9 @@ def _fused(is_causal: bool, scale: float | None) -> Any:
     return attend
 
 
-def _lower_plain(q: Any, k: Any, v: Any, *mask: Any, is_causal: bool, scale: float | None) -> Any:
+def _lower_plain(
+    q: JaxArray, k: JaxArray, v: JaxArray, *mask: JaxArray, is_causal: bool, scale: float | None
+) -> JaxArray:
     if q.dtype.itemsize == 2:
         return wide(_lower_plain)(q, k, v, *mask, is_causal=is_causal, scale=scale)
     weights = _lower_weights(q, k, *mask, is_causal=is_causal, scale=scale)
@@ -180,7 +196,13 @@ def _infer_attention(
     return Spec((*batch, a[-2], c[-1]), q.dtype)
 
 
-def _attention_grad(g: Any, inputs: Any, needs: Any, is_causal: bool, scale: float | None) -> Any:
+def _attention_grad(
+    g: Tensor,
+    inputs: tuple[Tensor, ...],
+    needs: tuple[bool, ...],
+    is_causal: bool,
+    scale: float | None,
+) -> tuple[Tensor | None, ...]:
     if any(needs[3:]):
         return _grad_in_parts(g, inputs, needs, is_causal, scale)
     found = apply(ATTENTION_GRAD, g, *inputs, is_causal=is_causal, scale=scale)
@@ -203,21 +225,35 @@ def _grad_kernel(
 
 
 def _lower_grad(
-    g: Any, q: Any, k: Any, v: Any, *mask: Any, is_causal: bool, scale: float | None
-) -> Any:
-    def plain(q: Any, k: Any, v: Any) -> Any:
+    g: JaxArray,
+    q: JaxArray,
+    k: JaxArray,
+    v: JaxArray,
+    *mask: JaxArray,
+    is_causal: bool,
+    scale: float | None,
+) -> tuple[JaxArray, JaxArray, JaxArray]:
+    def plain(q: JaxArray, k: JaxArray, v: JaxArray) -> JaxArray:
         return _lower_plain(q, k, v, *mask, is_causal=is_causal, scale=scale)
 
     attend = _fused(is_causal, scale) if _suits_fused(q, k, v, mask) else plain
     return jax.vjp(attend, q, k, v)[1](g)
 
 
-def _grad_of_grad(h: Any, inputs: Any, needs: Any, is_causal: bool, scale: float | None) -> Any:
+def _grad_of_grad(
+    h: tuple[Tensor, ...],
+    inputs: tuple[Tensor, ...],
+    needs: tuple[bool, ...],
+    is_causal: bool,
+    scale: float | None,
+) -> tuple[Tensor | None, ...]:
     """The second derivative, by the gradient written in parts."""
     g, q, k, v, *mask = inputs
     wants = (True, True, True, *(False for _ in mask))
 
-    def first(g: Any, q: Any, k: Any, v: Any) -> Any:
+    def first(
+        g: Tensor, q: Tensor, k: Tensor, v: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor] | tuple[Tensor | None, ...]:
         return _grad_in_parts(g, (q, k, v, *mask), wants, is_causal, scale)[:3]
 
     return *late.PULL.call(first, [g, q, k, v], list(h)), *[None] * len(mask)
@@ -236,7 +272,13 @@ ATTENTION_GRAD = Op(
 )
 
 
-def _grad_in_parts(g: Any, inputs: Any, needs: Any, is_causal: bool, scale: float | None) -> Any:
+def _grad_in_parts(
+    g: Tensor,
+    inputs: tuple[Tensor, ...],
+    needs: tuple[bool, ...],
+    is_causal: bool,
+    scale: float | None,
+) -> tuple[Tensor | None, ...]:
     q, k, v, *mask = inputs
     weights = apply(ATTENTION_WEIGHTS, q, k, *mask, is_causal=is_causal, scale=scale)
     over_weights = tf.matmul(g, v, transpose_b=True)
@@ -259,9 +301,9 @@ ATTENTION = Op(
 
 
 def scaled_dot_product_attention(
-    query: Any, key: Any, value: Any, mask: Any = None, is_causal: bool = False,
-    scale: float | None = None, name: Any = None,
-) -> Any:  # fmt: skip
+    query: TensorLike, key: TensorLike, value: TensorLike, mask: TensorLike | None = None, is_causal: bool = False,
+    scale: float | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """softmax(scale * query keyᵀ + mask) value, for tensors `[batch, heads, time, dim]`.
 
     A boolean mask is True where a query may attend; a floating one is added to the scores. Both

@@ -6,13 +6,18 @@ that would cost the whole of `x` each time. To XLA, which adds in place, these a
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from wengert.core.apply import apply
 from wengert.core.op import Op
 from wengert.ops.row_list import as_rows
+
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+
 
 AS_ROWS = Op(
     "as_rows",
@@ -37,11 +42,11 @@ FROM_ROWS = Op(
 )
 
 
-def as_axis_rows(x: Any, axis: int) -> Any:
+def as_axis_rows(x: Tensor, axis: int) -> Tensor:
     """The rows of a tensor along an axis; only sums and slices along it may use them."""
     return apply(AS_ROWS, x, axis=axis)
 
 
-def from_axis_rows(rows: Any, axis: int) -> Any:
+def from_axis_rows(rows: SymbolicTensor, axis: int) -> Tensor:
     """A tensor from its rows along an axis."""
     return apply(FROM_ROWS, rows, axis=axis)

@@ -6,7 +6,7 @@ those that end in its last label. The blank is the last class.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from wengert.core.op import Op, Spec
 from wengert.ops.ctc import SparseValue
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.sizes import checked
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
 
 _NAME = "ctc_beam_search_decoder"
 
@@ -133,8 +137,8 @@ CTC_BEAM_SEARCH_DECODER = Op(
 
 
 def ctc_beam_search_decoder(
-    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
-) -> tuple[list[SparseValue], Any]:
+    inputs: Tensor, sequence_length: list[int], beam_width: int = 100, top_paths: int = 1
+) -> tuple[list[SparseValue], Tensor]:
     """The likeliest label sequences, as indices, values and shape, and their log probabilities."""
     width = static_int(_NAME, beam_width, "beam_width")
     paths = static_int(_NAME, top_paths, "top_paths")

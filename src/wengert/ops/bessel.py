@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,18 +18,22 @@ from wengert.ops.chebyshev import evaluate
 from wengert.ops.declare import function_of
 from wengert.ops.special import smooth
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
 
-def _over(y: Any, x: Any, limit: float) -> Any:
+
+def _over(y: Tensor, x: Tensor, limit: float) -> Tensor:
     """y / x, and its limit at 0, with no division by zero left for a gradient to find."""
     zero = tf.equal(x, 0)
     return tf.where(zero, limit, y / tf.where(zero, 1, x))
 
 
-def _lower_i0(x: Any) -> Any:
+def _lower_i0(x: JaxArray) -> JaxArray:
     return lax.bessel_i0e(x) * lax.exp(lax.abs(x))
 
 
-def _lower_i1(x: Any) -> Any:
+def _lower_i1(x: JaxArray) -> JaxArray:
     return lax.bessel_i1e(x) * lax.exp(lax.abs(x))
 
 
@@ -55,22 +59,22 @@ I1E = smooth(
 
 
 @function_of(I0)
-def bessel_i0(x: Any, name: Any = None) -> Any:
+def bessel_i0(x: TensorLike, name: str | None = None) -> Any:
     """The modified Bessel function I of order 0."""
 
 
 @function_of(I1)
-def bessel_i1(x: Any, name: Any = None) -> Any:
+def bessel_i1(x: TensorLike, name: str | None = None) -> Any:
     """The modified Bessel function I of order 1."""
 
 
 @function_of(I0E)
-def bessel_i0e(x: Any, name: Any = None) -> Any:
+def bessel_i0e(x: TensorLike, name: str | None = None) -> Any:
     """exp(-|x|)·I0(x), which does not overflow."""
 
 
 @function_of(I1E)
-def bessel_i1e(x: Any, name: Any = None) -> Any:
+def bessel_i1e(x: TensorLike, name: str | None = None) -> Any:
     """exp(-|x|)·I1(x), which does not overflow."""
 
 
@@ -93,7 +97,7 @@ def _k1_far(z: np.ndarray) -> np.ndarray:
 
 
 def _lower_k(order: int, scaled: bool) -> Callable[..., Any]:
-    def lower(x: Any) -> Any:
+    def lower(x: JaxArray) -> JaxArray:
         two = lax.full_like(x, 2)
         low, high = lax.clamp(x.dtype.type(0), x, x.dtype.type(2)), lax.max(x, two)
         if order:
@@ -143,22 +147,22 @@ K1E = smooth(
 
 
 @function_of(K0)
-def bessel_k0(x: Any, name: Any = None) -> Any:
+def bessel_k0(x: TensorLike, name: str | None = None) -> Any:
     """The modified Bessel function K of order 0; inf at 0 and below."""
 
 
 @function_of(K1)
-def bessel_k1(x: Any, name: Any = None) -> Any:
+def bessel_k1(x: TensorLike, name: str | None = None) -> Any:
     """The modified Bessel function K of order 1; inf at 0 and below."""
 
 
 @function_of(K0E)
-def bessel_k0e(x: Any, name: Any = None) -> Any:
+def bessel_k0e(x: TensorLike, name: str | None = None) -> Any:
     """exp(x)·K0(x), which does not underflow."""
 
 
 @function_of(K1E)
-def bessel_k1e(x: Any, name: Any = None) -> Any:
+def bessel_k1e(x: TensorLike, name: str | None = None) -> Any:
     """exp(x)·K1(x), which does not underflow."""
 
 
@@ -206,7 +210,7 @@ def _q1(z: np.ndarray) -> np.ndarray:
     return _waves(1, z)[1]
 
 
-def _lower_far(order: int, second: bool, x: Any) -> Any:
+def _lower_far(order: int, second: bool, x: JaxArray) -> JaxArray:
     """J or, with `second`, Y of numbers from 8 on."""
     z = lax.square(8 / x)
     p = evaluate(_p1 if order else _p0, 0.0, 1.0, z)
@@ -218,7 +222,7 @@ def _lower_far(order: int, second: bool, x: Any) -> Any:
 
 
 def _lower_j(order: int) -> Callable[..., Any]:
-    def lower(x: Any) -> Any:
+    def lower(x: JaxArray) -> JaxArray:
         size = lax.abs(x)
         low = lax.min(size, lax.full_like(x, 8))
         near = evaluate(_j1_near if order else _j0_near, 0.0, 64.0, low * low)
@@ -231,7 +235,7 @@ def _lower_j(order: int) -> Callable[..., Any]:
 
 
 def _lower_y(order: int) -> Callable[..., Any]:
-    def lower(x: Any) -> Any:
+    def lower(x: JaxArray) -> JaxArray:
         low = lax.clamp(x.dtype.type(0), x, x.dtype.type(8))
         y, root = low * low, x.dtype.type(2 / math.pi)
         if order:
@@ -270,20 +274,20 @@ Y1 = smooth(
 
 
 @function_of(J0)
-def bessel_j0(x: Any, name: Any = None) -> Any:
+def bessel_j0(x: TensorLike, name: str | None = None) -> Any:
     """The Bessel function of the first kind of order 0."""
 
 
 @function_of(J1)
-def bessel_j1(x: Any, name: Any = None) -> Any:
+def bessel_j1(x: TensorLike, name: str | None = None) -> Any:
     """The Bessel function of the first kind of order 1."""
 
 
 @function_of(Y0)
-def bessel_y0(x: Any, name: Any = None) -> Any:
+def bessel_y0(x: TensorLike, name: str | None = None) -> Any:
     """The Bessel function of the second kind of order 0; -inf at 0 and below."""
 
 
 @function_of(Y1)
-def bessel_y1(x: Any, name: Any = None) -> Any:
+def bessel_y1(x: TensorLike, name: str | None = None) -> Any:
     """The Bessel function of the second kind of order 1; -inf at 0 and below."""

@@ -7,7 +7,7 @@ and is run by NumPy or by `lax`. Every operation here is the gradient of its inv
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,11 @@ from wengert.ops.sizes import at_least
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, TensorLike
+
+
 _FORMATS = ("NHWC", "NCHW")
 
 
@@ -41,7 +46,7 @@ def _run(x: np.ndarray, plan: _Plan) -> np.ndarray:
     return x.reshape(plan.cut).transpose(plan.order).reshape(plan.joined)
 
 
-def _lower(x: Any, plan: _Plan) -> Any:
+def _lower(x: JaxArray, plan: _Plan) -> JaxArray:
     return lax.reshape(lax.transpose(lax.reshape(x, plan.cut), plan.order), plan.joined)
 
 
@@ -127,7 +132,7 @@ BATCH_TO_SPACE = Op(
 )
 
 
-def _pairs(name: str, what: str, value: Any, count: int) -> tuple[tuple[int, int], ...]:
+def _pairs(name: str, what: str, value: TensorLike, count: int) -> tuple[tuple[int, int], ...]:
     found = static(name, value)
     good = isinstance(found, tuple) and len(found) == count
     if not good or any(
@@ -146,7 +151,9 @@ def _block(name: str, value: Any) -> tuple[int, ...]:
     return tuple([at_least(name, "`block_shape`", b, 1) for b in found])
 
 
-def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: Any = None) -> Any:
+def space_to_batch(
+    input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
+) -> Tensor:
     """Moves blocks of the axes after the first into the batch, after padding them with zeros."""
     x = operand(input)
     block = _block("space_to_batch", block_shape)
@@ -160,7 +167,9 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: Any = None
 space_to_batch_nd = space_to_batch
 
 
-def batch_to_space(input: Any, block_shape: Any, crops: Any, name: Any = None) -> Any:
+def batch_to_space(
+    input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None
+) -> Tensor:
     """Moves blocks from the batch into the axes after the first, then crops them."""
     x = operand(input)
     if isinstance(static("batch_to_space", block_shape), int):
@@ -188,7 +197,10 @@ def _end(size: int, before: int, after: int) -> int:
 
 
 def required_space_to_batch_paddings(
-    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: Any = None
+    input_shape: TensorLike,
+    block_shape: TensorLike,
+    base_paddings: TensorLike | None = None,
+    name: str | None = None,
 ) -> tuple[Any, Any]:
     """The least paddings that make sizes divide into blocks, and the crops that undo the extra."""
     what = "required_space_to_batch_paddings"
@@ -206,7 +218,7 @@ def required_space_to_batch_paddings(
     return _whole(paddings), _whole([(0, e) for e in extra])
 
 
-def _whole(pairs: list[tuple[Any, Any]]) -> Any:
+def _whole(pairs: list[tuple[int, ...]]) -> Value:
     if is_open(tuple(pairs)):
         return operand(pairs, dtypes.int32)
     return wrap(np.array(pairs, np.int32).reshape(-1, 2), caller())
@@ -269,7 +281,7 @@ DEPTH_TO_SPACE = Op(
 )
 
 
-def _options(name: str, block_size: Any, data_format: str) -> dict[str, Any]:
+def _options(name: str, block_size: TensorLike, data_format: str) -> dict[str, int]:
     size = static(name, block_size)
     if not isinstance(size, int) or size < 2:
         raise invalid(name, f"`block_size` must be a number from 2 on; got {block_size!r}")
@@ -278,14 +290,18 @@ def _options(name: str, block_size: Any, data_format: str) -> dict[str, Any]:
     return {"size": size, "last": data_format == "NHWC"}
 
 
-def space_to_depth(input: Any, block_size: Any, data_format: str = "NHWC", name: Any = None) -> Any:
+def space_to_depth(
+    input: TensorLike, block_size: TensorLike, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
     """Moves square blocks of an image into its channels."""
     return apply(
         SPACE_TO_DEPTH, operand(input), **_options("space_to_depth", block_size, data_format)
     )
 
 
-def depth_to_space(input: Any, block_size: Any, data_format: str = "NHWC", name: Any = None) -> Any:
+def depth_to_space(
+    input: TensorLike, block_size: TensorLike, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
     """Lays channels out as square blocks of an image: the inverse of `space_to_depth`."""
     return apply(
         DEPTH_TO_SPACE, operand(input), **_options("depth_to_space", block_size, data_format)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.sizes import checked, factor, table
 
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, TensorLike
+
 
 def _counted(count: int) -> np.ndarray:
     return np.arange(count)[None]
@@ -28,7 +33,7 @@ def _shares(count: int) -> np.ndarray:
     return np.arange(count)[None] / (count - 1) if count > 1 else np.full((1, count), 0.5)
 
 
-def _positions(low: Any, high: Any, size: Any, count: Any) -> Any:
+def _positions(low: Tensor, high: Tensor, size: int | Dim, count: int) -> Tensor:
     """Where a crop of `count` elements reads an axis of `size`, box by box."""
     low, high = tf.reshape(low, (-1, 1)), tf.reshape(high, (-1, 1))
     last = factor(size - 1, low.dtype)
@@ -41,12 +46,12 @@ def _positions(low: Any, high: Any, size: Any, count: Any) -> Any:
     return low * last + step * table(_counted, (1, count), low.dtype, count)
 
 
-def _pixel(at: Any, size: Any) -> Any:
+def _pixel(at: Tensor, size: int | Dim) -> Tensor:
     """Whole positions as indices within an axis."""
     return tf.cast(tf.maximum(tf.minimum(at, factor(size - 1, at.dtype)), 0.0), dtypes.int64)
 
 
-def _seen(at: Any, size: Any) -> Any:
+def _seen(at: Tensor, size: int | Dim) -> Tensor:
     """Which positions lie within an axis."""
     return (at >= 0.0) & (at <= factor(size - 1, at.dtype))
 
@@ -62,7 +67,7 @@ def _check_kernel(boxes: np.ndarray, rows: np.ndarray, batch: int) -> np.ndarray
     return boxes
 
 
-def _infer_check(boxes: Spec, rows: Spec, batch: Any) -> Spec:
+def _infer_check(boxes: Spec, rows: Spec, batch: int | None) -> Spec:
     name = "crop_and_resize"
     if known_unequal(boxes.shape, (None, 4)):
         raise invalid(name, "images of rank 4 and boxes [n, 4] are needed", boxes)
@@ -71,7 +76,7 @@ def _infer_check(boxes: Spec, rows: Spec, batch: Any) -> Spec:
     return boxes
 
 
-def _lower_check(boxes: Any, rows: Any, batch: int) -> Any:
+def _lower_check(boxes: JaxArray, rows: JaxArray, batch: int) -> JaxArray:
     fail_if(lambda: lax.bitwise_not(lax.is_finite(boxes)))
     fail_if(lambda: (rows < 0) | (rows >= batch))
     return boxes
@@ -89,7 +94,7 @@ CHECKED_BOXES = Op(
 )
 
 
-def _check_crops(x: Any, boxes: Any, rows: Any) -> None:
+def _check_crops(x: Tensor, boxes: Value, rows: Value) -> None:
     name = "crop_and_resize"
     if x._array.ndim != 4 or boxes._array.ndim != 2 or known_unequal(boxes._array.shape[1], 4):
         raise invalid(name, "images of rank 4 and boxes [n, 4] are needed", x, boxes)
@@ -97,7 +102,9 @@ def _check_crops(x: Any, boxes: Any, rows: Any) -> None:
         raise invalid_dtype(name, "boxes are floating and `box_indices` whole numbers", boxes, rows)
 
 
-def crops(x: Any, boxes: Any, rows: Any, size: tuple[int, int], method: str, fill: Any) -> Any:
+def crops(
+    x: Tensor, boxes: Value, rows: Value, size: tuple[int, int], method: str, fill: TensorLike
+) -> Tensor:
     """Crops of the images `x[rows]` in their own dtype; gradients reach images and boxes."""
     _check_crops(x, boxes, rows)
     batch, height, width, depth = x._array.shape
@@ -108,7 +115,7 @@ def crops(x: Any, boxes: Any, rows: Any, size: tuple[int, int], method: str, fil
     pixels = tf.reshape(x, (batch * height * width, depth))
     start = tf.reshape(tf.cast(rows, dtypes.int64), (-1, 1, 1)) * height
 
-    def read(row: Any, column: Any) -> Any:
+    def read(row: Tensor, column: Tensor) -> Tensor:
         places = (start + tf.expand_dims(_pixel(row, height), 2)) * width
         return tf.gather(pixels, places + tf.expand_dims(_pixel(column, width), 1))
 
@@ -128,9 +135,9 @@ def crops(x: Any, boxes: Any, rows: Any, size: tuple[int, int], method: str, fil
 
 
 def crop_and_resize(
-    image: Any, boxes: Any, box_indices: Any, crop_size: Any, method: str = "bilinear",
-    extrapolation_value: Any = 0.0, name: Any = None,
-) -> Any:  # fmt: skip
+    image: TensorLike, boxes: TensorLike, box_indices: TensorLike, crop_size: TensorLike, method: str = "bilinear",
+    extrapolation_value: TensorLike = 0.0, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Cuts boxes [y1, x1, y2, x2] (fractions of the height and width) out and resizes them.
 
     Box `i` is cut from image `box_indices[i]`. What lies outside reads `extrapolation_value`.
@@ -176,7 +183,7 @@ def by_overlap(boxes: np.ndarray) -> Any:
     y1, y2, x1, x2 = np.minimum(y1, y2), np.maximum(y1, y2), np.minimum(x1, x2), np.maximum(x1, x2)
     areas = (y2 - y1) * (x2 - x1)
 
-    def share(i: int, others: Any) -> np.ndarray:
+    def share(i: int, others: list[int] | np.ndarray) -> np.ndarray:
         height = np.minimum(y2[i], y2[others]) - np.maximum(y1[i], y1[others])
         width = np.minimum(x2[i], x2[others]) - np.maximum(x1[i], x1[others])
         shared = np.maximum(height, 0) * np.maximum(width, 0)
@@ -198,7 +205,7 @@ def _suppress(
     return chosen(by_overlap(boxes), scores, most, overlap, threshold)
 
 
-def _infer_suppress(boxes: Spec, scores: Spec, overlap: Spec, threshold: Spec, most: Any) -> Spec:
+def _infer_suppress(boxes: Spec, scores: Spec, overlap: Spec, threshold: Spec, most: int) -> Spec:
     bad = boxes.shape is not None and (len(boxes.shape) != 2 or boxes.shape[1] not in (None, 4))
     if bad or (
         boxes.shape is not None and scores.shape is not None
@@ -232,9 +239,9 @@ NON_MAX_SUPPRESSION = choosing(
 
 
 def non_max_suppression(
-    boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5,
-    score_threshold: Any = float("-inf"), name: Any = None,
-) -> Any:  # fmt: skip
+    boxes: TensorLike, scores: TensorLike, max_output_size: TensorLike, iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = float("-inf"), name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Indices of boxes in order of score, leaving out those that overlap a better one too much.
 
     Of equal scores the first box wins.

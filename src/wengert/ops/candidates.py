@@ -7,7 +7,7 @@ on the numbers themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from wengert.ops import philox
 from wengert.ops import public as tf
 from wengert.ops.seeds import next_state
 from wengert.ops.sizes import at_least, fixed
+
+if TYPE_CHECKING:
+    from wengert.core.types import TensorLike
+
 
 _DRAWS = 256
 
@@ -125,7 +129,7 @@ def log_uniform_candidate_sampler(
     unique: bool,
     range_max: int,
     seed: Any = None,
-    name: Any = None,
+    name: str | None = None,
 ) -> Candidates:
     """Classes drawn with chances that fall off with their numbers, as for words by frequency."""
     return _sampled(
@@ -141,7 +145,7 @@ def uniform_candidate_sampler(
     unique: bool,
     range_max: int,
     seed: Any = None,
-    name: Any = None,
+    name: str | None = None,
 ) -> Candidates:
     """Classes drawn with equal chances."""
     return _sampled(
@@ -178,16 +182,16 @@ def _logits(
 
 
 def nce_loss(
-    weights: Any,
+    weights: TensorLike,
     biases: Any,
-    labels: Any,
-    inputs: Any,
+    labels: TensorLike,
+    inputs: TensorLike,
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
     sampled_values: Any = None,
     remove_accidental_hits: bool = False,
-    name: Any = "nce_loss",
+    name: str | None = "nce_loss",
 ) -> Any:
     """Noise-contrastive estimation: each true class against a few that were drawn."""
     if sampled_values is None:
@@ -201,17 +205,17 @@ def nce_loss(
 
 
 def sampled_softmax_loss(
-    weights: Any,
+    weights: TensorLike,
     biases: Any,
-    labels: Any,
-    inputs: Any,
+    labels: TensorLike,
+    inputs: TensorLike,
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
     sampled_values: Any = None,
     remove_accidental_hits: bool = True,
     seed: Any = None,
-    name: Any = "sampled_softmax_loss",
+    name: str | None = "sampled_softmax_loss",
 ) -> Any:
     """The cross-entropy over the true class and a few that were drawn."""
     if sampled_values is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
 from wengert.graph import contents
 from wengert.ops import public as tf
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, JaxArray, ShapeLike, TensorLike
 
 
 def _cast_kernel(x: np.ndarray, dtype: DType) -> np.ndarray:
@@ -73,7 +77,7 @@ def _to_unsigned(wide: np.ndarray, fits: np.ndarray, stage: DType, outside: int)
     return np.where(fits, whole, stage.np.type(outside))
 
 
-def _lower_to_integer(x: Any, dtype: DType) -> Any:
+def _lower_to_integer(x: JaxArray, dtype: DType) -> JaxArray:
     stage, low, high, outside = _stage(dtype)
     wide = lax.convert_element_type(x, np.float64)
     zero = lax.full_like(wide, 0)
@@ -96,7 +100,7 @@ def _lower_to_integer(x: Any, dtype: DType) -> Any:
     return lax.convert_element_type(whole, dtype.np)
 
 
-def _lower_cast(x: Any, dtype: DType, x_dtype: DType) -> Any:
+def _lower_cast(x: JaxArray, dtype: DType, x_dtype: DType) -> JaxArray:
     if x_dtype.is_complex and not dtype.is_complex:
         x = lax.real(x)
     if dtype.is_bool:
@@ -124,7 +128,7 @@ CAST = Op(
 )
 
 
-def cast(x: Any, dtype: Any, name: Any = None) -> Any:
+def cast(x: Any, dtype: DTypeLike, name: str | None = None) -> Any:
     """Changes the dtype.
 
     Fractions are cut off, integers wrap, complex numbers lose their imaginary part. A float that an
@@ -152,13 +156,13 @@ def cast(x: Any, dtype: Any, name: Any = None) -> Any:
 late.CAST.fill(cast)
 
 
-def _limits(dtype: DType) -> tuple[Any, Any]:
+def _limits(dtype: DType) -> tuple[float, float]:
     """The ends of a type as Python numbers, which compare exactly."""
     plain = float if dtype.is_floating else int
     return plain(dtype.min), plain(dtype.max)
 
 
-def _bounds(own: DType, wanted: DType) -> tuple[Any, Any]:
+def _bounds(own: DType, wanted: DType) -> tuple[np.generic, np.generic]:
     """The range that both types share, in numbers of `own`, rounded inwards."""
     ends = zip(_limits(own), _limits(wanted), strict=True)
     low, high = (pick(pair) for pick, pair in zip((max, min), ends, strict=True))
@@ -172,7 +176,7 @@ def _bounds(own: DType, wanted: DType) -> tuple[Any, Any]:
     )
 
 
-def saturate_cast(value: Any, dtype: Any, name: Any = None) -> Any:
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """`cast`, with numbers outside the range of either type moved to its ends first, not NaN."""
     wanted = dtypes.as_dtype(dtype)
     x = operand(value)
@@ -210,7 +214,7 @@ def _bitcast(x: np.ndarray, dtype: DType) -> np.ndarray:
     return np.ascontiguousarray(x).reshape(-1).view(dtype.np).reshape(shape)
 
 
-def _lower_bitcast(x: Any, dtype: DType) -> Any:
+def _lower_bitcast(x: JaxArray, dtype: DType) -> JaxArray:
     shape: Any = _bitcast_shape(Spec(x.shape, dtypes.as_dtype(x.dtype)), dtype)
     if x.dtype.kind == "c":
         # XLA does not look into complex numbers: their parts go side by side first.
@@ -228,7 +232,7 @@ def _lower_bitcast(x: Any, dtype: DType) -> Any:
     return lax.bitcast_convert_type(x, dtype.np)
 
 
-def _paired(x: Any) -> Any:
+def _paired(x: JaxArray) -> JaxArray:
     axis = x.ndim - 1
     return lax.complex(
         lax.index_in_dim(x, 0, axis, keepdims=False), lax.index_in_dim(x, 1, axis, keepdims=False)
@@ -246,7 +250,7 @@ BITCAST = Op(
 )
 
 
-def bitcast(input: Any, type: Any, name: Any = None) -> Any:
+def bitcast(input: TensorLike, type: str | DType, name: str | None = None) -> Tensor:
     """The same bits read as another number type; the last axis splits or joins elements."""
     wanted = dtypes.as_dtype(type)
     if not wanted.is_numeric:
@@ -280,6 +284,6 @@ ENSURE_SHAPE = Op(
 )
 
 
-def ensure_shape(x: Any, shape: Any, name: Any = None) -> Any:
+def ensure_shape(x: Any, shape: ShapeLike, name: str | None = None) -> Any:
     """The same tensor, or an error where its shape does not fit; `None` fits any size."""
     return apply(ENSURE_SHAPE, operand(x), shape=shapes.as_shape(shape))

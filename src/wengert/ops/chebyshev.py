@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert.core.lazy import lax
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+
 
 _DEGREE = 40
 
@@ -27,7 +31,9 @@ def fit(f: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> tuple
     return tuple(found[: significant[-1] + 1].tolist())
 
 
-def evaluate(f: Callable[[np.ndarray], np.ndarray], low: float, high: float, x: Any) -> Any:
+def evaluate(
+    f: Callable[[np.ndarray], np.ndarray], low: float, high: float, x: JaxArray
+) -> JaxArray:
     """The series of `f` on [low, high] at a JAX array `x`, by Clenshaw's recurrence."""
     scale = 2 / (high - low)
     t = x * x.dtype.type(scale) - x.dtype.type(1 + low * scale)

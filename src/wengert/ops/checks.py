@@ -6,7 +6,7 @@ import functools
 import operator
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,8 +29,14 @@ from wengert.ops.declare import expand, static_int
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.text import structure_text
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, JaxArray, TensorLike
 
-def _failed(name: str, text: str, message: Any = None, kind: Any = InvalidArgumentError) -> Any:
+
+def _failed(
+    name: str, text: str, message: str | None = None, kind: type = InvalidArgumentError
+) -> Exception:
     full = f"{name}: {message + '; ' if message else ''}{text}."
     error = kind(None, None, full) if issubclass(kind, InvalidArgumentError) else kind(full)
     return at_site(error)
@@ -43,7 +49,7 @@ def _check_kernel(verdict: np.ndarray, *xs: np.ndarray, explain: Callable[..., N
     return ()
 
 
-def _lower_check(verdict: Any, *xs: Any, explain: Callable[..., None]) -> tuple[()]:
+def _lower_check(verdict: JaxArray, *xs: JaxArray, explain: Callable[..., None]) -> tuple[()]:
     fail_if(lambda: lax.bitwise_not(verdict))
     return ()
 
@@ -64,7 +70,7 @@ CHECK = Op(
 
 
 def Assert(
-    condition: Any, data: Any, summarize: int | None = None, name: Any = None
+    condition: TensorLike, data: Any, summarize: int | None = None, name: str | None = None
 ) -> None:  # TensorFlow's name
     """Raises `InvalidArgumentError` with `data` unless the condition holds."""
     verdict = operand(condition)
@@ -98,7 +104,11 @@ def _compare(
     """An assertion that a comparison holds for all pairs of elements."""
 
     def check(
-        x: Any, y: Any, message: Any = None, summarize: int | None = None, name: Any = None
+        x: Any,
+        y: Any,
+        message: str | None = None,
+        summarize: int | None = None,
+        name: str | None = None,
     ) -> None:
         a, b = operands(what, x, y)
         if a.dtype is not b.dtype:
@@ -141,7 +151,7 @@ def _holds(a: np.ndarray, b: np.ndarray, test: Any, symbol: str) -> np.ndarray:
         return np.asarray(False)
 
 
-def _lower_holds(a: Any, b: Any, test: Any, symbol: str) -> Any:
+def _lower_holds(a: JaxArray, b: JaxArray, test: Any, symbol: str) -> Any:
     try:
         a, b = lax_operands(a, b)
     except ValueError:
@@ -149,7 +159,7 @@ def _lower_holds(a: Any, b: Any, test: Any, symbol: str) -> Any:
     return _LOWERED[symbol.split()[0]](a, b) if test in _PLAIN else test_in_jax(test, a, b)
 
 
-def lax_operands(a: Any, b: Any) -> tuple[Any, Any]:
+def lax_operands(a: JaxArray, b: JaxArray | np.ndarray) -> tuple[Any, Any]:
     """Two arrays broadcast against each other."""
     shape = broadcast_shapes(a.shape, b.shape)
     return expand(a, shape), expand(b, shape)
@@ -205,7 +215,11 @@ _differs = _compare("assert_none_equal", "!=", np.not_equal)
 
 
 def assert_none_equal(
-    x: Any, y: Any, summarize: Any = None, message: Any = None, name: Any = None
+    x: TensorLike,
+    y: TensorLike,
+    summarize: Any = None,
+    message: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Raises unless `x != y` holds everywhere; its `message` comes last, as in TensorFlow."""
     return _differs(x, y, message, summarize, name)
@@ -220,7 +234,9 @@ assert_greater_equal = _compare("assert_greater_equal", ">=", np.greater_equal)
 def _sign(what: str, symbol: str, test: Callable[[Any, Any], Any]) -> Callable[..., None]:
     against_zero = _compare(what, f"{symbol} 0, where y is 0, so x {symbol}", test)
 
-    def check(x: Any, message: Any = None, summarize: Any = None, name: Any = None) -> None:
+    def check(
+        x: Value, message: str | None = None, summarize: Any = None, name: str | None = None
+    ) -> None:
         x = operand(x)
         against_zero(x, operand(0, None, x.dtype), message, summarize)
 
@@ -236,8 +252,8 @@ assert_non_positive = _sign("assert_non_positive", "<=", np.less_equal)
 
 
 def assert_near(
-    x: Any, y: Any, rtol: Any = None, atol: Any = None, message: Any = None,
-    summarize: Any = None, name: Any = None,
+    x: TensorLike, y: TensorLike, rtol: Any = None, atol: Any = None, message: Any = None,
+    summarize: Any = None, name: str | None = None,
 ) -> None:  # fmt: skip
     """Raises unless x is y or |x - y| < atol + rtol * |y|; tolerances are ten steps of the dtype."""
     a, b = operands("assert_near", x, y)
@@ -266,7 +282,7 @@ def _numerics_kernel(x: np.ndarray, message: str) -> np.ndarray:
     return x
 
 
-def _lower_numerics(x: Any, message: str) -> Any:
+def _lower_numerics(x: JaxArray, message: str) -> JaxArray:
     fail_if(lambda: lax.bitwise_not(lax.is_finite(x)))
     return x
 
@@ -282,12 +298,12 @@ CHECK_NUMERICS = Op(
 )
 
 
-def check_numerics(tensor: Any, message: str, name: Any = None) -> Any:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Passes the tensor on, or raises where it or its gradient holds NaN or infinity."""
     return apply(CHECK_NUMERICS, operand(tensor), message=message)
 
 
-def assert_all_finite(x: Any, message: str, name: Any = None) -> Any:
+def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> Any:
     """Passes the tensor on, or raises where it holds NaN or infinity."""
     return check_numerics(x, message)
 
@@ -305,32 +321,36 @@ def _check_rank(name: str, tensor: Any, fits: Callable[[Any], Any], rule: str, m
     return x
 
 
-def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
+def assert_rank(x: TensorLike, rank: Any, message: Any = None, name: str | None = None) -> None:
     """Raises `ValueError` unless the tensor has this rank."""
     wanted = static_int("assert_rank", rank, "rank")
     _check_rank("assert_rank", x, lambda r: r == wanted, f"rank {wanted}", message)
 
 
-def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
+def assert_rank_at_least(
+    x: TensorLike, rank: Any, message: Any = None, name: str | None = None
+) -> None:
     """Raises `ValueError` unless the tensor has at least this rank."""
     wanted = static_int("assert_rank_at_least", rank, "rank")
     rule = f"rank {wanted} or more"
     _check_rank("assert_rank_at_least", x, lambda r: r >= wanted, rule, message)
 
 
-def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: Any = None) -> None:
+def assert_rank_in(x: TensorLike, ranks: Any, message: Any = None, name: str | None = None) -> None:
     """Raises `ValueError` unless the tensor has one of these ranks."""
     allowed = [static_int("assert_rank_in", r, "ranks") for r in ranks]
     fits = lambda r: functools.reduce(operator.or_, [r == n for n in allowed], False)
     _check_rank("assert_rank_in", x, fits, f"a rank in {allowed}", message)
 
 
-def assert_scalar(tensor: Any, message: Any = None, name: Any = None) -> Any:
+def assert_scalar(tensor: TensorLike, message: Any = None, name: str | None = None) -> Any:
     """Raises `ValueError` unless the tensor is a scalar."""
     return _check_rank("assert_scalar", tensor, lambda r: r == 0, "a scalar", message)
 
 
-def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: Any = None) -> None:
+def assert_type(
+    tensor: TensorLike, tf_type: Any, message: Any = None, name: str | None = None
+) -> None:
     """Raises `TypeError` unless the tensor has this dtype."""
     x = operand(tensor)
     wanted = dtypes.as_dtype(tf_type)
@@ -341,7 +361,7 @@ def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: Any = None
         )  # fmt: skip
 
 
-def assert_integer(x: Any, message: Any = None, name: Any = None) -> None:
+def assert_integer(x: Any, message: Any = None, name: str | None = None) -> None:
     """Raises `TypeError` unless the tensor holds whole numbers."""
     x = operand(x)
     if not x.dtype.is_integer:
@@ -351,7 +371,7 @@ def assert_integer(x: Any, message: Any = None, name: Any = None) -> None:
         )  # fmt: skip
 
 
-def assert_proper_iterable(values: Any) -> None:
+def assert_proper_iterable(values: TensorLike) -> None:
     """Raises `TypeError` for tensors, arrays and strings, which iterate but are one value."""
     improper = (str, bytes, np.ndarray, Value, IndexedSlices)
     if isinstance(values, improper) or not hasattr(values, "__iter__"):
@@ -361,7 +381,7 @@ def assert_proper_iterable(values: Any) -> None:
         )  # fmt: skip
 
 
-def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
+def assert_same_float_dtype(tensors: Any = None, dtype: DTypeLike | None = None) -> Any:
     """The one float dtype of all tensors, or `ValueError`."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     for t in tensors or ():
@@ -387,7 +407,11 @@ def is_numeric_tensor(tensor: Any) -> bool:
 
 
 def assert_shapes(
-    shapes: Any, data: Any = None, summarize: Any = None, message: Any = None, name: Any = None
+    shapes: Any,
+    data: TensorLike | None = None,
+    summarize: Any = None,
+    message: Any = None,
+    name: str | None = None,
 ) -> None:
     """Raises `ValueError` unless tensors have the given shapes; a letter means one size each."""
     pairs = shapes.items() if isinstance(shapes, dict) else shapes
@@ -429,7 +453,7 @@ def _check_shape(x: Any, symbols: Any, sizes: dict[Any, Any], message: Any) -> N
 
 def print_(
     *inputs: Any, output_stream: Any = None, summarize: int = 3, sep: str = " ",
-    end: str = "\n", name: Any = None,
+    end: str = "\n", name: str | None = None,
 ) -> None:  # fmt: skip
     """Prints tensors and anything else, to standard error or `output_stream`.
 
@@ -453,14 +477,16 @@ def print_(
         stream(text)
 
 
-def _print_later(inputs: Any, stream: Any, summarize: int, sep: str, end: str) -> bool:
+def _print_later(
+    inputs: tuple[Value | str, ...], stream: Any, summarize: int, sep: str, end: str
+) -> bool:
     """In a function: prints when it runs, in the order of the program."""
     state: Any = get_state()
     graph = state.graph
     tensors = [x for x in nest.flatten(inputs) if isinstance(x, Value)]
     options = {"output_stream": stream, "summarize": summarize, "sep": sep, "end": end}
 
-    def now(*arrays: Any) -> tuple[()]:
+    def now(*arrays: np.ndarray) -> tuple[()]:
         given = iter(arrays)
         flat = [
             wrap(next(given)) if isinstance(x, Value) else x for x in nest.flatten(list(inputs))

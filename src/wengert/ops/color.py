@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,12 +19,18 @@ from wengert.ops.declare import static_float
 from wengert.ops.resize import wrong
 from wengert.ops.sizes import factor
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
+
 
 class ImageTypeError(InvalidTypeError, AttributeError):
     """An image of a wrong element type, which TensorFlow calls an AttributeError."""
 
 
-def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: Any = None) -> Any:
+def convert_image_dtype(
+    image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None
+) -> Value:
     """Changes the dtype and the scale with it: integers count up to their maximum, floats to 1."""
     x = operand(image)
     wanted, own = as_dtype(dtype), x.dtype
@@ -47,7 +53,7 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: An
     return tf.saturate_cast(scaled, wanted) if saturate else tf.cast(scaled, wanted)
 
 
-def _between_integers(x: Any, own: DType, wanted: DType, saturate: bool) -> Any:
+def _between_integers(x: Value, own: DType, wanted: DType, saturate: bool) -> Tensor:
     scale_own, scale_wanted = int(own.max) + 1, int(wanted.max) + 1
     if scale_own > scale_wanted:
         lowered = tf.floordiv(x, operand(scale_own // scale_wanted, own))
@@ -56,17 +62,17 @@ def _between_integers(x: Any, own: DType, wanted: DType, saturate: bool) -> Any:
     return raised * operand(scale_wanted // scale_own, wanted)
 
 
-def as_floats(image: Any) -> Any:
+def as_floats(image: Value) -> Value:
     """An image as floating numbers: its own if it has them, else float32 up to 1."""
     return image if image.dtype.is_floating else convert_image_dtype(image, dtypes.float32)
 
 
-def _channels(name: str, x: Any, count: int) -> None:
+def _channels(name: str, x: Value, count: int) -> None:
     if not x._array.ndim or known_unequal(x._array.shape[-1], count):
         raise invalid(name, f"the last axis must hold {count} channels", x)
 
 
-def _mixed(name: str, images: Any, matrix: list[list[float]]) -> Any:
+def _mixed(name: str, images: TensorLike, matrix: list[list[float]]) -> Tensor:
     x = operand(images)
     _channels(name, x, 3)
     if not x.dtype.is_floating:
@@ -95,34 +101,34 @@ _YUV = [
 _FROM_YUV = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0]]
 
 
-def rgb_to_yiq(images: Any) -> Any:
+def rgb_to_yiq(images: TensorLike) -> Tensor:
     """Brightness and the two colour axes of NTSC television."""
     return _mixed("rgb_to_yiq", images, _YIQ)
 
 
-def yiq_to_rgb(images: Any) -> Any:
+def yiq_to_rgb(images: TensorLike) -> Tensor:
     """The inverse of `rgb_to_yiq`."""
     return _mixed("yiq_to_rgb", images, _FROM_YIQ)
 
 
-def rgb_to_yuv(images: Any) -> Any:
+def rgb_to_yuv(images: TensorLike) -> Tensor:
     """Brightness and the two colour axes of PAL television."""
     return _mixed("rgb_to_yuv", images, _YUV)
 
 
-def yuv_to_rgb(images: Any) -> Any:
+def yuv_to_rgb(images: TensorLike) -> Tensor:
     """The inverse of `rgb_to_yuv`."""
     return _mixed("yuv_to_rgb", images, _FROM_YUV)
 
 
-def rgb_to_grayscale(images: Any, name: Any = None) -> Any:
+def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Value:
     """One channel: the brightness that the eye sees."""
     x = operand(images)
     grey = _mixed("rgb_to_grayscale", as_floats(x), [[0.2989], [0.587], [0.114]])
     return convert_image_dtype(grey, x.dtype)
 
 
-def grayscale_to_rgb(images: Any, name: Any = None) -> Any:
+def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """The one channel of an image three times."""
     x = operand(images)
     if not x._array.ndim or known_unequal(x._array.shape[-1], 1):
@@ -131,7 +137,7 @@ def grayscale_to_rgb(images: Any, name: Any = None) -> Any:
     return tf.broadcast_to(tf.reshape(x, (*x._array.shape[:-1], 1)), (*x._array.shape[:-1], 3))
 
 
-def _parts(name: str, images: Any) -> tuple[list[Any], DType]:
+def _parts(name: str, images: TensorLike) -> tuple[list[Tensor], DType]:
     """The channels, in single precision at least, and the dtype that they had."""
     x = operand(images, None, dtypes.float32)
     _channels(name, x, 3)
@@ -141,7 +147,7 @@ def _parts(name: str, images: Any) -> tuple[list[Any], DType]:
     return tf.unstack(wide, 3, axis=-1), x.dtype
 
 
-def rgb_to_hsv(images: Any, name: Any = None) -> Any:
+def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """Hue, saturation and value; hue and saturation lie within [0, 1] for colours that do."""
     (r, g, b), kind = _parts("rgb_to_hsv", images)
     value = tf.maximum(tf.maximum(r, g), b)
@@ -158,7 +164,7 @@ def rgb_to_hsv(images: Any, name: Any = None) -> Any:
     return tf.cast(tf.stack([hue, saturation, value], axis=-1), kind)
 
 
-def hsv_to_rgb(images: Any, name: Any = None) -> Any:
+def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `rgb_to_hsv`; a hue outside [0, 1] is red, not wrapped."""
     (h, s, v), kind = _parts("hsv_to_rgb", images)
     turn = h * 6.0
@@ -167,19 +173,19 @@ def hsv_to_rgb(images: Any, name: Any = None) -> Any:
     return tf.cast(tf.stack(found, axis=-1), kind)
 
 
-def restored(x: Any, dtype: DType) -> Any:
+def restored(x: Tensor, dtype: DType) -> Value:
     """Adjusted floats in the dtype that the image had."""
     return convert_image_dtype(x, dtype, saturate=True)
 
 
-def adjust_brightness(image: Any, delta: Any) -> Any:
+def adjust_brightness(image: TensorLike, delta: TensorLike) -> Value:
     """Adds `delta`, in units of the full scale."""
     x = operand(image)
     floats = as_floats(x)
     return restored(floats + tf.cast(operand(delta, None, floats.dtype), floats.dtype), x.dtype)
 
 
-def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
+def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Value:
     """Scales the distance of each pixel from its channel's mean."""
     x = operand(images)
     rank = x._array.ndim
@@ -191,7 +197,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
     return restored((floats - mean) * factor + mean, x.dtype)
 
 
-def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
+def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1) -> Value:
     """`gain * image ** gamma`."""
     x = operand(image)
     if not isinstance(gamma, Value) and static_float("adjust_gamma", gamma, "gamma") < 0:
@@ -201,7 +207,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
     return restored(tf.pow(floats, exponent) * operand(gain, None, floats.dtype), x.dtype)
 
 
-def _in_hsv(name: str, image: Any, change: Any) -> Any:
+def _in_hsv(name: str, image: TensorLike, change: Any) -> Value:
     x = operand(image)
     _channels(name, x, 3)
     floats = as_floats(x)
@@ -210,29 +216,31 @@ def _in_hsv(name: str, image: Any, change: Any) -> Any:
     return restored(tf.cast(hsv_to_rgb(tf.stack([h, s, v], axis=-1)), floats.dtype), x.dtype)
 
 
-def adjust_hue(image: Any, delta: Any, name: Any = None) -> Any:
+def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Value:
     """Turns the hue by `delta`, where 1 is a full turn."""
     turns = 0.0 if isinstance(delta, Value) else static_float("adjust_hue", delta, "delta")
     if not -1 <= turns <= 1:
         raise wrong("adjust_hue", f"`delta` must be within [-1, 1]; got {delta}")
 
-    def turn(h: Any, s: Any) -> tuple[Any, Any]:
+    def turn(h: Tensor, s: Tensor) -> tuple[Tensor, Tensor]:
         return tf.floormod(h + tf.cast(operand(delta, None, h.dtype), h.dtype), 1.0), s
 
     return _in_hsv("adjust_hue", image, turn)
 
 
-def adjust_saturation(image: Any, saturation_factor: Any, name: Any = None) -> Any:
+def adjust_saturation(
+    image: TensorLike, saturation_factor: TensorLike, name: str | None = None
+) -> Value:
     """Multiplies the saturation, kept within [0, 1]."""
 
-    def scale(h: Any, s: Any) -> tuple[Any, Any]:
+    def scale(h: Tensor, s: Tensor) -> tuple[Tensor, Tensor]:
         factor = tf.cast(operand(saturation_factor, None, s.dtype), s.dtype)
         return h, tf.clip_by_value(s * factor, 0.0, 1.0)
 
     return _in_hsv("adjust_saturation", image, scale)
 
 
-def standardized(x: Any) -> Any:
+def standardized(x: Tensor) -> Tensor:
     """Each image with mean 0 and deviation 1; flat images are not blown up."""
     rank = x._array.ndim
     axes = [rank - 3, rank - 2, rank - 1]
@@ -242,7 +250,7 @@ def standardized(x: Any) -> Any:
     return (x - mean) / tf.maximum(deviation, operand(pixels**-0.5, x.dtype))
 
 
-def per_image_standardization(image: Any) -> Any:
+def per_image_standardization(image: TensorLike) -> Tensor:
     """Each image as float32 with mean 0 and deviation 1; flat images are not blown up."""
     x = operand(image)
     if x._array.ndim < 3:

@@ -5,7 +5,7 @@ NaN compares unequal to everything, itself included.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.declare import binary, function_of, static_float, unary
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 _MATCHES = (
     "Use a smooth loss, such as the squared difference or a cross-entropy; count matches for "
@@ -43,7 +48,7 @@ EQUAL = _comparison("equal", np.equal, lambda x, y: lax.eq(x, y), dtypes.ANY)
 
 
 @function_of(EQUAL)
-def equal(x: Any, y: Any, name: Any = None) -> Any:
+def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x == y element by element; shapes must broadcast."""
 
 
@@ -51,7 +56,7 @@ NOT_EQUAL = _comparison("not_equal", np.not_equal, lambda x, y: lax.ne(x, y), dt
 
 
 @function_of(NOT_EQUAL)
-def not_equal(x: Any, y: Any, name: Any = None) -> Any:
+def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x != y element by element; shapes must broadcast."""
 
 
@@ -81,7 +86,7 @@ LESS = _comparison(
 
 
 @function_of(LESS)
-def less(x: Any, y: Any, name: Any = None) -> Any:
+def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x < y element by element."""
 
 
@@ -95,7 +100,7 @@ LESS_EQUAL = _comparison(
 
 
 @function_of(LESS_EQUAL)
-def less_equal(x: Any, y: Any, name: Any = None) -> Any:
+def less_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x <= y element by element."""
 
 
@@ -109,7 +114,7 @@ GREATER = _comparison(
 
 
 @function_of(GREATER)
-def greater(x: Any, y: Any, name: Any = None) -> Any:
+def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x > y element by element."""
 
 
@@ -123,7 +128,7 @@ GREATER_EQUAL = _comparison(
 
 
 @function_of(GREATER_EQUAL)
-def greater_equal(x: Any, y: Any, name: Any = None) -> Any:
+def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x >= y element by element."""
 
 
@@ -154,7 +159,9 @@ APPROXIMATE_EQUAL = Op(
 )
 
 
-def approximate_equal(x: Any, y: Any, tolerance: float = 1e-5, name: Any = None) -> Any:
+def approximate_equal(
+    x: TensorLike, y: TensorLike, tolerance: float = 1e-5, name: str | None = None
+) -> Tensor:
     """|x - y| < tolerance element by element; there is no broadcasting."""
     return apply(
         APPROXIMATE_EQUAL,
@@ -168,7 +175,7 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-5, name: Any = None)
         "is_nan", np.isnan, lambda x: lax.ne(x, x), None, accepts=dtypes.FLOAT, dtype=dtypes.bool_
     )
 )
-def is_nan(x: Any, name: Any = None) -> Any:
+def is_nan(x: TensorLike, name: str | None = None) -> Any:
     """Where x is NaN."""
 
 
@@ -182,7 +189,7 @@ def is_nan(x: Any, name: Any = None) -> Any:
         dtype=dtypes.bool_,
     )
 )
-def is_inf(x: Any, name: Any = None) -> Any:
+def is_inf(x: TensorLike, name: str | None = None) -> Any:
     """Where x is infinite."""
 
 
@@ -196,16 +203,16 @@ def is_inf(x: Any, name: Any = None) -> Any:
         dtype=dtypes.bool_,
     )
 )
-def is_finite(x: Any, name: Any = None) -> Any:
+def is_finite(x: TensorLike, name: str | None = None) -> Any:
     """Where x is neither infinite nor NaN."""
 
 
-def _is_ordered(x: np.ndarray, strict: bool) -> Any:
+def _is_ordered(x: np.ndarray, strict: bool) -> np.generic:
     flat = x.reshape(-1)
     return np.all((np.less if strict else np.less_equal)(flat[:-1], flat[1:]))
 
 
-def _lower_is_ordered(x: Any, strict: bool) -> Any:
+def _lower_is_ordered(x: JaxArray, strict: bool) -> JaxArray:
     flat = lax.reshape(x, (x.size,))
     n = max(x.size, 1)
     a, b = lax.slice_in_dim(flat, 0, n - 1), lax.slice_in_dim(flat, min(1, x.size), x.size)
@@ -223,17 +230,17 @@ IS_ORDERED = Op(
 )
 
 
-def is_non_decreasing(x: Any, name: Any = None) -> Any:
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether no element of the flattened tensor is below the one before it; false with a NaN."""
     return apply(IS_ORDERED, operand(x), strict=False)
 
 
-def is_strictly_increasing(x: Any, name: Any = None) -> Any:
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element of the flattened tensor is above the one before it."""
     return apply(IS_ORDERED, operand(x), strict=True)
 
 
-def _zeros(g: Any) -> Any:
+def _zeros(g: Tensor) -> Tensor:
     return tf.zeros_like(g)
 
 
@@ -246,5 +253,5 @@ def _zeros(g: Any) -> Any:
         accepts=dtypes.nums("float32", "float64"),
     )
 )
-def nextafter(x1: Any, x2: Any, name: Any = None) -> Any:
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Any:
     """The next number of the type after `x1` in the direction of `x2`."""

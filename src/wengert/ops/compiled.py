@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from wengert.core.lazy import jax, lax
 from wengert.core.locks import new_lock
 from wengert.core.process import PROCESS
 from wengert.ops.declare import in_float32
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+
 
 MOST = 512
 
@@ -93,7 +97,7 @@ def _placed(run: Callable[..., Any], wide: bool) -> Callable[..., Any]:
     if not wide and not elsewhere:
         return run
 
-    def scoped(*xs: Any) -> Any:
+    def scoped(*xs: np.ndarray) -> JaxArray:
         with jax.enable_x64(wide):
             if not elsewhere:
                 return run(*xs)
@@ -107,7 +111,7 @@ def wide(lower: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a lowering compute half-precision arguments in float32 and round once at the end."""
 
     @functools.wraps(lower)
-    def widened(*xs: Any, **attrs: Any) -> Any:
+    def widened(*xs: JaxArray | np.ndarray, **attrs: Any) -> Any:
         half = next((x.dtype for x in xs if x.dtype.kind in "fV" and x.dtype.itemsize == 2), None)
         if half is None:
             return lower(*xs, **attrs)
@@ -119,5 +123,5 @@ def wide(lower: Callable[..., Any]) -> Callable[..., Any]:
     return widened
 
 
-def _convert(x: Any, old: Any, new: Any) -> Any:
+def _convert(x: Any, old: np.dtype, new: np.dtype) -> JaxArray:
     return lax.convert_element_type(x, new) if x.dtype == old else x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.declare import broadcasting, unary
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import TensorLike
 
 
 def _part(name: str, kernel: Any, lower: Any, grad: Any) -> Op:
@@ -31,7 +35,7 @@ def _part(name: str, kernel: Any, lower: Any, grad: Any) -> Op:
     )
 
 
-def _zeros(x: Any) -> Any:
+def _zeros(x: Value) -> Tensor:
     return tf.zeros_like(x)
 
 
@@ -56,7 +60,7 @@ COMPLEX = Op(
 )
 
 
-def complex(real: Any, imag: Any, name: Any = None) -> Any:
+def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """The complex numbers with the given parts, both float32 or both float64."""
     x, y = operands("complex", real, imag)
     kinds: dict[DType, DType] = {
@@ -71,7 +75,7 @@ def complex(real: Any, imag: Any, name: Any = None) -> Any:
 REAL = _part("real", np.real, lambda x: lax.real(x), grad=lambda g: complex(g, _zeros(g)))
 
 
-def real(input: Any, name: Any = None) -> Any:
+def real(input: TensorLike, name: str | None = None) -> Value:
     """The real part; a real tensor is its own."""
     x = operand(input)
     if x.dtype.is_complex:
@@ -84,7 +88,7 @@ def real(input: Any, name: Any = None) -> Any:
 IMAG = _part("imag", np.imag, lambda x: lax.imag(x), grad=lambda g: complex(_zeros(g), g))
 
 
-def imag(input: Any, name: Any = None) -> Any:
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for a real tensor."""
     x = operand(input)
     return apply1(IMAG, x) if x.dtype.is_complex else _zeros(x)
@@ -100,7 +104,7 @@ CONJ = unary(
 )
 
 
-def conj(x: Any, name: Any = None) -> Any:
+def conj(x: Any, name: str | None = None) -> Any:
     """The complex conjugate; a real tensor is its own."""
     x = operand(x)
     if x.dtype.is_complex:
@@ -118,7 +122,7 @@ ANGLE = _part(
 )
 
 
-def angle(input: Any, name: Any = None) -> Any:
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The argument in [-π, π]; for real numbers π below 0, else 0. Its gradient at 0 is NaN."""
     x = operand(input)
     if x.dtype.is_complex:

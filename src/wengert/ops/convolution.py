@@ -60,14 +60,14 @@ def _infer_conv(x: Spec, w: Spec, strides: Any, padding: Any, dilations: Any, fi
     return Spec(geometry.join(batch, outer, counts, first), x.dtype)
 
 
-def _check_reach(sizes: Any, reach: Any, itemsize: int) -> None:
+def _check_reach(sizes: Any, reach: list[int] | list[int | None], itemsize: int) -> None:
     """Refuses windows that reach further than a padded image can: XLA would end the process."""
     if math.prod(n + span for n, span in zip(sizes, reach, strict=True)) * itemsize > _MOST_BYTES:
         rule = f"a window that spans {list(reach)} is too wide for an image of {list(sizes)}"
         raise invalid("conv", rule, help="Use smaller `dilations`.")
 
 
-def _infer_input(g: Spec, w: Spec, shape: Any, **at: Any) -> Spec:
+def _infer_input(g: Spec, w: Spec, shape: tuple[int, ...], **at: Any) -> Spec:
     want = _infer_conv(Spec(shape, g.dtype), w, **at)
     if g.shape is not None and want.shape is not None:
         fits = len(g.shape) == len(want.shape) and all(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from wengert.core.lazy import jax, lax
 from wengert.ops import sliding as geometry
 from wengert.ops.compiled import wide
 from wengert.ops.sliding import Pairs, Windows, extent, offsets, outer_sizes, resolve
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+
 
 _NAMES = {1: "W", 2: "HW", 3: "DHW"}
 
@@ -26,21 +30,23 @@ def _numbers(spatial: int, first: bool) -> tuple[str, str, str]:
     return image, f"{axes}IO", image
 
 
-def _pairs(shape: Any, window: Any, at: Windows) -> Pairs:
+def _pairs(shape: tuple[int, ...], window: tuple[int, ...], at: Windows) -> Pairs:
     sizes = geometry.split(shape, at.first)[2]
     return resolve(sizes, extent(window, at.dilations), at.strides, at.padding)
 
 
-def _wide_type(x: Any) -> Any:
+def _wide_type(x: JaxArray | np.ndarray) -> type | None:
     """Half precision is summed in float32."""
     return np.float32 if x.dtype.kind in "fV" and x.dtype.itemsize == 2 else None
 
 
-def _narrow(y: Any, x: Any) -> Any:
+def _narrow(y: JaxArray, x: JaxArray | np.ndarray) -> JaxArray:
     return lax.convert_element_type(y, x.dtype)
 
 
-def _plain(x: Any, w: Any, at: Windows, groups: int) -> Any:
+def _plain(
+    x: JaxArray | np.ndarray, w: JaxArray | np.ndarray, at: Windows, groups: int
+) -> JaxArray:
     spatial = w.ndim - 2
     y = lax.conv_general_dilated(
         x,
@@ -55,7 +61,7 @@ def _plain(x: Any, w: Any, at: Windows, groups: int) -> Any:
     return _narrow(y, x)
 
 
-def _by_group(x: Any, w: Any, at: Windows, groups: int) -> Any:
+def _by_group(x: JaxArray, w: JaxArray, at: Windows, groups: int) -> JaxArray:
     """One convolution per group, which XLA on the CPU runs far faster than a grouped one."""
     axis = 1 if at.first else x.ndim - 1
     xs = lax.split(x, [x.shape[axis] // groups] * groups, axis)
@@ -63,7 +69,7 @@ def _by_group(x: Any, w: Any, at: Windows, groups: int) -> Any:
     return lax.concatenate([_plain(a, b, at, 1) for a, b in zip(xs, ws, strict=True)], axis)
 
 
-def _by_offset(x: Any, w: Any, at: Windows, groups: int) -> Any:
+def _by_offset(x: JaxArray, w: JaxArray, at: Windows, groups: int) -> JaxArray:
     """A depthwise convolution as a sum over the places of the window; fuses into one loop."""
     spatial = w.ndim - 2
     window = w.shape[:spatial]
@@ -87,7 +93,7 @@ def _by_offset(x: Any, w: Any, at: Windows, groups: int) -> Any:
     return lax.transpose(y, (0, y.ndim - 1, *range(1, y.ndim - 1))) if at.first else y
 
 
-def strided(x: Any, start: Any, counts: Any, strides: Any) -> Any:
+def strided(x: JaxArray, start: tuple[int, ...], counts: Any, strides: Any) -> JaxArray:
     """`counts` elements from `start` in steps of `strides`, of a JAX array."""
     limits = [
         a if n == 0 else a + (n - 1) * s + 1 for a, n, s in zip(start, counts, strides, strict=True)
@@ -96,7 +102,7 @@ def strided(x: Any, start: Any, counts: Any, strides: Any) -> Any:
 
 
 @wide
-def _on_cpu(x: Any, w: Any, at: Windows, groups: int) -> Any:
+def _on_cpu(x: JaxArray, w: JaxArray, at: Windows, groups: int) -> JaxArray:
     depthwise = w.shape[-2] == 1
     return (_by_offset if depthwise else _by_group)(x, w, at, groups)
 
@@ -114,7 +120,7 @@ class _Layers(NamedTuple):
     places: int
 
     @staticmethod
-    def of(shape: Any, window: Any, at: Windows) -> _Layers:
+    def of(shape: tuple[int, ...], window: tuple[int, ...], at: Windows) -> _Layers:
         pairs = _pairs(shape, window, at)
         reach = extent(window, at.dilations)
         sizes = geometry.split(shape, at.first)[2]
@@ -122,14 +128,14 @@ class _Layers(NamedTuple):
         flat = Windows(at.strides[1:], tuple(pairs[1:]), at.dilations[1:], False)
         return _Layers(flat, pairs[0], at.strides[0], at.dilations[0], count)
 
-    def frames(self, x: Any) -> Callable[[int], Any]:
+    def frames(self, x: JaxArray) -> Callable[[int], Any]:
         """From the number of a layer to the images that it meets, for all examples and places."""
         rest = [(0, 0, 0)]
         padded = lax.pad(x, x.dtype.type(0), [*rest, (*self.depth, 0), *rest * 3])
         counts, steps = (x.shape[0], self.places, *x.shape[2:]), (1, self.stride, 1, 1, 1)
         return lambda k: _together(strided(padded, (0, k * self.dilation, 0, 0, 0), counts, steps))
 
-    def spread(self, images: Any, k: int, shape: Any) -> Any:
+    def spread(self, images: JaxArray, k: int, shape: Any) -> JaxArray:
         """The other way: what the images of a layer add to an input of this shape."""
         apart = lax.reshape(images, (shape[0], self.places, *shape[2:]))
         low = k * self.dilation - self.depth[0]
@@ -139,27 +145,27 @@ class _Layers(NamedTuple):
         return lax.pad(apart, apart.dtype.type(0), ends)
 
 
-def _has_layers(image: Any, window: Any) -> bool:
+def _has_layers(image: tuple[int, ...], window: tuple[int, ...]) -> bool:
     """Whether this is a convolution in space, of something, with sizes that are numbers."""
     return len(window) == 5 and all(type(n) is int and n for n in (*image, *window))
 
 
-def _together(x: Any) -> Any:
+def _together(x: JaxArray) -> JaxArray:
     """A stack of stacks of images as one stack."""
     return lax.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:]))
 
 
-def _last(x: Any, at: Windows) -> Any:
+def _last(x: JaxArray, at: Windows) -> JaxArray:
     """An image in space with its channels last."""
     return lax.transpose(x, (0, 2, 3, 4, 1)) if at.first else x
 
 
-def _as_first(x: Any, at: Windows) -> Any:
+def _as_first(x: JaxArray, at: Windows) -> JaxArray:
     return lax.transpose(x, (0, 4, 1, 2, 3)) if at.first else x
 
 
 @wide
-def _layered(x: Any, w: Any, at: Windows) -> Any:
+def _layered(x: JaxArray, w: JaxArray, at: Windows) -> JaxArray:
     layers = _Layers.of(x.shape, w.shape[:3], at)
     x = _last(x, at)
     images = layers.frames(x)
@@ -168,7 +174,7 @@ def _layered(x: Any, w: Any, at: Windows) -> Any:
 
 
 @wide
-def _layered_input(g: Any, w: Any, shape: Any, at: Windows) -> Any:
+def _layered_input(g: JaxArray, w: JaxArray, shape: tuple[int, ...], at: Windows) -> JaxArray:
     layers = _Layers.of(shape, w.shape[:3], at)
     batch, channels, sizes = geometry.split(shape, at.first)
     full = (batch, *sizes, channels)
@@ -179,23 +185,30 @@ def _layered_input(g: Any, w: Any, shape: Any, at: Windows) -> Any:
 
 
 @wide
-def _layered_filter(x: Any, g: Any, shape: Any, at: Windows) -> Any:
+def _layered_filter(x: JaxArray, g: JaxArray, shape: tuple[int, ...], at: Windows) -> JaxArray:
     layers = _Layers.of(x.shape, shape[:3], at)
     images, above = layers.frames(_last(x, at)), _together(_last(g, at))
     parts = [_plain_filter(images(k), above, shape[1:], layers.flat, 1) for k in range(shape[0])]
     return lax.concatenate([lax.expand_dims(p, (0,)) for p in parts], 0)
 
 
-def _sum(parts: list[Any]) -> Any:
+def _sum(parts: list[JaxArray]) -> JaxArray:
     """The sum of JAX arrays of one shape."""
     return functools.reduce(lax.add, parts)
 
 
-def _groups(channels: int, w: Any) -> int:
+def _groups(channels: int, w: JaxArray) -> int:
     return channels // w.shape[-2] if w.shape[-2] else 1
 
 
-def lower_conv(x: Any, w: Any, strides: Any, padding: Any, dilations: Any, first: bool) -> Any:
+def lower_conv(
+    x: JaxArray,
+    w: JaxArray,
+    strides: tuple[int, ...],
+    padding: Any,
+    dilations: tuple[int, ...],
+    first: bool,
+) -> JaxArray:
     at = Windows(strides, padding, dilations, first)
     if not x.size or not w.size:
         batch, _, sizes = geometry.split(x.shape, first)
@@ -220,7 +233,7 @@ def lower_conv(x: Any, w: Any, strides: Any, padding: Any, dilations: Any, first
     )
 
 
-def _swapped(w: Any, groups: int) -> Any:
+def _swapped(w: JaxArray, groups: int) -> JaxArray:
     """The filter turned around, with input and output channels exchanged within each group."""
     spatial = w.ndim - 2
     w = lax.rev(w, range(spatial))
@@ -230,7 +243,9 @@ def _swapped(w: Any, groups: int) -> Any:
     return lax.reshape(lax.transpose(w, order), (*w.shape[:spatial], outer, groups * inner))
 
 
-def _cut(x: Any, pairs: list[Any], dilation: Any, first: bool) -> tuple[Any, list[Any], Any]:
+def _cut(
+    x: JaxArray | np.ndarray, pairs: list[tuple[int, ...]], dilation: tuple[int, ...], first: bool
+) -> tuple[Any, list[Any], Any]:
     """An image without what negative padding takes from it, and the padding that is left.
 
     XLA on the CPU takes padding by -1 and 1 for none.
@@ -245,7 +260,9 @@ def _cut(x: Any, pairs: list[Any], dilation: Any, first: bool) -> tuple[Any, lis
     return lax.pad(x, x.dtype.type(0), full), left, (1,) * len(left)
 
 
-def _plain_input(g: Any, w: Any, shape: Any, at: Windows, groups: int) -> Any:
+def _plain_input(
+    g: JaxArray | np.ndarray, w: JaxArray, shape: Any, at: Windows, groups: int
+) -> JaxArray:
     spatial = w.ndim - 2
     window = w.shape[:spatial]
     reach = extent(window, at.dilations)
@@ -272,8 +289,14 @@ def _plain_input(g: Any, w: Any, shape: Any, at: Windows, groups: int) -> Any:
 
 
 def lower_input(
-    g: Any, w: Any, shape: Any, strides: Any, padding: Any, dilations: Any, first: bool
-) -> Any:
+    g: JaxArray,
+    w: JaxArray,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    padding: Any,
+    dilations: tuple[int, ...],
+    first: bool,
+) -> JaxArray:
     at = Windows(strides, padding, dilations, first)
     if not g.size or not w.size or 0 in shape:
         return lax.full(shape, g.dtype.type(0))
@@ -298,7 +321,13 @@ def lower_input(
     )
 
 
-def _plain_filter(x: Any, g: Any, shape: Any, at: Windows, groups: int) -> Any:
+def _plain_filter(
+    x: JaxArray | np.ndarray,
+    g: JaxArray | np.ndarray,
+    shape: tuple[int, ...],
+    at: Windows,
+    groups: int,
+) -> JaxArray:
     """The batch is summed away, so it plays the channels; the channels play the batch."""
     spatial = len(shape) - 2
     window = shape[:spatial]
@@ -327,8 +356,14 @@ def _plain_filter(x: Any, g: Any, shape: Any, at: Windows, groups: int) -> Any:
 
 
 def lower_filter(
-    x: Any, g: Any, shape: Any, strides: Any, padding: Any, dilations: Any, first: bool
-) -> Any:
+    x: JaxArray,
+    g: JaxArray,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    padding: Any,
+    dilations: tuple[int, ...],
+    first: bool,
+) -> JaxArray:
     at = Windows(strides, padding, dilations, first)
     if not x.size or not g.size:
         return lax.full(shape, x.dtype.type(0))

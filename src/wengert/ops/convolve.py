@@ -7,7 +7,7 @@ strides.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.apply import apply
 from wengert.core.convert import operand
@@ -19,6 +19,10 @@ from wengert.ops import sliding as geometry
 from wengert.ops.convolution import CONV, CONV_INPUT
 from wengert.ops.declare import static_tuple
 from wengert.ops.sliding import Windows, windows
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import ShapeLike, TensorLike
 
 
 def _ranked(x: Any, rank: int) -> Any:
@@ -54,17 +58,17 @@ def _pair(input: Any, filters: Any) -> tuple[Any, Any]:
 
 
 def conv1d(
-    input: Any, filters: Any, stride: Any, padding: Any, data_format: Any = "NWC",
-    dilations: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, filters: TensorLike, stride: TensorLike, padding: TensorLike, data_format: str = "NWC",
+    dilations: TensorLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Slides a filter `[width, in, out]` over sequences `[batch, width, in]`."""
     at = windows("conv1d", stride, padding, dilations, data_format, 1)
     return _convolve("conv1d", *_pair(input, filters), at)
 
 
 def conv2d(
-    input: Any, filters: Any, strides: Any, padding: Any, data_format: Any = "NHWC",
-    dilations: Any = None, name: Any = None,
+    input: Any, filters: Any, strides: TensorLike, padding: TensorLike, data_format: str = "NHWC",
+    dilations: TensorLike | None = None, name: str | None = None,
 ) -> Any:  # fmt: skip
     """Slides a filter `[height, width, in, out]` over images `[batch, height, width, in]`."""
     at = windows("conv2d", strides, padding, dilations, data_format, 2)
@@ -72,9 +76,9 @@ def conv2d(
 
 
 def conv3d(
-    input: Any, filters: Any, strides: Any, padding: Any, data_format: Any = "NDHWC",
-    dilations: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, filters: TensorLike, strides: TensorLike, padding: str, data_format: str = "NDHWC",
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Slides a filter `[depth, height, width, in, out]` over volumes."""
     at = windows("conv3d", strides, padding, dilations, data_format, 3)
     return _convolve("conv3d", *_pair(input, filters), at)
@@ -87,8 +91,8 @@ def _spatial(name: str, w: Any) -> int:
 
 
 def convolution(
-    input: Any, filters: Any, strides: Any = None, padding: Any = "VALID",
-    data_format: Any = None, dilations: Any = None, name: Any = None,
+    input: TensorLike, filters: Any, strides: TensorLike | None = None, padding: str = "VALID",
+    data_format: str | None = None, dilations: TensorLike | None = None, name: str | None = None,
 ) -> Any:  # fmt: skip
     """A convolution over one, two or three spatial axes, as the filter says."""
     x, w = _pair(input, filters)
@@ -100,15 +104,17 @@ def convolution(
     return _convolve("convolution", x, w, at)
 
 
-def atrous_conv2d(value: Any, filters: Any, rate: Any, padding: Any, name: Any = None) -> Any:
+def atrous_conv2d(
+    value: TensorLike, filters: TensorLike, rate: TensorLike, padding: str, name: str | None = None
+) -> Tensor:
     """A convolution with holes: `conv2d` with dilation `rate`."""
     return conv2d(value, filters, 1, padding, dilations=rate)
 
 
 def _transposed(
-    name: str, input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any,
-    data_format: Any, dilations: Any, spatial: int | None = None,
-) -> Any:  # fmt: skip
+    name: str, input: TensorLike, filters: TensorLike, output_shape: Any, strides: TensorLike, padding: str,
+    data_format: str | None, dilations: TensorLike | None, spatial: int | None = None,
+) -> Tensor:  # fmt: skip
     x, w = _pair(input, filters)
     spatial = _spatial(name, w) if spatial is None else spatial
     at = windows(name, strides, padding, dilations, data_format, spatial)
@@ -129,9 +135,9 @@ def _transposed(
 
 
 def conv1d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-    data_format: Any = "NWC", dilations: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
+    data_format: str = "NWC", dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The transpose of `conv1d` (its gradient); filters are `[width, out, in]`."""
     return _transposed(
         "conv1d_transpose", input, filters, output_shape, strides, padding, data_format,
@@ -140,9 +146,9 @@ def conv1d_transpose(
 
 
 def conv2d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-    data_format: Any = "NHWC", dilations: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
+    data_format: str = "NHWC", dilations: TensorLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The transpose of `conv2d` (its gradient); filters are `[height, width, out, in]`."""
     return _transposed(
         "conv2d_transpose", input, filters, output_shape, strides, padding, data_format,
@@ -151,9 +157,9 @@ def conv2d_transpose(
 
 
 def conv3d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-    data_format: Any = "NDHWC", dilations: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
+    data_format: str = "NDHWC", dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The transpose of `conv3d` (its gradient); filters are `[depth, height, width, out, in]`."""
     return _transposed(
         "conv3d_transpose", input, filters, output_shape, strides, padding, data_format,
@@ -162,9 +168,9 @@ def conv3d_transpose(
 
 
 def conv_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-    data_format: Any = None, dilations: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
+    data_format: Any = None, dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The transpose of `convolution`, of the rank that the filter says."""
     return _transposed(
         "conv_transpose", input, filters, output_shape, strides, padding, data_format, dilations
@@ -172,16 +178,21 @@ def conv_transpose(
 
 
 def atrous_conv2d_transpose(
-    value: Any, filters: Any, output_shape: Any, rate: Any, padding: Any, name: Any = None
-) -> Any:
+    value: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    rate: TensorLike,
+    padding: str,
+    name: str | None = None,
+) -> Tensor:
     """The transpose of `atrous_conv2d`."""
     return conv2d_transpose(value, filters, output_shape, 1, padding, dilations=rate)
 
 
 def depthwise_conv2d(
-    input: Any, filter: Any, strides: Any, padding: Any, data_format: Any = None,
-    dilations: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, filter: TensorLike, strides: TensorLike, padding: str, data_format: str | None = None,
+    dilations: TensorLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Convolves each channel with its own filters `[height, width, in, multiplier]`."""
     x, w = _pair(input, filter)
     x = _ranked(x, 4)
@@ -199,9 +210,9 @@ def depthwise_conv2d(
 
 
 def separable_conv2d(
-    input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any,
-    data_format: Any = None, dilations: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, depthwise_filter: TensorLike, pointwise_filter: TensorLike, strides: TensorLike, padding: str,
+    data_format: Any = None, dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """A depthwise convolution followed by a 1×1 convolution that mixes the channels."""
     y = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
     w = operand(pointwise_filter, None, y.dtype)

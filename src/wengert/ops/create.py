@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,11 @@ from wengert.ops.declare import is_dynamic, of_unknown_length, static_int, stati
 from wengert.ops.sizes import at_least, made
 from wengert.ops.sizes import whole_shape as sizes
 
+if TYPE_CHECKING:
+    from wengert.core.types import DTypeLike, ShapeLike, TensorLike
+    from wengert.ops.row_list import Rows
+
+
 _SMALL = 4096  # elements that a trace makes at once
 _LARGEST = 2**63 - 1  # size of an axis
 _MOST_TRACED = 2**31  # numbers of a `range` that a trace counts
@@ -34,7 +39,7 @@ _RANGE_TYPES = (
 )  # fmt: skip
 
 
-def _filled(shape: tuple[int, ...], value: Any) -> Any:
+def _filled(shape: tuple[int, ...], value: np.ndarray) -> Any:
     """An array of one value in a trace: made now, or by the graph when it is large or open."""
     from wengert.ops.shaping import BROADCAST_TO
 
@@ -45,7 +50,9 @@ def _filled(shape: tuple[int, ...], value: Any) -> Any:
     return apply(BROADCAST_TO, wrap(value), shape=shape)
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
+def constant(
+    value: TensorLike, dtype: DTypeLike | None = None, shape: ShapeLike = None, name: str = "Const"
+) -> Tensor:
     """A tensor with the given value; a single one fills `shape`."""
     if dtype is not None and isinstance(value, Value) and value.dtype != dtypes.as_dtype(dtype):
         wanted = dtypes.as_dtype(dtype).name
@@ -104,7 +111,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any 
     return _filled(found, np.ones((), kind.np))
 
 
-def _zeros_kernel(x: Any, dtype: DType) -> Any:
+def _zeros_kernel(x: np.ndarray | Rows, dtype: DType) -> np.ndarray | Rows:
     # Rows of an array that loops write make zeros of their own shapes.
     return _blank(x.shape, dtype) if isinstance(x, np.ndarray | np.generic) else x.zeros()
 
@@ -120,7 +127,9 @@ ZEROS_LIKE = Op(
 )
 
 
-def zeros_like(input: Any, dtype: Any = None, name: Any = None, layout: Any = None) -> Any:
+def zeros_like(
+    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
+) -> Any:
     """Zeros in the shape of another tensor, and of its dtype unless one is given."""
     x = operand(input)
     return apply(ZEROS_LIKE, x, dtype=x.dtype if dtype is None else dtypes.as_dtype(dtype))
@@ -137,7 +146,9 @@ ONES_LIKE = Op(
 )
 
 
-def ones_like(input: Any, dtype: Any = None, name: Any = None, layout: Any = None) -> Any:
+def ones_like(
+    input: Any, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
+) -> Any:
     """Ones in the shape of another tensor, and of its dtype unless one is given."""
     x = operand(input)
     kind = x.dtype if dtype is None else dtypes.as_dtype(dtype)
@@ -146,7 +157,7 @@ def ones_like(input: Any, dtype: Any = None, name: Any = None, layout: Any = Non
     return apply(ONES_LIKE, x, dtype=kind)
 
 
-def fill(dims: Any, value: Any, name: Any = None, layout: Any = None) -> Any:
+def fill(dims: TensorLike, value: TensorLike, name: str | None = None, layout: Any = None) -> Any:
     """A tensor of shape `dims` that holds one value everywhere."""
     x = operand(value)
     if x._array.ndim and known_unequal(x._array.size, 1):
@@ -163,11 +174,11 @@ def _as_vector(dims: Any) -> Any:
 
 
 def eye(
-    num_rows: Any,
-    num_columns: Any = None,
-    batch_shape: Any = None,
-    dtype: Any = dtypes.float32,
-    name: Any = None,
+    num_rows: TensorLike,
+    num_columns: TensorLike | None = None,
+    batch_shape: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
 ) -> Tensor:
     """The identity matrix, or a batch of them."""
     rows = static_int("eye", num_rows, "num_rows")
@@ -186,7 +197,7 @@ def _eye(rows: int, columns: int, batch: tuple[int, ...], dtype: DType) -> np.nd
     return np.broadcast_to(matrix, (*batch, rows, columns)) if batch else matrix
 
 
-def _open_eye(rows: Any, columns: Any, batch: tuple[Any, ...], dtype: DType) -> Any:
+def _open_eye(rows: int | Dim, columns: int | Dim, batch: tuple[Any, ...], dtype: DType) -> Tensor:
     same = tf.equal(range(rows)[:, None], range(columns)[None, :])
     return tf.broadcast_to(tf.cast(same, dtype), (*batch, rows, columns))
 
@@ -240,24 +251,26 @@ RANGE = Op(
 )
 
 
-def _as_size(x: Any) -> Any:
+def _as_size(x: Any) -> int:
     """A whole number, or what a trace knows of it."""
     return static_int("range", x, "limit")
 
 
-def _not_zero(step: Any) -> Any:
+def _not_zero(step: Any) -> Tensor:
     """A step to count by; that 0 is none, the kernel will say."""
     return tf.where(step == 0, 1, step) if is_symbolic(step) else step
 
 
-def _count(first: Any, last: Any, step: Any) -> Any:
+def _count(first: int | Dim, last: Any, step: Any) -> Dim | int:
     """How many numbers there are, for whole numbers, forwards or backwards."""
     if type(step) is int and step == 0:
         raise invalid("range", "`delta` must not be 0")
     return larger(-((first - last) // step), 0)
 
 
-def _traced_range(start: Any, limit: Any, delta: Any, wanted: DType | None) -> Any:
+def _traced_range(
+    start: TensorLike, limit: TensorLike, delta: TensorLike, wanted: DType | None
+) -> Tensor:
     """`range` of numbers that are known only when the function runs."""
     given = [
         operand(v, None, None if isinstance(v, Value) else wanted) for v in (start, limit, delta)
@@ -275,7 +288,11 @@ def _traced_range(start: Any, limit: Any, delta: Any, wanted: DType | None) -> A
 
 
 def range(  # the name is TensorFlow's
-    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range"
+    start: Any,
+    limit: Any = None,
+    delta: Any = 1,
+    dtype: DTypeLike | None = None,
+    name: str = "range",
 ) -> Tensor:
     """The numbers `start`, `start + delta`, … before `limit`; from 0 with one argument.
 
@@ -300,7 +317,7 @@ def range(  # the name is TensorFlow's
     return wrap(first + made("range", np.arange, count).astype(kind.np) * step, caller())
 
 
-def _is_open(x: Any) -> bool:
+def _is_open(x: Tensor | float | np.generic | Dim) -> bool:
     return type(x) is Dim or is_dynamic(x)
 
 
@@ -313,7 +330,7 @@ def _scalar(array: np.ndarray, kind: DType) -> Any:
     return array.astype(kind.np).item()
 
 
-def _number(value: Any, wanted: DType | None) -> np.ndarray:
+def _number(value: TensorLike, wanted: DType | None) -> np.ndarray:
     """One argument of `range` as an array of rank 0."""
     # An adopted dtype may hold fractions that the value's own type has not: 3 as float32.
     x = operand(value, None, None if isinstance(value, Value) else wanted)
@@ -322,7 +339,9 @@ def _number(value: Any, wanted: DType | None) -> np.ndarray:
     return x._array
 
 
-def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -> Any:
+def linspace(
+    start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: Any = 0
+) -> Tensor:
     """`num` evenly spaced values from `start` to `stop`, both included, along a new axis.
 
     Whole numbers give float64.
@@ -352,7 +371,7 @@ def linspace(start: Any, stop: Any, num: Any, name: Any = None, axis: Any = 0) -
     return tf.concat([x, inner, y], place)
 
 
-def _open_linspace(x: Any, y: Any, count: Dim, place: int, rank: int) -> Any:
+def _open_linspace(x: Tensor, y: Tensor, count: Dim, place: int, rank: int) -> Tensor:
     """The values for a number of them that only the running function knows."""
     shape = [count if k == place else 1 for k in builtins.range(rank)]
     number, last = tf.reshape(range(count), shape), operand(count) - 1
@@ -366,7 +385,7 @@ def _upto(rank: int) -> builtins.range:
     return builtins.range(rank + 1)
 
 
-def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
+def meshgrid(*args: TensorLike, **kwargs: Any) -> list[Tensor]:
     """Spreads vectors over a common grid; `indexing` is "xy" (the first two swapped) or "ij"."""
     indexing = kwargs.pop("indexing", "xy")
     kwargs.pop("name", None)

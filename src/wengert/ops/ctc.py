@@ -7,7 +7,7 @@ written once over `np` or `jnp`; the kernel loops over time, the lowering scans.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from wengert.ops.declare import in_float32, need_rank, static_int
 from wengert.ops.shaping import transpose
 from wengert.ops.sizes import checked
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 class _Problem(NamedTuple):
     """Log-probabilities [time, batch, classes], emissions [time, batch, state] and the lattice."""
@@ -38,7 +42,12 @@ class _Problem(NamedTuple):
 
 
 def _problem(
-    xp: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int
+    xp: Any,
+    logits: JaxArray | np.ndarray,
+    labels: Any,
+    label_length: Any,
+    logit_length: Any,
+    blank: int,
 ) -> _Problem:
     """The lattice of states for a batch."""
     top = logits.max(-1, keepdims=True)
@@ -61,7 +70,7 @@ def _problem(
     return _Problem(log_probs, emissions, states, skips, finals, logit_length)
 
 
-def _shift(xp: Any, x: Any, by: int) -> Any:
+def _shift(xp: Any, x: np.ndarray, by: int) -> np.ndarray:
     """Moves states along by one or two (back for a negative number); -inf comes in."""
     gap = xp.full((x.shape[0], min(abs(by), x.shape[1])), -np.inf, x.dtype)
     if by > 0:
@@ -69,14 +78,14 @@ def _shift(xp: Any, x: Any, by: int) -> Any:
     return xp.concatenate([x[:, gap.shape[1] :], gap], 1)
 
 
-def _forward(xp: Any, p: _Problem, alpha: Any, t: Any, emission: Any) -> Any:
+def _forward(xp: Any, p: _Problem, alpha: Any, t: Any, emission: Any) -> np.ndarray:
     one = xp.logaddexp(alpha, _shift(xp, alpha, 1))
     two = xp.where(p.skips, _shift(xp, alpha, 2), -np.inf)
     live = (t < p.lengths)[:, None]
     return xp.where(live, emission + xp.logaddexp(one, two), alpha)
 
 
-def _backward(xp: Any, p: _Problem, beta: Any, t: Any, following: Any) -> Any:
+def _backward(xp: Any, p: _Problem, beta: Any, t: Any, following: Any) -> np.ndarray:
     """What can still be emitted after frame `t`; `following` are the emissions of frame t + 1."""
     moved = beta + following
     one = xp.logaddexp(moved, _shift(xp, moved, -1))
@@ -85,13 +94,13 @@ def _backward(xp: Any, p: _Problem, beta: Any, t: Any, following: Any) -> Any:
     return xp.where(last, p.finals, xp.logaddexp(one, two))
 
 
-def _first(xp: Any, p: _Problem, emission: Any) -> Any:
+def _first(xp: Any, p: _Problem, emission: JaxArray | np.ndarray) -> Any:
     place = xp.arange(p.states.shape[1])[None]
     live = (p.lengths > 0)[:, None]
     return xp.where(live & (place < 2), emission, -np.inf)
 
 
-def _total(xp: Any, p: _Problem, alpha: Any) -> Any:
+def _total(xp: Any, p: _Problem, alpha: JaxArray | np.ndarray) -> Any:
     """The log-likelihood: both last states of the label sequence end it."""
     ends = alpha + p.finals
     top = ends.max(1)
@@ -102,7 +111,9 @@ def _total(xp: Any, p: _Problem, alpha: Any) -> Any:
     return xp.where(p.lengths > 0, total, empty)
 
 
-def _gradient(xp: Any, p: _Problem, alphas: Any, betas: Any, g: Any) -> Any:
+def _gradient(
+    xp: Any, p: _Problem, alphas: JaxArray | np.ndarray, betas: JaxArray | np.ndarray, g: Any
+) -> Any:
     """Softmax less the expected number of times each class is emitted, per frame."""
     total = _total(xp, p, alphas[-1])
     possible = total != -np.inf  # NaN stays
@@ -116,7 +127,11 @@ def _gradient(xp: Any, p: _Problem, alphas: Any, betas: Any, g: Any) -> Any:
 
 
 def _check(
-    logits: np.ndarray, labels: np.ndarray, label_length: Any, logit_length: Any, blank: int
+    logits: np.ndarray,
+    labels: np.ndarray,
+    label_length: np.ndarray,
+    logit_length: np.ndarray,
+    blank: int,
 ) -> None:
     frames, _, classes = logits.shape
     if not 0 <= blank < classes:
@@ -134,7 +149,7 @@ def _check(
             raise invalid("ctc_loss", f"`{what}` must lie in [0, {most}]", lengths)
 
 
-def _wrong(logits: Any, labels: Any, label_length: Any, logit_length: Any) -> Any:
+def _wrong(logits: JaxArray, labels: Any, label_length: Any, logit_length: Any) -> JaxArray:
     """Per row of the batch, whether `_check` would object."""
     frames, _, classes = logits.shape
     inside = jnp.arange(labels.shape[1])[None] < label_length[:, None]
@@ -151,7 +166,11 @@ def _alphas(p: _Problem) -> list[np.ndarray]:
 
 
 def _loss_kernel(
-    logits: np.ndarray, labels: np.ndarray, label_length: Any, logit_length: Any, blank: int
+    logits: np.ndarray,
+    labels: np.ndarray,
+    label_length: np.ndarray,
+    logit_length: np.ndarray,
+    blank: int,
 ) -> np.ndarray:
     _check(logits, labels, label_length, logit_length, blank)
     p = _problem(np, logits, labels, label_length, logit_length, blank)
@@ -159,7 +178,7 @@ def _loss_kernel(
 
 
 def _grad_kernel(
-    g: np.ndarray, logits: np.ndarray, labels: np.ndarray, label_length: Any, logit_length: Any,
+    g: np.ndarray, logits: np.ndarray, labels: np.ndarray, label_length: np.ndarray, logit_length: np.ndarray,
     blank: int,
 ) -> np.ndarray:  # fmt: skip
     _check(logits, labels, label_length, logit_length, blank)
@@ -174,10 +193,10 @@ def _grad_kernel(
 
 
 # `jnp` rather than `lax`: the recursions are shared with the kernel, which speaks NumPy.
-def _lower_alphas(p: _Problem) -> Any:
+def _lower_alphas(p: _Problem) -> JaxArray:
     first = _first(jnp, p, p.emissions[0])
 
-    def step(alpha: Any, given: Any) -> Any:
+    def step(alpha: JaxArray, given: tuple[JaxArray, ...]) -> Any:
         new = _forward(jnp, p, alpha, *given)
         return new, new
 
@@ -186,19 +205,26 @@ def _lower_alphas(p: _Problem) -> Any:
     return jnp.concatenate([first[None], rest])
 
 
-def _lower_loss(logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int) -> Any:
+def _lower_loss(
+    logits: JaxArray, labels: JaxArray, label_length: JaxArray, logit_length: JaxArray, blank: int
+) -> Any:
     fail_if(lambda: _wrong(logits, labels, label_length, logit_length))
     p = _problem(jnp, logits, labels, label_length, logit_length, blank)
     return -_total(jnp, p, _lower_alphas(p)[-1])
 
 
 def _lower_grad(
-    g: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int
+    g: JaxArray,
+    logits: JaxArray,
+    labels: JaxArray,
+    label_length: JaxArray,
+    logit_length: JaxArray,
+    blank: int,
 ) -> Any:
     fail_if(lambda: _wrong(logits, labels, label_length, logit_length))
     p = _problem(jnp, logits, labels, label_length, logit_length, blank)
 
-    def step(beta: Any, given: Any) -> Any:
+    def step(beta: JaxArray, given: tuple[JaxArray, ...]) -> Any:
         new = _backward(jnp, p, beta, *given)
         return new, new
 
@@ -209,20 +235,25 @@ def _lower_grad(
     return _gradient(jnp, p, _lower_alphas(p), betas, g)
 
 
-def _no_second_order(h: Any) -> Any:
+def _no_second_order(h: Tensor) -> Any:
     raise invalid("ctc_loss", "there is no second derivative", kind=UnimplementedError)
 
 
 def _grad_grad_g(
-    h: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int
-) -> Any:
+    h: Tensor,
+    logits: Tensor,
+    labels: Tensor,
+    label_length: Tensor,
+    logit_length: Tensor,
+    blank: int,
+) -> Tensor:
     unit = tf.ones((logits._array.shape[1],), logits.dtype)
     slope = apply(CTC_LOSS_GRAD, unit, logits, labels, label_length, logit_length, blank=blank)
     return tf.reduce_sum(h * slope, (0, 2))
 
 
 def _infer_loss(
-    logits: Spec, labels: Spec, label_length: Spec, logit_length: Spec, blank: Any
+    logits: Spec, labels: Spec, label_length: Spec, logit_length: Spec, blank: int | None
 ) -> Spec:
     batch = None if logits.shape is None else logits.shape[1]
     for what, given in (("label_length", label_length), ("logit_length", logit_length)):
@@ -263,9 +294,9 @@ CTC_LOSS = Op(
 
 
 def ctc_loss(
-    labels: Any, logits: Any, label_length: Any, logit_length: Any,
-    logits_time_major: bool = True, unique: Any = None, blank_index: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    labels: Any, logits: Any, label_length: TensorLike | None, logit_length: TensorLike,
+    logits_time_major: bool = True, unique: Any = None, blank_index: TensorLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """-log of the probability that `logits` spell each row of `labels`, over all alignments.
 
     `logits` are `[time, batch, classes]`, or batch first with `logits_time_major=False`. Labels
@@ -327,7 +358,7 @@ def _decode(
     return indices, best.T[rows, times].astype(np.int64), shape, (-score).astype(x.dtype)
 
 
-def _infer_decode(x: Spec, length: Spec, blank: Any, merge: bool) -> tuple[Spec, ...]:
+def _infer_decode(x: Spec, length: Spec, blank: int | None, merge: bool) -> tuple[Spec, ...]:
     need_rank("ctc_greedy_decoder", x, 3, 3)
     batch = None if x.shape is None else x.shape[1]
     if length.shape is not None and known_unequal(length.shape, (batch,)):
@@ -353,8 +384,11 @@ CTC_GREEDY_DECODER = Op(
 
 
 def ctc_greedy_decoder(
-    inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: Any = None
-) -> tuple[list[SparseValue], Any]:
+    inputs: Tensor | np.ndarray,
+    sequence_length: list[int],
+    merge_repeated: bool = True,
+    blank_index: int | None = None,
+) -> tuple[list[SparseValue], Tensor]:
     """The best class of each frame, without blanks and (when merged) repetitions.
 
     Returns the labels as indices, values and shape, and minus the sum of the best logits. The

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,10 +20,17 @@ from wengert.ops.declare import of_length, static_int, static_tuple
 from wengert.ops.slicing import marked, writable
 from wengert.ops.strides import SLICE_GRAD, STRIDED_SLICE, Index, infer, kernel, lower
 
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import TensorLike
+    from wengert.ops.slicing import VariableSlice
+
+
 _Slice = builtins.slice
 
 
-def slice(input_: Any, begin: Any, size: Any, name: Any = None) -> Any:
+def slice(input_: Any, begin: TensorLike, size: TensorLike, name: str | None = None) -> Any:
     """The block of the given size that starts at `begin`; a size of -1 takes all that is left."""
     x = operand(input_)
     dims = x._array.shape
@@ -36,7 +43,9 @@ def slice(input_: Any, begin: Any, size: Any, name: Any = None) -> Any:
     return apply(STRIDED_SLICE, x, index=_part_index(x, dims, starts, counts))
 
 
-def _part_index(x: Any, dims: Any, starts: Any, counts: Any) -> Index:
+def _part_index(
+    x: Any, dims: tuple[int, ...] | tuple[int | None, ...], starts: Any, counts: tuple[int, ...]
+) -> Index:
     """The index of a block; raises where it does not lie within the sizes."""
     for axis, (a, n, d) in enumerate(zip(starts, counts, dims, strict=True)):
         if not 0 <= a <= d or not -1 <= n <= d - a:
@@ -49,7 +58,7 @@ def _part_index(x: Any, dims: Any, starts: Any, counts: Any) -> Index:
     return tuple((a, None if n == -1 else a + n, None) for a, n in zip(starts, counts, strict=True))
 
 
-def _infer_part(x: Spec, begin: Any, size: Any) -> Spec:
+def _infer_part(x: Spec, begin: tuple[int | None, ...], size: tuple[int, ...]) -> Spec:
     if x.shape is not None and None not in (*x.shape, *begin, *size):
         return infer(x, _part_index(x, x.shape, begin, size))
     ends = x.shape or (None,) * len(size)
@@ -70,7 +79,7 @@ def _lower_part(x: Any, begin: tuple[int, ...], size: tuple[int, ...]) -> Any:
     return lower(x, _part_index(x, x.shape, begin, size))
 
 
-def _part_grad(g: Any, x_shape: Any, begin: Any) -> Any:
+def _part_grad(g: SymbolicTensor, x_shape: tuple[Dim, ...], begin: tuple[int, ...]) -> Tensor:
     index = tuple(marked(a, a + n, None) for a, n in zip(begin, g._array.shape, strict=True))
     return apply(SLICE_GRAD, g, index=index, shape=x_shape)
 
@@ -87,7 +96,12 @@ PART = Op(
 )
 
 
-def _traced_slice(x: Any, begin: Any, starts: Any, counts: Any) -> Any:
+def _traced_slice(
+    x: SymbolicTensor | Value,
+    begin: TensorLike,
+    starts: tuple[int | Dim, ...],
+    counts: tuple[int, ...],
+) -> Tensor:
     """`slice` in a trace: with fixed sizes the start may depend on data, also in XLA."""
     if not is_open(counts) and not any(map(negative, counts)):
         return apply(BLOCK, x, operand(begin), size=tuple(counts))
@@ -142,7 +156,7 @@ BLOCK_GRAD = Op(
 )
 
 
-def _mask(what: str, value: Any) -> int:
+def _mask(what: str, value: int) -> int:
     """The bits of a mask; none for `None`. TensorFlow cuts fractions off."""
     if value is None or type(value) is float:
         return int(value or 0)
@@ -150,18 +164,18 @@ def _mask(what: str, value: Any) -> int:
 
 
 def strided_slice(
-    input_: Any,
-    begin: Any,
-    end: Any,
-    strides: Any = None,
+    input_: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike | None = None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
     var: Any = None,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Tensor | VariableSlice:
     """`input_[begin:end:strides]` for each axis; bit i of a mask changes what entry i means.
 
     The masks, strongest first: an ellipsis, a new axis, a single index (`begin`) without its

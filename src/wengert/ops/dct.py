@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from wengert.ops.declare import need_rank, static_int
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
 from wengert.ops.sizes import factor, table
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, TensorLike
+
+
 _scipy_fft: Any = Lazy("scipy.fft")
 
 
@@ -27,7 +32,7 @@ def _dct_kernel(x: np.ndarray, type: int) -> np.ndarray:
     return _scipy_fft.dct(x, type).astype(x.dtype, copy=False) if x.size else x.copy()
 
 
-def _lower_dct(x: Any, type: int) -> Any:
+def _lower_dct(x: Any, type: int) -> JaxArray:
     """By the Fourier transform of a longer signal with the symmetry that the type stands for."""
     _infer_dct(x, type)
     if not x.size:
@@ -61,13 +66,13 @@ def _edge_weights(size: int, first: float, last: float) -> np.ndarray:
     return weights
 
 
-def _edges(like: Any, first: float, last: float = 1.0) -> Any:
+def _edges(like: Value, first: float, last: float = 1.0) -> Tensor:
     """Ones, but for the first and the last element."""
     size = like._array.shape[-1]
     return table(_edge_weights, (size,), like.dtype, size, first, last)
 
 
-def _dct_grad(g: Any, type: int) -> Any:
+def _dct_grad(g: Tensor, type: int) -> Tensor:
     if type == 1:
         return apply(DCT, g * _edges(g, 2.0, 2.0), type=1) * _edges(g, 0.5, 0.5)
     if type == 2:
@@ -95,7 +100,7 @@ DCT = Op(
 )
 
 
-def _check_dct(name: str, type: Any, n: Any, axis: Any, norm: Any) -> None:
+def _check_dct(name: str, type: int, n: int | None, axis: int, norm: str | None) -> None:
     if axis != -1:
         raise at_site(NotImplementedError(f"{name}: `axis` must be -1; got {axis}."))
     if type not in (1, 2, 3, 4):
@@ -109,8 +114,13 @@ def _check_dct(name: str, type: Any, n: Any, axis: Any, norm: Any) -> None:
 
 
 def dct(
-    input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
-) -> Any:
+    input: TensorLike,
+    type: int = 2,
+    n: TensorLike | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    name: str | None = None,
+) -> Tensor:
     """The cosine transform of types 1 to 4; `n` crops or fills up first, "ortho" makes it unitary."""
     n = None if n is None else static_int("dct", n, "n")
     _check_dct("dct", type, n, axis, norm)
@@ -129,8 +139,13 @@ def dct(
 
 
 def idct(
-    input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None, name: Any = None
-) -> Any:
+    input: TensorLike,
+    type: int = 2,
+    n: Any = None,
+    axis: int = -1,
+    norm: str | None = None,
+    name: str | None = None,
+) -> Tensor:
     """The inverse of `dct`, up to a factor 2n (2n - 2 for type 1) without `norm="ortho"`."""
     n = None if n is None else static_int("idct", n, "n")
     _check_dct("idct", type, n, axis, norm)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from wengert.core.op import Op, Spec
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
+
+if TYPE_CHECKING:
+    from wengert.core.types import DTypeLike, JaxArray, TensorLike
+
 
 _INT = {int}
 _NUMBER = {int, Dim}
@@ -99,7 +103,7 @@ def broadcasting(
     if lower is None:
         return None
 
-    def broadcast_first(*xs: Any, **attrs: Any) -> Any:
+    def broadcast_first(*xs: JaxArray | np.ndarray, **attrs: Any) -> JaxArray:
         if fails is not None:
             fails(*xs)
         shape = xs[0].shape
@@ -111,7 +115,7 @@ def broadcasting(
     return broadcast_first
 
 
-def expand(x: Any, shape: tuple[int, ...]) -> Any:
+def expand(x: JaxArray | np.ndarray, shape: tuple[int, ...]) -> JaxArray | np.ndarray:
     """Broadcasts a JAX array to `shape` by `lax` alone."""
     from wengert.core.lazy import lax
 
@@ -120,11 +124,11 @@ def expand(x: Any, shape: tuple[int, ...]) -> Any:
     return lax.broadcast_in_dim(x, shape, range(len(shape) - x.ndim, len(shape)))
 
 
-def _one(x: Any, name: Any = None) -> Any:
+def _one(x: Any, name: str | None = None) -> Any:
     return apply1(_op, operand(x))
 
 
-def _two(x: Any, y: Any, name: Any = None) -> Any:
+def _two(x: Any, y: Any, name: str | None = None) -> Any:
     return apply2(_op, *operands(_op.name, x, y))
 
 
@@ -151,7 +155,9 @@ def in_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a kernel compute half-precision arguments in float32 and round once at the end."""
 
     @functools.wraps(kernel)
-    def wide(*xs: Any, **attrs: Any) -> Any:
+    def wide(
+        *xs: np.ndarray, **attrs: Any
+    ) -> np.generic | np.ndarray | tuple[np.generic | np.ndarray, ...]:
         for x in xs:
             if x.dtype.num in HALF:
                 half = x.dtype
@@ -170,19 +176,19 @@ def calm(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Keeps a kernel that calls another library's Python from warning about infinities in it."""
 
     @functools.wraps(kernel)
-    def silent(*xs: Any, **attrs: Any) -> Any:
+    def silent(*xs: Any, **attrs: Any) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         with np.errstate(all="ignore"):
             return kernel(*xs, **attrs)
 
     return silent
 
 
-def _narrow(out: Any, half: np.dtype) -> Any:
+def _narrow(out: np.generic | np.ndarray, half: np.dtype) -> np.ndarray:
     out = np.asarray(out)
     return out.astype(half) if out.dtype == np.float32 else out
 
 
-def rank_of(x: Any) -> int | None:
+def rank_of(x: Value) -> int | None:
     """The rank of a tensor, or `None` where a trace does not know it."""
     return x.shape.rank if type(x) is SymbolicTensor else x._array.ndim
 
@@ -219,7 +225,7 @@ def of_length(value: Any, *shape: int) -> Any:
     return ensure_shape(value, shape)
 
 
-def number_type(name: str, dtype: Any) -> dtypes.DType:
+def number_type(name: str, dtype: DTypeLike) -> dtypes.DType:
     """The dtype of a result that counts or tells truth, which text cannot be."""
     kind = dtypes.as_dtype(dtype)
     if kind is dtypes.string:
@@ -266,7 +272,7 @@ def whole_operand(value: Any) -> Any:
     return operand_or_empty(value, dtypes.int32)
 
 
-def _narrowed(value: Any) -> Any:
+def _narrowed(value: np.ndarray) -> np.ndarray:
     if value.dtype.kind not in "biu":
         return value
     narrow = value.astype(np.int32)
@@ -287,7 +293,7 @@ def _whole(value: Any) -> Any:
     return int(value) if single and value.dtype.is_floating else value
 
 
-def _symbolic(name: str, value: Any) -> Any:
+def _symbolic(name: str, value: SymbolicTensor) -> tuple[int, ...] | Dim:
     if not value.dtype.is_integer:
         raise invalid_dtype(name, "whole numbers were expected", value)
     return as_number(value)
@@ -314,7 +320,7 @@ def about_none(value: Any) -> str:
     return "For a size that is None while tracing use tf.shape(x)[i]."
 
 
-def static_tuple(name: str, value: Any, what: str = "shape") -> tuple[int, ...]:
+def static_tuple(name: str, value: TensorLike, what: str = "shape") -> tuple[int, ...]:
     """Like `static`, for the argument `what`: a flat list, or a single number as a tuple of one."""
     if type(value) is int:
         return (value,)
@@ -327,7 +333,7 @@ def static_tuple(name: str, value: Any, what: str = "shape") -> tuple[int, ...]:
     return found
 
 
-def static_int(name: str, value: Any, what: str = "axis") -> int:
+def static_int(name: str, value: TensorLike, what: str = "axis") -> int:
     """Like `static`, for the argument `what` that must be one number."""
     if type(value) is int:
         return value

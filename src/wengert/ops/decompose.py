@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,12 +26,17 @@ from wengert.ops.declare import in_float32
 from wengert.ops.nan_matrices import nan_of
 from wengert.ops.solve import square
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, TensorLike
+
 
 def or_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a kernel that NumPy refuses for one matrix of a stack give NaN for that one alone."""
 
     @functools.wraps(kernel)
-    def run(x: np.ndarray, **attrs: Any) -> Any:
+    def run(x: np.ndarray, **attrs: Any) -> np.ndarray | tuple[np.ndarray, ...]:
         try:
             return kernel(x, **attrs)
         except np.linalg.LinAlgError:
@@ -69,11 +74,11 @@ def finite_or_nan(lower: Callable[..., Any]) -> Callable[..., Any]:
     """The same for a lowering: matrices with infinities or NaN give NaN."""
 
     @functools.wraps(lower)
-    def run(x: Any, **attrs: Any) -> Any:
+    def run(x: JaxArray, **attrs: Any) -> JaxArray | tuple[JaxArray, ...]:
         fine = jnp.isfinite(x).all((-2, -1), keepdims=True)
         found = lower(jnp.where(fine, x, 0), **attrs)
 
-        def or_nan(y: Any) -> Any:
+        def or_nan(y: JaxArray) -> JaxArray:
             here = fine if y.ndim == x.ndim else fine[..., 0]  # values are vectors
             return jnp.where(here, y, nan_of(y.dtype))
 
@@ -82,19 +87,19 @@ def finite_or_nan(lower: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def real_as(x: Any, dtype: Any) -> Any:
+def real_as(x: Value, dtype: DType) -> Any:
     """`x` as a tensor of `dtype`, which may be complex."""
     return x if x.dtype == dtype else tf.cast(x, dtype)
 
 
-def gaps(values: Any) -> Any:
+def gaps(values: Tensor) -> Tensor:
     """1 / (v_j - v_i) with zeros on the diagonal; equal values give 0, not infinity."""
     shape = values._array.shape
     difference = tf.reshape(values, (*shape[:-1], 1, shape[-1])) - tf.reshape(values, (*shape, 1))
     return tf.set_diag(safe_reciprocal(difference), tf.zeros_like(values))
 
 
-def safe_reciprocal(x: Any) -> Any:
+def safe_reciprocal(x: Tensor) -> Tensor:
     """1 / x, but 0 at 0."""
     return x / (x * x + 1e-20)
 
@@ -108,11 +113,11 @@ def _cholesky_kernel(x: np.ndarray) -> np.ndarray:
 
 
 @finite_or_nan
-def _lower_cholesky(x: Any) -> Any:
+def _lower_cholesky(x: JaxArray) -> JaxArray:
     return linalg.cholesky(x, symmetrize_input=False)
 
 
-def lower_triangle(x: Any) -> Any:
+def lower_triangle(x: JaxArray) -> JaxArray:
     """The part of matrices on and below the diagonal, for a lowering."""
     rows = lax.broadcasted_iota(np.int32, x.shape, x.ndim - 2)
     cols = lax.broadcasted_iota(np.int32, x.shape, x.ndim - 1)
@@ -143,7 +148,7 @@ CHOLESKY = Op(
 )
 
 
-def cholesky(input: Any, name: Any = None) -> Any:
+def cholesky(input: Any, name: str | None = None) -> Any:
     """The lower triangular L with L @ adjoint(L) = input; NaN where there is none.
 
     Only the lower triangle is read; the gradient is that of a symmetric change.
@@ -171,16 +176,16 @@ def _qr_kernel(x: np.ndarray, full: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 @finite_or_nan
-def _lower_qr(x: Any, full: bool) -> Any:
+def _lower_qr(x: JaxArray, full: bool) -> tuple[JaxArray, JaxArray]:
     return tuple(linalg.qr(x, full_matrices=full))
 
 
-def _divide_right(x: Any, r: Any) -> Any:
+def _divide_right(x: Tensor, r: Tensor) -> Tensor:
     """x times the inverse of adjoint(r), for an upper triangular r."""
     return tf.adjoint(tf.triangular_solve(r, tf.adjoint(x), lower=False))
 
 
-def _qr_grad(g: Any, outs: Any) -> Any:
+def _qr_grad(g: tuple[Tensor, ...], outs: tuple[Tensor, ...]) -> Tensor:
     from wengert.ops.joining import split
 
     q, r = outs
@@ -200,7 +205,7 @@ def _qr_grad(g: Any, outs: Any) -> Any:
     return tf.concat([_square_qr_grad(q, u, gq, gu), tf.matmul(q, gv)], -1)
 
 
-def _square_qr_grad(q: Any, r: Any, gq: Any, gr: Any) -> Any:
+def _square_qr_grad(q: Tensor, r: Tensor, gq: Tensor, gr: Tensor) -> Tensor:
     middle = tf.matmul(r, gr, adjoint_b=True) - tf.matmul(gq, q, adjoint_a=True)
     below = tf.band_part(tf.set_diag(middle, 0.5 * tf.diag_part(middle)), -1, 0)
     return _divide_right(gq + tf.matmul(q, below + tf.adjoint(below)), r)
@@ -226,6 +231,6 @@ class Qr(NamedTuple):
     r: Any
 
 
-def qr(input: Any, full_matrices: bool = False, name: Any = None) -> Qr:
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Qr:
     """Factors with orthonormal columns q and upper triangular r, so that q @ r = input."""
     return Qr(*apply(QR, operand(input), full=bool(full_matrices)))

@@ -6,7 +6,7 @@ All of it is about counting and order, so it has no gradients and runs on the ho
 from __future__ import annotations
 
 import heapq
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,12 @@ from wengert.ops.boxes import by_overlap, choosing, chosen
 from wengert.ops.declare import static_int
 from wengert.ops.sizes import checked
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
 
-def _check_share(name: str, value: Any, what: str = "iou_threshold") -> None:
+
+def _check_share(name: str, value: np.ndarray, what: str = "iou_threshold") -> None:
     if not 0.0 <= value <= 1.0:
         raise invalid(name, f"`{what}` must be within [0, 1]; got {float(value):g}")
 
@@ -94,7 +98,7 @@ SCORED_SUPPRESSION = choosing(
 )
 
 
-def _count(name: str, value: Any, what: str, least: int = 0) -> int:
+def _count(name: str, value: TensorLike, what: str, least: int = 0) -> int:
     count = static_int(name, value, what)
     if count < least:
         rule = "positive" if least else "0 or more"
@@ -103,9 +107,9 @@ def _count(name: str, value: Any, what: str, least: int = 0) -> int:
 
 
 def non_max_suppression_with_scores(
-    boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5,
-    score_threshold: Any = float("-inf"), soft_nms_sigma: Any = 0.0, name: Any = None,
-) -> tuple[Any, Any]:  # fmt: skip
+    boxes: TensorLike, scores: TensorLike, max_output_size: TensorLike, iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = float("-inf"), soft_nms_sigma: TensorLike = 0.0, name: str | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Indices of boxes in order of score, and their scores.
 
     With `soft_nms_sigma` the score of a box fades by how much it overlaps better ones, and
@@ -159,10 +163,10 @@ PADDED_SUPPRESSION = choosing(
 
 
 def non_max_suppression_padded(
-    boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5,
-    score_threshold: Any = float("-inf"), pad_to_max_output_size: bool = False, name: Any = None,
+    boxes: TensorLike, scores: TensorLike, max_output_size: TensorLike, iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = float("-inf"), pad_to_max_output_size: bool = False, name: str | None = None,
     sorted_input: bool = False, canonicalized_coordinates: bool = False, tile_size: int = 512,
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Indices of boxes in order of score, filled up with zeros, and how many are real.
 
     Boxes may come in batches [..., n, 4]. The last three arguments change nothing here.
@@ -195,9 +199,9 @@ TABLE_SUPPRESSION = choosing(
 
 
 def non_max_suppression_overlaps(
-    overlaps: Any, scores: Any, max_output_size: Any, overlap_threshold: Any = 0.5,
-    score_threshold: Any = float("-inf"), name: Any = None,
-) -> Any:  # fmt: skip
+    overlaps: TensorLike, scores: TensorLike, max_output_size: TensorLike, overlap_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = float("-inf"), name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Indices in order of score, given how much each pair overlaps."""
     a = operand(overlaps, None, dtypes.float32)
     s = operand(scores, None, a.dtype)
@@ -263,9 +267,9 @@ COMBINED_SUPPRESSION = choosing(
 
 
 def combined_non_max_suppression(
-    boxes: Any, scores: Any, max_output_size_per_class: Any, max_total_size: Any,
-    iou_threshold: Any = 0.5, score_threshold: Any = float("-inf"), pad_per_class: bool = False,
-    clip_boxes: bool = True, name: Any = None,
+    boxes: TensorLike, scores: TensorLike, max_output_size_per_class: TensorLike, max_total_size: TensorLike,
+    iou_threshold: TensorLike = 0.5, score_threshold: TensorLike = float("-inf"), pad_per_class: bool = False,
+    clip_boxes: bool = True, name: str | None = None,
 ) -> CombinedNonMaxSuppression:  # fmt: skip
     """The best boxes of each image over all classes, none overlapping a better one of its class.
 
@@ -320,7 +324,7 @@ def _draw_kernel(images: np.ndarray, boxes: np.ndarray, colors: np.ndarray) -> n
     return out
 
 
-def _fewer(a: Any, b: Any) -> bool:
+def _fewer(a: int | None, b: int | None) -> bool:
     """Whether one size is known to be smaller than another."""
     return a is not None and b is not None and a < b
 
@@ -351,7 +355,9 @@ DRAW_BOXES = Op(
 )
 
 
-def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None, name: Any = None) -> Any:
+def draw_bounding_boxes(
+    images: TensorLike, boxes: TensorLike, colors: Any = None, name: str | None = None
+) -> Tensor:
     """Images with the outlines of boxes [y1, x1, y2, x2] (fractions of the height and width).
 
     `colors` are taken in turn, box by box; ten of our own if there are none.

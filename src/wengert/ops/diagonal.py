@@ -7,7 +7,7 @@ lowerings only gather by it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,12 @@ from wengert.core.tensor import Value
 from wengert.ops import public as tf
 from wengert.ops.declare import expand, static_int, static_tuple
 from wengert.ops.einsum import EINSUM_ONE
+
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
@@ -82,7 +88,7 @@ def _check_k(name: str, rows: int | None, cols: int | None, lower: int, upper: i
             )  # fmt: skip
 
 
-def _infer_diag_part(x: Spec, lower: int, upper: int, padding: Any, align: str) -> Spec:
+def _infer_diag_part(x: Spec, lower: int, upper: int, padding: float, align: str) -> Spec:
     _matrix("diag_part", x)
     if x.shape is None:
         return Spec(None, x.dtype)
@@ -94,7 +100,7 @@ def _infer_diag_part(x: Spec, lower: int, upper: int, padding: Any, align: str) 
 
 
 def _diag_part_kernel(
-    x: np.ndarray, lower: int, upper: int, padding: Any, align: str
+    x: np.ndarray, lower: int, upper: int, padding: float, align: str
 ) -> np.ndarray:
     rows, cols = x.shape[-2:]
     _check_k("diag_part", rows, cols, lower, upper)
@@ -106,13 +112,15 @@ def _diag_part_kernel(
 
 
 # `jnp.take` builds the gather dimension numbers; the indices are constants.
-def _pick(x: Any, where: np.ndarray, chosen: np.ndarray, other: Any) -> Any:
+def _pick(
+    x: JaxArray | np.ndarray, where: np.ndarray, chosen: np.ndarray, other: JaxArray | np.generic
+) -> JaxArray:
     """Elements `where` of the flattened trailing axes, and `other` where nothing is chosen."""
     picked = jnp.take(x, where, -1, mode="clip")
     return jnp.where(chosen, picked, other)
 
 
-def _lower_diag_part(x: Any, lower: int, upper: int, padding: Any, align: str) -> Any:
+def _lower_diag_part(x: JaxArray, lower: int, upper: int, padding: float, align: str) -> JaxArray:
     lay = _layout(*x.shape[-2:], lower, upper, align)
     flat = lax.reshape(x, (*x.shape[:-2], x.shape[-2] * x.shape[-1]))
     if not flat.shape[-1]:
@@ -121,7 +129,7 @@ def _lower_diag_part(x: Any, lower: int, upper: int, padding: Any, align: str) -
     return lax.squeeze(out, (x.ndim - 2,)) if lower == upper else out
 
 
-def _diag_part_grad(g: Any, x_shape: Any, lower: int, upper: int, align: str) -> Any:
+def _diag_part_grad(g: Tensor, x_shape: Any, lower: int, upper: int, align: str) -> Tensor:
     rows, cols = x_shape[-2:]
     return apply(DIAG, g, lower=lower, upper=upper, rows=rows, cols=cols, padding=0, align=align)
 
@@ -139,8 +147,8 @@ DIAG_PART = Op(
 def diag_part(
     input: Any,
     name: str = "diag_part",
-    k: Any = 0,
-    padding_value: Any = 0,
+    k: TensorLike = 0,
+    padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Any:
     """The diagonal `k` of matrices, or the diagonals from `k[0]` to `k[1]` packed as rows.
@@ -153,7 +161,7 @@ def diag_part(
     return apply(DIAG_PART, x, lower=lower, upper=upper, padding=padding, align=align)
 
 
-def _range(name: str, k: Any, align: str) -> tuple[int, int]:
+def _range(name: str, k: TensorLike, align: str) -> tuple[int, int]:
     """`k` as the lowest and highest diagonal."""
     if align not in _ALIGNS:
         raise invalid(name, f"`align` must be one of {', '.join(_ALIGNS)}; got {align!r}")
@@ -165,7 +173,7 @@ def _range(name: str, k: Any, align: str) -> tuple[int, int]:
     return ends[0], ends[-1]
 
 
-def _padding(value: Any, x: Any) -> Any:
+def _padding(value: Any, x: Any) -> bytes | float | int | complex:
     if isinstance(value, Value):
         value = value.__array__()
     if isinstance(value, list | tuple | np.ndarray | np.generic):
@@ -186,7 +194,7 @@ def _padding(value: Any, x: Any) -> Any:
 
 
 def _infer_diag(
-    x: Spec, lower: int, upper: int, rows: int, cols: int, padding: Any, align: str
+    x: Spec, lower: int, upper: int, rows: int, cols: int, padding: float, align: str
 ) -> Spec:
     if x.shape is None:
         return Spec(None, x.dtype)
@@ -195,7 +203,7 @@ def _infer_diag(
     return Spec((*lead, rows, cols), x.dtype)
 
 
-def _packed(x: Any, lower: int, upper: int) -> tuple[Any, tuple[int, ...]]:
+def _packed(x: Any, lower: int, upper: int) -> tuple[np.ndarray, tuple[int, ...]]:
     """Diagonals with their trailing axes flattened, and the leading shape."""
     if lower == upper:
         return x, x.shape[:-1]
@@ -204,7 +212,7 @@ def _packed(x: Any, lower: int, upper: int) -> tuple[Any, tuple[int, ...]]:
 
 
 def _diag_kernel(
-    x: np.ndarray, lower: int, upper: int, rows: int, cols: int, padding: Any, align: str
+    x: np.ndarray, lower: int, upper: int, rows: int, cols: int, padding: bytes | float, align: str
 ) -> np.ndarray:
     _check_diag(Spec(x.shape, dtypes.of(x)), lower, upper, rows, cols)
     lay = _layout(rows, cols, lower, upper, align)
@@ -215,8 +223,8 @@ def _diag_kernel(
 
 
 def _lower_diag(
-    x: Any, lower: int, upper: int, rows: int, cols: int, padding: Any, align: str
-) -> Any:
+    x: JaxArray, lower: int, upper: int, rows: int, cols: int, padding: float, align: str
+) -> JaxArray:
     lay = _layout(rows, cols, lower, upper, align)
     flat, lead = _packed(x, lower, upper)
     if not flat.shape[-1]:
@@ -237,14 +245,14 @@ DIAG = Op(
 
 
 def diag(
-    diagonal: Any,
+    diagonal: TensorLike,
     name: str = "diag",
-    k: Any = 0,
-    num_rows: Any = -1,
-    num_cols: Any = -1,
-    padding_value: Any = 0,
+    k: TensorLike = 0,
+    num_rows: TensorLike = -1,
+    num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
-) -> Any:
+) -> Tensor:
     """Matrices with the given diagonal `k`, or diagonals `k[0]` to `k[1]` packed as rows.
 
     They are square and as small as can be, unless `num_rows` or `num_cols` say otherwise; all
@@ -264,12 +272,14 @@ def diag(
     )  # fmt: skip
 
 
-def _least_size(longest: Any, lower: int, upper: int) -> tuple[Any, Any]:
+def _least_size(longest: int | Dim, lower: int, upper: int) -> tuple[Any, Any]:
     """The rows and columns that diagonals need."""
     return longest - min(upper, 0), longest + max(lower, 0)
 
 
-def _diag_size(longest: Any, lower: int, upper: int, rows: Any, cols: Any) -> tuple[Any, Any]:
+def _diag_size(
+    longest: int | Dim, lower: int, upper: int, rows: int | Dim, cols: int | Dim
+) -> tuple[Any, Any]:
     """The size of a matrix around diagonals, as far as it is not given."""
     least_rows, least_cols = _least_size(longest, lower, upper)
     if rows == -1 and cols == -1:
@@ -321,13 +331,15 @@ def _set_diag_kernel(
     return out
 
 
-def _lower_set_diag(x: Any, d: Any, lower: int, upper: int, align: str) -> Any:
+def _lower_set_diag(x: JaxArray, d: JaxArray, lower: int, upper: int, align: str) -> JaxArray:
     lay = _layout(*x.shape[-2:], lower, upper, align)
     flat, _ = _packed(d, lower, upper)
     return _pick(flat, lay.target, lay.inside, x) if flat.shape[-1] else x
 
 
-def _set_diag_grad(g: Any, d_shape: Any, lower: int, upper: int, align: str) -> Any:
+def _set_diag_grad(
+    g: Tensor, d_shape: tuple[int | Dim, ...], lower: int, upper: int, align: str
+) -> Tensor:
     return apply(SET_DIAG, g, tf.zeros(d_shape, g.dtype), lower=lower, upper=upper, align=align)
 
 
@@ -347,7 +359,7 @@ SET_DIAG = Op(
 
 
 def set_diag(
-    input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
+    input: Any, diagonal: Any, name: str = "set_diag", k: TensorLike = 0, align: str = "RIGHT_LEFT"
 ) -> Any:
     """Matrices with diagonal `k`, or diagonals `k[0]` to `k[1]`, replaced."""
     lower, upper = _range("set_diag", k, align)
@@ -376,7 +388,7 @@ def _band_part_kernel(x: np.ndarray, lower: int, upper: int) -> np.ndarray:
     return np.where(_band(*x.shape[-2:], lower, upper), x, x.dtype.type(0))
 
 
-def _lower_band_part(x: Any, lower: int, upper: int) -> Any:
+def _lower_band_part(x: JaxArray, lower: int, upper: int) -> JaxArray:
     if any(map(is_symbol, x.shape[-2:])):
         rows, cols = (lax.broadcasted_iota(np.int32, x.shape, x.ndim - k) for k in (2, 1))
         low = rows - cols <= (lower if lower >= 0 else np.iinfo(np.int32).max)
@@ -397,14 +409,16 @@ BAND_PART = Op(
 )
 
 
-def band_part(input: Any, num_lower: Any, num_upper: Any, name: Any = None) -> Any:
+def band_part(
+    input: Any, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
+) -> Any:
     """Keeps so many diagonals below and above the main one (all, if negative), zeros elsewhere."""
     lower = static_int("band_part", num_lower, "num_lower")
     upper = static_int("band_part", num_upper, "num_upper")
     return apply(BAND_PART, operand(input), lower=larger(lower, -1), upper=larger(upper, -1))
 
 
-def trace(x: Any, name: Any = None) -> Any:
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the main diagonal of each matrix."""
     return tf.reduce_sum(diag_part(x), -1)
 
@@ -412,7 +426,7 @@ def trace(x: Any, name: Any = None) -> Any:
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def tensor_diag(diagonal: Any, name: Any = None) -> Any:
+def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of twice the rank that is zero except where both halves of the index agree."""
     x = operand(diagonal)
     if not x._array.ndim:
@@ -421,7 +435,7 @@ def tensor_diag(diagonal: Any, name: Any = None) -> Any:
     return apply(EINSUM_ONE, x, equation=f"{labels}->{labels}{labels}", sizes=())
 
 
-def tensor_diag_part(input: Any, name: Any = None) -> Any:
+def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """The elements whose index has two equal halves; undoes `tensor_diag`."""
     x = operand(input)
     shape = x._array.shape

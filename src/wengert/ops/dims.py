@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,12 @@ from wengert.ops import public as tf
 from wengert.ops.declare import number_type, place_of, rank_of, static, static_tuple
 from wengert.ops.sizes import listed
 
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.types import Axis, DTypeLike, TensorLike
+
+
 SHAPE = Op(
     "shape",
     "x",
@@ -39,11 +45,11 @@ SHAPE = Op(
 )
 
 
-def _whole_type(out_type: Any) -> DType:
+def _whole_type(out_type: DType | DTypeLike | None) -> DType:
     return dtypes.int32 if out_type is None else number_type("size", out_type)
 
 
-def shape(input: Any, out_type: Any = None, name: Any = None) -> Any:
+def shape(input: Any, out_type: DTypeLike | None = None, name: str | None = None) -> Any:
     """The sizes of a tensor as a vector of int32 (or `out_type`, int64)."""
     kind = _whole_type(out_type)
     if kind not in (dtypes.int32, dtypes.int64):
@@ -51,14 +57,16 @@ def shape(input: Any, out_type: Any = None, name: Any = None) -> Any:
     return apply(SHAPE, operand(input), dtype=kind)
 
 
-def row_count(x: Any) -> Any:
+def row_count(x: Tensor) -> Any:
     """The first size of a tensor, as a number; one that is known later where its rank is too."""
     if rank_of(x) is not None:
         return x._array.shape[0]
     return as_number(shape(x)[0])
 
 
-def shape_n(input: Any, out_type: Any = dtypes.int32, name: Any = None) -> list[Any]:
+def shape_n(
+    input: TensorLike, out_type: DTypeLike = dtypes.int32, name: str | None = None
+) -> list[Any]:
     """The shape of each tensor in a list."""
     return [shape(x, out_type) for x in listed("shape_n", "input", input)]
 
@@ -88,12 +96,12 @@ SIZE = Op(
 )
 
 
-def size(input: Any, out_type: Any = None, name: Any = None) -> Any:
+def size(input: Any, out_type: DTypeLike | None = None, name: str | None = None) -> Any:
     """The number of elements as an int32 (or `out_type`) scalar."""
     return apply(SIZE, operand(input), dtype=_whole_type(out_type))
 
 
-def rank(input: Any, name: Any = None) -> Any:
+def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of axes as an int32 scalar."""
     x = operand(input)
     if is_symbolic(x) and x.shape.rank is None:
@@ -118,7 +126,7 @@ EXPAND_DIMS = Op(
 )
 
 
-def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
+def expand_dims(input: TensorLike, axis: Axis, name: str | None = None) -> Tensor:
     """Inserts an axis of size 1 at `axis`; negative numbers count from the end of the result."""
     x = operand(input)
     place = static("expand_dims", axis)
@@ -143,7 +151,7 @@ def _infer_squeeze(x: Spec, axis: tuple[int, ...]) -> Spec:
     return Spec(tuple(d for i, d in enumerate(x.shape) if i not in axis), x.dtype)
 
 
-def _expand_all(g: Any, axis: tuple[int, ...]) -> Any:
+def _expand_all(g: Tensor, axis: tuple[int, ...]) -> Tensor:
     for a in axis:
         g = apply(EXPAND_DIMS, g, axis=a)
     return g
@@ -173,11 +181,11 @@ SQUEEZE_ALL = Op(
 )
 
 
-def _reshape(x: Any, shape: Any) -> Any:
+def _reshape(x: SymbolicTensor, shape: tuple[Dim, ...]) -> Tensor:
     return tf.reshape(x, shape)
 
 
-def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
+def squeeze(input: Any, axis: Axis = None, name: str | None = None) -> Any:
     """Drops the given axes, which must have size 1; without `axis`, all of size 1."""
     x = operand(input)
     wanted = () if axis is None else static_tuple("squeeze", axis, "axis")
@@ -193,13 +201,13 @@ def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
     return apply(SQUEEZE, x, axis=axes)
 
 
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> shapes.TensorShape:
+def broadcast_static_shape(shape_x: TensorLike, shape_y: TensorLike) -> shapes.TensorShape:
     """The shape that two shapes broadcast to; unknown sizes stay unknown."""
     x, y = shapes.as_shape(shape_x), shapes.as_shape(shape_y)
     return shapes.TensorShape(shapes.broadcast("broadcast_static_shape", x, y))
 
 
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """The shape that two shapes, given as vectors, broadcast to."""
     kind = dtypes.as_dtype(getattr(shape_y, "dtype", dtypes.int32))
     x = operand(shape_x, None, kind)
@@ -237,7 +245,7 @@ def _common(a: int, b: int) -> int:
     return found[0]
 
 
-def get_static_value(tensor: Any, partial: bool = False) -> Any:
+def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
     """The value of a tensor as a NumPy array where it is known now; `None` for a variable."""
     if isinstance(tensor, Variable):
         return None

@@ -7,7 +7,7 @@ functions. None is differentiable: locations and scales are applied outside, by 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,11 @@ from wengert.ops.declare import expand
 from wengert.ops.philox import lower_words, words
 from wengert.ops.sizes import checked
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray
+
+
 _INTEGERS = dtypes.nums("int32", "int64", "uint32", "uint64")
 # How many of a word's upper bits each type holds exactly in [0, 1).
 _BITS = {"float16": 11, "bfloat16": 8, "float32": 24}
@@ -33,13 +38,13 @@ def _size(shape: tuple[int, ...]) -> int:
     return math.prod(shape)
 
 
-def _pairs(w: Any) -> Any:
+def _pairs(w: np.ndarray) -> np.ndarray:
     """Words joined two by two into 64 bits, the first below."""
     w = w.reshape(-1, 2)
     return w[:, 0].astype(np.uint64) | w[:, 1].astype(np.uint64) << np.uint64(32)
 
 
-def _lower_pairs(w: Any) -> Any:
+def _lower_pairs(w: JaxArray) -> JaxArray:
     w = lax.convert_element_type(lax.reshape(w, (w.size // 2, 2)), np.uint64)
     return w[:, 0] | w[:, 1] << np.uint64(32)
 
@@ -49,7 +54,7 @@ def bits(state: np.ndarray, count: int, wide: bool) -> np.ndarray:
     return _pairs(words(state, 2 * count)) if wide else words(state, count)
 
 
-def lower_bits(state: Any, count: int, wide: bool) -> Any:
+def lower_bits(state: JaxArray, count: int, wide: bool) -> JaxArray:
     """`bits` in JAX."""
     return _lower_pairs(lower_words(state, 2 * count)) if wide else lower_words(state, count)
 
@@ -58,7 +63,7 @@ def _bits_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.
     return bits(state, _size(shape), dtype.size == 8).view(dtype.np).reshape(shape)
 
 
-def _lower_random_bits(state: Any, shape: tuple[int, ...], dtype: DType) -> Any:
+def _lower_random_bits(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
     found = lax.reshape(lower_bits(state, _size(shape), dtype.size == 8), shape)
     return lax.convert_element_type(found, dtype.np)
 
@@ -73,7 +78,7 @@ RANDOM_BITS = Op(
 )
 
 
-def random_bits(state: Any, shape: tuple[int, ...], dtype: DType = dtypes.uint32) -> Any:
+def random_bits(state: Tensor, shape: tuple[int, ...], dtype: DType = dtypes.uint32) -> Tensor:
     """Random whole numbers over the full range of a 32- or 64-bit integer type."""
     return apply(RANDOM_BITS, state, shape=shape, dtype=dtype)
 
@@ -90,7 +95,7 @@ def _fraction(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.nda
     return out.astype(dtype.np, copy=False).reshape(shape)
 
 
-def _lower_fraction(state: Any, shape: tuple[int, ...], dtype: DType) -> Any:
+def _lower_fraction(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
     count = _size(shape)
     if dtype.size == 8:
         top = lower_bits(state, count, True) >> np.uint64(11)
@@ -141,7 +146,7 @@ def _normal_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> n
     return out.reshape(-1)[:count].astype(dtype.np, copy=False).reshape(shape)
 
 
-def _lower_normal(state: Any, shape: tuple[int, ...], dtype: DType) -> Any:
+def _lower_normal(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
     count = _size(shape)
     pairs = (count + 1) // 2
     if dtype.size == 8:
@@ -194,7 +199,7 @@ def _truncated_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -
     return np.clip(z, -2.0, 2.0).astype(dtype.np).reshape(shape)
 
 
-def _lower_truncated(state: Any, shape: tuple[int, ...], dtype: DType) -> Any:
+def _lower_truncated(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
     count = _size(shape)
     if dtype.size == 8:
         top, step = lower_bits(state, count, True) >> np.uint64(11), 2.0**-53
@@ -216,7 +221,9 @@ RANDOM_TRUNCATED = Op(
 )
 
 
-def standard_truncated(state: Any, shape: tuple[int, ...], dtype: DType = dtypes.float32) -> Any:
+def standard_truncated(
+    state: Tensor, shape: tuple[int, ...], dtype: DType = dtypes.float32
+) -> Tensor:
     """Normal numbers of mean 0 and deviation 1 (before the cut) within two deviations."""
     return apply(RANDOM_TRUNCATED, state, shape=shape, dtype=dtype)
 
@@ -235,7 +242,9 @@ def _integers_kernel(
     return np.broadcast_to(found + low64, shape).astype(low.dtype)
 
 
-def _lower_integers(state: Any, low: Any, high: Any, shape: tuple[int, ...]) -> Any:
+def _lower_integers(
+    state: JaxArray, low: JaxArray, high: JaxArray, shape: tuple[int, ...]
+) -> JaxArray:
     fail_if(lambda: low >= high)
     low64, high64 = (expand(lax.convert_element_type(x, np.uint64), shape) for x in (low, high))
     found = lax.reshape(lower_bits(state, _size(shape), True), shape)
@@ -254,7 +263,7 @@ RANDOM_INTEGERS = Op(
 )
 
 
-def integers(state: Any, low: Any, high: Any, shape: tuple[int, ...]) -> Any:
+def integers(state: Tensor, low: Value, high: Value, shape: tuple[int, ...]) -> Tensor:
     """Whole numbers in [low, high); 64 bits are reduced, so the bias is below range / 2**64."""
     return apply(RANDOM_INTEGERS, state, low, high, shape=shape)
 
@@ -264,7 +273,7 @@ def _permutation_kernel(state: np.ndarray, size: int) -> np.ndarray:
     return np.argsort(bits(state, size, True)).astype(np.int32)
 
 
-def _lower_permutation(state: Any, size: int) -> Any:
+def _lower_permutation(state: JaxArray, size: int) -> JaxArray:
     keys = lower_bits(state, size, True)
     return lax.sort((keys, lax.iota(np.int32, size)), num_keys=1, is_stable=True)[1]
 
@@ -301,7 +310,9 @@ def _categorical_kernel(
     return np.minimum(out, dtype.np.type(classes - 1))
 
 
-def _lower_categorical(logits: Any, state: Any, num_samples: int, dtype: DType) -> Any:
+def _lower_categorical(
+    logits: JaxArray, state: JaxArray, num_samples: int, dtype: DType
+) -> JaxArray:
     # `jnp.searchsorted` and `cumsum` have no one-line equal in `lax`.
     rows, classes = logits.shape
     x = lax.convert_element_type(logits, np.float64)
@@ -339,6 +350,6 @@ RANDOM_CATEGORICAL = Op(
 )
 
 
-def classes(logits: Any, state: Any, num_samples: int, dtype: DType) -> Any:
+def classes(logits: Any, state: Tensor, num_samples: int, dtype: DType) -> Tensor:
     """Classes drawn by unnormalised log-probabilities; a class at -inf or NaN never comes up."""
     return apply(RANDOM_CATEGORICAL, logits, state, num_samples=num_samples, dtype=dtype)

@@ -6,7 +6,7 @@ Integers divided by 0 are an error; floats follow IEEE. Quotients have no gradie
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.graph import contents
 from wengert.ops.declare import binary, function_of
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray, TensorLike
 
 
 def _whole(name: str, x: np.ndarray, y: np.ndarray) -> bool:
@@ -31,13 +34,13 @@ def _whole(name: str, x: np.ndarray, y: np.ndarray) -> bool:
     return True
 
 
-def _fail_by_zero(x: Any, y: Any) -> None:
+def _fail_by_zero(x: JaxArray, y: JaxArray | np.ndarray) -> None:
     """Notes the failure of an integer divided by 0."""
     if y.dtype.kind in "iu" and not (isinstance(y, np.ndarray) and y.all()):
         fail_if(lambda: y == 0)
 
 
-def _rounds_up(r: Any, y: Any) -> Any:
+def _rounds_up(r: JaxArray, y: JaxArray | np.ndarray) -> JaxArray:
     """Where truncation gave one more than floor: the remainder has not the divisor's sign."""
     zero = lax.full_like(y, 0)
     return lax.bitwise_and(lax.ne(r, zero), lax.ne(lax.lt(r, zero), lax.lt(y, zero)))
@@ -47,7 +50,7 @@ def _floordiv(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.floor_divide(x, y) if _whole("floordiv", x, y) else np.floor(np.true_divide(x, y))
 
 
-def _lower_floordiv(x: Any, y: Any) -> Any:
+def _lower_floordiv(x: JaxArray, y: JaxArray) -> JaxArray:
     q = lax.div(x, y)
     if x.dtype.kind not in "iu":
         return lax.floor(q)
@@ -68,7 +71,7 @@ FLOORDIV = binary(
 
 
 @function_of(FLOORDIV)
-def floordiv(x: Any, y: Any, name: Any = None) -> Any:
+def floordiv(x: Any, y: TensorLike, name: str | None = None) -> Any:
     """The quotient rounded down; an integer divided by 0 is an error."""
 
 
@@ -80,7 +83,7 @@ def _floormod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return r
 
 
-def _lower_floormod(x: Any, y: Any) -> Any:
+def _lower_floormod(x: JaxArray, y: JaxArray) -> JaxArray:
     r = lax.rem(x, y)
     return lax.select(_rounds_up(r, y), lax.add(r, y), r)
 
@@ -98,7 +101,7 @@ FLOORMOD = binary(
 
 
 @function_of(FLOORMOD)
-def floormod(x: Any, y: Any, name: Any = None) -> Any:
+def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """The remainder with the sign of `y`; an integer divided by 0 is an error."""
 
 
@@ -111,7 +114,7 @@ def _truncatediv(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.trunc(np.true_divide(x, y))
 
 
-def _lower_truncatediv(x: Any, y: Any) -> Any:
+def _lower_truncatediv(x: JaxArray, y: JaxArray) -> JaxArray:
     q = lax.div(x, y)
     if q.dtype.kind in "iu":
         return q
@@ -129,7 +132,7 @@ def _lower_truncatediv(x: Any, y: Any) -> Any:
         hazards=Hazards(divides=True),
     )
 )
-def truncatediv(x: Any, y: Any, name: Any = None) -> Any:
+def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """The quotient rounded towards 0; an integer divided by 0 is an error."""
 
 
@@ -149,5 +152,5 @@ def _truncatemod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         hazards=Hazards(divides=True),
     )
 )
-def truncatemod(x: Any, y: Any, name: Any = None) -> Any:
+def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """The remainder with the sign of `x`; an integer divided by 0 is an error."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
@@ -11,6 +11,10 @@ from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.tensor import Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import ShapeLike, TensorLike
 
 
 def _shape(name: str, x: Any, noise_shape: Any) -> tuple[int, ...]:
@@ -32,7 +36,11 @@ def _shape(name: str, x: Any, noise_shape: Any) -> tuple[int, ...]:
 
 
 def _dropped(
-    name: str, x: Any, rate: Any, noise_shape: Any, draw: Callable[[Any, Any], Any]
+    name: str,
+    x: Any,
+    rate: Any,
+    noise_shape: list[int] | ShapeLike | None,
+    draw: Callable[[Any, Any], Any],
 ) -> Any:
     x = operand(x)
     if not x.dtype.is_floating:
@@ -53,7 +61,13 @@ def _dropped(
     return tf.where(keep, scaled, 0.0)
 
 
-def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: Any = None) -> Any:
+def dropout(
+    x: TensorLike,
+    rate: TensorLike,
+    noise_shape: ShapeLike = None,
+    seed: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Sets elements to zero with probability `rate` and scales the others by 1 / (1 - rate)."""
     return _dropped(
         "dropout",
@@ -65,9 +79,9 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: 
 
 
 def stateless_dropout(
-    x: Any, rate: Any, seed: Any, rng_alg: Any = "auto_select", noise_shape: Any = None,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    x: TensorLike, rate: TensorLike, seed: TensorLike, rng_alg: str = "auto_select", noise_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`dropout` that depends on `seed` alone."""
     alg = "auto_select" if rng_alg is None else rng_alg
     return _dropped(

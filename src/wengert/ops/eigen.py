@@ -6,7 +6,7 @@ matrices have complex eigenvalues. Matrices with infinities or NaN give NaN.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,13 +29,18 @@ from wengert.ops.decompose import (
 )
 from wengert.ops.solve import as_square
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 def _infer_eigh(x: Spec) -> tuple[Spec, Spec]:
     x = as_square("eigh", x)
     return _values("eigh", x), x
 
 
-def _values(name: str, x: Spec, dtype: Any = None) -> Spec:
+def _values(name: str, x: Spec, dtype: DType | None = None) -> Spec:
     x = as_square(name, x)
     return Spec(None if x.shape is None else x.shape[:-1], dtype or x.dtype)
 
@@ -57,23 +62,23 @@ def _eigvalsh_kernel(x: np.ndarray) -> np.ndarray:
     return np.linalg.eigvalsh(x).astype(x.dtype)
 
 
-def _lower_eigh(x: Any) -> Any:
+def _lower_eigh(x: JaxArray) -> tuple[JaxArray, JaxArray]:
     return _lower_finite(lower_triangle(x))
 
 
 @finite_or_nan
-def _lower_finite(x: Any) -> Any:
+def _lower_finite(x: JaxArray) -> tuple[JaxArray, JaxArray]:
     v, e = linalg.eigh(x, lower=True, symmetrize_input=False)
     return lax.convert_element_type(e, x.dtype), v
 
 
-def _eigh_grad(g: Any, outs: Any) -> Any:
+def _eigh_grad(g: tuple[Tensor, ...], outs: tuple[Tensor, ...]) -> Tensor:
     e, v = outs
     middle = tf.diag(g[0]) + gaps(e) * tf.matmul(v, g[1], adjoint_a=True)
     return _lower_half(tf.matmul(v, tf.matmul(middle, v, adjoint_b=True)))
 
 
-def _lower_half(a: Any) -> Any:
+def _lower_half(a: Tensor) -> Tensor:
     """The gradient of a function that reads the lower triangle only."""
     both = tf.band_part(a + tf.adjoint(a), -1, 0)
     return tf.set_diag(both, 0.5 * tf.diag_part(both))
@@ -92,7 +97,7 @@ EIGH = Op(
 )
 
 
-def eigh(tensor: Any, name: Any = None) -> tuple[Any, Any]:
+def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues, ascending, and eigenvectors (columns) of self-adjoint matrices.
 
     Only the lower triangle is read. Equal eigenvalues count as unrelated in the gradient.
@@ -100,7 +105,7 @@ def eigh(tensor: Any, name: Any = None) -> tuple[Any, Any]:
     return apply(EIGH, operand(tensor))
 
 
-def _eigvalsh_grad(g: Any, x: Any) -> Any:
+def _eigvalsh_grad(g: Tensor, x: Tensor) -> Tensor:
     _, v = eigh(x)
     return _lower_half(tf.matmul(v, tf.matmul(tf.diag(g), v, adjoint_b=True)))
 
@@ -117,7 +122,7 @@ EIGVALSH = Op(
 )
 
 
-def eigvalsh(tensor: Any, name: Any = None) -> Any:
+def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Eigenvalues of self-adjoint matrices, ascending."""
     return apply(EIGVALSH, operand(tensor))
 
@@ -145,7 +150,7 @@ def _infer_eig(x: Spec) -> tuple[Spec, Spec]:
     return e, Spec(as_square("eig", x).shape, e.dtype)
 
 
-def _eig_grad(g: Any, outs: Any, x_dtype: Any) -> Any:
+def _eig_grad(g: tuple[Tensor, ...], outs: tuple[Tensor, ...], x_dtype: DType) -> Tensor:
     e, v = outs
     vgv = tf.matmul(v, g[1], adjoint_a=True)
     along = tf.diag(real_as(tf.real(tf.diag_part(vgv)), vgv.dtype))
@@ -155,7 +160,7 @@ def _eig_grad(g: Any, outs: Any, x_dtype: Any) -> Any:
 
 
 @finite_or_nan
-def _lower_eig(x: Any, vectors: bool = True) -> Any:
+def _lower_eig(x: JaxArray, vectors: bool = True) -> tuple[JaxArray, ...]:
     # LAPACK, as JAX calls it, returns wrong eigenvalues of very large and very small matrices.
     size = jnp.abs(x).max((-2, -1), keepdims=True, initial=0)
     scale = jnp.ldexp(jnp.ones_like(size), jnp.frexp(size)[1])  # a power of 2: nothing is rounded
@@ -178,13 +183,13 @@ EIG = Op(
 )
 
 
-def eig(tensor: Any, name: Any = None) -> tuple[Any, Any]:
+def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues, in no order, and eigenvectors (columns of length 1), as complex numbers."""
     x = operand(tensor)
     return apply(EIG, x, x_dtype=x.dtype)
 
 
-def _eigvals_grad(g: Any, x: Any) -> Any:
+def _eigvals_grad(g: Tensor, x: Tensor) -> Tensor:
     _, v = eig(x)
     return real_as(tf.solve(v, tf.matmul(tf.diag(g), v, adjoint_b=True), adjoint=True), x.dtype)
 
@@ -201,6 +206,6 @@ EIGVALS = Op(
 )
 
 
-def eigvals(tensor: Any, name: Any = None) -> Any:
+def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Eigenvalues in no order, as complex numbers."""
     return apply(EIGVALS, operand(tensor))

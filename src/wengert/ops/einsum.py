@@ -7,7 +7,7 @@ in no input repeats (its size is in `sizes`). Contractions are products of matri
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,11 @@ from wengert.ops.equation import (
 from wengert.ops.folding import fold
 from wengert.ops.matmul import dot_general
 from wengert.ops.shaping import sum_to
+
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray
 
 
 def _diagonal(x: np.ndarray, labels: str, write: bool = False) -> np.ndarray:
@@ -126,13 +131,13 @@ def _infer(*xs: Spec, equation: str, sizes: Sizes) -> Spec:
     return Spec(shape, xs[0].dtype)
 
 
-def _mask(x: Any, i: int, j: int) -> Any:
+def _mask(x: Any, i: int, j: int) -> JaxArray:
     """`x` with zeros where its indices along two axes differ."""
     same = lax.eq(*(lax.broadcasted_iota(np.int32, x.shape, k) for k in (i, j)))
     return lax.select(same, x, lax.full_like(x, 0))
 
 
-def _lower_prepare(x: Any, how: Operand) -> Any:
+def _lower_prepare(x: JaxArray, how: Operand) -> JaxArray:
     labels = list(how.labels)
     for c in unique(how.labels):
         while labels.count(c) > 1:
@@ -146,7 +151,7 @@ def _lower_prepare(x: Any, how: Operand) -> Any:
 _lower_summed = wide(lambda x, axes: fold(x, 0, lax.add, axes))
 
 
-def _lower_finish(x: Any, have: str, out: str, dims: dict[str, int]) -> Any:
+def _lower_finish(x: Any, have: str, out: str, dims: dict[str, int]) -> JaxArray:
     once = unique(out)
     order = [c for c in once if c in have]
     x = lax.transpose(x, [have.index(c) for c in order])
@@ -157,11 +162,11 @@ def _lower_finish(x: Any, have: str, out: str, dims: dict[str, int]) -> Any:
     return x
 
 
-def _lower(x: Any, y: Any, equation: str, sizes: Sizes) -> Any:
+def _lower(x: JaxArray, y: Any, equation: str, sizes: Sizes) -> JaxArray:
     p = plan(equation, sizes, x.shape, y.shape)
     a, b = p.x.kept, p.y.kept
 
-    def places(labels: str) -> Any:
+    def places(labels: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return tuple(map(a.index, labels)), tuple(map(b.index, labels))
 
     x, y = _lower_prepare(x, p.x), _lower_prepare(y, p.y)
@@ -169,12 +174,12 @@ def _lower(x: Any, y: Any, equation: str, sizes: Sizes) -> Any:
     return _lower_finish(out, p.product, p.out, p.dims)
 
 
-def _lower_one(x: Any, equation: str, sizes: Sizes) -> Any:
+def _lower_one(x: JaxArray, equation: str, sizes: Sizes) -> JaxArray:
     how, out, dims = plan_one(equation, sizes, x.shape)
     return _lower_finish(_lower_prepare(x, how), how.kept, out, dims)
 
 
-def _pull(g: Any, other: Any, place: int, shape: Any, equation: str) -> Any:
+def _pull(g: Any, other: Any, place: int, shape: tuple[int | Dim, ...], equation: str) -> Any:
     inputs, out = cut(equation)
     theirs = inputs[1 - place]
     known = label_sizes(f"{out},{theirs}->", (g._array.shape, other._array.shape), ())
@@ -183,7 +188,7 @@ def _pull(g: Any, other: Any, place: int, shape: Any, equation: str) -> Any:
     return sum_to(found, shape) if unsure else found
 
 
-def _pull_one(g: Any, x_shape: Any, equation: str) -> Any:
+def _pull_one(g: Tensor, x_shape: tuple[int | Dim, ...], equation: str) -> Tensor:
     out = cut(equation)[1]
     known = dict(zip(out, g._array.shape, strict=True))
     labels, sizes, unsure = back(equation, 0, x_shape, known)
@@ -247,7 +252,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     return _many(full, xs, optimize)
 
 
-def _many(equation: str, xs: list[Any], optimize: str) -> Any:
+def _many(equation: str, xs: list[Tensor] | list[Value], optimize: str) -> Value:
     """Multiplies tensors two at a time, summing each label away as soon as nobody needs it."""
     terms, out = cut(equation)
     shapes = tuple(tuple(x.shape) for x in xs)

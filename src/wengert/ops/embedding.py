@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.ops import public as tf
 
+if TYPE_CHECKING:
+    from wengert.core.types import TensorLike
 
-def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: Any = None) -> Any:
+
+def embedding_lookup(
+    params: TensorLike, ids: Any, max_norm: TensorLike | None = None, name: str | None = None
+) -> Any:
     """The rows of `params` named by `ids`, each shortened to `max_norm` where that is given.
 
     A list of tables counts as one, cut into consecutive parts. An id outside is an error.

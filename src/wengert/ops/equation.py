@@ -74,7 +74,11 @@ class Plan(NamedTuple):
     dims: dict[str, int]
 
 
-def label_sizes(equation: str, shapes: Any, sizes: Sizes) -> dict[str, Any]:
+def label_sizes(
+    equation: str,
+    shapes: list[tuple[int | None, ...]] | tuple[tuple[int | None, ...], ...],
+    sizes: Sizes,
+) -> dict[str, Any]:
     """The size of every label, if known; raises where the tensors disagree."""
     inputs, _ = cut(equation)
     dims: dict[str, Any] = dict(sizes)
@@ -108,7 +112,7 @@ def _ready(labels: str, kept: str) -> Operand:
 
 
 @functools.lru_cache(maxsize=4096)
-def plan(equation: str, sizes: Sizes, x_shape: Any, y_shape: Any) -> Plan:
+def plan(equation: str, sizes: Sizes, x_shape: tuple[int, ...], y_shape: tuple[int, ...]) -> Plan:
     """Sorts the labels of two tensors into those to repeat, to sum and to keep."""
     (a, b), out = cut(equation)
     dims = label_sizes(equation, (x_shape, y_shape), sizes)
@@ -140,7 +144,9 @@ def plan(equation: str, sizes: Sizes, x_shape: Any, y_shape: Any) -> Plan:
 
 
 @functools.lru_cache(maxsize=4096)
-def plan_one(equation: str, sizes: Sizes, shape: Any) -> tuple[Operand, str, dict[str, int]]:
+def plan_one(
+    equation: str, sizes: Sizes, shape: tuple[int, ...]
+) -> tuple[Operand, str, dict[str, int]]:
     """How one tensor is made ready, the labels of the output, and all sizes."""
     (labels,), out = cut(equation)
     return _ready(labels, out), out, label_sizes(equation, (shape,), sizes)
@@ -156,7 +162,9 @@ def _layout(labels: str, batch: str, first: str, second: str, dims: dict[str, in
     return Layout(None if perm == tuple(range(len(perm))) else perm, None if plain else shape, flip)
 
 
-def back(equation: str, place: int, shape: Any, known: dict[str, Any]) -> tuple[str, Sizes, bool]:
+def back(
+    equation: str, place: int, shape: tuple[int | Dim, ...], known: dict[str, Any]
+) -> tuple[str, Sizes, bool]:
     """Labels for the gradient of one input: what to sum, to repeat, or to put back as size 1.
 
     Where unknown sizes leave open whether an axis was repeated, it is left long, and the last
@@ -219,7 +227,9 @@ def _check_output(equation: str, bare: str, out: str, most: int) -> None:
 
 
 @functools.lru_cache(maxsize=1024)
-def path(equation: str, shapes: Any, optimize: str) -> list[tuple[int, ...]]:
+def path(
+    equation: str, shapes: tuple[tuple[int | None, ...], ...], optimize: str
+) -> list[tuple[int, ...]]:
     """The order in which to multiply more than two tensors."""
     labels = [c for c in unique(equation) if c not in ",->"]
     letters = dict(zip(labels, string.ascii_letters, strict=False)) | {c: c for c in ",->"}

@@ -6,7 +6,7 @@ XLA a shape that is known.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +16,12 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.row_list import Rows
 
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
 
-def _extent_kernel(x: Any) -> Any:
+
+def _extent_kernel(x: np.ndarray | Rows) -> np.ndarray | Rows:
     if isinstance(x, Rows) and not x.is_even:
         rows = [_extent_kernel(x.blank(i) if r is None else r) for i, r in enumerate(x.items)]
         return Rows(rows, np.dtype(bool), rows[0].shape, is_even=False)
@@ -37,6 +41,6 @@ EXTENT = Op(
 )
 
 
-def extent(x: Any) -> Any:
+def extent(x: SymbolicTensor) -> Tensor:
     """A tensor of no elements that has the sizes of another, and one more of 0."""
     return apply(EXTENT, x)

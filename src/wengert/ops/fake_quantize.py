@@ -7,7 +7,7 @@ to the end of the range that clipped it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
@@ -18,6 +18,11 @@ from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 from wengert.ops.shaping import sum_to
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import TensorLike
+
 
 # A value for which another tensor stands in when it comes to gradients.
 IN_PLACE_OF = Op(
@@ -31,7 +36,7 @@ IN_PLACE_OF = Op(
 )
 
 
-def _nudged(low: Any, high: Any, first: float, last: float) -> tuple[Any, Any, Any]:
+def _nudged(low: Tensor, high: Tensor, first: float, last: float) -> tuple[Tensor, Tensor, Tensor]:
     """The range with 0 on one of its steps, and the step; a range of nothing at 0 has step 1."""
     low, high = tf.stop_gradient(low), tf.stop_gradient(high)
     step = tf.where((low == 0.0) & (high == 0.0), 1.0, (high - low) / (last - first))
@@ -40,7 +45,9 @@ def _nudged(low: Any, high: Any, first: float, last: float) -> tuple[Any, Any, A
     return (first - zero) * step, (last - zero) * step, step
 
 
-def _rounded(name: str, x: Any, low: Any, high: Any, num_bits: Any, narrow_range: Any) -> Any:
+def _rounded(
+    name: str, x: Value, low: Tensor, high: Tensor, num_bits: int, narrow_range: bool
+) -> Tensor:
     bits = static_int(name, num_bits, "num_bits")
     if not 2 <= bits <= 16:
         raise invalid(name, f"`num_bits` must be from 2 to 16; got {bits}")
@@ -67,20 +74,20 @@ def _channels(name: str, x: Any, low: Any, high: Any) -> None:
             raise invalid(name, rule, x, end)
 
 
-def _ends(min: Any, max: Any) -> tuple[Any, Any]:
+def _ends(min: float, max: float) -> tuple[Any, Any]:
     return operand(min, dtypes.float32), operand(max, dtypes.float32)
 
 
-def _constant_ends(name: str, min: Any, max: Any) -> tuple[Any, Any]:
+def _constant_ends(name: str, min: Any, max: Any) -> tuple[Tensor, Tensor]:
     if not float(min) < float(max):
         raise invalid(name, f"`min` must be smaller than `max`; got {min} and {max}")
     return _ends(float(min), float(max))
 
 
 def fake_quant_with_min_max_args(
-    inputs: Any, min: Any = -6.0, max: Any = 6.0, num_bits: int = 8, narrow_range: bool = False,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, min: TensorLike = -6.0, max: TensorLike = 6.0, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Numbers rounded to the `2**num_bits` steps of a fixed range."""
     which = "fake_quant_with_min_max_args"
     low, high = _constant_ends(which, min, max)
@@ -88,7 +95,12 @@ def fake_quant_with_min_max_args(
 
 
 def fake_quant_with_min_max_vars(
-    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: Any = None
+    inputs: TensorLike,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
 ) -> Any:
     """Numbers rounded to the `2**num_bits` steps of a range that may be learned."""
     which = "fake_quant_with_min_max_vars"
@@ -98,7 +110,12 @@ def fake_quant_with_min_max_vars(
 
 
 def fake_quant_with_min_max_vars_per_channel(
-    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: Any = None
+    inputs: TensorLike,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
 ) -> Any:
     """The same with a range for each channel, the last axis."""
     which = "fake_quant_with_min_max_vars_per_channel"
@@ -121,8 +138,8 @@ def _pulled(
 
 
 def fake_quant_with_min_max_args_gradient(
-    gradients: Any, inputs: Any, min: Any = -6.0, max: Any = 6.0, num_bits: int = 8,
-    narrow_range: bool = False, name: Any = None,
+    gradients: Any, inputs: TensorLike, min: Any = -6.0, max: TensorLike = 6.0, num_bits: int = 8,
+    narrow_range: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
     """The gradient of `fake_quant_with_min_max_args`, given that of its result."""
     low, high = _constant_ends("fake_quant_with_min_max_args_gradient", min, max)
@@ -131,8 +148,8 @@ def fake_quant_with_min_max_args_gradient(
 
 
 def fake_quant_with_min_max_vars_gradient(
-    gradients: Any, inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
-    name: Any = None,
+    gradients: Any, inputs: TensorLike, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """The gradients of the arguments of `fake_quant_with_min_max_vars`."""
     low, high = _ends(min, max)
@@ -142,8 +159,8 @@ def fake_quant_with_min_max_vars_gradient(
 
 
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients: Any, inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
-    name: Any = None,
+    gradients: Any, inputs: TensorLike, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """The gradients of the arguments of `fake_quant_with_min_max_vars_per_channel`."""
     g, x = operand(gradients, dtypes.float32), operand(inputs, dtypes.float32)

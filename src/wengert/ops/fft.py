@@ -7,7 +7,7 @@ transpose; the real ones halve or double what stands for two conjugate terms.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import calm, need_rank, static, static_tuple
 from wengert.ops.sizes import factor, table
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, JaxArray, TensorLike
+
 
 WIDE_FLOATS = dtypes.nums("float32", "float64")
 
@@ -34,7 +39,7 @@ def _fit_kernel(x: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
     return out
 
 
-def lower_fit(x: Any, sizes: tuple[int, ...]) -> Any:
+def lower_fit(x: JaxArray, sizes: tuple[int, ...]) -> JaxArray:
     lead = x.ndim - len(sizes)
     edges = [(0, 0, 0)] * lead
     edges += [(0, n - d, 0) for n, d in zip(sizes, x.shape[lead:], strict=True)]
@@ -58,7 +63,7 @@ FIT = Op(
 )
 
 
-def fit(x: Any, sizes: tuple[int, ...]) -> Any:
+def fit(x: Any, sizes: tuple[int, ...]) -> Tensor:
     """Crops or fills up with zeros at the end, so that the last axes have these sizes."""
     shape = x._array.shape
     return x if shape[len(shape) - len(sizes) :] == sizes else apply(FIT, x, sizes=sizes)
@@ -80,7 +85,7 @@ def _infer_fft(x: Spec, rank: int, inverse: bool) -> Spec:
     return x
 
 
-def _lower_fft(x: Any, rank: int, inverse: bool) -> Any:
+def _lower_fft(x: JaxArray, rank: int, inverse: bool) -> JaxArray:
     return lax.fft(x, "IFFT" if inverse else "FFT", x.shape[-rank:]) if x.size else x
 
 
@@ -95,38 +100,38 @@ FFT = Op(
 )
 
 
-def _complex(name: str, x: Any, rank: int, inverse: bool) -> Any:
+def _complex(name: str, x: Any, rank: int, inverse: bool) -> Tensor:
     x = operand(x, None, dtypes.complex64)
     need_rank(name, x, rank)
     return apply(FFT, x, rank=rank, inverse=inverse)
 
 
-def fft(input: Any, name: Any = None) -> Any:
+def fft(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform of the last axis."""
     return _complex("fft", input, 1, False)
 
 
-def ifft(input: Any, name: Any = None) -> Any:
+def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `fft`."""
     return _complex("ifft", input, 1, True)
 
 
-def fft2d(input: Any, name: Any = None) -> Any:
+def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform of the last two axes."""
     return _complex("fft2d", input, 2, False)
 
 
-def ifft2d(input: Any, name: Any = None) -> Any:
+def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `fft2d`."""
     return _complex("ifft2d", input, 2, True)
 
 
-def fft3d(input: Any, name: Any = None) -> Any:
+def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform of the last three axes."""
     return _complex("fft3d", input, 3, False)
 
 
-def ifft3d(input: Any, name: Any = None) -> Any:
+def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `fft3d`."""
     return _complex("ifft3d", input, 3, True)
 
@@ -139,7 +144,7 @@ def _pair_weights(length: int, other: float) -> np.ndarray:
     return weights
 
 
-def _of_pairs(like: Any, length: int, other: float) -> Any:
+def _of_pairs(like: Tensor, length: int, other: float) -> Tensor:
     """1 for the frequencies that are their own conjugates (0 and the middle), else `other`."""
     return table(_pair_weights, (length // 2 + 1,), like.dtype, length, other)
 
@@ -163,17 +168,17 @@ def _infer_rfft(x: Spec, rank: int) -> Spec:
     return Spec((*x.shape[:-1], None if last is None else last // 2 + 1), kind)
 
 
-def _lower_rfft(x: Any, rank: int) -> Any:
+def _lower_rfft(x: JaxArray, rank: int) -> JaxArray:
     if not x.size:
         return lax.full((*x.shape[:-1], x.shape[-1] // 2 + 1), 0, _rfft_dtype(x))
     return lax.fft(x, "RFFT", x.shape[-rank:])
 
 
-def _rfft_dtype(x: Any) -> Any:
+def _rfft_dtype(x: JaxArray) -> type:
     return np.complex64 if x.dtype == np.float32 else np.complex128
 
 
-def _rfft_grad(g: Any, x_shape: Any, rank: int) -> Any:
+def _rfft_grad(g: Tensor, x_shape: Any, rank: int) -> Tensor:
     lengths = tuple(x_shape[len(x_shape) - rank :])
     halved = g * _of_pairs(g, lengths[-1], 0.5)
     found = apply(IRFFT, halved, rank=rank, length=lengths[-1])
@@ -206,14 +211,14 @@ def _infer_irfft(x: Spec, rank: int, length: int) -> Spec:
     return Spec(None if x.shape is None else (*x.shape[:-1], length), kind)
 
 
-def _lower_irfft(x: Any, rank: int, length: int) -> Any:
+def _lower_irfft(x: JaxArray, rank: int, length: int) -> JaxArray:
     if not x.size or not length:
         kind = np.float32 if x.dtype == np.complex64 else np.float64
         return lax.full((*x.shape[:-1], length), 0, kind)
     return lax.fft(x, "IRFFT", (*x.shape[x.ndim - rank : -1], length))
 
 
-def _irfft_grad(g: Any, x_shape: Any, rank: int, length: int) -> Any:
+def _irfft_grad(g: Tensor, x_shape: tuple[int | Dim, ...], rank: int, length: int) -> Tensor:
     lengths = (*x_shape[len(x_shape) - rank : -1], length)
     spectrum = apply(RFFT, g, rank=rank)
     return spectrum * (
@@ -233,7 +238,7 @@ IRFFT = Op(
 )
 
 
-def _lengths(name: str, given: Any, rank: int) -> tuple[int, ...]:
+def _lengths(name: str, given: TensorLike, rank: int) -> tuple[int, ...]:
     found = static(name, given)
     if (
         not isinstance(found, tuple)
@@ -247,7 +252,7 @@ def _lengths(name: str, given: Any, rank: int) -> tuple[int, ...]:
     return found
 
 
-def _real(name: str, x: Any, given: Any, rank: int) -> Any:
+def _real(name: str, x: Any, given: TensorLike | None, rank: int) -> Tensor:
     x = operand(x, None, dtypes.float32)
     need_rank(name, x, rank)
     if given is not None:
@@ -255,7 +260,7 @@ def _real(name: str, x: Any, given: Any, rank: int) -> Any:
     return apply(RFFT, x, rank=rank)
 
 
-def _inverse_real(name: str, x: Any, given: Any, rank: int) -> Any:
+def _inverse_real(name: str, x: Any, given: TensorLike | None, rank: int) -> Tensor:
     x = operand(x, None, dtypes.complex64)
     need_rank(name, x, rank)
     shape = x._array.shape
@@ -267,37 +272,45 @@ def _inverse_real(name: str, x: Any, given: Any, rank: int) -> Any:
     return apply(IRFFT, x, rank=rank, length=length)
 
 
-def rfft(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+def rfft(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The Fourier transform of a real signal: the frequencies that are not conjugates."""
     return _real("rfft", input_tensor, fft_length, 1)
 
 
-def irfft(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+def irfft(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The inverse of `rfft`; give `fft_length` where the signal's length was odd."""
     return _inverse_real("irfft", input_tensor, fft_length, 1)
 
 
-def rfft2d(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
     """`rfft` of the last two axes."""
     return _real("rfft2d", input_tensor, fft_length, 2)
 
 
-def irfft2d(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
     """The inverse of `rfft2d`."""
     return _inverse_real("irfft2d", input_tensor, fft_length, 2)
 
 
-def rfft3d(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+def rfft3d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """`rfft` of the last three axes."""
     return _real("rfft3d", input_tensor, fft_length, 3)
 
 
-def irfft3d(input_tensor: Any, fft_length: Any = None, name: Any = None) -> Any:
+def irfft3d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The inverse of `rfft3d`."""
     return _inverse_real("irfft3d", input_tensor, fft_length, 3)
 
 
-def _shifted(name: str, x: Any, axes: Any, back: bool) -> Any:
+def _shifted(name: str, x: Any, axes: list[int] | Axis | None, back: bool) -> Tensor:
     from wengert.ops.reordering import ROLL
 
     x = operand(x)
@@ -308,11 +321,11 @@ def _shifted(name: str, x: Any, axes: Any, back: bool) -> Any:
     return apply(ROLL, x, shift=tuple([-n for n in halves]) if back else halves, axis=places)
 
 
-def fftshift(x: Any, axes: Any = None, name: Any = None) -> Any:
+def fftshift(x: TensorLike, axes: Axis = None, name: str | None = None) -> Tensor:
     """Moves the zero frequency to the middle."""
     return _shifted("fftshift", x, axes, False)
 
 
-def ifftshift(x: Any, axes: Any = None, name: Any = None) -> Any:
+def ifftshift(x: TensorLike, axes: Axis = None, name: str | None = None) -> Tensor:
     """The inverse of `fftshift`."""
     return _shifted("ifftshift", x, axes, True)

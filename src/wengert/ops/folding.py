@@ -8,10 +8,16 @@ the vector units busy, and only then across: three to five times as fast on long
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import is_symbol
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wengert.core.types import JaxArray
+
 
 LANES = 32
 _LONG = 4 * LANES  # shorter rows, and fewer numbers than `_MANY`, gain nothing
@@ -19,7 +25,9 @@ _MANY = 2**13
 _FEW = 8
 
 
-def fold(x: Any, start: Any, combine: Any, axis: tuple[int, ...]) -> Any:
+def fold(
+    x: JaxArray | np.ndarray, start: float | np.generic, combine: Any, axis: tuple[int, ...]
+) -> JaxArray:
     """Reduces `x` over `axis` with `combine`, an associative function, from its neutral `start`."""
     first = x.dtype.type(start)
     axis = tuple(axis)
@@ -44,7 +52,7 @@ def fold(x: Any, start: Any, combine: Any, axis: tuple[int, ...]) -> Any:
     return combine(out, lax.reduce(tail, first, combine, (last,)))
 
 
-def _is_long(x: Any, axis: tuple[int, ...]) -> bool:
+def _is_long(x: JaxArray | np.ndarray, axis: tuple[int, ...]) -> bool:
     """Whether rows of float32 or float64, many and long, are reduced along their memory."""
     if x.dtype.kind != "f" or x.dtype.itemsize < 4 or any(map(is_symbol, x.shape)):
         return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,22 +27,36 @@ from wengert.ops import public as tf
 from wengert.ops.declare import static_float, static_int
 from wengert.ops.seeds import fixed_state, next_state
 
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
+
 _TYPES = dtypes.nums("f", "int32", "int64")
 
 
-def _span(size: Any, count: Any, overlapping: bool) -> Any:
+def _span(size: Any, count: int | Dim, overlapping: bool) -> int | None:
     """How many elements the largest window may have."""
     return -(-size // count) + overlapping
 
 
-def _windows(xp: Any, edges: Any, size: int, overlapping: bool) -> Any:
+def _windows(
+    xp: Any, edges: JaxArray | np.ndarray, size: int, overlapping: bool
+) -> JaxArray | np.ndarray:
     """The elements of each window; the last one again where a window has fewer than others."""
     last = xp.minimum(edges[1:] - (not overlapping), size - 1)
     span = _span(size, edges.shape[0] - 1, overlapping)
     return xp.minimum(edges[:-1, None] + xp.arange(span), last[:, None])
 
 
-def _first_max(xp: Any, x: Any, place: Any, elements: Any, axis: int) -> tuple[Any, Any]:
+def _first_max(
+    xp: Any,
+    x: JaxArray | np.ndarray,
+    place: JaxArray | np.ndarray,
+    elements: JaxArray | np.ndarray,
+    axis: int,
+) -> tuple[JaxArray | np.ndarray, JaxArray | np.ndarray]:
     """The first maximum of each window along an axis and its place; NaN is above all."""
     pick = functools.partial(xp.take, axis=axis, mode="clip")
     best, found = pick(x, elements[:, 0]), pick(place, elements[:, 0])
@@ -54,7 +68,13 @@ def _first_max(xp: Any, x: Any, place: Any, elements: Any, axis: int) -> tuple[A
     return best, found
 
 
-def _argmax(xp: Any, x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
+def _argmax(
+    xp: Any,
+    x: JaxArray | np.ndarray,
+    rows: JaxArray | np.ndarray,
+    columns: JaxArray | np.ndarray,
+    overlapping: bool,
+) -> JaxArray | np.ndarray:
     _, height, width, channels = x.shape
     place = xp.arange(height * width * channels).reshape(1, height, width, channels)
     place = xp.broadcast_to(place, x.shape)
@@ -90,7 +110,7 @@ ARGMAX = Op(
 )
 
 
-def largest(x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
+def largest(x: Tensor, rows: Tensor, columns: Tensor, overlapping: bool) -> Tensor:
     """The largest number of each window between edges; its gradient goes to the first."""
     place = apply(ARGMAX, x, rows, columns, overlapping=overlapping)
     batch, *sizes = x._array.shape
@@ -98,7 +118,7 @@ def largest(x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
     return tf.gather(flat, place, axis=1, batch_dims=1)
 
 
-def _sum_along(x: Any, edges: Any, axis: int, overlapping: bool) -> tuple[Any, Any]:
+def _sum_along(x: Tensor, edges: Tensor, axis: int, overlapping: bool) -> tuple[Tensor, Tensor]:
     """The sum of each window along an axis, and how many elements it has."""
     size, count = x._array.shape[axis], edges._array.shape[0] - 1
     last = tf.minimum(edges[1:] - (not overlapping), operand(size - 1, dtypes.int64))
@@ -111,7 +131,7 @@ def _sum_along(x: Any, edges: Any, axis: int, overlapping: bool) -> tuple[Any, A
     return total, last - edges[:-1] + 1
 
 
-def mean(x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
+def mean(x: Tensor, rows: Tensor, columns: Tensor, overlapping: bool) -> Tensor:
     """The mean of each window between edges; that of whole numbers is cut towards zero."""
     kind = x.dtype
     if kind.is_floating and kind.size == 2:
@@ -122,7 +142,7 @@ def mean(x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
     return tf.cast((tf.truncatediv if kind.is_integer else tf.truediv)(total, area), kind)
 
 
-def _edges(state: Any, size: Any, count: Any, pseudo_random: bool) -> Any:
+def _edges(state: Tensor, size: int | Dim, count: Any, pseudo_random: bool) -> Tensor:
     """The edges of `count` windows over `size` elements, of sizes `size // count` or one more.
 
     Random windows have their sizes in any order, each as likely. Pseudo-random ones are cut at
@@ -149,7 +169,7 @@ def _count(size: int, ratio: float, name: str) -> int:
     return found
 
 
-def _ratios(name: str, given: Any) -> list[float]:
+def _ratios(name: str, given: TensorLike) -> list[float]:
     """The factors for height and width."""
     each = list(given) if isinstance(given, list | tuple) else [given]
     found = [static_float(name, ratio, "pooling_ratio") for ratio in each]
@@ -172,8 +192,8 @@ class FractionalPool(NamedTuple):
 
 
 def _pooled(
-    name: str, pool: Callable[..., Any], value: Any, pooling_ratio: Any, pseudo_random: Any,
-    overlapping: Any, seed: Any,
+    name: str, pool: Callable[..., Any], value: TensorLike, pooling_ratio: TensorLike, pseudo_random: bool,
+    overlapping: bool, seed: TensorLike,
 ) -> FractionalPool:  # fmt: skip
     x = operand(value)
     if x.ndim != 4:
@@ -191,8 +211,8 @@ def _pooled(
 
 
 def fractional_max_pool(
-    value: Any, pooling_ratio: Any, pseudo_random: bool = False, overlapping: bool = False,
-    seed: Any = 0, name: Any = None,
+    value: TensorLike, pooling_ratio: TensorLike, pseudo_random: bool = False, overlapping: bool = False,
+    seed: TensorLike = 0, name: str | None = None,
 ) -> FractionalPool:  # fmt: skip
     """The largest number of each of `size / pooling_ratio` random windows along both sides.
 
@@ -205,8 +225,8 @@ def fractional_max_pool(
 
 
 def fractional_avg_pool(
-    value: Any, pooling_ratio: Any, pseudo_random: bool = False, overlapping: bool = False,
-    seed: Any = 0, name: Any = None,
+    value: TensorLike, pooling_ratio: TensorLike, pseudo_random: bool = False, overlapping: bool = False,
+    seed: TensorLike = 0, name: str | None = None,
 ) -> FractionalPool:  # fmt: skip
     """The mean of each of `size / pooling_ratio` random windows, as in `fractional_max_pool`."""
     given = (value, pooling_ratio, pseudo_random, overlapping, seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from wengert.ops.fft import fit
 from wengert.ops.sizes import at_least, factor
 from wengert.ops.windows import hann_window, vorbis_window
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, TensorLike
+
 
 def _count(size: int, length: int, step: int) -> int:
     return max(0, 1 + (size - length) // step)
@@ -35,7 +39,7 @@ def _frame_kernel(x: np.ndarray, length: int, step: int) -> np.ndarray:
     return windows[..., : (count - 1) * step + 1 : step, :]
 
 
-def _infer_frame(x: Spec, length: Any, step: Any) -> Spec:
+def _infer_frame(x: Spec, length: Any, step: int) -> Spec:
     if x.shape is None:
         return Spec(None, x.dtype)
     size: Any = x.shape[-1]
@@ -47,7 +51,7 @@ def _places(count: int, length: int, step: int) -> np.ndarray:
     return np.arange(count)[:, None] * step + np.arange(length)
 
 
-def _lower_frame(x: Any, length: int, step: int) -> Any:
+def _lower_frame(x: JaxArray, length: int, step: int) -> JaxArray:
     # `jnp.take` builds the dimension numbers that `lax.gather` would want.
     count = _count(x.shape[-1], length, step)
     if not count or not length:
@@ -89,7 +93,7 @@ def _fill(flat: np.ndarray, total: int) -> np.ndarray:
     return out
 
 
-def _infer_overlap(x: Spec, step: Any) -> Spec:
+def _infer_overlap(x: Spec, step: int) -> Spec:
     if x.shape is None:
         return Spec(None, x.dtype)
     count, length = x.shape[-2:]
@@ -97,7 +101,7 @@ def _infer_overlap(x: Spec, step: Any) -> Spec:
     return Spec((*x.shape[:-2], total), x.dtype)
 
 
-def _lower_overlap(x: Any, step: int) -> Any:
+def _lower_overlap(x: JaxArray, step: int) -> JaxArray:
     *lead, count, length = x.shape
     out = jnp.zeros((*lead, _total(count, length, step)), x.dtype)
     return out.at[..., _places(count, length, step)].add(x) if x.size else out
@@ -114,7 +118,7 @@ OVERLAP_AND_ADD = Op(
 )
 
 
-def _move_last(x: Any, axis: int) -> Any:
+def _move_last(x: Value, axis: int) -> Value:
     from wengert.ops.shaping import transpose
 
     rank = x._array.ndim
@@ -124,9 +128,9 @@ def _move_last(x: Any, axis: int) -> Any:
 
 
 def frame(
-    signal: Any, frame_length: Any, frame_step: Any, pad_end: bool = False, pad_value: Any = 0,
-    axis: int = -1, name: Any = None,
-) -> Any:  # fmt: skip
+    signal: TensorLike, frame_length: TensorLike, frame_step: TensorLike, pad_end: bool = False, pad_value: TensorLike = 0,
+    axis: int = -1, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Cuts an axis into frames: it becomes two, [frames, frame_length].
 
     What is left over at the end is dropped, or with `pad_end` filled up with `pad_value`.
@@ -155,7 +159,7 @@ def frame(
     return transpose(frames, [*range(place), rank - 1, rank, *range(place, rank - 1)])
 
 
-def _padded(x: Any, length: int, step: int, value: Any) -> Any:
+def _padded(x: Value, length: int, step: int, value: TensorLike) -> Value:
     """The signal with an end, so that each multiple of the step below its length starts a frame."""
     size = x._array.shape[-1]
     extra = larger(0, length + step * (-(-size // step) - 1) - size)
@@ -165,7 +169,7 @@ def _padded(x: Any, length: int, step: int, value: Any) -> Any:
     return tf.concat([x, tf.broadcast_to(filler, (*x._array.shape[:-1], extra))], x._array.ndim - 1)
 
 
-def overlap_and_add(signal: Any, frame_step: Any, name: Any = None) -> Any:
+def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """Puts frames (the last two axes) back `frame_step` apart and adds where they overlap."""
     x = operand(signal)
     if x._array.ndim < 2:
@@ -193,14 +197,14 @@ def _enclosing(length: int) -> int:
     return 1 << max(0, math.ceil(math.log2(length))) if length > 0 else 1
 
 
-def _windowed(x: Any, window_fn: Any, length: int) -> Any:
+def _windowed(x: Tensor, window_fn: Any, length: int) -> Tensor:
     return x if window_fn is None else x * window_fn(length, dtype=x.dtype)
 
 
 def stft(
-    signals: Any, frame_length: Any, frame_step: Any, fft_length: Any = None,
-    window_fn: Callable[..., Any] | None = hann_window, pad_end: bool = False, name: Any = None,
-) -> Any:  # fmt: skip
+    signals: TensorLike, frame_length: TensorLike, frame_step: TensorLike, fft_length: Any = None,
+    window_fn: Callable[..., Any] | None = hann_window, pad_end: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The short-time Fourier transform: frames, times a window, through `rfft`."""
     x = operand(signals)
     length = static_int("stft", frame_length, "frame_length")
@@ -212,9 +216,9 @@ def stft(
 
 
 def inverse_stft(
-    stfts: Any, frame_length: Any, frame_step: Any, fft_length: Any = None,
-    window_fn: Callable[..., Any] | None = hann_window, name: Any = None,
-) -> Any:  # fmt: skip
+    stfts: TensorLike, frame_length: TensorLike, frame_step: TensorLike, fft_length: Any = None,
+    window_fn: Callable[..., Any] | None = hann_window, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The signal of a short-time transform; exact with `inverse_stft_window_fn` as the window."""
     x = operand(stfts)
     length = static_int("inverse_stft", frame_length, "frame_length")
@@ -223,7 +227,9 @@ def inverse_stft(
     return overlap_and_add(_windowed(frames, window_fn, length), frame_step)
 
 
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: Any = None) -> Any:
+def mfccs_from_log_mel_spectrograms(
+    log_mel_spectrograms: TensorLike, name: str | None = None
+) -> Tensor:
     """Mel-frequency cepstral coefficients: a scaled cosine transform of the last axis."""
     x = operand(log_mel_spectrograms)
     need_rank("mfccs_from_log_mel_spectrograms", x, 1)
@@ -235,20 +241,20 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: Any = None)
     return tf.dct(x, 2) * (1.0 / math.sqrt(2.0 * bins))
 
 
-def _mdct_length(length: Any) -> Any:
+def _mdct_length(length: int) -> int:
     if known_unequal(length % 4, 0):
         raise at_site(ValueError(f"mdct: the frame length must be a multiple of 4; got {length}."))
     return length // 2
 
 
-def _flipped(x: Any) -> Any:
+def _flipped(x: Tensor) -> Tensor:
     return tf.reverse(x, [x._array.ndim - 1])
 
 
 def mdct(
-    signals: Any, frame_length: Any, window_fn: Callable[..., Any] | None = vorbis_window,
-    pad_end: bool = False, norm: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    signals: TensorLike, frame_length: TensorLike, window_fn: Callable[..., Any] | None = vorbis_window,
+    pad_end: bool = False, norm: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The modified discrete cosine transform, whose frames overlap by half."""
     from wengert.ops.joining import split
 
@@ -266,9 +272,9 @@ def mdct(
 
 
 def inverse_mdct(
-    mdcts: Any, window_fn: Callable[..., Any] | None = vorbis_window, norm: Any = None,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    mdcts: TensorLike, window_fn: Callable[..., Any] | None = vorbis_window, norm: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The signal of an `mdct`, but for the first and last half frame."""
     from wengert.ops.joining import split
 

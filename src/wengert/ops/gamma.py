@@ -6,7 +6,7 @@ parameter that is not positive, infinity or NaN at poles.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from wengert.ops.compiled import wide
 from wengert.ops.declare import binary, broadcasting, function_of, in_float32
 from wengert.ops.special import smooth
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 def _lgamma_kernel(x: np.ndarray) -> np.ndarray:
     return np.where(x == -np.inf, x.dtype.type(np.inf), special.gammaln(x))
@@ -36,7 +40,7 @@ def _lgamma_kernel(x: np.ndarray) -> np.ndarray:
         hazards=Hazards(outside="a pole"),
     )
 )
-def lgamma(x: Any, name: Any = None) -> Any:
+def lgamma(x: TensorLike, name: str | None = None) -> Any:
     """The logarithm of |Γ(x)|; infinite at 0 and negative whole numbers."""
 
 
@@ -44,7 +48,7 @@ def _digamma_kernel(x: np.ndarray) -> np.ndarray:
     return np.where(x == 0, x.dtype.type(np.nan), special.psi(x))
 
 
-def _lower_digamma(x: Any) -> Any:
+def _lower_digamma(x: JaxArray) -> JaxArray:
     # JAX has said NaN and, since 0.11, -inf of zero.
     return lax.select(x == 0, lax.full_like(x, np.nan), lax.digamma(x))
 
@@ -58,7 +62,7 @@ def _lower_digamma(x: Any) -> Any:
         hazards=Hazards(outside="a pole"),
     )
 )
-def digamma(x: Any, name: Any = None) -> Any:
+def digamma(x: TensorLike, name: str | None = None) -> Any:
     """The derivative of `lgamma`; NaN at 0 and negative whole numbers."""
 
 
@@ -75,7 +79,7 @@ def _zeta_kernel(x: np.ndarray, q: np.ndarray) -> np.ndarray:
     return np.where(pole | (x < 1) | np.isnan(q), nan, found)
 
 
-def _lower_zeta(x: Any, q: Any) -> Any:
+def _lower_zeta(x: JaxArray, q: JaxArray) -> JaxArray:
     pole = (q <= 0) & (q == lax.floor(q)) & (lax.rem(x, lax.full_like(x, 2)) != 0)
     undefined = pole | (x < 1) | (x != x) | (q != q)
     far = (q == np.inf) & (x > 1)
@@ -94,7 +98,7 @@ def _lower_zeta(x: Any, q: Any) -> Any:
         grad=(None, lambda g, x, y: g * (-x * tf.zeta(x + 1.0, y))),
     )
 )
-def zeta(x: Any, q: Any, name: Any = None) -> Any:
+def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Any:
     """Hurwitz's zeta function, the sum of (n + q)^-x; NaN for x below 1, inf at 1.
 
     There is a gradient with respect to `q` only.
@@ -109,7 +113,7 @@ def _polygamma_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.where((n >= 0) & (n == np.floor(n)), found, np.nan).astype(a.dtype)
 
 
-def _lower_polygamma(a: Any, x: Any) -> Any:
+def _lower_polygamma(a: JaxArray, x: JaxArray) -> JaxArray:
     one = lax.full_like(a, 1)
     sign = lax.select(lax.rem(a, lax.full_like(a, 2)) == 0, -one, one)
     found = sign * lax.exp(lax.lgamma(a + 1)) * _lower_zeta(a + 1, x)
@@ -126,7 +130,7 @@ def _lower_polygamma(a: Any, x: Any) -> Any:
         grad=(None, lambda g, x, y: g * tf.polygamma(x + 1.0, y)),
     )
 )
-def polygamma(a: Any, x: Any, name: Any = None) -> Any:
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Any:
     """The derivative of order `a` of `digamma`; NaN unless `a` is a whole number from 0.
 
     There is a gradient with respect to `x` only.
@@ -144,7 +148,7 @@ def _igamma_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.where((x == 0) & (a >= 0), a.dtype.type(0), found)
 
 
-def _lower_igamma(a: Any, x: Any) -> Any:
+def _lower_igamma(a: JaxArray, x: JaxArray) -> JaxArray:
     zero, nan = lax.full_like(a, 0), lax.full_like(a, np.nan)
     limit = lax.select(x < np.inf, zero, nan)
     found = lax.select(a == np.inf, limit, lax.igamma(a, x))
@@ -160,7 +164,7 @@ def _lower_igamma(a: Any, x: Any) -> Any:
         grad=(lambda g, x, y: g * igamma_grad_a(x, y), lambda g, x, y: g * _density(x, y)),
     )
 )
-def igamma(a: Any, x: Any, name: Any = None) -> Any:
+def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Any:
     """The lower regularised incomplete gamma function P(a, x); NaN unless a > 0 and x >= 0."""
 
 
@@ -168,7 +172,7 @@ def _igammac_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.where(a <= 0, a.dtype.type(np.nan), special.gammaincc(a, x))
 
 
-def _lower_igammac(a: Any, x: Any) -> Any:
+def _lower_igammac(a: JaxArray, x: JaxArray) -> JaxArray:
     one, nan = lax.full_like(a, 1), lax.full_like(a, np.nan)
     limit = lax.select(x < np.inf, one, nan)
     found = lax.select(a == np.inf, limit, lax.igammac(a, x))
@@ -183,7 +187,7 @@ def _lower_igammac(a: Any, x: Any) -> Any:
         grad=(lambda g, x, y: g * -igamma_grad_a(x, y), lambda g, x, y: g * -_density(x, y)),
     )
 )
-def igammac(a: Any, x: Any, name: Any = None) -> Any:
+def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Any:
     """The upper regularised incomplete gamma function, 1 - P(a, x), without cancellation."""
 
 
@@ -215,14 +219,14 @@ def _grad_a_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.where(inner, total, edge).astype(a.dtype)
 
 
-def _lower_grad_a(a: Any, x: Any) -> Any:
+def _lower_grad_a(a: JaxArray, x: JaxArray) -> JaxArray:
     ends = (a > 0) & ((x == 0) | (x == np.inf) | ((a == np.inf) & (x > 0)))
     one = lax.full_like(a, 1)
     found = lax.igamma_grad_a(lax.select(ends, one, a), lax.select(ends, one, x))
     return lax.select(ends, lax.full_like(a, 0), found)
 
 
-def _no_second_derivative(g: Any) -> Any:
+def _no_second_derivative(g: Tensor) -> Any:
     raise invalid(
         "igamma",
         "there is no second derivative with respect to `a`",
@@ -242,7 +246,7 @@ def _no_second_derivative(g: Any) -> Any:
         ),
     )
 )
-def igamma_grad_a(a: Any, x: Any, name: Any = None) -> Any:
+def igamma_grad_a(a: TensorLike, x: TensorLike, name: str | None = None) -> Any:
     """The derivative of `igamma` with respect to `a`."""
 
 
@@ -251,12 +255,12 @@ def _betainc_kernel(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.where(undefined, a.dtype.type(np.nan), special.betainc(a, b, x))
 
 
-def _lower_betainc(a: Any, b: Any, x: Any) -> Any:
+def _lower_betainc(a: JaxArray, b: JaxArray, x: JaxArray) -> JaxArray:
     undefined = (a <= 0) | (b <= 0) | (x < 0) | (x > 1) | (a != a) | (b != b) | (x != x)
     return lax.select(undefined, lax.full_like(a, np.nan), lax.betainc(a, b, x))
 
 
-def _betainc_grad(g: Any, a: Any, b: Any, x: Any) -> Any:
+def _betainc_grad(g: Tensor, a: Tensor, b: Tensor, x: Tensor) -> Tensor:
     scale = lgamma(a + b) - lgamma(a) - lgamma(b)
     return g * tf.exp(tf.xlog1py(b - 1.0, -x) + tf.xlogy(a - 1.0, x) + scale)
 
@@ -273,7 +277,7 @@ BETAINC = Op(
 )
 
 
-def betainc(a: Any, b: Any, x: Any, name: Any = None) -> Any:
+def betainc(a: Any, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The regularised incomplete beta function; NaN unless a > 0, b > 0 and 0 <= x <= 1.
 
     There is a gradient with respect to `x` only.
@@ -282,7 +286,7 @@ def betainc(a: Any, b: Any, x: Any, name: Any = None) -> Any:
     return apply(BETAINC, a, b, operand(x, None, a.dtype))
 
 
-def lbeta(x: Any, name: Any = None) -> Any:
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of |Beta| over the last axis: Σ lgamma(x) - lgamma(Σ x)."""
     x = operand(x)
     return tf.reduce_sum(lgamma(x), -1) - lgamma(tf.reduce_sum(x, -1))

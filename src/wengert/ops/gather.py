@@ -8,7 +8,7 @@ nearest row instead and notes the failure.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,14 @@ from wengert.graph import contents
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, static_tuple
+
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.dtypes import DType
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, JaxArray, TensorLike
+
 
 # From here on SciPy's sparse product beats `np.add.at`, soon by 2 to 10 times.
 _MANY = 1 << 14
@@ -50,7 +58,7 @@ def check_indices(name: str, indices: np.ndarray, size: int) -> None:
         )
 
 
-def fail_outside(indices: Any, *sizes: int) -> None:
+def fail_outside(indices: JaxArray | np.ndarray, *sizes: int) -> None:
     """`check_indices` in compiled code; several sizes are one for each of the last axis."""
     if not indices.size:
         return
@@ -146,7 +154,7 @@ def _window(rank: int, inner: int, axis: int, batch: int) -> tuple[int, ...]:
     return (*range(batch, axis), *range(axis + inner, rank - 1 + inner))
 
 
-def _lower_gather(x: Any, i: Any, axis: int, batch_dims: int) -> Any:
+def _lower_gather(x: JaxArray, i: JaxArray, axis: int, batch_dims: int) -> JaxArray:
     fail_outside(i, x.shape[axis])
     batch = tuple(range(batch_dims))
     numbers = lax.GatherDimensionNumbers(
@@ -162,13 +170,17 @@ def _lower_gather(x: Any, i: Any, axis: int, batch_dims: int) -> Any:
     return lax.gather(x, lax.expand_dims(i, (i.ndim,)), numbers, sizes, mode="clip")
 
 
-def _gather_grad(g: Any, i: Any, x_shape: Any, i_shape: Any, axis: int, batch_dims: int) -> Any:
+def _gather_grad(
+    g: Any, i: Any, x_shape: tuple[int, ...], i_shape: tuple[int, ...], axis: int, batch_dims: int
+) -> Tensor | IndexedSlices:
     if axis == 0:
         return row_slices(g, i, x_shape, i_shape)
     return apply(GATHER_GRAD, g, i, shape=tuple(x_shape), axis=axis, batch_dims=batch_dims)
 
 
-def row_slices(g: Any, i: Any, x_shape: Any, i_shape: Any) -> IndexedSlices:
+def row_slices(
+    g: Any, i: Any, x_shape: tuple[int | Dim, ...], i_shape: tuple[int | Dim, ...]
+) -> IndexedSlices:
     """The gradient of picking rows `i`: only those rows."""
     if len(i_shape) != 1:
         count = math.prod(i_shape)
@@ -213,11 +225,13 @@ def _gather_grad_kernel(
     return np.moveaxis(out, batch_dims, axis)
 
 
-def _lower_gather_grad(g: Any, i: Any, shape: tuple[int, ...], axis: int, batch_dims: int) -> Any:
+def _lower_gather_grad(
+    g: JaxArray, i: JaxArray, shape: tuple[int, ...], axis: int, batch_dims: int
+) -> JaxArray:
     return lower_gather_sum(lax.full(shape, 0, g.dtype), g, i, axis, batch_dims)
 
 
-def lower_gather_sum(x: Any, g: Any, i: Any, axis: int, batch_dims: int) -> Any:
+def lower_gather_sum(x: JaxArray, g: JaxArray, i: JaxArray, axis: int, batch_dims: int) -> JaxArray:
     """The sum of `x` and the gradient of a gather, by XLA."""
     shape = x.shape
     fail_outside(i, shape[axis])
@@ -246,7 +260,7 @@ GATHER_GRAD = Op(
 )
 
 
-def densify(slices: IndexedSlices) -> Any:
+def densify(slices: IndexedSlices) -> Tensor:
     """The whole tensor that row-sparse `slices` stand for; rows named twice are added."""
     if slices._dense_shape is None:
         raise invalid("convert_to_tensor", "these IndexedSlices do not know their dense shape")
@@ -259,9 +273,9 @@ def gather(
     params: Any,
     indices: Any,
     validate_indices: Any = None,
-    axis: Any = None,
+    axis: Axis = None,
     batch_dims: int = 0,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Picks slices of `params` along `axis`; an index outside, or a negative one, is an error."""
     x, i = operand(params), whole_numbers("gather", indices)
@@ -310,7 +324,7 @@ def _infer_gather_nd(x: Spec, i: Spec, batch_dims: int) -> Spec:
     return Spec((*lead, *i.shape[batch_dims:-1], *x.shape[batch_dims + depth :]), x.dtype)
 
 
-def _lower_gather_nd(x: Any, i: Any, batch_dims: int) -> Any:
+def _lower_gather_nd(x: JaxArray, i: JaxArray, batch_dims: int) -> JaxArray:
     if i.shape[-1]:
         fail_outside(i, *x.shape[batch_dims : batch_dims + i.shape[-1]])
     batch = tuple(range(batch_dims))
@@ -330,13 +344,15 @@ def _lower_gather_nd(x: Any, i: Any, batch_dims: int) -> Any:
     return lax.gather(x, i, numbers, sizes, mode="clip")
 
 
-def _gather_nd_grad(g: Any, i: Any, x_shape: Any, i_shape: Any, batch_dims: int) -> Any:
+def _gather_nd_grad(
+    g: Tensor, i: Tensor, x_shape: tuple[int | Dim, ...], i_shape: Any, batch_dims: int
+) -> Tensor | IndexedSlices:
     if i_shape[-1] == 1 and len(i_shape) == 2 and not batch_dims:
         return row_slices(g, tf.reshape(i, i_shape[:1]), x_shape, i_shape[:1])
     return tf.scatter_nd(_with_batch(i, i_shape, batch_dims), g, x_shape)
 
 
-def _with_batch(i: Any, i_shape: tuple[int, ...], batch_dims: int) -> Any:
+def _with_batch(i: Tensor, i_shape: tuple[int, ...], batch_dims: int) -> Tensor:
     """Index tuples that also name the batch they belong to."""
     if not batch_dims:
         return i
@@ -347,7 +363,7 @@ def _with_batch(i: Any, i_shape: tuple[int, ...], batch_dims: int) -> Any:
     return tf.concat([wrap(np.stack(grid, -1).astype(i.dtype.np)), i], -1)
 
 
-def _open_grid(lead: tuple[Any, ...], batch: int, dtype: Any) -> list[Any]:
+def _open_grid(lead: tuple[Any, ...], batch: int, dtype: DType) -> list[SymbolicTensor]:
     """The batch positions for sizes that only the running function knows, as columns."""
     found = []
     for k in range(batch):
@@ -369,8 +385,12 @@ GATHER_ND = Op(
 
 
 def gather_nd(
-    params: Any, indices: Any, batch_dims: int = 0, name: Any = None, bad_indices_policy: str = ""
-) -> Any:
+    params: TensorLike,
+    indices: TensorLike,
+    batch_dims: int = 0,
+    name: str | None = None,
+    bad_indices_policy: str = "",
+) -> Tensor:
     """Picks slices of `params` at the index tuples in the last axis of `indices`.
 
     One outside is an error, or gives zeros with `bad_indices_policy="IGNORE"`.

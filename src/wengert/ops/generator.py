@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,12 @@ from wengert.ops import public as tf
 from wengert.ops import random as functions
 from wengert.ops.declare import static_int
 from wengert.ops.seeds import entropy
+
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, ShapeLike, TensorLike
+
 
 _WIDE = 0xFFFFFFFFFFFFFFFF
 # Blocks set aside for each element drawn, as TensorFlow does: room for rejection samplers.
@@ -62,7 +68,7 @@ ADVANCE = Op(
 )
 
 
-def create_rng_state(seed: Any, alg: Any) -> Any:
+def create_rng_state(seed: TensorLike, alg: str) -> Tensor:
     """The first state of a generator, `int64[3]`: the counter's two halves, then the key.
 
     A whole number becomes the key and, beyond 64 bits, the counter; a list of them is the state
@@ -93,7 +99,12 @@ class Generator:
     Each call moves the state on, so it gives new numbers; the same state gives the same numbers.
     """
 
-    def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None) -> None:
+    def __init__(
+        self,
+        copy_from: Generator | None = None,
+        state: Value | list[int] | None = None,
+        alg: int | str | None = None,
+    ) -> None:
         if copy_from is not None:
             if alg is not None or state is not None:
                 raise at_site(ValueError("Generator: give `copy_from`, or `state` and `alg`."))
@@ -109,12 +120,12 @@ class Generator:
         self._state_var = Variable(_state_array(state), trainable=False, name="StateVar")
 
     @classmethod
-    def from_state(cls, state: Any, alg: Any) -> Generator:
+    def from_state(cls, state: list[int] | Variable, alg: str) -> Generator:
         """A generator that goes on from a state."""
         return cls(state=state, alg=alg)
 
     @classmethod
-    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+    def from_seed(cls, seed: int | str, alg: Any = None) -> Generator:
         """A generator whose numbers follow from a seed."""
         return cls(state=create_rng_state(seed, alg or "auto_select"), alg=alg or "auto_select")
 
@@ -125,7 +136,7 @@ class Generator:
         return cls(state=[0, 0, _signed(entropy())], alg=alg or "auto_select")
 
     @classmethod
-    def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
+    def from_key_counter(cls, key: int, counter: list[int], alg: str) -> Generator:
         """A generator with this key, at this counter (two numbers)."""
         return cls(state=_joined(key, counter), alg=alg)
 
@@ -138,27 +149,27 @@ class Generator:
         return self._alg
 
     @property
-    def key(self) -> Any:
+    def key(self) -> Tensor:
         return self._state_var.value()[2]
 
-    def reset(self, state: Any) -> None:
+    def reset(self, state: list[int]) -> None:
         """Goes to a state."""
         self._state_var.assign(state if is_symbolic(state) else _state_array(state))
 
-    def reset_from_seed(self, seed: Any) -> None:
+    def reset_from_seed(self, seed: int) -> None:
         """Goes to the state that `from_seed` would start with."""
         self._state_var.assign(_traced_state(seed) if is_symbolic(seed) else _first_state(seed))
 
-    def reset_from_key_counter(self, key: Any, counter: Any) -> None:
+    def reset_from_key_counter(self, key: int, counter: list[int]) -> None:
         """Goes to this key and counter."""
         self._state_var.assign(_state_array(_joined(key, counter)))
 
-    def skip(self, delta: Any) -> Any:
+    def skip(self, delta: int) -> Tensor:
         """Moves on as if `delta` numbers had been drawn; returns the state before."""
         before = replay.draw(lambda: self._advance(delta))
         return before if is_symbolic(before) else wrap(before)
 
-    def _advance(self, count: Any) -> Any:
+    def _advance(self, count: int | Dim) -> Tensor | np.ndarray:
         """Moves on; the state before, as an array or, in a function, a tensor."""
         if not executing_eagerly():
             before = self._state_var.read_value()
@@ -170,14 +181,14 @@ class Generator:
             self._state_var.assign(after)
         return before
 
-    def _draw(self, shape: tuple[Any, ...]) -> Any:
+    def _draw(self, shape: tuple[int, ...] | tuple[int | Dim, ...]) -> Tensor:
         """The state for a call that makes `shape` numbers, new or played again."""
         before = replay.draw(lambda: self._advance(math.prod(shape)))
         return tf.bitcast(before, dtypes.uint64) if is_symbolic(before) else wrap(before.view("u8"))
 
     def uniform(
-        self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32,
-        name: Any = None,
+        self, shape: Any, minval: int | None = 0, maxval: int | None = None, dtype: DTypeLike = dtypes.float32,
+        name: str | None = None,
     ) -> Any:  # fmt: skip
         """Uniform numbers in [minval, maxval); whole ones over all bits without limits."""
         full = functions.sizes("Generator.uniform", shape)
@@ -191,7 +202,9 @@ class Generator:
             )
         return functions.between("uniform", self._draw(full), full, minval, maxval, kind)
 
-    def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: Any = None) -> Any:
+    def uniform_full_int(
+        self, shape: Any, dtype: DTypeLike = dtypes.uint64, name: Any = None
+    ) -> Any:
         """Whole numbers over all the bits of their type."""
         full = functions.sizes("Generator.uniform_full_int", shape)
         kind = dtypes.as_dtype(dtype)
@@ -203,9 +216,9 @@ class Generator:
         return distributions.random_bits(self._draw(full), full, kind)
 
     def normal(
-        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32,
-        name: Any = None,
-    ) -> Any:  # fmt: skip
+        self, shape: Any, mean: float = 0.0, stddev: Any = 1.0, dtype: DTypeLike = dtypes.float32,
+        name: str | None = None,
+    ) -> Tensor:  # fmt: skip
         """Normal numbers."""
         full = functions.sizes("Generator.normal", shape)
         kind = functions.float_dtype("Generator.normal", dtype)
@@ -213,9 +226,9 @@ class Generator:
         return functions.scaled(noise, mean, stddev)
 
     def truncated_normal(
-        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32,
-        name: Any = None,
-    ) -> Any:  # fmt: skip
+        self, shape: Any, mean: float = 0.0, stddev: Any = 1.0, dtype: DTypeLike = dtypes.float32,
+        name: str | None = None,
+    ) -> Tensor:  # fmt: skip
         """Normal numbers, none further than two deviations from the mean."""
         full = functions.sizes("Generator.truncated_normal", shape)
         kind = functions.float_dtype("Generator.truncated_normal", dtype)
@@ -223,19 +236,24 @@ class Generator:
         return functions.scaled(noise, mean, stddev)
 
     def binomial(
-        self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: Any = None
-    ) -> Any:
+        self,
+        shape: ShapeLike,
+        counts: float,
+        probs: list[float],
+        dtype: DTypeLike = dtypes.int32,
+        name: str | None = None,
+    ) -> Tensor:
         """Successes among `counts` trials of probability `probs`."""
         full = functions.sizes("Generator.binomial", shape)
         state = self._draw(full)
         return functions.successes("Generator.binomial", full, state, counts, probs, dtype)
 
-    def make_seeds(self, count: Any = 1) -> Any:
+    def make_seeds(self, count: int = 1) -> Tensor:
         """`int64[2, count]`: a seed for a stateless function in each column."""
         row = self.uniform_full_int((static_int("make_seeds", count, "count"),), dtypes.int64)
         return tf.stack([row, tf.zeros_like(row)])
 
-    def split(self, count: Any = 1) -> list[Generator]:
+    def split(self, count: int = 1) -> list[Generator]:
         """`count` generators with keys drawn from this one."""
         keys = self.uniform_full_int((static_int("split", count, "count"),), dtypes.int64).numpy()
         return [Generator(state=[0, 0, int(k)], alg=self._alg) for k in keys]
@@ -253,7 +271,7 @@ def _signed(number: int) -> int:
     return number - (1 << 64) if number >> 63 else number
 
 
-def _joined(key: Any, counter: Any) -> Any:
+def _joined(key: int, counter: list[int]) -> list[int]:
     halves = operand(counter, None, dtypes.int64)._array.astype(np.int64).reshape(-1)
     number = operand(key, None, dtypes.int64)._array
     try:
@@ -264,7 +282,7 @@ def _joined(key: Any, counter: Any) -> Any:
         ) from None
 
 
-def _state_array(state: Any) -> np.ndarray:
+def _state_array(state: Value | list[int]) -> np.ndarray:
     array = operand(state, None, dtypes.int64)._array
     if array.shape != (3,) or array.dtype.kind not in "iu":
         raise at_site(

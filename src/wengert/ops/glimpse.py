@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from wengert.core import dtypes
 from wengert.core.convert import operand
@@ -12,10 +12,15 @@ from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, of_length, static_tuple
 from wengert.ops.sizes import factor
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import TensorLike
+
+
 _IMAGE = [1, 2, 3]
 
 
-def _noise(kind: str, x: Any, like: Any) -> Any:
+def _noise(kind: str, x: Value, like: Tensor) -> Tensor:
     """What stands where a glimpse leaves its image; the numbers are like those of the image."""
     if kind == "zero":
         return tf.zeros_like(like)
@@ -27,7 +32,9 @@ def _noise(kind: str, x: Any, like: Any) -> Any:
     return mean + tf.normal(tf.shape(like)) * spread
 
 
-def _places(x: Any, axis: int, at: Any, count: Any, centered: bool, normalized: bool) -> Any:
+def _places(
+    x: Value, axis: int, at: Tensor, count: int, centered: bool, normalized: bool
+) -> tuple[Tensor, Tensor]:
     """Which rows (or columns) of its image each glimpse shows, and which of them there are."""
     size = x._array.shape[axis]
     n, half = factor(size, dtypes.float32), factor(count, dtypes.float32) / 2
@@ -41,9 +48,9 @@ def _places(x: Any, axis: int, at: Any, count: Any, centered: bool, normalized: 
 
 
 def extract_glimpse(
-    input: Any, size: Any, offsets: Any, centered: bool = True, normalized: bool = True,
-    noise: str = "uniform", name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, size: TensorLike, offsets: TensorLike, centered: bool = True, normalized: bool = True,
+    noise: str = "uniform", name: str | None = None,
+) -> Tensor:  # fmt: skip
     """A window of `size` from each image, at the place [y, x] that `offsets` gives it.
 
     Offsets are parts of the image's size (pixels without `normalized`): `centered`, from -1 to 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from wengert.ops.arithmetic import fractions
 from wengert.ops.declare import binary, function_of
 from wengert.ops.select import choose
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 def _where_nonzero(name: str, test: int, compute: Any, lowered: Any, grad: Any, **facts: Any) -> Op:
     """An operation that answers 0 wherever its argument number `test` is 0."""
@@ -26,7 +30,7 @@ def _where_nonzero(name: str, test: int, compute: Any, lowered: Any, grad: Any, 
         out = np.asarray(compute(x, y))
         return choose(zero, np.zeros((), x.dtype), out) if zero.any() else out
 
-    def lower(x: Any, y: Any) -> Any:
+    def lower(x: JaxArray, y: JaxArray) -> JaxArray:
         zero = lax.full_like(x, 0)
         return lax.select(lax.eq((x, y)[test], zero), zero, lowered(x, y))
 
@@ -45,12 +49,12 @@ DIVIDE_NO_NAN = _where_nonzero(
 )
 
 
-def divide_no_nan(x: Any, y: Any, name: Any = None) -> Any:
+def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
     """Divides, with 0 where `y` is 0; integers give floats as `truediv` does."""
     return apply2(DIVIDE_NO_NAN, *fractions("divide_no_nan", *operands("divide_no_nan", x, y)))
 
 
-def reciprocal_no_nan(x: Any, name: Any = None) -> Any:
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     """1 / x, with 0 at 0."""
     x = operand(x)
     return apply2(DIVIDE_NO_NAN, operand(1, None, x.dtype), x)
@@ -65,11 +69,11 @@ def reciprocal_no_nan(x: Any, name: Any = None) -> Any:
         grad=(lambda g, y: tf.multiply_no_nan(g, y), lambda g, x: tf.multiply_no_nan(x, g)),
     )
 )
-def multiply_no_nan(x: Any, y: Any, name: Any = None) -> Any:
+def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """Multiplies, with 0 where `y` is 0, even if `x` is infinite or NaN."""
 
 
-def _nonzero(x: Any) -> Any:
+def _nonzero(x: Tensor) -> Tensor:
     """1 where `x` is not 0, else 0, in the dtype of `x`."""
     return tf.cast(tf.not_equal(x, 0), x.dtype)
 
@@ -86,7 +90,7 @@ def _nonzero(x: Any) -> Any:
         ),
     )
 )
-def xdivy(x: Any, y: Any, name: Any = None) -> Any:
+def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x / y, with 0 where `x` is 0."""
 
 
@@ -100,7 +104,7 @@ def xdivy(x: Any, y: Any, name: Any = None) -> Any:
         hazards=Hazards(edge=0),
     )
 )
-def xlogy(x: Any, y: Any, name: Any = None) -> Any:
+def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x log(y), with 0 where `x` is 0."""
 
 
@@ -116,5 +120,5 @@ def xlogy(x: Any, y: Any, name: Any = None) -> Any:
         ),
     )
 )
-def xlog1py(x: Any, y: Any, name: Any = None) -> Any:
+def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x log(1 + y), with 0 where `x` is 0."""

@@ -6,7 +6,7 @@ They are FarmHash's, those of SipHash with a key, and those of MurmurHash, which
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from wengert.core.convert import operand_or_empty
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import static_int, static_tuple
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+
 
 _M = (1 << 64) - 1
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
@@ -27,42 +32,42 @@ class _Text:
     def __init__(self, s: bytes) -> None:
         self._bytes, self.n = s, len(s)
 
-    def read(self, at: int, count: int) -> Any:
+    def read(self, at: int, count: int) -> int:
         return int.from_bytes(self._bytes[at : at + count], "little")
 
 
 class _Texts:
     """Many strings of `n` bytes each, as arrays of numbers, which wrap around by themselves."""
 
-    def __init__(self, strings: Any, n: int) -> None:
+    def __init__(self, strings: np.ndarray, n: int) -> None:
         self._bytes = np.frombuffer(b"".join(strings), np.uint8).reshape(len(strings), n)
         self.n = n
 
-    def read(self, at: int, count: int) -> Any:
+    def read(self, at: int, count: int) -> np.ndarray:
         found = np.zeros((len(self._bytes), 8), np.uint8)
         found[:, :count] = self._bytes[:, at : at + count]
         return found.view("<u8")[:, 0].astype(np.uint64, copy=False)
 
 
-def _right(v: Any, by: int) -> Any:
+def _right(v: int | np.ndarray, by: int) -> int | np.ndarray:
     return (v >> by | v << (64 - by)) & _M
 
 
-def _left(v: Any, by: int) -> Any:
+def _left(v: int | np.ndarray, by: int) -> int | np.ndarray:
     return (v << by | v >> (64 - by)) & _M
 
 
-def _mix(v: Any) -> Any:
+def _mix(v: int | np.ndarray) -> int | np.ndarray:
     return v ^ v >> 47
 
 
-def _pair(u: Any, v: Any, by: Any) -> Any:
+def _pair(u: int | np.ndarray, v: int | np.ndarray, by: Any) -> int | np.ndarray:
     """Two words as one."""
     a = _mix((u ^ v) * by & _M)
     return _mix((v ^ a) * by & _M) * by & _M
 
 
-def _short(s: Any) -> Any:
+def _short(s: Any) -> int | np.ndarray:
     """Up to 16 bytes."""
     n = s.n
     by = _K2 + n * 2 & _M
@@ -77,7 +82,7 @@ def _short(s: Any) -> Any:
     return _K2
 
 
-def _middle(s: Any) -> Any:
+def _middle(s: Any) -> int | np.ndarray:
     """17 to 64 bytes."""
     n = s.n
     by = _K2 + n * 2 & _M
@@ -93,7 +98,9 @@ def _middle(s: Any) -> Any:
     return _pair(first, e + _right(f + a & _M, 18) + g & _M, by)
 
 
-def _block(s: Any, at: int, a: Any, b: Any) -> tuple[Any, Any]:
+def _block(
+    s: Any, at: int, a: int | np.ndarray, b: int | np.ndarray
+) -> tuple[int | np.ndarray, int | np.ndarray]:
     """32 bytes and two words as two words."""
     w, x, y, z = (s.read(at + 8 * k, 8) for k in range(4))
     a = a + w & _M
@@ -103,7 +110,7 @@ def _block(s: Any, at: int, a: Any, b: Any) -> tuple[Any, Any]:
     return a + z & _M, b + _right(a, 44) + c & _M
 
 
-def _long(s: Any) -> Any:
+def _long(s: Any) -> int | np.ndarray:
     """More than 64 bytes."""
     x, y = 81, 81 * _K1 + 113 & _M
     z = _mix(y * _K2 + 113 & _M) * _K2 & _M
@@ -120,7 +127,17 @@ def _long(s: Any) -> Any:
     return _pair(first, _pair(v[1], w[1], by) + x & _M, by)
 
 
-def _turn(s: Any, at: int, x: Any, y: Any, z: Any, v: Any, w: Any, by: Any, times: int) -> Any:
+def _turn(
+    s: Any,
+    at: int,
+    x: int | np.ndarray,
+    y: int | np.ndarray,
+    z: int | np.ndarray,
+    v: tuple[int | np.ndarray, ...],
+    w: tuple[int | np.ndarray, ...],
+    by: int | np.ndarray,
+    times: int,
+) -> Any:
     """64 bytes more."""
     x = _right(x + y + v[0] + s.read(at + 8, 8) & _M, 37) * by & _M
     y = _right(y + v[1] + s.read(at + 48, 8) & _M, 42) * by & _M
@@ -143,7 +160,9 @@ def fingerprint(s: bytes) -> int:
     return _farm(_Text(s))
 
 
-def _round(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any, Any, Any]:
+def _round(
+    a: int | np.ndarray, b: int | np.ndarray, c: int | np.ndarray, d: int | np.ndarray
+) -> tuple[Any, Any, Any, Any]:
     a, c = a + b & _M, c + d & _M
     b, d = _left(b, 13) ^ a, _left(d, 16) ^ c
     a = _left(a, 32)
@@ -152,7 +171,7 @@ def _round(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any, Any, Any]:
     return a, b, _left(c, 32), d
 
 
-def _sip(s: Any, key: tuple[int, int]) -> Any:
+def _sip(s: Any, key: tuple[int, int]) -> int | np.ndarray:
     """SipHash-2-4 of a string."""
     k, m = key[0] & _M, key[1] & _M
     a, b = k ^ 0x736F6D6570736575, m ^ 0x646F72616E646F6D
@@ -171,7 +190,7 @@ def _sip(s: Any, key: tuple[int, int]) -> Any:
 _BY, _SEED = 0xC6A4A7935BD1E995, 0xDECAFCAFFE
 
 
-def _murmur(s: Any) -> Any:
+def _murmur(s: Any) -> int | np.ndarray:
     """MurmurHash64A of a string."""
     h = _SEED ^ (s.n * _BY & _M)
     whole = s.n // 8 * 8
@@ -221,7 +240,7 @@ STRING_HASH = Op(
 )
 
 
-def _hashed(name: str, input: Any, num_buckets: Any, key: Any) -> Any:
+def _hashed(name: str, input: Any, num_buckets: TensorLike, key: str | tuple[int, ...]) -> Tensor:
     x = operand_or_empty(input, dtypes.string)
     if x.dtype is not dtypes.string:
         raise invalid_dtype(name, "strings are needed", x)
@@ -231,17 +250,21 @@ def _hashed(name: str, input: Any, num_buckets: Any, key: Any) -> Any:
     return apply(STRING_HASH, x, buckets=buckets, key=key)
 
 
-def to_hash_bucket_fast(input: Any, num_buckets: Any, name: Any = None) -> Any:
+def to_hash_bucket_fast(
+    input: TensorLike, num_buckets: TensorLike, name: str | None = None
+) -> Tensor:
     """A number below `num_buckets` for each string, by its fingerprint; fixed for all time."""
     return _hashed("to_hash_bucket_fast", input, num_buckets, "farm")
 
 
-def to_hash_bucket(input: Any, num_buckets: Any, name: Any = None) -> Any:
+def to_hash_bucket(input: TensorLike, num_buckets: TensorLike, name: str | None = None) -> Tensor:
     """A number below `num_buckets` for each string, as old programs stored it."""
     return _hashed("to_hash_bucket", input, num_buckets, "murmur")
 
 
-def to_hash_bucket_strong(input: Any, num_buckets: Any, key: Any, name: Any = None) -> Any:
+def to_hash_bucket_strong(
+    input: TensorLike, num_buckets: TensorLike, key: TensorLike, name: str | None = None
+) -> Tensor:
     """A number below `num_buckets` for each string that nobody can foresee without the key."""
     words = static_tuple("to_hash_bucket_strong", key, "key")
     if len(words) != 2:

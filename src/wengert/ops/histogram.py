@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 from wengert.ops.sizes import at_least
 from wengert.ops.sorting import choose_type
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
+
 
 _COUNTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
@@ -70,8 +75,8 @@ def _infer_bincount(
 
 
 def _lower_bincount(
-    *xs: Any, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
-) -> Any:
+    *xs: JaxArray, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
+) -> JaxArray:
     assert least is not None, "bincount: only a count of known length is lowered"
     x = xs[0]
     fail_if(lambda: x < 0)
@@ -113,21 +118,21 @@ BINCOUNT = _declare("bincount", _lower_bincount)
 BINCOUNT_OPEN = _declare("bincount_open", None)
 
 
-def as_counted(x: Any) -> Any:
+def as_counted(x: Value) -> Any:
     """Numbers to be counted; fractions are cut off, and true is 1."""
     return tf.cast(x, dtypes.int32) if x.dtype.is_floating or x.dtype is dtypes.bool_ else x
 
 
 def bincount(
-    arr: Any,
-    weights: Any = None,
-    minlength: Any = None,
-    maxlength: Any = None,
-    dtype: Any = dtypes.int32,
-    name: Any = None,
-    axis: Any = None,
+    arr: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+    axis: Axis = None,
     binary_output: bool = False,
-) -> Any:
+) -> Tensor:
     """How often each of 0, 1, 2, … occurs in `arr`, or the sum of the `weights` that stand there.
 
     With `axis=-1` each row of a matrix counts by itself. Numbers from `maxlength` on are passed
@@ -169,7 +174,7 @@ def _bins_kernel(x: np.ndarray, ends: np.ndarray, nbins: int) -> np.ndarray:
     return np.clip(np.where(np.isnan(place), 0, place), 0, nbins - 1).astype(np.int32)
 
 
-def _lower_bins(x: Any, ends: Any, nbins: int) -> Any:
+def _lower_bins(x: JaxArray, ends: JaxArray, nbins: int) -> JaxArray:
     kind = np.float64 if x.dtype.itemsize > 4 or x.dtype.kind in "iu" else np.float32
     x, ends = lax.convert_element_type(x, kind), lax.convert_element_type(ends, kind)
     scaled = lax.div(lax.sub(x, ends[0]), lax.sub(ends[1], ends[0]))
@@ -190,7 +195,9 @@ BINS = Op(
 )
 
 
-def _histogram_args(name: str, values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any, int]:
+def _histogram_args(
+    name: str, values: TensorLike, value_range: TensorLike, nbins: TensorLike
+) -> tuple[Any, Any, int]:
     x = operand(values)
     ends, n = operand(value_range, None, x.dtype), static_int(name, nbins, "nbins")
     if known_unequal(ends._array.shape, (2,)):
@@ -199,12 +206,12 @@ def _histogram_args(name: str, values: Any, value_range: Any, nbins: Any) -> tup
 
 
 def histogram_fixed_width_bins(
-    values: Any,
-    value_range: Any,
-    nbins: Any = 100,
-    dtype: Any = dtypes.int32,
-    name: Any = None,
-) -> Any:
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """The number of the bin of each value, as int32; what lies outside goes to the end bins.
 
     NaN goes to bin 0.
@@ -227,7 +234,7 @@ def _histogram_kernel(x: np.ndarray, ends: np.ndarray, nbins: int, dtype: DType)
     return np.bincount(place, minlength=nbins).astype(dtype.np)
 
 
-def _lower_histogram(x: Any, ends: Any, nbins: int, dtype: DType) -> Any:
+def _lower_histogram(x: JaxArray, ends: JaxArray, nbins: int, dtype: DType) -> JaxArray:
     fail_if(lambda: ~(ends[0] < ends[1]))
     fail_if(lambda: x != x)
     low = lax.broadcast_in_dim(ends[0], x.shape, ())
@@ -257,12 +264,12 @@ HISTOGRAM = Op(
 
 
 def histogram_fixed_width(
-    values: Any,
-    value_range: Any,
-    nbins: Any = 100,
-    dtype: Any = dtypes.int32,
-    name: Any = None,
-) -> Any:
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """How many values fall into each of `nbins` equal bins; the end bins take what lies outside.
 
     NaN among the values, and a range that does not increase, are errors.
@@ -273,13 +280,13 @@ def histogram_fixed_width(
 
 
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
-    num_classes: Any = None,
-    weights: Any = None,
-    dtype: Any = dtypes.int32,
-    name: Any = None,
-) -> Any:
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: TensorLike | None = None,
+    weights: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """Counts of (label, prediction) pairs: one row per label, one column per prediction.
 
     A negative class, or one from `num_classes` on, is an error.
@@ -299,11 +306,11 @@ def confusion_matrix(
     return tf.reshape(tf.unsorted_segment_sum(w, cells, n * n), (n, n))
 
 
-def _flat(x: Any) -> Any:
+def _flat(x: Tensor) -> Tensor:
     return tf.reshape(x, (-1,)) if x._array.ndim != 1 else x
 
 
-def _class_count(true: Any, found: Any) -> Any:
+def _class_count(true: Tensor, found: Tensor) -> int:
     """One more than the largest class."""
     if executing_eagerly() and not true._array.size:
         raise _nothing()
@@ -331,7 +338,7 @@ def _cells_kernel(true: np.ndarray, found: np.ndarray, classes: int) -> np.ndarr
     return true * classes + found
 
 
-def _lower_cells(true: Any, found: Any, classes: int) -> Any:
+def _lower_cells(true: JaxArray, found: JaxArray, classes: int) -> JaxArray:
     fail_if(lambda: (true < 0) | (true >= classes) | (found < 0) | (found >= classes))
     return lax.add(lax.mul(true, lax.full_like(true, classes)), found)
 

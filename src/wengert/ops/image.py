@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,26 +21,30 @@ from wengert.ops.color import adjust_brightness, adjust_contrast
 from wengert.ops.declare import static_float, static_int, static_tuple
 from wengert.ops.resize import rank_of, wrong
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import TensorLike
+
 
 def _flipped(x: Any, axis: int) -> Any:
     return tf.reverse(x, [x._array.ndim + axis])
 
 
-def flip_left_right(image: Any) -> Any:
+def flip_left_right(image: TensorLike) -> Tensor:
     """Mirrors images about their vertical axis."""
     x = operand(image)
     rank_of("flip_left_right", x)
     return _flipped(x, -2)
 
 
-def flip_up_down(image: Any) -> Any:
+def flip_up_down(image: TensorLike) -> Tensor:
     """Mirrors images about their horizontal axis."""
     x = operand(image)
     rank_of("flip_up_down", x)
     return _flipped(x, -3)
 
 
-def transpose(image: Any, name: Any = None) -> Any:
+def transpose(image: TensorLike, name: str | None = None) -> Tensor:
     """Exchanges height and width."""
     from wengert.ops import shaping
 
@@ -79,7 +83,7 @@ TURN = Op(
 )
 
 
-def rot90(image: Any, k: Any = 1, name: Any = None) -> Any:
+def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Value:
     """Turns images by `k` quarters anticlockwise."""
     x = operand(image)
     rank_of("rot90", x)
@@ -101,25 +105,25 @@ def _maybe_flipped(name: str, image: Any, axis: int, draw: Any) -> Any:
     return tf.where(chance < 0.5, _flipped(x, axis), x)
 
 
-def random_flip_left_right(image: Any, seed: Any = None) -> Any:
+def random_flip_left_right(image: Any, seed: TensorLike | None = None) -> Any:
     """Mirrors each image left to right with probability a half."""
     draw = lambda shape: tf.uniform(shape, seed=seed)
     return _maybe_flipped("random_flip_left_right", image, -2, draw)
 
 
-def random_flip_up_down(image: Any, seed: Any = None) -> Any:
+def random_flip_up_down(image: TensorLike, seed: Any = None) -> Tensor:
     """Mirrors each image upside down with probability a half."""
     draw = lambda shape: tf.uniform(shape, seed=seed)
     return _maybe_flipped("random_flip_up_down", image, -3, draw)
 
 
-def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
+def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Tensor:
     """`random_flip_left_right` that depends on `seed` alone."""
     draw = lambda shape: tf.stateless_uniform(shape, seed)
     return _maybe_flipped("stateless_random_flip_left_right", image, -2, draw)
 
 
-def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
+def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor:
     """`random_flip_up_down` that depends on `seed` alone."""
     draw = lambda shape: tf.stateless_uniform(shape, seed)
     return _maybe_flipped("stateless_random_flip_up_down", image, -3, draw)
@@ -133,7 +137,7 @@ def _starts(size: int, have: int) -> int:
     return have - size + 1
 
 
-def _crop(name: str, value: Any, size: Any, draw: Any) -> Any:
+def _crop(name: str, value: TensorLike, size: TensorLike, draw: Any) -> Tensor:
     x = operand(value)
     wanted = static_tuple(name, size, "size")
     have = x._array.shape
@@ -146,19 +150,23 @@ def _crop(name: str, value: Any, size: Any, draw: Any) -> Any:
     return tf.slice(x, draw(room), wanted)
 
 
-def random_crop(value: Any, size: Any, seed: Any = None, name: Any = None) -> Any:
+def random_crop(
+    value: TensorLike, size: TensorLike, seed: Any = None, name: str | None = None
+) -> Tensor:
     """A block of `size` from a random place of a tensor."""
     return _crop("random_crop", value, size, lambda room: tf.uniform(
         room.shape, 0, room, dtypes.int32, seed))  # fmt: skip
 
 
-def stateless_random_crop(value: Any, size: Any, seed: Any, name: Any = None) -> Any:
+def stateless_random_crop(
+    value: TensorLike, size: TensorLike, seed: TensorLike, name: str | None = None
+) -> Tensor:
     """`random_crop` that depends on `seed` alone."""
     return _crop("stateless_random_crop", value, size, lambda room: tf.stateless_uniform(
         room.shape, seed, 0, room, dtypes.int32))  # fmt: skip
 
 
-def _delta(name: str, max_delta: Any, limit: float | None = None) -> None:
+def _delta(name: str, max_delta: TensorLike, limit: float | None = None) -> None:
     most = static_float(name, max_delta, "max_delta")
     if most < 0:
         raise wrong(name, f"`max_delta` must not be negative; got {most}")
@@ -166,7 +174,7 @@ def _delta(name: str, max_delta: Any, limit: float | None = None) -> None:
         raise wrong(name, f"`max_delta` must not exceed {limit}; got {most}")
 
 
-def _range(name: str, lower: Any, upper: Any) -> None:
+def _range(name: str, lower: TensorLike, upper: TensorLike) -> None:
     least = static_float(name, lower, "lower")
     if static_float(name, upper, "upper") <= least:
         raise wrong(name, f"`upper` {upper} must exceed `lower` {lower}")
@@ -174,49 +182,57 @@ def _range(name: str, lower: Any, upper: Any) -> None:
         raise wrong(name, f"`lower` must not be negative; got {lower}")
 
 
-def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Any:
+def random_brightness(image: TensorLike, max_delta: Any, seed: Any = None) -> Value:
     """Adds a random number from [-max_delta, max_delta)."""
     _delta("random_brightness", max_delta)
     return adjust_brightness(image, tf.uniform([], -max_delta, max_delta, seed=seed))
 
 
-def random_contrast(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
+def random_contrast(
+    image: TensorLike, lower: TensorLike, upper: TensorLike, seed: Any = None
+) -> Value:
     """Changes the contrast by a random factor from [lower, upper)."""
     _range("random_contrast", lower, upper)
     return adjust_contrast(image, tf.uniform([], lower, upper, seed=seed))
 
 
-def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
+def random_saturation(
+    image: TensorLike, lower: TensorLike, upper: TensorLike, seed: Any = None
+) -> Value:
     """Changes the saturation by a random factor from [lower, upper)."""
     _range("random_saturation", lower, upper)
     return tf.adjust_saturation(image, tf.uniform([], lower, upper, seed=seed))
 
 
-def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Any:
+def random_hue(image: TensorLike, max_delta: Any, seed: Any = None) -> Value:
     """Turns the hue by a random part of a turn from [-max_delta, max_delta)."""
     _delta("random_hue", max_delta, 0.5)
     return tf.adjust_hue(image, tf.uniform([], -max_delta, max_delta, seed=seed))
 
 
-def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Any:
+def stateless_random_brightness(image: TensorLike, max_delta: Any, seed: TensorLike) -> Value:
     """`random_brightness` that depends on `seed` alone."""
     _delta("stateless_random_brightness", max_delta)
     return adjust_brightness(image, tf.stateless_uniform([], seed, -max_delta, max_delta))
 
 
-def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Any:
+def stateless_random_contrast(
+    image: TensorLike, lower: TensorLike, upper: TensorLike, seed: TensorLike
+) -> Value:
     """`random_contrast` that depends on `seed` alone."""
     _range("stateless_random_contrast", lower, upper)
     return adjust_contrast(image, tf.stateless_uniform([], seed, lower, upper))
 
 
-def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
+def stateless_random_saturation(
+    image: TensorLike, lower: TensorLike, upper: TensorLike, seed: TensorLike | None = None
+) -> Value:
     """`random_saturation` that depends on `seed` alone."""
     _range("stateless_random_saturation", lower, upper)
     return tf.adjust_saturation(image, tf.stateless_uniform([], seed, lower, upper))
 
 
-def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Any:
+def stateless_random_hue(image: TensorLike, max_delta: Any, seed: TensorLike) -> Value:
     """`random_hue` that depends on `seed` alone."""
     _delta("stateless_random_hue", max_delta, 0.5)
     return tf.adjust_hue(image, tf.stateless_uniform([], seed, -max_delta, max_delta))

@@ -7,7 +7,7 @@ counterpart of them, unless the mask is a constant of the trace.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,11 @@ from wengert.ops.declare import (
 from wengert.ops.gather import fail_outside, whole_numbers
 from wengert.ops.sizes import at_least
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Value
+    from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
+
+
 _INDEX = dtypes.nums("iu")
 
 
@@ -61,7 +66,7 @@ WHERE_INDICES = Op(
 )
 
 
-def where_indices(condition: Any) -> Any:
+def where_indices(condition: Tensor | bool | list[bool | list[bool]]) -> Tensor:
     """The index tuples of the elements that are true or not zero, in row order, as int64."""
     return apply(WHERE_INDICES, operand(condition))
 
@@ -83,7 +88,12 @@ def _infer_masked(x: Spec, mask: Spec, axis: int) -> Spec:
     return Spec((*x.shape[:axis], None, *x.shape[end:]), x.dtype)
 
 
-def _mismatch(x: Any, mask: Any, have: Any, wanted: Any) -> Exception:
+def _mismatch(
+    x: Value | Spec,
+    mask: Any,
+    have: tuple[int, ...] | tuple[int | None, ...],
+    wanted: tuple[int, ...] | tuple[int | None, ...],
+) -> Exception:
     return invalid(
         "boolean_mask",
         f"shapes {TensorShape(have)} and {TensorShape(wanted)} are incompatible: the mask must "
@@ -126,7 +136,9 @@ UNMASK = Op(
 )
 
 
-def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Any:
+def boolean_mask(
+    tensor: TensorLike, mask: TensorLike, axis: Axis = None, name: str = "boolean_mask"
+) -> Tensor:
     """The slices from `axis` on where `mask` is true, in order; the mask's axes become one."""
     x, m = operand(tensor), operand(mask)
     if m.dtype.is_numeric:
@@ -146,7 +158,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     return apply(BOOLEAN_MASK, x, m, axis=place)
 
 
-def _masked_by_constant(x: Any, mask: np.ndarray, axis: int) -> Any:
+def _masked_by_constant(x: SymbolicTensor, mask: np.ndarray, axis: int) -> Tensor:
     """What a mask that a trace knows picks from a tensor: of known size, so XLA can run it."""
     dims = x._array.shape
     flat = tf.reshape(x, (*dims[:axis], mask.size, *dims[axis + mask.ndim :]))
@@ -154,7 +166,7 @@ def _masked_by_constant(x: Any, mask: np.ndarray, axis: int) -> Any:
 
 
 def _one_hot_kernel(
-    i: np.ndarray, depth: int, axis: int, on: Any, off: Any, dtype: DType
+    i: np.ndarray, depth: int, axis: int, on: bytes | float, off: bytes | float, dtype: DType
 ) -> np.ndarray:
     hot = np.equal(i[..., None], np.arange(depth))
     if (on, off) == (1, 0):
@@ -165,13 +177,13 @@ def _one_hot_kernel(
     return out if axis == i.ndim else np.moveaxis(out, -1, axis)
 
 
-def _infer_one_hot(i: Spec, depth: int, axis: int, on: Any, off: Any, dtype: DType) -> Spec:
+def _infer_one_hot(i: Spec, depth: int, axis: int, on: int, off: int, dtype: DType) -> Spec:
     if i.shape is None:
         return Spec(None, dtype)
     return Spec((*i.shape[:axis], depth, *i.shape[axis:]), dtype)
 
 
-def _lower_one_hot(i: Any, depth: int, axis: int, on: Any, off: Any, dtype: DType) -> Any:
+def _lower_one_hot(i: JaxArray, depth: int, axis: int, on: int, off: int, dtype: DType) -> JaxArray:
     shape = (*i.shape[:axis], depth, *i.shape[axis:])
     kept = [k for k in range(len(shape)) if k != axis]
     # Labels of 8 bits could not be compared with depths above their range.
@@ -193,12 +205,12 @@ ONE_HOT = Op(
 
 def one_hot(
     indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
-    axis: Any = None,
-    dtype: Any = None,
-    name: Any = None,
+    depth: TensorLike,
+    on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Any:
     """Rows with `on_value` (1) at the index and `off_value` (0) elsewhere.
 
@@ -228,7 +240,7 @@ def _chosen(hot: Any, on: Any, off: Any) -> Any:
     return tf.where(hot, on, off)
 
 
-def _as_hinted(value: Any, wanted: DType | None) -> Any:
+def _as_hinted(value: TensorLike | None, wanted: DType | None) -> Value | None:
     """A value as a tensor; Python numbers take the dtype that is wanted, if they fit it."""
     fits = wanted is not None and (
         (type(value) is int and wanted.kind in "iufc")
@@ -237,7 +249,9 @@ def _as_hinted(value: Any, wanted: DType | None) -> Any:
     return None if value is None else operand(value, wanted if fits else None)
 
 
-def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[DType, list[Any]]:
+def _on_and_off(
+    on_value: TensorLike | None, off_value: TensorLike | None, dtype: DType | DTypeLike | None
+) -> tuple[DType, list[Any]]:
     """The dtype of a one-hot tensor and its two values."""
     if on_value is None and off_value is None and dtype is None:
         return dtypes.float32, [1, 0]
@@ -263,7 +277,7 @@ def _mask_kernel(x: np.ndarray, maxlen: int, dtype: DType) -> np.ndarray:
     return np.less(np.arange(maxlen), x[..., None]).astype(dtype.np, copy=False)
 
 
-def _lower_mask(x: Any, maxlen: int, dtype: DType) -> Any:
+def _lower_mask(x: JaxArray, maxlen: int, dtype: DType) -> JaxArray:
     shape = (*x.shape, maxlen)
     if x.dtype.kind in "iu":
         x = lax.convert_element_type(x, np.int64)
@@ -283,7 +297,7 @@ SEQUENCE_MASK = Op(
 )
 
 
-def _longest(x: Any) -> Any:
+def _longest(x: Any) -> int:
     """The greatest length, at least 0; in a trace, a number that the running function knows."""
     if not is_dynamic(x):
         return max(int(x._array.max()), 0) if x._array.size else 0
@@ -292,8 +306,11 @@ def _longest(x: Any) -> Any:
 
 
 def sequence_mask(
-    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: Any = None
-) -> Any:
+    lengths: TensorLike,
+    maxlen: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.bool_,
+    name: str | None = None,
+) -> Tensor:
     """Rows of `maxlen` (the greatest length) that are true for the first `lengths` places.
 
     A `maxlen` that is a float may have a fraction, which counts as a place.
@@ -309,7 +326,7 @@ def sequence_mask(
     return apply(SEQUENCE_MASK, x, maxlen=limit, dtype=kind)
 
 
-def _places(most: Any) -> Any:
+def _places(most: Value) -> int:
     """The length of rows that a number asks for."""
     if most.dtype.is_floating:
         most = tf.cast(tf.ceil(most), dtypes.int64)
@@ -333,7 +350,7 @@ def _invert_kernel(x: np.ndarray) -> np.ndarray:
     return out
 
 
-def _lower_invert(x: Any) -> Any:
+def _lower_invert(x: JaxArray) -> JaxArray:
     steps = lax.iota(x.dtype, x.size)
     ranked, order = lax.sort_key_val(x, steps)
     fail_if(lambda: lax.ne(ranked, steps))
@@ -357,7 +374,7 @@ INVERT_PERMUTATION = Op(
 )
 
 
-def invert_permutation(x: Any, name: Any = None) -> Any:
+def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     """The permutation that undoes `x`; anything but a permutation is an error."""
     x = whole_operand(x)
     if not x.dtype.is_integer:
@@ -375,7 +392,7 @@ def _unravel_kernel(i: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
     return np.stack(np.unravel_index(i, dims)).astype(i.dtype)
 
 
-def _lower_unravel(i: Any, dims: tuple[int, ...]) -> Any:
+def _lower_unravel(i: JaxArray, dims: tuple[int, ...]) -> JaxArray:
     parts = []
     fail_outside(i, math.prod(dims))
     for d in reversed(dims):
@@ -396,7 +413,7 @@ UNRAVEL_INDEX = Op(
 )
 
 
-def unravel_index(indices: Any, dims: Any, name: Any = None) -> Any:
+def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
     """Flat indices as index tuples of an array of shape `dims`, one row per axis."""
     i = whole_numbers("unravel_index", whole_operand(indices))
     sizes = static_tuple("unravel_index", dims, "dims")

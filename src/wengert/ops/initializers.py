@@ -55,7 +55,7 @@ class ones_initializer(Initializer):
 class constant_initializer(Initializer):
     """A given value, spread over the shape if it is a scalar."""
 
-    def __init__(self, value: Any = 0, support_partition: bool = False) -> None:
+    def __init__(self, value: int = 0, support_partition: bool = False) -> None:
         self.value = value
         self._in_parts = support_partition
 

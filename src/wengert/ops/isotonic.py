@@ -5,7 +5,7 @@ Where a run of numbers is pooled depends on all of them, so XLA has no counterpa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, static_int
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
 
 
 def _pools(row: np.ndarray) -> list[tuple[float, int]]:
@@ -42,7 +46,7 @@ def _kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return out, runs
 
 
-def _grad(g: Any, outs: Any) -> Any:
+def _grad(g: tuple[Tensor, ...], outs: tuple[Tensor, ...]) -> Tensor:
     """Each number of a run moves its mean alike."""
     runs = outs[1]
     *lead, n = runs._array.shape
@@ -69,7 +73,7 @@ ISOTONIC_REGRESSION = Op(
 
 
 def isotonic_regression(
-    inputs: Any, decreasing: bool = True, axis: Any = -1, name: Any = None
+    inputs: TensorLike, decreasing: bool = True, axis: Any = -1, name: str | None = None
 ) -> tuple[Any, Any]:
     """The nearest numbers, by squares, that never rise along an axis (or never fall).
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from wengert.core.tensor import Tensor, Value
 from wengert.graph import contents
 from wengert.ops import public as tf
 from wengert.ops.declare import of_length, place_of, rank_of, static, static_int, static_tuple
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray, TensorLike
 
 
 def _infer_stack(*xs: Spec, axis: int) -> Spec:
@@ -45,7 +48,7 @@ def _stack_kernel(*xs: np.ndarray, axis: int) -> np.ndarray:
     return out
 
 
-def _lower_stack(*xs: Any, axis: int) -> Any:
+def _lower_stack(*xs: JaxArray, axis: int) -> JaxArray:
     return lax.concatenate([lax.expand_dims(x, (axis,)) for x in xs], axis)
 
 
@@ -86,7 +89,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     return apply(STACK, *xs, axis=place_of("stack", place, _of_known_rank(xs), 1))
 
 
-def parallel_stack(values: Any, name: str = "parallel_stack") -> Any:
+def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Any:
     """Joins tensors of one shape along a new first axis."""
     return stack(values)
 
@@ -119,7 +122,7 @@ def _infer_unstack(x: Spec, axis: int, num: int) -> tuple[Spec, ...]:
     return (Spec((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype),) * num
 
 
-def _lower_unstack(x: Any, axis: int, num: int) -> Any:
+def _lower_unstack(x: JaxArray, axis: int, num: int) -> tuple[JaxArray, ...]:
     return tuple(lax.index_in_dim(x, i, axis, keepdims=False) for i in range(num))
 
 
@@ -209,7 +212,7 @@ CONCAT = Op(
 )
 
 
-def _alone(value: Any, axis: Any) -> Any:
+def _alone(value: Any, axis: Any) -> Tensor:
     """What `concat` makes of one tensor, for any number as its axis."""
     static_int("concat", axis)
     return tf.identity(value)
@@ -266,7 +269,7 @@ def _split_kernel(x: np.ndarray, sizes: tuple[int, ...], axis: int) -> tuple[np.
     return tuple(parts)
 
 
-def _lower_split(x: Any, sizes: tuple[int, ...], axis: int) -> Any:
+def _lower_split(x: Any, sizes: tuple[int, ...], axis: int) -> tuple[JaxArray, ...]:
     sizes = _filled(x, x.shape[axis], sizes, axis)
     ends = np.cumsum([0, *sizes]).tolist()
     return tuple(lax.slice_in_dim(x, a, b, axis=axis) for a, b in pairwise(ends))
@@ -284,7 +287,11 @@ SPLIT = Op(
 
 
 def split(
-    value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str = "split"
+    value: Any,
+    num_or_size_splits: TensorLike,
+    axis: Any = 0,
+    num: TensorLike | None = None,
+    name: str = "split",
 ) -> list[Any]:
     """Cuts a tensor along an axis: into equal parts for a number, else into the given sizes.
 

@@ -5,15 +5,21 @@ How long the results are depends on the labels.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, whole_operand
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
 
-def collapse_repeated(labels: Any, seq_length: Any, name: Any = None) -> tuple[Any, Any]:
+
+def collapse_repeated(
+    labels: TensorLike, seq_length: TensorLike, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Rows in which labels that follow their like are left out, and how long the rows are then.
 
     Only the first `seq_length` labels of a row count; shorter rows are filled up with zeros.

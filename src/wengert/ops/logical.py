@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,11 @@ from wengert.core.convert import operand
 from wengert.core.lazy import lax
 from wengert.core.op import Op
 from wengert.ops.declare import binary, function_of, unary
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 _TRUTH = dtypes.bool_
 
@@ -23,7 +28,7 @@ def _logic(name: str, kernel: Any, lower: Any) -> Op:
 LOGICAL_AND = _logic("logical_and", np.logical_and, lambda x, y: lax.bitwise_and(x, y))
 
 
-def logical_and(x: Any, y: Any, name: Any = None) -> Any:
+def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x and y, for booleans only."""
     return apply2(LOGICAL_AND, operand(x, None, _TRUTH), operand(y, None, _TRUTH))
 
@@ -31,7 +36,7 @@ def logical_and(x: Any, y: Any, name: Any = None) -> Any:
 LOGICAL_OR = _logic("logical_or", np.logical_or, lambda x, y: lax.bitwise_or(x, y))
 
 
-def logical_or(x: Any, y: Any, name: Any = None) -> Any:
+def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x or y, for booleans only."""
     return apply2(LOGICAL_OR, operand(x, None, _TRUTH), operand(y, None, _TRUTH))
 
@@ -39,7 +44,7 @@ def logical_or(x: Any, y: Any, name: Any = None) -> Any:
 LOGICAL_XOR = _logic("logical_xor", np.logical_xor, lambda x, y: lax.bitwise_xor(x, y))
 
 
-def logical_xor(x: Any, y: Any, name: Any = "LogicalXor") -> Any:
+def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
     """Either x or y but not both, for booleans only."""
     return apply2(LOGICAL_XOR, operand(x, None, _TRUTH), operand(y, None, _TRUTH))
 
@@ -54,7 +59,7 @@ LOGICAL_NOT = unary(
 )
 
 
-def logical_not(x: Any, name: Any = None) -> Any:
+def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
     """Not x, for booleans only."""
     return apply1(LOGICAL_NOT, operand(x, None, _TRUTH))
 
@@ -67,7 +72,7 @@ BITWISE_AND = _bits("bitwise_and", np.bitwise_and, lambda x, y: lax.bitwise_and(
 
 
 @function_of(BITWISE_AND)
-def bitwise_and(x: Any, y: Any, name: Any = None) -> Any:
+def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """The bits set in both integers."""
 
 
@@ -75,7 +80,7 @@ BITWISE_OR = _bits("bitwise_or", np.bitwise_or, lambda x, y: lax.bitwise_or(x, y
 
 
 @function_of(BITWISE_OR)
-def bitwise_or(x: Any, y: Any, name: Any = None) -> Any:
+def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """The bits set in either integer."""
 
 
@@ -83,7 +88,7 @@ BITWISE_XOR = _bits("bitwise_xor", np.bitwise_xor, lambda x, y: lax.bitwise_xor(
 
 
 @function_of(BITWISE_XOR)
-def bitwise_xor(x: Any, y: Any, name: Any = None) -> Any:
+def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """The bits set in exactly one of the integers."""
 
 
@@ -91,7 +96,7 @@ INVERT = unary("invert", np.invert, lambda x: lax.bitwise_not(x), None, accepts=
 
 
 @function_of(INVERT)
-def invert(x: Any, name: Any = None) -> Any:
+def invert(x: TensorLike, name: str | None = None) -> Any:
     """All bits of an integer flipped."""
 
 
@@ -100,12 +105,12 @@ def _within(y: np.ndarray) -> np.ndarray:
     return np.minimum(np.maximum(y, 0), y.dtype.itemsize * 8 - 1)
 
 
-def _lower_within(y: Any) -> Any:
+def _lower_within(y: JaxArray) -> JaxArray:
     most = lax.full_like(y, y.dtype.itemsize * 8 - 1)
     return lax.min(lax.max(y, lax.full_like(y, 0)), most)
 
 
-def _lower_right_shift(x: Any, y: Any) -> Any:
+def _lower_right_shift(x: JaxArray, y: JaxArray) -> JaxArray:
     shift = lax.shift_right_arithmetic if x.dtype.kind == "i" else lax.shift_right_logical
     return shift(x, _lower_within(y))
 
@@ -117,10 +122,10 @@ def _lower_right_shift(x: Any, y: Any) -> Any:
         lambda x, y: lax.shift_left(x, _lower_within(y)),
     )
 )
-def left_shift(x: Any, y: Any, name: Any = None) -> Any:
+def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x with its bits moved up `y` places, at least 0 and at most the width of the type less 1."""
 
 
 @function_of(_bits("right_shift", lambda x, y: np.right_shift(x, _within(y)), _lower_right_shift))
-def right_shift(x: Any, y: Any, name: Any = None) -> Any:
+def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x with its bits moved down `y` places (as `left_shift` counts); the sign is kept."""

@@ -7,7 +7,7 @@ largest thing on the tape of a language model.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,8 +35,12 @@ from wengert.ops.softmax import (
     spread,
 )
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, TensorLike
 
-def last(x: Any) -> Any:
+
+def last(x: Tensor) -> Tensor:
     """The tensor with an axis of size 1 at the end."""
     return tf.reshape(x, (*x._array.shape, 1))
 
@@ -52,7 +56,7 @@ def _cross_entropy_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
     return np.add.reduce(labels * (total - z), -1)
 
 
-def _lower_cross_entropy(labels: Any, logits: Any) -> Any:
+def _lower_cross_entropy(labels: JaxArray, logits: JaxArray) -> JaxArray:
     last = logits.ndim - 1
     z = lower_shifted(logits, last)
     total = lax.log(lower_sum(lax.exp(z), last))
@@ -65,7 +69,7 @@ def _infer_rows(labels: Spec, logits: Spec) -> Spec:
     return Spec(None if shape is None else shape[:-1], logits.dtype)
 
 
-def _cross_entropy_grad_grad_g(h: Any, labels: Any, logits: Any) -> Any:
+def _cross_entropy_grad_grad_g(h: Tensor, labels: Tensor, logits: Tensor) -> Tensor:
     return tf.reduce_sum(h * (tf.softmax(logits) - labels), -1)
 
 
@@ -91,7 +95,7 @@ CROSS_ENTROPY_GRAD = Op(
 )
 
 
-def _cross_entropy_labels(g: Any, logits: Any) -> Any:
+def _cross_entropy_labels(g: Tensor, logits: Tensor) -> Tensor:
     return -last(g) * tf.log_softmax(logits)
 
 
@@ -116,7 +120,7 @@ def _same_kind(labels: Any, logits: Any) -> tuple[Any, Any]:
     return labels if labels.dtype is logits.dtype else tf.cast(labels, logits.dtype), logits
 
 
-def _in_shape(name: str, labels: Any, logits: Any, last: bool) -> Any:
+def _in_shape(name: str, labels: Any, logits: Any, last: bool) -> Tensor:
     """The labels in the shape of the logits."""
     have, want = labels._array.shape, logits._array.shape
     if len(have) == len(want) or (last and len(have) == 1):
@@ -129,8 +133,8 @@ def _in_shape(name: str, labels: Any, logits: Any, last: bool) -> Any:
 
 
 def softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, axis: int = -1, name: Any = None
-) -> Any:
+    labels: Any, logits: Any, axis: int = -1, name: str | None = None
+) -> Tensor:
     """-sum(labels * log_softmax(logits)) along `axis`; labels with axes of size 1 broadcast.
 
     As in TensorFlow, the gradient takes each row of labels to add up to 1.
@@ -154,13 +158,13 @@ def _sigmoid_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
     return larger(logits, logits.dtype.type(0)) - logits * labels + soft
 
 
-def _lower_sigmoid(labels: Any, logits: Any) -> Any:
+def _lower_sigmoid(labels: JaxArray, logits: JaxArray) -> JaxArray:
     soft = lax.log1p(lax.exp(lax.neg(lax.abs(logits))))
     above = lax.max(logits, lax.full_like(logits, 0))
     return lax.add(lax.sub(above, lax.mul(logits, labels)), soft)
 
 
-def _sigmoid_grad(g: Any, labels: Any, logits: Any) -> Any:
+def _sigmoid_grad(g: Tensor, labels: Tensor, logits: Tensor) -> Tensor:
     return g * (tf.sigmoid(logits) - labels)
 
 
@@ -175,7 +179,9 @@ SIGMOID_CROSS_ENTROPY = Op(
 )
 
 
-def _same_shape(name: str, first: str, x: Any, second: str, y: Any) -> tuple[Any, Any]:
+def _same_shape(
+    name: str, first: str, x: TensorLike | None, second: str, y: Any
+) -> tuple[Any, Any]:
     if x is None or y is None:
         raise invalid(name, f"both `{first}` and `{second}` must be given")
     y = operand(y)
@@ -184,16 +190,16 @@ def _same_shape(name: str, first: str, x: Any, second: str, y: Any) -> tuple[Any
 
 
 def sigmoid_cross_entropy_with_logits(
-    labels: Any = None, logits: Any = None, name: Any = None
-) -> Any:
+    labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The cross-entropy of independent yes/no labels, element by element, without overflow."""
     name = "sigmoid_cross_entropy_with_logits"
     return apply2(SIGMOID_CROSS_ENTROPY, *_same_shape(name, "labels", labels, "logits", logits))
 
 
 def weighted_cross_entropy_with_logits(
-    labels: Any, logits: Any, pos_weight: Any, name: Any = None
-) -> Any:
+    labels: Any, logits: Any, pos_weight: TensorLike, name: str | None = None
+) -> Tensor:
     """The sigmoid cross-entropy with errors on positive labels weighted by `pos_weight`."""
     name = "weighted_cross_entropy_with_logits"
     labels, logits = _same_shape(name, "labels", labels, "logits", logits)
@@ -202,8 +208,11 @@ def weighted_cross_entropy_with_logits(
 
 
 def log_poisson_loss(
-    targets: Any, log_input: Any, compute_full_loss: bool = False, name: Any = None
-) -> Any:
+    targets: TensorLike,
+    log_input: TensorLike,
+    compute_full_loss: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """exp(log_input) - targets * log_input; in full, with Stirling's log(targets!) above 1."""
     z, c = _same_shape("log_poisson_loss", "targets", targets, "log_input", log_input)
     loss = tf.exp(c) - c * z
@@ -229,13 +238,15 @@ def log_poisson_loss(
         accepts=dtypes.FLOAT,
     )
 )
-def l2_loss(t: Any, name: Any = None) -> Any:
+def l2_loss(t: TensorLike, name: str | None = None) -> Any:
     """Half the sum of the squares."""
 
 
 def compute_average_loss(
-    per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
-) -> Any:
+    per_example_loss: TensorLike,
+    sample_weight: Any = None,
+    global_batch_size: TensorLike | None = None,
+) -> Tensor:
     """The sum of the losses of examples, divided by how many there are in all; 0 for none."""
     loss = operand(per_example_loss)
     if sample_weight is not None:
@@ -248,7 +259,7 @@ def compute_average_loss(
     return tf.divide_no_nan(tf.reduce_sum(loss), tf.cast(count, loss.dtype))
 
 
-def _batch_size(value: Any) -> Any:
+def _batch_size(value: TensorLike) -> Value:
     """How many examples there are in all: one whole number, which is not negative."""
     from wengert.ops.checks import assert_non_negative
 
@@ -261,7 +272,7 @@ def _batch_size(value: Any) -> Any:
     return count
 
 
-def scale_regularization_loss(regularization_loss: Any) -> Any:
+def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     """The sum of penalties; there is one replica, among which they are divided."""
     total = tf.reduce_sum(operand(regularization_loss))
     return total / 1 if total.dtype.is_integer else total

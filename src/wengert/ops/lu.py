@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from wengert.ops.gather import whole_numbers
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan
 from wengert.ops.solve import TRIANGULAR_SOLVE, as_square, fail_if_singular, refusing
 from wengert.ops.sorting import choose_type
+
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, TensorLike
 
 
 def _infer_permute(x: Spec, order: Spec, inverse: bool) -> Spec:
@@ -51,7 +56,7 @@ def _check_order(order: np.ndarray, rows: int, inverse: bool) -> None:
         raise invalid("lu", f"`perm` must name each row from 0 to {rows - 1} once")
 
 
-def _lower_permute(x: Any, order: Any, inverse: bool) -> Any:
+def _lower_permute(x: JaxArray, order: JaxArray, inverse: bool) -> JaxArray:
     rows = x.shape[-2]
     if inverse:
         fail_if(lambda: jnp.sort(order, -1) != jnp.arange(rows))
@@ -103,24 +108,24 @@ def _lu_kernel(x: np.ndarray, dtype: dtypes.DType) -> tuple[np.ndarray, np.ndarr
 
 
 @lower_nan_for_nan
-def _lower_lu(x: Any, dtype: dtypes.DType) -> Any:
+def _lower_lu(x: JaxArray, dtype: dtypes.DType) -> tuple[JaxArray, JaxArray]:
     fail_if_singular(x)
     out, _, order = linalg.lu(x)
     return out, lax.convert_element_type(order, dtype.np)
 
 
-def _factors(x: Any) -> tuple[Any, Any]:
+def _factors(x: Value) -> tuple[Tensor, Tensor]:
     """L, with ones on its diagonal, and U."""
     return tf.band_part(tf.set_diag(x, tf.ones_like(tf.diag_part(x))), -1, 0), tf.band_part(
         x, 0, -1
     )
 
 
-def _below(x: Any) -> Any:
+def _below(x: Tensor) -> Tensor:
     return x - tf.band_part(x, 0, -1)
 
 
-def _lu_grad(g: Any, outs: Any) -> Any:
+def _lu_grad(g: tuple[Tensor, ...], outs: tuple[Tensor, ...]) -> Tensor:
     lower, upper = _factors(outs[0])
     middle = _below(tf.matmul(lower, _below(g[0]), transpose_a=True))
     middle = middle + tf.band_part(
@@ -150,21 +155,21 @@ class Lu(NamedTuple):
     p: Any
 
 
-def lu(input: Any, output_idx_type: Any = dtypes.int32, name: Any = None) -> Lu:
+def lu(input: TensorLike, output_idx_type: DType = dtypes.int32, name: str | None = None) -> Lu:
     """L and U packed in one matrix, and the order p of rows: input[p] = L @ U."""
     kind = choose_type("lu", "output_idx_type", output_idx_type, dtypes.int32, dtypes.int64)
     return Lu(*apply(LU, operand(input), dtype=kind))
 
 
 def lu_reconstruct(
-    lower_upper: Any, perm: Any, validate_args: bool = False, name: Any = None
-) -> Any:
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """The matrix whose `lu` was taken."""
     lower, upper = _factors(operand(lower_upper))
     return apply(PERMUTE_ROWS, tf.matmul(lower, upper), _perm("lu_reconstruct", perm), inverse=True)
 
 
-def _perm(name: str, perm: Any) -> Any:
+def _perm(name: str, perm: TensorLike) -> Tensor:
     """The order of rows that `lu` gave."""
     order = whole_numbers(name, perm, "perm")
     need_rank(name, order, 1)
@@ -172,8 +177,12 @@ def _perm(name: str, perm: Any) -> Any:
 
 
 def lu_solve(
-    lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: Any = None
-) -> Any:
+    lower_upper: TensorLike,
+    perm: TensorLike,
+    rhs: TensorLike,
+    validate_args: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Solves A @ x = rhs, given the `lu` of A."""
     x = operand(lower_upper)
     right = operand(rhs, None, x.dtype)
@@ -187,7 +196,7 @@ def lu_solve(
 
 
 def lu_matrix_inverse(
-    lower_upper: Any, perm: Any, validate_args: bool = False, name: Any = None
-) -> Any:
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """The inverse of A, given the `lu` of A."""
     return tf.inv(lu_reconstruct(lower_upper, perm))

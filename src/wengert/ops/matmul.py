@@ -8,7 +8,7 @@ stacks of matrices whose leading axes broadcast.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from wengert.core.variable import Variable
 from wengert.ops import public as tf
 from wengert.ops.costs import batch_product, product
 from wengert.ops.declare import HALF, in_float32, rank_of
+
+if TYPE_CHECKING:
+    from wengert.core.types import DTypeLike, JaxArray
 
 
 def _fits(name: str, x: Spec, y: Spec, inner: tuple[int, int]) -> None:
@@ -99,7 +102,12 @@ def _infer_tn(x: Spec, y: Spec) -> Spec:
     return Spec((rows, None if y.shape is None else y.shape[-1]), x.dtype)
 
 
-def dot_general(x: Any, y: Any, contract: Any, batch: Any = ((), ())) -> Any:
+def dot_general(
+    x: JaxArray | np.ndarray,
+    y: JaxArray | np.ndarray,
+    contract: tuple[tuple[int, ...], ...],
+    batch: tuple[tuple[int, ...], ...] = ((), ()),
+) -> JaxArray:
     """`lax.dot_general` with half precision summed in float32."""
     if _are_tiny(x, y, contract, batch):
         return _written_out(x, y, contract[0][0], contract[1][0])
@@ -115,7 +123,12 @@ def dot_general(x: Any, y: Any, contract: Any, batch: Any = ((), ())) -> Any:
 _TINY_SUM, _TINY_MATRIX, _STACK = 8, 64, 8
 
 
-def _are_tiny(x: Any, y: Any, contract: Any, batch: Any) -> bool:
+def _are_tiny(
+    x: JaxArray | np.ndarray,
+    y: JaxArray | np.ndarray,
+    contract: tuple[tuple[int, ...], ...],
+    batch: tuple[tuple[int, ...], ...],
+) -> bool:
     """Whether these are stacks of matrices so small that XLA's CPU code loses most of its time
     between them: 10,000 products of 4 by 4 take it 9 ms, and written out 0.2."""
     n = len(batch[0])
@@ -136,7 +149,7 @@ def _are_tiny(x: Any, y: Any, contract: Any, batch: Any) -> bool:
     return 0 < length <= _TINY_SUM and 0 < matrix <= _TINY_MATRIX
 
 
-def _written_out(x: Any, y: Any, i: int, j: int) -> Any:
+def _written_out(x: Any, y: Any, i: int, j: int) -> JaxArray:
     """The product of stacks of small matrices over axes `i` and `j`, as one sum of products."""
     dtype, n = x.dtype, x.ndim - 2
     if dtype.num in HALF:
@@ -154,14 +167,14 @@ def _written_out(x: Any, y: Any, i: int, j: int) -> Any:
     return lax.convert_element_type(total, dtype)
 
 
-def _lower_tn(x: Any, y: Any) -> Any:
+def _lower_tn(x: JaxArray, y: JaxArray) -> JaxArray:
     if _turns(x, y):  # the barrier, or XLA would put the two back together
         return lax.dot(lax.optimization_barrier(lax.transpose(x, (1, 0))), y)
     lead = tuple(range(x.ndim - 1))
     return dot_general(x, y, (lead, lead))
 
 
-def _turns(x: Any, y: Any) -> bool:
+def _turns(x: JaxArray | np.ndarray, y: JaxArray | np.ndarray) -> bool:
     """Whether to turn `x` before the product: on the CPU XLA is a quarter slower at small products
     with a transposed left side than at making a transposed copy first (16 to 35 % for float32, up
     to these 4 million multiplications; from 10 million on, the copy loses, as it does where it is
@@ -229,7 +242,7 @@ def _batch_kernel(x: np.ndarray, y: np.ndarray, transpose_a: bool, transpose_b: 
     return np.matmul(x.mT if transpose_a else x, y.mT if transpose_b else y)
 
 
-def _lower_batch(x: Any, y: Any, transpose_a: bool, transpose_b: bool) -> Any:
+def _lower_batch(x: JaxArray, y: JaxArray, transpose_a: bool, transpose_b: bool) -> JaxArray:
     lead = broadcast_shapes(x.shape[:-2], y.shape[:-2])
     n = len(lead)
     x = lax.broadcast_in_dim(x, lead + x.shape[-2:], range(n + 2 - x.ndim, n + 2))
@@ -280,10 +293,10 @@ def matmul(
     adjoint_b: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    output_type: Any = None,
+    output_type: DTypeLike | None = None,
     grad_a: bool = False,
     grad_b: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """The product of matrices, or of stacks of them whose leading axes broadcast.
 
@@ -333,7 +346,7 @@ def matvec(
     adjoint_a: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """The product of a matrix and a vector, or of stacks of them whose leading axes broadcast."""
     a, b = operands("matvec", a, b)

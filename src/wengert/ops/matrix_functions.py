@@ -7,7 +7,7 @@ right block. So each is its own gradient, on matrices of twice the size, to any 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +23,12 @@ from wengert.ops.declare import calm, in_float32
 from wengert.ops.decompose import finite_or_nan, must_be_square
 from wengert.ops.solve import square
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
 
-def _along(op: Op, g: Any, x: Any) -> Any:
+
+def _along(op: Op, g: Tensor, x: Tensor) -> Tensor:
     """The gradient of a matrix function: its derivative at the transpose of `x`, along `g`."""
     n = x._array.shape[-1]
     at = tf.matrix_transpose(x)
@@ -42,7 +46,7 @@ def _each(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.nda
     return out
 
 
-def _one(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> Any:
+def _one(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> float | np.ndarray:
     if not x.size:
         return x
     found = function(x) if np.isfinite(x).all() else np.nan
@@ -61,7 +65,7 @@ EXPM = Op(
 )
 
 
-def expm(input: Any, name: Any = None) -> Any:
+def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """The exponential of square matrices; NaN if one is not finite."""
     x = operand(input)
     if not (x.dtype.is_floating or x.dtype.is_complex):
@@ -81,12 +85,12 @@ LOGM = Op(
 )
 
 
-def logm(input: Any, name: Any = None) -> Any:
+def logm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal logarithm of square complex matrices."""
     return apply(LOGM, operand(input))
 
 
-def _lower_sqrtm(x: Any) -> Any:
+def _lower_sqrtm(x: JaxArray) -> JaxArray:
     if not x.size:
         return x
     if jax.default_backend() != "cpu":  # the Schur form, on which the root is built, is LAPACK's
@@ -96,7 +100,7 @@ def _lower_sqrtm(x: Any) -> Any:
 
 
 @finite_or_nan
-def _lower_root(x: Any) -> Any:
+def _lower_root(x: JaxArray) -> JaxArray:
     # `lax` has the Schur form, but not the recurrence over its triangle.
     flat = x.reshape((-1, *x.shape[-2:]))
     root = jax.vmap(jax_linalg.sqrtm)(flat).reshape(x.shape)
@@ -118,6 +122,6 @@ SQRTM = Op(
 )
 
 
-def sqrtm(input: Any, name: Any = None) -> Any:
+def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal square root of square matrices; NaN for a real one that has no real root."""
     return apply(SQRTM, operand(input))

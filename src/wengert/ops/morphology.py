@@ -9,7 +9,7 @@ dtype, that number is the result, as in TensorFlow, and no gradient is passed on
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,8 +24,14 @@ from wengert.ops import public as tf
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes, per_axis, resolve
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
 
-def _walk(count: int, step: Callable[[int, Any], Any], state: Any) -> Any:
+
+def _walk(
+    count: int, step: Callable[[int, Any], Any], state: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, np.ndarray] | tuple[np.ndarray, ...]:
     """`step(number, state)` for each number below `count`."""
     for number in range(count):
         state = step(number, state)
@@ -33,7 +39,13 @@ def _walk(count: int, step: Callable[[int, Any], Any], state: Any) -> Any:
 
 
 def _places(
-    xp: Any, walk: Any, x: Any, w: Any, strides: Any, padding: Any, dilations: Any
+    xp: Any,
+    walk: Any,
+    x: Any,
+    w: JaxArray | np.ndarray,
+    strides: tuple[int, ...],
+    padding: str,
+    dilations: tuple[int, ...],
 ) -> tuple[Any, Any, Any]:
     """The flat index into its image and into the filter of the largest sums; whether there is one."""
     batch, height, width, channels = x.shape
@@ -44,7 +56,7 @@ def _places(
     left = np.arange(counts[1]) * strides[1] - before
     taps = xp.asarray(w).reshape(w.shape[0] * w.shape[1], channels)  # XLA indexes no NumPy array
 
-    def step(number: Any, state: Any) -> Any:
+    def step(number: int, state: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
         best, tap = state
         rows = top + number // w.shape[1] * dilations[0]
         columns = left + number % w.shape[1] * dilations[1]
@@ -65,7 +77,9 @@ def _places(
     return xp.where(found, place, 0), tap * channels + channel, found
 
 
-def _infer_places(x: Spec, w: Spec, strides: Any, padding: Any, dilations: Any) -> list[Spec]:
+def _infer_places(
+    x: Spec, w: Spec, strides: tuple[int, ...], padding: str, dilations: Any
+) -> list[Spec]:
     batch, *sizes, channels = x.shape or (None,) * 4
     *window, depth = w.shape or (None,) * 3
     if known_unequal(channels, depth):
@@ -93,7 +107,7 @@ PLACES = Op(
 )
 
 
-def _dilated(x: Any, w: Any, at: dict[str, Any]) -> Any:
+def _dilated(x: Tensor, w: Tensor, at: dict[str, str | tuple[int, ...]]) -> Tensor:
     place, tap, found = apply(PLACES, x, w, **at)
     batch, height, width, channels = x._array.shape
     pixels = tf.gather(
@@ -105,8 +119,8 @@ def _dilated(x: Any, w: Any, at: dict[str, Any]) -> Any:
 
 
 def _arguments(
-    name: str, first: str, image: Any, filters: Any, strides: Any, padding: Any, data_format: Any,
-    dilations: Any,
+    name: str, first: str, image: TensorLike, filters: TensorLike, strides: TensorLike, padding: str, data_format: str,
+    dilations: TensorLike,
 ) -> tuple[Any, Any, dict[str, Any]]:  # fmt: skip
     """Image, filter and attributes of a dilation; `first` is what the image is called."""
     x = operand(image)
@@ -125,18 +139,18 @@ def _arguments(
 
 
 def dilation2d(
-    input: Any, filters: Any, strides: Any, padding: Any, data_format: Any, dilations: Any,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, filters: TensorLike, strides: TensorLike, padding: str, data_format: str, dilations: TensorLike,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The largest sum of image and filter in each window; ties give the gradient to the first."""
     given = (filters, strides, padding, data_format, dilations)
     return _dilated(*_arguments("dilation2d", "input", input, *given))
 
 
 def erosion2d(
-    value: Any, filters: Any, strides: Any, padding: Any, data_format: Any, dilations: Any,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    value: TensorLike, filters: TensorLike, strides: TensorLike, padding: str, data_format: str, dilations: TensorLike,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """The least difference of image and mirrored filter in each window: a dilation of `-value`."""
     given = (filters, strides, padding, data_format, dilations)
     x, w, at = _arguments("erosion2d", "value", value, *given)

@@ -25,8 +25,8 @@ class ExponentialMovingAverage:
 
     def __init__(
         self,
-        decay: Any,
-        num_updates: Any = None,
+        decay: float,
+        num_updates: int | None = None,
         zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
     ) -> None:
@@ -80,11 +80,11 @@ class ExponentialMovingAverage:
             decay = minimum(decay, (count + 1) / (count + 10))
         average.assign_sub((average - v) * (1 - decay))
 
-    def average(self, var: Any) -> Variable | None:
+    def average(self, var: Variable) -> Variable | None:
         """The variable that holds the average of `var`, or `None` if there is none."""
         return self._averages.get(var.ref())
 
-    def average_name(self, var: Any) -> str:
+    def average_name(self, var: Variable) -> str:
         """The name under which the average of `var` is, or would be, kept."""
         found = self.average(var)
         full = var.name.partition(":")[0] + f"/{self._name}" if found is None else found.name

@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert.core.lazy import jnp
+
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.types import JaxArray
 
 
 def nan_for_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a kernel see the identity where its first argument has a matrix with NaN."""
 
     @functools.wraps(kernel)
-    def run(x: np.ndarray, *rest: Any, **attrs: Any) -> Any:
+    def run(
+        x: np.ndarray, *rest: np.ndarray, **attrs: Any
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         # The sum tells at little cost that all numbers are finite.
         if np.isfinite(np.add.reduce(x, None)):
             return kernel(x, *rest, **attrs)
@@ -31,13 +37,21 @@ def lower_nan_for_nan(lower: Callable[..., Any]) -> Callable[..., Any]:
     """The same for a lowering."""
 
     @functools.wraps(lower)
-    def run(x: Any, *rest: Any, **attrs: Any) -> Any:
+    def run(
+        x: JaxArray, *rest: JaxArray | np.ndarray, **attrs: Any
+    ) -> JaxArray | tuple[JaxArray, JaxArray]:
         return _spread(jnp, lower, x, rest, attrs)
 
     return run
 
 
-def _spread(xp: Any, compute: Callable[..., Any], x: Any, rest: Any, attrs: Any) -> Any:
+def _spread(
+    xp: Any,
+    compute: Callable[..., Any],
+    x: JaxArray | np.ndarray,
+    rest: tuple[JaxArray | np.ndarray, ...],
+    attrs: dict[str, bool | DType],
+) -> Any:
     bad = xp.isnan(x).any((-2, -1))
     safe = xp.where(bad[..., None, None], xp.eye(x.shape[-1], dtype=x.dtype), x)
     out = compute(safe, *rest, **attrs)
@@ -46,7 +60,9 @@ def _spread(xp: Any, compute: Callable[..., Any], x: Any, rest: Any, attrs: Any)
     return _filled(xp, out, bad)
 
 
-def _filled(xp: Any, out: Any, bad: Any) -> Any:
+def _filled(
+    xp: Any, out: JaxArray | np.ndarray, bad: JaxArray | np.generic
+) -> JaxArray | np.ndarray:
     """NaN in place of what was computed for the identities; whole numbers stay."""
     if out.dtype.kind not in "fc":
         return out
@@ -54,12 +70,14 @@ def _filled(xp: Any, out: Any, bad: Any) -> Any:
     return xp.where(where, nan_of(out.dtype), out)
 
 
-def unless_infinite(xp: Any, x: Any, out: Any, infinite: Any) -> Any:
+def unless_infinite(
+    xp: Any, x: JaxArray | np.ndarray, out: JaxArray | np.ndarray, infinite: Any
+) -> Any:
     """`out`, with NaN for matrices that have infinite entries but no infinite determinant."""
     wrong = xp.isinf(x).any((-2, -1)) & ~infinite
     return xp.where(wrong, nan_of(out.dtype), out)
 
 
-def nan_of(dtype: np.dtype) -> Any:
+def nan_of(dtype: np.dtype) -> np.generic:
     """NaN, for complex numbers in both parts."""
     return dtype.type(complex(np.nan, np.nan) if dtype.kind == "c" else np.nan)

@@ -7,7 +7,7 @@ treats the mean inside the variance as a constant, so its second derivative is w
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,11 @@ from wengert.ops.folding import fold
 from wengert.ops.reduce import reduce_args, reduced
 from wengert.ops.sizes import factor, table
 
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import Axis, JaxArray, TensorLike
+
 
 def _moments_kernel(
     x: np.ndarray, axis: tuple[int, ...], keepdims: bool
@@ -39,11 +44,11 @@ def _moments_kernel(
     return mean if keepdims else mean.reshape(variance.shape), variance
 
 
-def _lower_moments(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _lower_moments(x: JaxArray, axis: tuple[int, ...], keepdims: bool) -> tuple[JaxArray, JaxArray]:
     rest = [i for i in range(x.ndim) if i not in axis]
     count = as_value(math.prod(x.shape[i] for i in axis), x.dtype)
 
-    def mean(y: Any) -> Any:
+    def mean(y: JaxArray) -> JaxArray:
         total = fold(y, 0, lax.add, axis)
         return lax.div(total, lax.full_like(total, count))
 
@@ -54,7 +59,7 @@ def _lower_moments(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 
 def _moments_grad(
-    g: Any, x: Any, outs: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool
+    g: Any, x: Any, outs: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
 ) -> Any:
     kept = tuple(1 if i in axis else d for i, d in enumerate(x_shape))
     mean, over_mean, over_variance = (tf.reshape(y, kept) for y in (outs[0], *g))
@@ -76,13 +81,13 @@ MOMENTS = Op(
 )
 
 
-def _squared(x: Any) -> Any:
+def _squared(x: Tensor) -> Tensor:
     """The squares of absolute values, in the dtype of the values."""
     return x * tf.conj(x) if x.dtype.is_complex else x * x
 
 
 def moments(
-    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: Any = None
+    x: Any, axes: Axis, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Any, Any]:
     """The mean and the (population) variance over `axes`; `shift` is not needed and not used."""
     x, axis = reduce_args("moments", x, axes)
@@ -95,8 +100,12 @@ def moments(
 
 
 def weighted_moments(
-    x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: Any = None
-) -> tuple[Any, Any]:
+    x: Any,
+    axes: Axis,
+    frequency_weights: TensorLike,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """The mean and variance over `axes` with weights that broadcast against `x`; 0 without any."""
     x = operand(x)
     kind = x.dtype
@@ -120,8 +129,8 @@ def weighted_moments(
 
 
 def batch_normalization(
-    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any,
-    name: Any = None,
+    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: TensorLike,
+    name: str | None = None,
 ) -> Any:  # fmt: skip
     """(x - mean) / sqrt(variance + epsilon), times `scale`, plus `offset` where they are given."""
     x = operand(x)
@@ -135,7 +144,7 @@ def batch_normalization(
     return x * tf.cast(slope, x.dtype) + tf.cast(shift, x.dtype)
 
 
-def _aligned(bias: Any, rank: int, first: bool) -> tuple[int, ...]:
+def _aligned(bias: tuple[int, ...], rank: int, first: bool) -> tuple[int, ...]:
     return (*bias, *(1,) * (rank - 2)) if first else tuple(bias)
 
 
@@ -162,7 +171,7 @@ def _infer_bias(value: Spec, bias: Spec, first: bool) -> Spec:
     return Spec((*value.shape[:at], known, *value.shape[at + 1 :]), value.dtype)
 
 
-def _bias_grad(g: Any, value_shape: Any, first: bool) -> Any:
+def _bias_grad(g: Any, value_shape: tuple[int | Dim, ...], first: bool) -> Any:
     channel = 1 if first else len(value_shape) - 1
     return tf.reduce_sum(g, [i for i in range(len(value_shape)) if i != channel])
 
@@ -181,7 +190,7 @@ BIAS_ADD = Op(
 )
 
 
-def bias_add(value: Any, bias: Any, data_format: Any = None, name: Any = None) -> Any:
+def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Any:
     """Adds one number per channel."""
     given = data_format if isinstance(data_format, str) else ""
     if data_format is not None and not (
@@ -194,8 +203,8 @@ def bias_add(value: Any, bias: Any, data_format: Any = None, name: Any = None) -
 
 
 def l2_normalize(
-    x: Any, axis: Any = None, epsilon: float = 1e-12, name: Any = None, dim: Any = None
-) -> Any:
+    x: Any, axis: Axis = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
+) -> Tensor:
     """x / sqrt(max(sum(|x|²), epsilon)), so a zero vector stays zero."""
     x = operand(x)
     axis = dim if axis is None else axis
@@ -210,7 +219,7 @@ def _band(channels: int, radius: int) -> np.ndarray:
     return np.abs(near[:, None] - near) <= radius
 
 
-def _as_single(value: Any) -> Any:
+def _as_single(value: TensorLike) -> Value:
     """A tensor; NumPy's arrays of other than 16 and 32 bits become float32."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
         kept = value.dtype in (np.float16, np.float32)
@@ -219,9 +228,9 @@ def _as_single(value: Any) -> Any:
 
 
 def local_response_normalization(
-    input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """x / (bias + alpha * (sum of x² over the channels within `depth_radius`)) ** beta."""
     x = _as_single(input)
     name = "local_response_normalization"
@@ -246,7 +255,7 @@ def local_response_normalization(
 lrn = local_response_normalization
 
 
-def _whole_radius(value: Any) -> int:
+def _whole_radius(value: int) -> int:
     """A number of channels; TensorFlow cuts fractions off."""
     if isinstance(value, float):
         return int(value)
@@ -254,14 +263,18 @@ def _whole_radius(value: Any) -> int:
 
 
 def sufficient_statistics(
-    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: Any = None
+    x: TensorLike,
+    axes: Axis,
+    shift: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> tuple[Any, Any, Any, Any]:
     """What moments are made of: count, sum, sum of squares, and the shift that was taken off."""
     sums = shifted_sums(x, axes, shift, keepdims)
     return *sums, None if shift is None else operand(shift)
 
 
-def shifted_sums(x: Any, axes: Any, shift: Any, keepdims: bool) -> tuple[Any, Any, Any]:
+def shifted_sums(x: Any, axes: Any, shift: Any, keepdims: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Count, sum and sum of squares of `x` less `shift`."""
     x = operand(x)
     name = "sufficient_statistics"
@@ -274,7 +287,7 @@ def shifted_sums(x: Any, axes: Any, shift: Any, keepdims: bool) -> tuple[Any, An
 
 
 def normalize_moments(
-    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: Any = None
+    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
 ) -> tuple[Any, Any]:
     """Mean and variance from sufficient statistics."""
     share = tf.reciprocal(operand(counts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,11 +21,20 @@ from wengert.ops.declare import in_float32, static
 from wengert.ops.folding import fold
 from wengert.ops.shaping import transpose
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, JaxArray, TensorLike
+
+
 _MATRIX = ("euclidean", "fro", 1, 2, np.inf)
 
 
 def norm(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: Any = None
+    tensor: Any,
+    ord: Any = "euclidean",
+    axis: Axis = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
 ) -> Any:
     """The length of vectors (one `axis`, or all elements for `None`) or matrices (two axes).
 
@@ -52,7 +61,7 @@ def norm(
     return tf.pow(tf.reduce_sum(tf.pow(tf.abs(x), float(ord)), axis, keepdims), 1.0 / ord)
 
 
-def _is_positive(ord: Any) -> bool:
+def _is_positive(ord: TensorLike) -> bool:
     numbers = (int, float, np.generic, np.ndarray, Value)
     return isinstance(ord, numbers) and bool(ord > 0)  # type: ignore[operator]  # all compare
 
@@ -63,7 +72,7 @@ def _bad_axis(axis: Any) -> Exception:
     )
 
 
-def _matrix_norm(x: Any, ord: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _matrix_norm(x: Value, ord: TensorLike, axis: tuple[int, ...], keepdims: bool) -> Tensor:
     if len(axis) != 2 or axis[0] == axis[1] or any(not isinstance(a, int | Dim) for a in axis):
         raise _bad_axis(axis)
     if ord not in _MATRIX:
@@ -82,11 +91,11 @@ def _matrix_norm(x: Any, ord: Any, axis: tuple[int, ...], keepdims: bool) -> Any
     return found if keepdims else _dropped(found, down, across)
 
 
-def _dropped(x: Any, *axes: int) -> Any:
+def _dropped(x: Tensor, *axes: int) -> Tensor:
     return tf.reshape(x, tuple(d for i, d in enumerate(x._array.shape) if i not in axes))
 
 
-def _spectral_norm(x: Any, down: int, across: int, keepdims: bool) -> Any:
+def _spectral_norm(x: Value, down: int, across: int, keepdims: bool) -> Tensor:
     shape = x._array.shape
     rest = [i for i in range(len(shape)) if i not in (down, across)]
     top = tf.reduce_max(tf.svd(transpose(x, [*rest, down, across]), compute_uv=False), -1)
@@ -95,7 +104,7 @@ def _spectral_norm(x: Any, down: int, across: int, keepdims: bool) -> Any:
     return tf.reshape(top, tuple(1 if i in (down, across) else d for i, d in enumerate(shape)))
 
 
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: Any = None) -> Any:
+def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Axis = None, name: str | None = None) -> Any:
     """Scales a tensor down so that its Euclidean length over `axes` is at most `clip_norm`.
 
     Of `IndexedSlices` only the given rows are scaled. A negative `clip_norm` counts as 0.
@@ -117,7 +126,7 @@ def _length(*xs: np.ndarray) -> np.ndarray:
     return np.sqrt(np.asarray(total, xs[0].dtype))
 
 
-def _lower_length(*xs: Any) -> Any:
+def _lower_length(*xs: JaxArray) -> JaxArray:
     total = None
     for x in xs:
         part = fold(lax.mul(x, x), 0, lax.add, tuple(range(x.ndim)))
@@ -125,7 +134,9 @@ def _lower_length(*xs: Any) -> Any:
     return lax.sqrt(total)
 
 
-def _length_grad(g: Any, inputs: Any, out: Any) -> Any:
+def _length_grad(
+    g: Tensor, inputs: tuple[Tensor, ...], out: Tensor
+) -> tuple[Tensor, Tensor] | tuple[Tensor, ...]:
     slope = g / out
     return tuple(x * slope for x in inputs)
 
@@ -149,7 +160,7 @@ def _members(name: str, t_list: Any) -> list[Any]:
     ]  # fmt: skip
 
 
-def global_norm(t_list: Any, name: Any = None) -> Any:
+def global_norm(t_list: Any, name: str | None = None) -> Any:
     """The Euclidean length of all tensors taken together; `None` in the list is passed over."""
     given = [t for t in _members("global_norm", t_list) if t is not None]
     if not given:
@@ -158,7 +169,7 @@ def global_norm(t_list: Any, name: Any = None) -> Any:
 
 
 def clip_by_global_norm(
-    t_list: Any, clip_norm: Any, use_norm: Any = None, name: Any = None
+    t_list: Any, clip_norm: TensorLike, use_norm: TensorLike | None = None, name: str | None = None
 ) -> tuple[list[Any], Any]:
     """Scales all tensors by one factor so that their common length is at most `clip_norm`.
 

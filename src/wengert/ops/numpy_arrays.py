@@ -60,10 +60,10 @@ class Linked:
 
     _link: Link | None = None
 
-    def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         return self._as_operand(None if dtype is None else dtypes.as_dtype(dtype), None)
 
-    def _as_operand(self, dtype: DType | None, hint: DType | None) -> Any:
+    def _as_operand(self, dtype: DType | None, hint: DType | None) -> Tensor:
         """The tensor that an operation takes: the linked one, or else a constant."""
         array = to_array(plain(self), dtype, hint)
         tensor = followed(self)
@@ -75,7 +75,7 @@ class Linked:
             return tensor
         return tf.cast(tensor, dtypes.of(array))
 
-    def _as_source(self) -> Any:
+    def _as_source(self) -> Tensor | None:
         """The tensor that a tape may be asked about, `None` once the link has ended."""
         return followed(self)
 
@@ -105,7 +105,7 @@ class LinkedArray(Linked, np.ndarray):
         written(self)
         np.ndarray.__setitem__(self, index, plain(value))
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> np.ndarray:
         result = plain(self)[index]
         return answer(result, lambda x: x[index], (self,), {})
 
@@ -129,7 +129,7 @@ class LinkedScalar(Linked):
         return self
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any) -> np.ndarray:
     """The array or scalar without the link, in the same memory; other values as they are."""
     if isinstance(value, LinkedArray):
         return value.view(np.ndarray)
@@ -145,7 +145,7 @@ def written(array: Any) -> None:
         link.memory.write()
 
 
-def followed(value: Any) -> Any:
+def followed(value: Any) -> Tensor | None:
     """The tensor that an array refers to; `None` where it has none, or was written to."""
     link = value._link
     if link is None or link.tensor is None or link.memory.written:
@@ -190,7 +190,12 @@ def values_of(value: Any) -> list[Any]:
     return []
 
 
-def answer(result: Any, ours: Callable[..., Any] | None, args: Any, options: Any) -> Any:
+def answer(
+    result: bool | np.generic | np.ndarray | tuple[int, ...],
+    ours: Callable[..., Any] | None,
+    args: Any,
+    options: dict[str, bool | float],
+) -> Any:
     """A NumPy result; linked to what `ours` makes of the same arguments, where a tape follows one."""
     state = get_state()
     if state is None or state.graph is not None or not _can_be_linked(result):
@@ -223,7 +228,9 @@ def _can_be_linked(result: Any) -> bool:
     return isinstance(result, np.ndarray | np.generic) and result.dtype.num in dtypes.INEXACT
 
 
-def _mine(result: Any, ours: Callable[..., Any], args: Any, options: Any) -> Any:
+def _mine(
+    result: Any, ours: Callable[..., Any], args: Any, options: Any
+) -> Tensor | list[Tensor] | None:
     """What our operation makes of the arguments, `None` where it refuses them.
 
     Tensors whose dtypes it does not take together are cast to the one that NumPy found for them.
@@ -261,7 +268,7 @@ def _in_dtype(value: Any, dtype: np.dtype) -> Any:
     return value
 
 
-def _linked(result: Any, mine: Any, ids: Any, site: Any, arrays: list[Any]) -> Any:
+def _linked(result: Any, mine: Any, ids: tuple[int, ...], site: Any, arrays: list[Any]) -> Any:
     """One result with its link; a tensor that NumPy disagrees with is none."""
     if not _can_be_linked(result):
         return result
@@ -280,7 +287,7 @@ def _linked(result: Any, mine: Any, ids: Any, site: Any, arrays: list[Any]) -> A
     return _with_link(result, Link(None, ids, site, Memory()))
 
 
-def _with_link(result: Any, link: Link) -> Any:
+def _with_link(result: np.generic | np.ndarray, link: Link) -> np.generic | LinkedArray:
     if isinstance(result, np.ndarray):
         out: Any = result.view(LinkedArray)
     elif type(result).__module__ == "numpy":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,65 +19,69 @@ from wengert.ops import public as tf
 from wengert.ops.joining import split as _split
 from wengert.ops.shaping import transpose
 
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+
 
 def rank(x: Any) -> int:
     """The number of axes of a tensor or array."""
     return x._array.ndim if isinstance(x, Value) else np.ndim(x)
 
 
-def sizes(x: Any) -> tuple[Any, ...]:
+def sizes(x: Tensor) -> tuple[Any, ...]:
     """The shape of a tensor, in a trace with numbers that the running function knows."""
     return tuple(x._array.shape)
 
 
-def tensors(values: Any) -> list[Any]:
+def tensors(values: Any) -> list[Tensor] | list[Value]:
     """All values as tensors; arrays and numbers take the dtype of the first tensor."""
     kind = next(v.dtype for v in values if isinstance(v, Value))
     return [operand(v, None, kind) for v in values]
 
 
-def _counted(a: Any) -> Any:
+def _counted(a: Tensor) -> Tensor:
     """Booleans and short integers in 64 bits, in which NumPy adds and multiplies them."""
     if a.dtype.kind in "bi":
         return tf.cast(a, dtypes.int64)
     return tf.cast(a, dtypes.uint64) if a.dtype.kind == "u" else a
 
 
-def _averaged(a: Any) -> Any:
+def _averaged(a: Tensor) -> Tensor:
     """Booleans and integers as float64, in which NumPy averages them."""
     return tf.cast(a, dtypes.float64) if a.dtype.kind in "biu" else a
 
 
-def flat(a: Any, axis: Any) -> tuple[Any, Any]:
+def flat(a: Tensor, axis: int | None) -> tuple[Tensor, int]:
     """A tensor and an axis of it; all its elements in a row where no axis is given."""
     return (tf.reshape(a, [-1]), 0) if axis is None else (a, axis)
 
 
-def sum(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def sum(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     return tf.reduce_sum(_counted(a), axis, keepdims)
 
 
-def prod(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def prod(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Any:
     return tf.reduce_prod(_counted(a), axis, keepdims)
 
 
-def mean(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def mean(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     return tf.reduce_mean(_averaged(a), axis, keepdims)
 
 
-def std(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def std(a: Tensor, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     return tf.reduce_std(_averaged(a), axis, keepdims)
 
 
-def var(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def var(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     return tf.reduce_variance(_averaged(a), axis, keepdims)
 
 
-def max(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def max(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     return tf.reduce_max(a, axis, keepdims)
 
 
-def min(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def min(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
     return tf.reduce_min(a, axis, keepdims)
 
 
@@ -89,7 +93,7 @@ def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return tf.reduce_all(tf.cast(a, dtypes.bool_), axis, keepdims)
 
 
-def argmax(a: Any, axis: Any = None) -> Any:
+def argmax(a: SymbolicTensor, axis: Any = None) -> Tensor:
     return tf.argmax(*flat(a, axis))
 
 
@@ -97,15 +101,15 @@ def argmin(a: Any, axis: Any = None) -> Any:
     return tf.argmin(*flat(a, axis))
 
 
-def cumsum(a: Any, axis: Any = None) -> Any:
+def cumsum(a: Tensor, axis: int | None = None) -> Tensor:
     return tf.cumsum(*flat(_counted(a), axis))
 
 
-def cumprod(a: Any, axis: Any = None) -> Any:
+def cumprod(a: Tensor, axis: int | None = None) -> Tensor:
     return tf.cumprod(*flat(_counted(a), axis))
 
 
-def sort(a: Any, axis: Any = -1) -> Any:
+def sort(a: Tensor, axis: int = -1) -> Tensor:
     return tf.sort(*flat(a, axis))
 
 
@@ -113,7 +117,7 @@ def argsort(a: Any, axis: Any = -1) -> Any:
     return tf.cast(tf.argsort(*flat(a, axis)), dtypes.int64)
 
 
-def matmul(x1: Any, x2: Any) -> Any:
+def matmul(x1: Tensor | np.ndarray, x2: Tensor | np.ndarray) -> Tensor:
     """NumPy's product, where a vector is a row on the left and a column on the right."""
     a, b = tensors([x1, x2])
     row, column = rank(a) == 1, rank(b) == 1
@@ -122,7 +126,7 @@ def matmul(x1: Any, x2: Any) -> Any:
     return tf.squeeze(out, axes) if axes else out
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Tensor, b: np.ndarray) -> Tensor:
     x, y = tensors([a, b])
     if not rank(x) or not rank(y):
         return x * y
@@ -130,102 +134,102 @@ def dot(a: Any, b: Any) -> Any:
     return tensordot(x, y, ([rank(x) - 1], [last]))
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+def tensordot(a: Value, b: Value | np.ndarray, axes: Any = 2) -> Tensor:
     x, y = tensors([a, b])
     return tf.tensordot(x, y, axes)
 
 
-def outer(a: Any, b: Any) -> Any:
+def outer(a: Tensor, b: np.ndarray) -> Tensor:
     x, y = tensors([a, b])
     return tf.reshape(x, [-1, 1]) * tf.reshape(y, [1, -1])
 
 
-def einsum(subscripts: str, /, *operands: Any) -> Any:
+def einsum(subscripts: str, /, *operands: Tensor | np.ndarray) -> Tensor:
     from wengert.ops.einsum import einsum as product
 
     return product(subscripts, *tensors(operands))
 
 
-def where(condition: Any, x: Any, y: Any, /) -> Any:
+def where(condition: Tensor | np.ndarray, x: Tensor, y: Tensor | float, /) -> Tensor:
     c = operand(condition)
     return tf.where(tf.cast(c, dtypes.bool_), x, y)
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+def clip(a: Tensor, a_min: float | None = None, a_max: float | None = None) -> Tensor:
     low = a if a_min is None else tf.maximum(a, a_min)
     return low if a_max is None else tf.minimum(low, a_max)
 
 
-def concatenate(arrays: Any, /, axis: Any = 0) -> Any:
+def concatenate(arrays: list[Tensor | np.ndarray], /, axis: int | None = 0) -> Tensor:
     xs = tensors(list(arrays))
     return tf.concat([tf.reshape(x, [-1]) for x in xs], 0) if axis is None else tf.concat(xs, axis)
 
 
-def stacked(arrays: Any, axis: Any = 0) -> Any:
+def stacked(arrays: list[Tensor | np.ndarray], axis: int = 0) -> Tensor:
     return tf.stack(tensors(list(arrays)), axis)
 
 
-def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
+def split(ary: Tensor, indices_or_sections: int | list[int], axis: int = 0) -> list[Tensor]:
     if isinstance(indices_or_sections, int):
         return _split(ary, indices_or_sections, axis)
     ends = [*indices_or_sections, sizes(ary)[axis]]
     return _split(ary, [b - a for a, b in zip([0, *ends[:-1]], ends, strict=True)], axis)
 
 
-def reshaped(a: Any, /, shape: Any) -> Any:
+def reshaped(a: Tensor, /, shape: tuple[int, ...]) -> Tensor:
     return tf.reshape(a, shape if isinstance(shape, tuple | list) else [shape])
 
 
-def ravel(a: Any) -> Any:
+def ravel(a: Tensor) -> Tensor:
     return tf.reshape(a, [-1])
 
 
-def transposed(a: Any, axes: Any = None) -> Any:
+def transposed(a: Tensor, axes: tuple[int, ...] | None = None) -> Tensor:
     return transpose(a, None if axes is None else [i % rank(a) for i in axes])
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: Tensor, axis1: int, axis2: int) -> Tensor:
     order = list(range(rank(a)))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return transpose(a, order)
 
 
-def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+def moveaxis(a: Tensor, source: int, destination: int) -> Tensor:
     # NumPy works the order of axes out; an array that shares one element costs nothing.
     blank = np.broadcast_to(np.empty([1] * rank(a)), range(1, rank(a) + 1))
     order = [n - 1 for n in np.moveaxis(blank, source, destination).shape]
     return transpose(a, order)
 
 
-def expand_dims(a: Any, axis: Any) -> Any:
+def expand_dims(a: Tensor, axis: int | tuple[int, ...]) -> Tensor:
     wanted = np.expand_dims(np.empty([0] * rank(a)), axis).shape
     own = iter(sizes(a))
     return tf.reshape(a, [1 if n == 1 else next(own) for n in wanted])
 
 
-def squeeze(a: Any, axis: Any = None) -> Any:
+def squeeze(a: Tensor, axis: tuple[int, ...] | None = None) -> Tensor:
     return tf.squeeze(a, list(axis) if isinstance(axis, tuple) else axis)
 
 
-def flip(m: Any, axis: Any = None) -> Any:
+def flip(m: Tensor, axis: int | None = None) -> Tensor:
     axes = range(rank(m)) if axis is None else np.atleast_1d(axis)
     return tf.reverse(m, [int(i) for i in axes])
 
 
-def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+def roll(a: Tensor, shift: int, axis: int | None = None) -> Tensor:
     if axis is None:
         return tf.reshape(tf.roll(tf.reshape(a, [-1]), shift, 0), sizes(a))
     return tf.roll(a, shift, axis)
 
 
-def tile(A: Any, reps: Any) -> Any:
+def tile(A: Tensor, reps: int | tuple[int, ...]) -> Tensor:
     counts = [int(n) for n in np.atleast_1d(reps)]
     most = builtins.max(rank(A), len(counts))
     wide = tf.reshape(A, [1] * (most - rank(A)) + list(sizes(A)))
     return tf.tile(wide, [1] * (most - len(counts)) + counts)
 
 
-def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+def repeat(a: Tensor, repeats: int, axis: int | None = None) -> Tensor:
     a, axis = flat(a, axis)
     return tf.repeat(a, repeats, axis)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,8 +31,12 @@ from wengert.ops.numpy_arrays import (
     written,
 )
 
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.ops.numpy_arrays import LinkedArray
 
-def _matmul(x: Any, y: Any) -> Any:
+
+def _matmul(x: Tensor | np.ndarray, y: Tensor | np.ndarray) -> Tensor:
     from wengert.ops.numpy_functions import matmul
 
     return matmul(x, y)
@@ -125,7 +129,7 @@ _TRUTHS = frozenset(
 )
 
 
-def _traced_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+def _traced_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Tensor:
     """Answers a NumPy ufunc of which some argument is a tensor, in a trace."""
     inputs = as_tensors(inputs)
     ours = UFUNCS.get(ufunc)
@@ -148,13 +152,15 @@ class _InTraces:
     `__array_priority__`; with it `array + tensor` could not be told from `np.add(array, tensor)`.
     """
 
-    def __get__(self, holder: Any, kind: Any = None) -> Any:
+    def __get__(self, holder: Any, kind: type | None = None) -> Any:
         if executing_eagerly():
             raise AttributeError("__array_ufunc__")
         return _traced_ufunc
 
 
-def _array_wrap(self: Any, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+def _array_wrap(
+    self: Tensor, array: np.ndarray, context: Any = None, return_scalar: bool = False
+) -> np.generic | np.ndarray | LinkedArray:
     """What a ufunc of an eager tensor gives: NumPy's result, which NumPy hands over here."""
     result = array[()] if return_scalar else array
     if context is None:
@@ -164,7 +170,9 @@ def _array_wrap(self: Any, array: Any, context: Any = None, return_scalar: bool 
     return answer(result, ours, args[: ufunc.nin], {})
 
 
-def _linked_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+def _linked_ufunc(
+    self: LinkedArray, ufunc: Any, method: str, *inputs: LinkedArray, **options: Any
+) -> np.ndarray | Tensor:
     """Answers a NumPy ufunc of which some argument is an array with a link."""
     if not executing_eagerly() and any(isinstance(x, Value) for x in inputs):
         return _traced_ufunc(self, ufunc, method, *inputs, **options)
@@ -195,7 +203,9 @@ _WRITERS = frozenset({np.copyto, np.put, np.place, np.putmask, np.fill_diagonal,
 _BLANKS = frozenset({np.zeros_like, np.ones_like, np.empty_like, np.full_like})
 
 
-def _array_function(self: Any, function: Any, types: Any, args: Any, options: Any) -> Any:
+def _array_function(
+    self: Value | LinkedArray, function: Any, types: tuple[type, ...], args: Any, options: Any
+) -> Any:
     """Answers a NumPy function (`np.sum`, ...) of which some argument is a tensor."""
     where = function.__module__.partition(".")[2]
     name = f"{where}.{function.__name__}" if where else function.__name__
@@ -216,7 +226,9 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, options: An
     return answer(result, ours, args, options)
 
 
-def _traced_function(function: Any, name: str, args: Any, options: Any) -> Any:
+def _traced_function(
+    function: Any, name: str, args: tuple[SymbolicTensor, ...], options: Any
+) -> Tensor:
     from wengert.ops.numpy_traced import TRACED
 
     ours = _functions().get(function) or TRACED.get(function)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -32,6 +32,12 @@ from wengert.ops.columns import MANY_ROWS, with_row
 from wengert.ops.declare import rank_of
 from wengert.ops.matmul import MATMUL
 
+if TYPE_CHECKING:
+    from wengert.core.aliases import Alias
+    from wengert.core.dtypes import DType
+    from wengert.ops.slicing import VariableSlice
+
+
 _new = object.__new__
 _frame = sys._getframe
 
@@ -52,7 +58,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
 
     # Where one tape listens or none, this says in full what `apply2` and the tape's `record2` say:
     # each Python call less is a tenth of the time.
-    def forward(self: Any, other: Any) -> Any:
+    def forward(self: Value, other: Any) -> Tensor:
         nonlocal same, seen
         state = get_state()
         if state is not None and not state.plain:
@@ -137,7 +143,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         tape._entries.append((op, plan, i, j, number, x, y, kept, shapes, site))
         return out
 
-    def reflected(self: Any, other: Any) -> Any:
+    def reflected(self: Value | VariableSlice, other: Any) -> Tensor:
         nonlocal met
         last, number = met  # at once, since other threads write it
         if other is not last:
@@ -166,7 +172,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         out._site = (code, frame.f_lasti) if code is SEEN.code else place(frame, 1)
         return out
 
-    def fitting(x: Any, y: Any) -> Op:
+    def fitting(x: Any, y: Value | Alias) -> Op:
         if type(x) is Tensor and x._array.dtype is _FLOAT:
             return op
         return instead if x.dtype is y.dtype is kind else op
@@ -181,7 +187,7 @@ _PLAIN = (float, int)
 _numbers: dict[float, Tensor] = {}
 
 
-def adopted(value: Any, beside: Any) -> Any:
+def adopted(value: Any, beside: Value | Alias) -> Value | Alias:
     """What stands beside a tensor in an expression, as a tensor or variable."""
     usual = type(value) in _PLAIN and type(beside) is Tensor and beside._array.dtype is _FLOAT
     found = _numbers.get(value) if usual else None
@@ -194,7 +200,7 @@ def adopted(value: Any, beside: Any) -> Any:
     return found
 
 
-def _as_truth(value: Any, beside: Any) -> Any:
+def _as_truth(value: Any, beside: Value | Alias) -> Any:
     """The same for an operator that is logic for booleans: beside one, numbers are truth values."""
     plain = type(beside) is Tensor and beside._array.dtype is _FLOAT
     if not plain and beside.dtype is dtypes.bool_ and isinstance(value, _NUMBERS):
@@ -209,7 +215,7 @@ _NUMBERS = int | float | complex | np.number | np.ndarray
 INFIX: dict[str, Op] = {}
 
 
-def _infix(symbol: str, op: Op, *others: Any, swaps: bool = True) -> None:
+def _infix(symbol: str, op: Op, *others: DType | Op, swaps: bool = True) -> None:
     forward, reflected = _both(op, *others)
     _install(symbol, forward, reflected if swaps else None)
     INFIX[f"__{symbol}__"] = op
@@ -243,7 +249,7 @@ def _divide(self: Any, other: Any) -> Any:
     return arithmetic.divide_tensors(self, other)
 
 
-def _divide_reflected(self: Any, other: Any) -> Any:
+def _divide_reflected(self: Any, other: float) -> Any:
     return arithmetic.divide_tensors(operand(other, None, self.dtype), self)
 
 
@@ -264,11 +270,11 @@ _install("matmul", _matmul, lambda self, other: _matmul(operand(other, None, sel
 def _bits_or_truth(truth: Op, bits: Op) -> tuple[Any, Any]:
     """An operator that is logic for booleans and works on the bits of integers."""
 
-    def forward(self: Any, other: Any) -> Any:
+    def forward(self: Tensor, other: Value | int) -> Tensor:
         other = operand(other, None, self.dtype)
         return apply2(truth if self.dtype is dtypes.bool_ else bits, self, other)
 
-    def reflected(self: Any, other: Any) -> Any:
+    def reflected(self: Tensor, other: int | Value) -> Tensor:
         other = operand(other, None, self.dtype)
         return apply2(truth if self.dtype is dtypes.bool_ else bits, other, self)
 
@@ -280,7 +286,7 @@ _install("or", *_bits_or_truth(logical.LOGICAL_OR, logical.BITWISE_OR))
 _install("xor", *_bits_or_truth(logical.LOGICAL_XOR, logical.BITWISE_XOR))
 
 
-def _invert(self: Any) -> Any:
+def _invert(self: Value) -> Tensor:
     return apply1(logical.LOGICAL_NOT if self.dtype is dtypes.bool_ else logical.INVERT, self)
 
 
@@ -321,7 +327,7 @@ def _may_fail(x: Any, y: Any) -> bool:
     )
 
 
-def _broadcast(x: Any, y: Any) -> bool:
+def _broadcast(x: Tensor, y: Any) -> bool:
     try:
         broadcast("equal", tuple(x.shape), tuple(y.shape))
     except ValueError:
@@ -333,7 +339,7 @@ _install("eq", _equality(compare.EQUAL, compare.OPEN_EQUAL, False))
 _install("ne", _equality(compare.NOT_EQUAL, compare.OPEN_NOT_EQUAL, True))
 
 
-def _unhashable(self: Any) -> int:
+def _unhashable(self: Value) -> int:
     kind = "Variable" if isinstance(self, Variable) else "Tensor"
     raise TypeError(f"{kind} is unhashable. Instead, use {kind.lower()}.ref() as the key.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,15 +18,23 @@ from wengert.ops.declare import about_none, is_dynamic, of_length, static
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
 
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
+
 Paddings = tuple[tuple[Any, Any], ...]
 
 
-def _infer_pad(x: Spec, paddings: Paddings, value: Any = None) -> Spec:
+def _infer_pad(
+    x: Spec, paddings: tuple[tuple[int | None, ...], ...], value: bool | float | None = None
+) -> Spec:
     _check_paddings(paddings)
     return _padded(x, paddings)
 
 
-def _padded(x: Spec, paddings: Paddings) -> Spec:
+def _padded(x: Spec, paddings: tuple[tuple[int | None, ...], ...]) -> Spec:
     if x.shape is None:
         return Spec((None,) * len(paddings), x.dtype)
     if len(x.shape) != len(paddings):
@@ -42,12 +50,14 @@ def _padded(x: Spec, paddings: Paddings) -> Spec:
     )
 
 
-def _check_paddings(paddings: Paddings) -> None:
+def _check_paddings(paddings: tuple[tuple[int | None, ...], ...]) -> None:
     if any(isinstance(n, int) and n < 0 for pair in paddings for n in pair):
         raise invalid("pad", f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}")
 
 
-def _pad_kernel(x: np.ndarray, paddings: Paddings, value: Any) -> np.ndarray:
+def _pad_kernel(
+    x: np.ndarray, paddings: tuple[tuple[int, ...], ...], value: bool | bytes | float
+) -> np.ndarray:
     _check_paddings(paddings)
     shape = tuple([d + a + b for d, (a, b) in zip(x.shape, paddings, strict=True)])
     out = np.full(shape, value, x.dtype) if value else np.zeros(shape, x.dtype)
@@ -57,7 +67,9 @@ def _pad_kernel(x: np.ndarray, paddings: Paddings, value: Any) -> np.ndarray:
     return out
 
 
-def _pad_grad(g: Any, x_shape: Any, paddings: Paddings) -> Any:
+def _pad_grad(
+    g: Tensor, x_shape: tuple[int | Dim, ...], paddings: tuple[tuple[int | Dim, ...], ...]
+) -> Tensor:
     index = tuple(marked(a, a + d, None) for d, (a, _) in zip(x_shape, paddings, strict=True))
     return apply(STRIDED_SLICE, g, index=index)
 
@@ -87,7 +99,7 @@ def _along(axis: int, part: slice) -> tuple[slice, ...]:
     return (*(slice(None),) * axis, part)
 
 
-def _mirror_kernel(x: np.ndarray, paddings: Paddings, skip: int) -> np.ndarray:
+def _mirror_kernel(x: np.ndarray, paddings: tuple[tuple[int, ...], ...], skip: int) -> np.ndarray:
     _check_paddings(paddings)
     for axis, (before, after) in enumerate(paddings):
         size = x.shape[axis]
@@ -100,7 +112,7 @@ def _mirror_kernel(x: np.ndarray, paddings: Paddings, skip: int) -> np.ndarray:
     return x
 
 
-def _infer_mirror(x: Spec, paddings: Paddings, skip: int) -> Spec:
+def _infer_mirror(x: Spec, paddings: tuple[tuple[int, ...], ...], skip: int) -> Spec:
     out = _infer_pad(x, paddings)
     for axis, (d, pair) in enumerate(zip(x.shape or (), paddings, strict=False)):
         if d is not None and any(n is not None and n > d - skip for n in pair):
@@ -113,7 +125,7 @@ def _infer_mirror(x: Spec, paddings: Paddings, skip: int) -> Spec:
     return out
 
 
-def _lower_mirror(x: Any, paddings: Paddings, skip: int) -> Any:
+def _lower_mirror(x: JaxArray, paddings: tuple[tuple[int, ...], ...], skip: int) -> JaxArray:
     for axis, (before, after) in enumerate(paddings):
         size = x.shape[axis]
         first = lax.slice_in_dim(x, skip, skip + before, axis=axis)
@@ -122,7 +134,9 @@ def _lower_mirror(x: Any, paddings: Paddings, skip: int) -> Any:
     return x
 
 
-def _mirror_grad_kernel(g: np.ndarray, paddings: Paddings, skip: int) -> np.ndarray:
+def _mirror_grad_kernel(
+    g: np.ndarray, paddings: tuple[tuple[int, ...], ...], skip: int
+) -> np.ndarray:
     for axis, (before, after) in enumerate(paddings):
         if not before and not after:
             continue
@@ -137,7 +151,7 @@ def _mirror_grad_kernel(g: np.ndarray, paddings: Paddings, skip: int) -> np.ndar
     return g
 
 
-def _lower_mirror_grad(g: Any, paddings: Paddings, skip: int) -> Any:
+def _lower_mirror_grad(g: JaxArray, paddings: tuple[tuple[int, ...], ...], skip: int) -> JaxArray:
     for axis, (before, after) in enumerate(paddings):
         size = g.shape[axis] - before - after
         out = lax.slice_in_dim(g, before, before + size, axis=axis)
@@ -151,7 +165,7 @@ def _lower_mirror_grad(g: Any, paddings: Paddings, skip: int) -> Any:
     return g
 
 
-def _infer_mirror_grad(g: Spec, paddings: Paddings, skip: int) -> Spec:
+def _infer_mirror_grad(g: Spec, paddings: tuple[tuple[int, ...], ...], skip: int) -> Spec:
     return _padded(g, tuple((_minus(a), _minus(b)) for a, b in paddings))
 
 
@@ -180,7 +194,11 @@ MIRROR_PAD_GRAD = Op(
 
 
 def pad(
-    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: Any = None
+    tensor: Any,
+    paddings: TensorLike,
+    mode: str = "CONSTANT",
+    constant_values: TensorLike = 0,
+    name: str | None = None,
 ) -> Any:
     """Puts `paddings[i][0]` elements before and `paddings[i][1]` after axis i.
 
@@ -215,7 +233,7 @@ def _pad_with(x: Any, paddings: Paddings, value: Any) -> Any:
     return tf.where(inside, padded, tf.stop_gradient(value))
 
 
-def _constant(x: Any, value: Any) -> Any:
+def _constant(x: Any, value: TensorLike) -> bool | bytes | float:
     """The padding as a plain Python number of the tensor's kind."""
     if type(value) is int and value == 0:
         return b"" if x.dtype is dtypes.string else False if x.dtype.is_bool else 0

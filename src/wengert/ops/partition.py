@@ -6,7 +6,7 @@ are constants of the trace.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from wengert.ops import public as tf
 from wengert.ops.declare import static_int, whole_operand
 from wengert.ops.gather import check_indices, whole_numbers
 from wengert.ops.sizes import listed
+
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.types import TensorLike
+
 
 _MOST = 2**31 - 1  # results that an operation may have in TensorFlow
 
@@ -49,7 +54,9 @@ def _infer_partition(x: Spec, groups: Spec, num_partitions: int) -> tuple[Spec, 
     return (Spec(shape, x.dtype),) * num_partitions
 
 
-def _partition_grad(g: Any, groups: Any, x_shape: Any, num_partitions: int) -> Any:
+def _partition_grad(
+    g: tuple[Tensor, ...], groups: Tensor, x_shape: tuple[int | Dim, ...], num_partitions: int
+) -> Tensor:
     back = tf.argsort(tf.argsort(tf.reshape(groups, (-1,))))
     return tf.reshape(tf.gather(tf.concat(list(g), 0), back), x_shape)
 
@@ -67,8 +74,8 @@ DYNAMIC_PARTITION = Op(
 
 
 def dynamic_partition(
-    data: Any, partitions: Any, num_partitions: Any, name: Any = None
-) -> list[Any]:
+    data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
+) -> list[Tensor]:
     """Sorts slices into `num_partitions` tensors by the number that `partitions` gives each."""
     count = static_int("dynamic_partition", num_partitions, "num_partitions")
     if count < 1:
@@ -103,12 +110,14 @@ def _stitch_kernel(*xs: np.ndarray) -> np.ndarray:
     return out
 
 
-def _extent(indices: Any) -> int:
+def _extent(indices: list[np.ndarray] | tuple[np.ndarray, ...]) -> int:
     """How many places there are up to the last one named."""
     return max((int(i.max()) + 1 for i in indices if i.size), default=0)
 
 
-def _inner(indices: Any, data: Any) -> shapes.Shape:
+def _inner(
+    indices: tuple[np.ndarray | Spec, ...], data: tuple[np.ndarray | Spec, ...]
+) -> shapes.Shape:
     """What the pieces have in common: the shape of one slice."""
     inner: shapes.Shape = None
     for i, d in zip(indices, data, strict=True):
@@ -134,7 +143,7 @@ def _infer_stitch(*xs: Spec) -> Spec:
     return Spec(None if inner is None else (None, *inner), xs[half].dtype)
 
 
-def _stitch_grad(g: Any, inputs: Any) -> list[Any]:
+def _stitch_grad(g: Tensor, inputs: tuple[Tensor, ...]) -> list[Tensor] | list[None]:
     half = len(inputs) // 2
     return [None] * half + [tf.gather(g, i) for i in inputs[:half]]
 
@@ -178,7 +187,7 @@ STITCH_CLOSED = Op(
 )
 
 
-def dynamic_stitch(indices: Any, data: Any, name: Any = None) -> Any:
+def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = None) -> Tensor:
     """One tensor from pieces: `data[m][k]` goes to place `indices[m][k]`; the last one stays.
 
     Places that nobody names hold zeros.

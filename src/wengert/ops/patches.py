@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from wengert.core.op import Op, Spec
 from wengert.ops.declare import static
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 Pair = tuple[int, int]
 
@@ -82,7 +87,7 @@ def _infer_patches(x: Spec, sizes: Pair, strides: Pair, rates: Pair, same: bool)
     return Spec((x.shape[0], *counts, depth), x.dtype)
 
 
-def _lower_patches(x: Any, sizes: Pair, strides: Pair, rates: Pair, same: bool) -> Any:
+def _lower_patches(x: JaxArray, sizes: Pair, strides: Pair, rates: Pair, same: bool) -> JaxArray:
     count, edges = _layout(x.shape, sizes, strides, rates, same)
     shape = (x.shape[0], *count, sizes[0] * sizes[1] * x.shape[3])
     if 0 in shape:
@@ -160,7 +165,7 @@ ADD_PATCHES = Op(
 )
 
 
-def _inner(what: str, given: Any) -> Pair:
+def _inner(what: str, given: TensorLike) -> Pair:
     found = static("extract_patches", given)
     if not isinstance(found, tuple) or len(found) != 4 or found[0] != 1 or found[3] != 1:
         raise invalid("extract_patches", f"`{what}` must be [1, rows, columns, 1]; got {given}")
@@ -172,8 +177,13 @@ def _inner(what: str, given: Any) -> Pair:
 
 
 def extract_patches(
-    images: Any, sizes: Any, strides: Any, rates: Any, padding: Any, name: Any = None
-) -> Any:
+    images: TensorLike,
+    sizes: TensorLike,
+    strides: TensorLike,
+    rates: TensorLike,
+    padding: str,
+    name: str | None = None,
+) -> Tensor:
     """Collects the patches of images in the depth of the result: rows, columns, then channels.
 
     `rates` leave gaps in a patch; "SAME" fills up with zeros so that every stride has a patch.

@@ -8,11 +8,15 @@ here knows about distributions or seeds.
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert.core.lazy import lax
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+
 
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85
@@ -112,7 +116,9 @@ def advance(state: np.ndarray, steps: int) -> np.ndarray:
 # The lowerings use operators on JAX arrays: integer formulas in `lax` calls are unreadable.
 
 
-def lower_blocks(key: Any, low: Any, high: Any) -> tuple[Any, Any, Any, Any]:
+def lower_blocks(
+    key: JaxArray | np.generic, low: JaxArray, high: JaxArray
+) -> tuple[JaxArray, JaxArray, JaxArray, JaxArray]:
     """`blocks` in JAX: four `uint32` arrays of the shape of `low`.
 
     Words stay 32 bits wide but for the products, so that XLA knows them for products of 32 bits.
@@ -128,15 +134,15 @@ def lower_blocks(key: Any, low: Any, high: Any) -> tuple[Any, Any, Any, Any]:
     return a, b, c, d
 
 
-def _lower(x: Any) -> Any:
+def _lower(x: JaxArray | np.generic) -> JaxArray:
     return lax.convert_element_type(x, np.uint32)
 
 
-def _upper(x: Any) -> Any:
+def _upper(x: Any) -> JaxArray:
     return lax.convert_element_type(x >> np.uint64(32), np.uint32)
 
 
-def lower_words(state: Any, count: int) -> Any:
+def lower_words(state: JaxArray, count: int) -> JaxArray:
     """`words` in JAX."""
     needed = (count + 3) // 4
     low, high, key = state[0], state[1], state[2]

@@ -9,7 +9,7 @@ the first of equal values; NaN in a window makes its maximum NaN, and the first 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,26 +23,33 @@ from wengert.ops.convolution_lowerings import strided
 from wengert.ops.declare import expand, in_float32
 from wengert.ops.sliding import extent, offsets, outer_sizes, resolve
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.types import JaxArray
+
+
 # Beyond this many places a window is left to XLA's own loop over windows.
 _MOST_PLACES = 64
 # Above this many windows the fused loop of XLA takes a third of the time of NumPy's passes.
 _SMALL = 4096
 
 
-def _lowest(dtype: Any) -> Any:
+def _lowest(dtype: np.dtype) -> float:
     if dtype.kind in "iu":
         return np.iinfo(dtype).min
     return -np.inf
 
 
-def _geometry(shape: Any, window: Any, strides: Any, padding: Any, dilations: Any) -> Any:
+def _geometry(
+    shape: tuple[int, ...], window: Any, strides: Any, padding: Any, dilations: Any
+) -> Any:
     """The padding in pairs and the shape of the result."""
     reach = extent(window, dilations)
     pairs = resolve(shape, reach, strides, padding)
     return pairs, tuple(outer_sizes("pool", shape, reach, strides, pairs))
 
 
-def _padded(x: np.ndarray, pairs: Any, value: Any) -> np.ndarray:
+def _padded(x: np.ndarray, pairs: tuple[tuple[int, ...], ...], value: float) -> np.ndarray:
     if not any(map(any, pairs)):
         return x
     out = np.full([n + a + b for n, (a, b) in zip(x.shape, pairs, strict=True)], value, x.dtype)
@@ -50,11 +57,13 @@ def _padded(x: np.ndarray, pairs: Any, value: Any) -> np.ndarray:
     return out
 
 
-def _inner(shape: Any, pairs: Any) -> tuple[slice, ...]:
+def _inner(shape: tuple[int, ...], pairs: tuple[tuple[int, ...], ...]) -> tuple[slice, ...]:
     return tuple(slice(a, a + n) for n, (a, _) in zip(shape, pairs, strict=True))
 
 
-def _slices(counts: Any, window: Any, strides: Any, dilations: Any) -> list[tuple[slice, ...]]:
+def _slices(
+    counts: tuple[int, ...], window: Any, strides: Any, dilations: Any
+) -> list[tuple[slice, ...]]:
     """For each place in the window, the elements of the padded input that lie there."""
     return [
         tuple(
@@ -66,7 +75,11 @@ def _slices(counts: Any, window: Any, strides: Any, dilations: Any) -> list[tupl
 
 
 def _max_kernel(
-    x: np.ndarray, window: Any, strides: Any, padding: Any, dilations: Any
+    x: np.ndarray,
+    window: tuple[int, ...],
+    strides: tuple[int, ...],
+    padding: str | tuple[tuple[int, ...], ...],
+    dilations: tuple[int, ...],
 ) -> np.ndarray:
     """The maximum of a window is that of the maxima along each axis, which are fewer steps."""
     pairs, counts = _geometry(x.shape, window, strides, padding, dilations)
@@ -90,20 +103,32 @@ def _max_along(x: np.ndarray, axis: int, starts: list[int], length: int, step: i
     return out
 
 
-def _infer_pool(x: Spec, window: Any, strides: Any, padding: Any, dilations: Any) -> Spec:
+def _infer_pool(
+    x: Spec,
+    window: tuple[int, ...],
+    strides: tuple[int, ...],
+    padding: str | tuple[tuple[int, ...], ...],
+    dilations: tuple[int, ...],
+) -> Spec:
     if x.shape is None:
         return Spec((None,) * len(window), x.dtype)
     reach = extent(window, dilations)
     return Spec(tuple(outer_sizes("pool", x.shape, reach, strides, padding)), x.dtype)
 
 
-def _lower_max(x: Any, window: Any, strides: Any, padding: Any, dilations: Any) -> Any:
+def _lower_max(
+    x: JaxArray,
+    window: tuple[int, ...],
+    strides: tuple[int, ...],
+    padding: str | tuple[tuple[int, ...], ...],
+    dilations: tuple[int, ...],
+) -> JaxArray:
     pairs, _ = _geometry(x.shape, window, strides, padding, dilations)
     low = x.dtype.type(_lowest(np.dtype(x.dtype)))
     return lax.reduce_window(x, low, lax.max, window, strides, pairs, window_dilation=dilations)
 
 
-def _hits(x: np.ndarray, y: np.ndarray, places: Any) -> Any:
+def _hits(x: np.ndarray, y: np.ndarray, places: list[tuple[slice, ...]]) -> Any:
     """For each place, where it holds the first maximum of its window; NaN is above all."""
     left = np.ones(y.shape, bool)
     for place in places:
@@ -132,7 +157,9 @@ def _max_grad_kernel(g: np.ndarray, x: np.ndarray, y: np.ndarray, **at: Any) -> 
     return out[_inner(x.shape, pairs)]
 
 
-def _max_pick_kernel(h: np.ndarray, x: np.ndarray, y: np.ndarray, **at: Any) -> np.ndarray:
+def _max_pick_kernel(
+    h: np.ndarray, x: np.ndarray, y: np.ndarray, **at: str | tuple[int | tuple[int, ...], ...]
+) -> np.ndarray:
     pairs, counts = _geometry(x.shape, **at)
     wide_x = _padded(x, pairs, _lowest(x.dtype))
     wide_h = _padded(h, pairs, 0)
@@ -143,11 +170,11 @@ def _max_pick_kernel(h: np.ndarray, x: np.ndarray, y: np.ndarray, **at: Any) -> 
     return out
 
 
-def _lower_padded(x: Any, pairs: Any, value: Any) -> Any:
+def _lower_padded(x: JaxArray, pairs: tuple[tuple[int, ...], ...], value: float) -> JaxArray:
     return lax.pad(x, x.dtype.type(value), [(a, b, 0) for a, b in pairs])
 
 
-def _lower_first(x: Any, shape: Any, at: dict[str, Any]) -> Any:
+def _lower_first(x: JaxArray, shape: tuple[int, ...], at: dict[str, Any]) -> JaxArray:
     """The number of the place that holds the first maximum of each window; NaN is above all.
 
     Places are compared with each other and not with the maximum: XLA may compute `x` anew for each
@@ -164,13 +191,15 @@ def _lower_first(x: Any, shape: Any, at: dict[str, Any]) -> Any:
     return first
 
 
-def _lower_hits(x: Any, y: Any, at: dict[str, Any]) -> Any:
+def _lower_hits(x: JaxArray, y: JaxArray, at: dict[str, Any]) -> Any:
     first = _lower_first(x, y.shape, at)
     for number, start in enumerate(offsets(at["window"], at["dilations"])):
         yield start, lax.eq(first, lax.full_like(first, number))
 
 
-def _spread(part: Any, start: Any, shape: Any, strides: Any) -> Any:
+def _spread(
+    part: JaxArray, start: tuple[int, ...], shape: tuple[int, ...], strides: Any
+) -> JaxArray:
     """A part of a gradient put back at its place in the padded input, zeros elsewhere."""
     config = []
     for n, a, size, s in zip(part.shape, start, shape, strides, strict=True):
@@ -178,12 +207,12 @@ def _spread(part: Any, start: Any, shape: Any, strides: Any) -> Any:
     return lax.pad(part, part.dtype.type(0), config)
 
 
-def _unpadded(x: Any, shape: Any, pairs: Any) -> Any:
+def _unpadded(x: JaxArray, shape: tuple[int, ...], pairs: tuple[tuple[int, ...], ...]) -> JaxArray:
     starts = [a for a, _ in pairs]
     return lax.slice(x, starts, [a + n for a, n in zip(starts, shape, strict=True)])
 
 
-def _lower_max_grad(g: Any, x: Any, y: Any, **at: Any) -> Any:
+def _lower_max_grad(g: JaxArray, x: JaxArray, y: JaxArray, **at: Any) -> JaxArray:
     if not g.size:
         return lax.full(x.shape, g.dtype.type(0))
     pairs, _ = _geometry(x.shape, **at)
@@ -200,7 +229,7 @@ def _lower_max_grad(g: Any, x: Any, y: Any, **at: Any) -> Any:
     return _unpadded(total, x.shape, pairs)
 
 
-def _lower_tiled_grad(g: Any, x: Any, y: Any, at: dict[str, Any]) -> Any:
+def _lower_tiled_grad(g: JaxArray, x: JaxArray, y: Any, at: dict[str, Any]) -> JaxArray:
     """Numbers the first maximum of each window, then spreads `g` to the elements so numbered."""
     window = at["window"]
     first = _lower_first(x, y.shape, at)
@@ -216,11 +245,11 @@ def _lower_tiled_grad(g: Any, x: Any, y: Any, at: dict[str, Any]) -> Any:
     return lax.pad(lax.reshape(out, covered), g.dtype.type(0), rest)
 
 
-def _first_max(x: Any, pairs: Any, at: dict[str, Any]) -> Any:
+def _first_max(x: JaxArray, pairs: tuple[tuple[int, ...], ...], at: dict[str, Any]) -> JaxArray:
     """The flat index in `x` of the first maximum of each window."""
     index = lax.reshape(lax.iota(np.int32, math.prod(x.shape)), x.shape)
 
-    def better(a: Any, b: Any) -> Any:
+    def better(a: tuple[JaxArray, ...], b: tuple[JaxArray, ...]) -> tuple[JaxArray, JaxArray]:
         (x1, i1), (x2, i2) = a, b
         odd1, odd2 = lax.ne(x1, x1), lax.ne(x2, x2)  # NaN is above all
         above = lax.gt(x1, x2) | (odd1 & ~odd2)
@@ -234,7 +263,9 @@ def _first_max(x: Any, pairs: Any, at: dict[str, Any]) -> Any:
     )[1]  # fmt: skip
 
 
-def _lower_max_grad_large(g: Any, x: Any, pairs: Any, at: dict[str, Any]) -> Any:
+def _lower_max_grad_large(
+    g: JaxArray, x: JaxArray, pairs: tuple[tuple[int, ...], ...], at: dict[str, Any]
+) -> JaxArray:
     from wengert.core.lazy import jnp
 
     # `.at[].add` builds the scatter dimension numbers that `lax.scatter_add` would want.
@@ -246,7 +277,7 @@ def _lower_max_grad_large(g: Any, x: Any, pairs: Any, at: dict[str, Any]) -> Any
 _compiled_max_grad = compiled(_lower_max_grad)
 
 
-def _lower_max_pick(h: Any, x: Any, y: Any, **at: Any) -> Any:
+def _lower_max_pick(h: JaxArray, x: JaxArray, y: JaxArray, **at: Any) -> JaxArray:
     if not y.size:
         return lax.full(y.shape, h.dtype.type(0))
     pairs, _ = _geometry(x.shape, **at)
@@ -307,7 +338,12 @@ MAX_POOL = Op(
 )  # fmt: skip
 
 
-def _valid(shape: Any, pairs: Any, counts: Any, at: dict[str, Any]) -> np.ndarray:
+def _valid(
+    shape: tuple[int, ...],
+    pairs: tuple[tuple[int, ...], ...],
+    counts: tuple[int, ...],
+    at: dict[str, Any],
+) -> np.ndarray:
     """How many elements of each window lie inside the input; padding does not count."""
     total = np.ones((1,) * len(counts))
     for axis, n in enumerate(counts):
@@ -321,7 +357,7 @@ def _valid(shape: Any, pairs: Any, counts: Any, at: dict[str, Any]) -> np.ndarra
     return np.maximum(total, 1)
 
 
-def _avg_kernel(x: np.ndarray, **at: Any) -> np.ndarray:
+def _avg_kernel(x: np.ndarray, **at: str | tuple[int | tuple[int, ...], ...]) -> np.ndarray:
     pairs, counts = _geometry(x.shape, **at)
     wide_x = _padded(x, pairs, 0)
     out = np.zeros(counts, x.dtype)
@@ -331,7 +367,9 @@ def _avg_kernel(x: np.ndarray, **at: Any) -> np.ndarray:
     return out
 
 
-def _avg_grad_kernel(g: np.ndarray, shape: Any, **at: Any) -> np.ndarray:
+def _avg_grad_kernel(
+    g: np.ndarray, shape: tuple[int, ...], **at: str | tuple[int | tuple[int, ...], ...]
+) -> np.ndarray:
     pairs, counts = _geometry(shape, **at)
     part = g / _valid(shape, pairs, counts, at).astype(g.dtype)
     out = np.zeros([n + a + b for n, (a, b) in zip(shape, pairs, strict=True)], g.dtype)
@@ -340,7 +378,7 @@ def _avg_grad_kernel(g: np.ndarray, shape: Any, **at: Any) -> np.ndarray:
     return out[_inner(shape, pairs)]
 
 
-def _lower_avg(x: Any, **at: Any) -> Any:
+def _lower_avg(x: JaxArray, **at: str | tuple[int | tuple[int, ...], ...]) -> JaxArray:
     pairs, counts = _geometry(x.shape, **at)
     total = lax.reduce_window(
         x, x.dtype.type(0), lax.add, at["window"], at["strides"], pairs,
@@ -390,7 +428,9 @@ AVG_POOL = Op(
 )  # fmt: skip
 
 
-def _arg_kernel(x: np.ndarray, y: np.ndarray, batched: bool, dtype: Any, **at: Any) -> np.ndarray:
+def _arg_kernel(
+    x: np.ndarray, y: np.ndarray, batched: bool, dtype: DType, **at: str | tuple[int, ...]
+) -> np.ndarray:
     pairs, counts = _geometry(x.shape, **at)
     inner = x.shape if batched else (1, *x.shape[1:])
     index = np.broadcast_to(np.arange(math.prod(inner)).reshape(inner), x.shape)
@@ -403,7 +443,9 @@ def _arg_kernel(x: np.ndarray, y: np.ndarray, batched: bool, dtype: Any, **at: A
     return out
 
 
-def _lower_arg(x: Any, y: Any, batched: bool, dtype: Any, **at: Any) -> Any:
+def _lower_arg(
+    x: JaxArray, y: JaxArray, batched: bool, dtype: DType, **at: str | tuple[int, ...]
+) -> JaxArray:
     if not y.size:
         return lax.full(y.shape, dtype.np.type(0))
     pairs, _ = _geometry(x.shape, **at)

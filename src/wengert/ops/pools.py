@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
@@ -12,11 +12,15 @@ from wengert.core.op import Op
 from wengert.ops.pooling import AVG_POOL, MAX_POOL, MAX_POOL_ARG
 from wengert.ops.sliding import as_padding, channels_first, entries, not_both
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import DTypeLike, TensorLike
+
 
 def _pooled(
-    name: str, op: Op, input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any,
-    rank: int | None, dilations: Any = 1,
-) -> Any:  # fmt: skip
+    name: str, op: Op, input: TensorLike, ksize: TensorLike, strides: TensorLike, padding: Any, data_format: str | None,
+    rank: int | None, dilations: TensorLike = 1,
+) -> Tensor:  # fmt: skip
     x = operand(input)
     at = _windows(name, x, ksize, strides, padding, data_format, rank, dilations)
     not_both(name, at["strides"], at["dilations"], "Leave out one of them.")
@@ -24,8 +28,8 @@ def _pooled(
 
 
 def _windows(
-    name: str, x: Any, ksize: Any, strides: Any, padding: Any, data_format: Any,
-    rank: int | None, dilations: Any,
+    name: str, x: Value, ksize: TensorLike, strides: TensorLike, padding: Any, data_format: str | None,
+    rank: int | None, dilations: TensorLike,
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of a pooling operation: window, stride, padding and dilation per axis."""
     if x.ndim not in ((3, 4, 5) if rank is None else (rank,)):
@@ -33,7 +37,7 @@ def _windows(
         raise invalid(name, f"`input` must have rank {wanted}", x)
     first = channels_first(name, data_format, x.ndim - 2)
 
-    def each(what: str, value: Any) -> tuple[int, ...]:
+    def each(what: str, value: TensorLike) -> tuple[int, ...]:
         return entries(name, what, value, x.ndim - 2, first, outer=(0,))
 
     window = each("ksize", ksize)
@@ -51,65 +55,105 @@ def _windows(
 
 
 def max_pool(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = None, name: Any = None
-) -> Any:
+    input: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: str,
+    data_format: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """The maximum of each window, over one, two or three spatial axes."""
     return _pooled("max_pool", MAX_POOL, input, ksize, strides, padding, data_format, None)
 
 
 def max_pool1d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NWC", name: Any = None
-) -> Any:
+    input: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: str,
+    data_format: str = "NWC",
+    name: str | None = None,
+) -> Tensor:
     """The maximum of each window of sequences."""
     return _pooled("max_pool1d", MAX_POOL, input, ksize, strides, padding, data_format, 3)
 
 
 def max_pool2d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NHWC", name: Any = None
-) -> Any:
+    input: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: TensorLike,
+    data_format: str = "NHWC",
+    name: str | None = None,
+) -> Tensor:
     """The maximum of each window of images; the gradient goes to the first of equal values."""
     return _pooled("max_pool2d", MAX_POOL, input, ksize, strides, padding, data_format, 4)
 
 
 def max_pool3d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NDHWC", name: Any = None
-) -> Any:
+    input: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: str,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Tensor:
     """The maximum of each window of volumes."""
     return _pooled("max_pool3d", MAX_POOL, input, ksize, strides, padding, data_format, 5)
 
 
 def avg_pool(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = None, name: Any = None
-) -> Any:
+    input: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: str,
+    data_format: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """The mean of each window, over one, two or three spatial axes; padding does not count."""
     return _pooled("avg_pool", AVG_POOL, input, ksize, strides, padding, data_format, None)
 
 
 def avg_pool1d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NWC", name: Any = None
-) -> Any:
+    input: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: str,
+    data_format: str = "NWC",
+    name: str | None = None,
+) -> Tensor:
     """The mean of each window of sequences."""
     return _pooled("avg_pool1d", AVG_POOL, input, ksize, strides, padding, data_format, 3)
 
 
 def avg_pool2d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NHWC", name: Any = None
-) -> Any:
+    input: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: TensorLike,
+    data_format: str = "NHWC",
+    name: str | None = None,
+) -> Tensor:
     """The mean of each window of images; padding does not count."""
     return _pooled("avg_pool2d", AVG_POOL, input, ksize, strides, padding, data_format, 4)
 
 
 def avg_pool3d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NDHWC", name: Any = None
-) -> Any:
+    input: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: str,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Tensor:
     """The mean of each window of volumes."""
     return _pooled("avg_pool3d", AVG_POOL, input, ksize, strides, padding, data_format, 5)
 
 
 def pool(
-    input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
-    data_format: Any = None, dilations: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    input: TensorLike, window_shape: TensorLike, pooling_type: str, strides: Any = None, padding: str = "VALID",
+    data_format: Any = None, dilations: TensorLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`"MAX"` or `"AVG"` pooling over the axes that `window_shape` counts, with dilations."""
     op = {"MAX": MAX_POOL, "AVG": AVG_POOL}.get(pooling_type)
     if op is None:
@@ -128,8 +172,8 @@ class MaxPoolWithArgmax(NamedTuple):
 
 
 def max_pool_with_argmax(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = "NHWC",
-    output_dtype: Any = dtypes.int64, include_batch_in_index: bool = False, name: Any = None,
+    input: TensorLike, ksize: TensorLike, strides: TensorLike, padding: str, data_format: str = "NHWC",
+    output_dtype: DTypeLike = dtypes.int64, include_batch_in_index: bool = False, name: str | None = None,
 ) -> MaxPoolWithArgmax:  # fmt: skip
     """`max_pool2d` and the flat index of each maximum in its image (or in the whole batch)."""
     x = operand(input)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from wengert.core.tensor import Value
 from wengert.ops.declare import in_float32, static_int, whole_operand
 from wengert.ops.sorting import SIGNED, choose_type
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
+
 
 def _arg(pick: str, worst: float) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Kernel and lowering of `argmax` or `argmin`, which pass over NaN."""
@@ -28,7 +32,7 @@ def _arg(pick: str, worst: float) -> tuple[Callable[..., Any], Callable[..., Any
             x = np.where(nan, x.dtype.type(worst), x) if nan.any() else x
         return np.asarray(getattr(x, pick)(axis)).astype(dtype.np)
 
-    def lower(x: Any, axis: int, dtype: DType) -> Any:
+    def lower(x: JaxArray, axis: int, dtype: DType) -> JaxArray:
         if x.dtype.kind in "fV":
             x = lax.select(lax.ne(x, x), lax.full_like(x, worst), x)
         return getattr(lax, pick)(x, axis, dtype.np)
@@ -73,20 +77,27 @@ ARGMIN = _declare_arg(
 )
 
 
-def _position(op: Op, input: Any, axis: Any, dtype: DType) -> Any:
+def _position(op: Op, input: Any, axis: int | list[int] | Axis | None, dtype: DType) -> Any:
     x = operand(input)
     place = 0 if axis is None else static_int(op.name, axis)
     place = shapes.check_axis(op.name, place, x._array.ndim)
     return apply(op, x, axis=place, dtype=dtype)
 
 
-def argmax(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: Any = None) -> Any:
+def argmax(
+    input: Any, axis: Axis = None, output_type: DTypeLike = dtypes.int64, name: str | None = None
+) -> Any:
     """The index of the first largest element along `axis` (default 0); NaN is passed over."""
     kind = choose_type("argmax", "output_type", output_type, *SIGNED, dtypes.uint16)
     return _position(ARGMAX, input, axis, kind)
 
 
-def argmin(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: Any = None) -> Any:
+def argmin(
+    input: TensorLike,
+    axis: Axis = None,
+    output_type: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
     """The index of the first smallest element along `axis` (default 0); NaN is passed over."""
     kind = choose_type("argmin", "output_type", output_type, *SIGNED[1:])
     return _position(ARGMIN, input, axis, kind)
@@ -118,8 +129,8 @@ def _infer_search(row: Spec, x: Spec, side: str, dtype: DType) -> Spec:
     return Spec(x.shape, dtype)
 
 
-def _lower_search(row: Any, x: Any, side: str, dtype: DType) -> Any:
-    def one(row: Any, x: Any) -> Any:
+def _lower_search(row: JaxArray, x: JaxArray, side: str, dtype: DType) -> JaxArray:
+    def one(row: JaxArray, x: JaxArray) -> JaxArray:
         # `jnp` has the binary search written out as a loop; `lax` has none.
         return jnp.searchsorted(row, x, side)
 
@@ -142,12 +153,12 @@ SEARCHSORTED = Op(
 
 
 def searchsorted(
-    sorted_sequence: Any,
-    values: Any,
+    sorted_sequence: TensorLike,
+    values: TensorLike,
     side: str = "left",
-    out_type: Any = dtypes.int32,
-    name: Any = None,
-) -> Any:
+    out_type: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """Where to insert `values` to keep each row sorted: before equal elements, or after (`right`).
 
     NaN goes to the very front from the left and to the very end from the right.
@@ -170,7 +181,7 @@ def _in_top_k_kernel(x: np.ndarray, i: np.ndarray, k: int) -> np.ndarray:
     return inside & (np.add.reduce(x > own, 1, dtype=np.int64) < k)
 
 
-def _lower_in_top_k(x: Any, i: Any, k: int) -> Any:
+def _lower_in_top_k(x: JaxArray, i: JaxArray, k: int) -> JaxArray:
     if not x.shape[1]:
         return lax.full(i.shape, False)
     i = lax.convert_element_type(i, np.int64)
@@ -202,7 +213,9 @@ IN_TOP_K = Op(
 )
 
 
-def in_top_k(targets: Any, predictions: Any, k: Any, name: Any = None) -> Any:
+def in_top_k(
+    targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None
+) -> Tensor:
     """Whether each target is among the `k` largest predictions of its row; all ties count as in.
 
     False for a target out of range and for a row with a NaN or infinity.

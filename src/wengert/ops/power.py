@@ -6,7 +6,7 @@ integer to a negative power.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from wengert.ops.arithmetic import ADD, DIVIDE, MULTIPLY
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, unary
 from wengert.ops.select import choose
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, TensorLike
 
 
 def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -55,7 +59,7 @@ def _fixed_power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 _WIDE = dtypes.nums("float32", "float64")
 
 
-def _pow_grad_y(g: Any, x: Any, y: Any, out: Any) -> Any:
+def _pow_grad_y(g: Tensor, x: Tensor, y: Tensor, out: Tensor) -> Tensor:
     # The logarithm of 1 stands in where the base has none.
     defined = tf.not_equal(x, 0) if x.dtype.is_complex else tf.greater(x, 0)
     return g * (out * log(tf.where(defined, x, 1)))
@@ -65,7 +69,7 @@ def _pow_grad_x(g: Any, x: Any, y: Any) -> Any:
     return apply2(MULTIPLY, g, apply2(MULTIPLY, y, apply2(POW, x, y - 1)))
 
 
-def _lower_pow(x: Any, y: Any) -> Any:
+def _lower_pow(x: JaxArray, y: JaxArray) -> JaxArray:
     if x.dtype.kind == "i":
         return _lower_integer_pow(x, y)
     # XLA takes log(x**y) for y * log(abs(x)), a number where there is none, and exp(x)**y for
@@ -75,7 +79,7 @@ def _lower_pow(x: Any, y: Any) -> Any:
     return lax.select(always, one, lax.pow(x, y))
 
 
-def _lower_integer_pow(x: Any, y: Any) -> Any:
+def _lower_integer_pow(x: JaxArray, y: Any) -> JaxArray:
     """Square and multiply over the bits of the exponent; overflow wraps."""
     one = lax.full_like(x, 1)
     out = one
@@ -86,7 +90,7 @@ def _lower_integer_pow(x: Any, y: Any) -> Any:
     return out
 
 
-def _fail_by_negative(x: Any, y: Any) -> None:
+def _fail_by_negative(x: JaxArray, y: JaxArray | np.ndarray) -> None:
     if y.dtype.kind == "i" and not (isinstance(y, np.ndarray) and (y >= 0).all()):
         fail_if(lambda: y < 0)
 
@@ -108,7 +112,7 @@ POW = binary(
 
 
 @function_of(POW)
-def pow(x: Any, y: Any, name: Any = None) -> Any:
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x to the power y; NaN for a fractional power of a negative number."""
 
 
@@ -122,7 +126,7 @@ def pow(x: Any, y: Any, name: Any = None) -> Any:
         hazards=TAME,
     )
 )
-def square(x: Any, name: Any = None) -> Any:
+def square(x: TensorLike, name: str | None = None) -> Any:
     """x²."""
 
 
@@ -134,14 +138,14 @@ def _unless_zero(name: str, kernel: Any, lowered: Any, grad: Any, **facts: Any) 
         out = kernel(y, g)
         return choose(zero, np.zeros((), g.dtype), np.asarray(out)) if zero.any() else out
 
-    def lower(y: Any, g: Any) -> Any:
+    def lower(y: JaxArray, g: JaxArray) -> JaxArray:
         zero = lax.full_like(g, 0)
         return lax.select(lax.eq(g, zero), zero, lowered(y, g))
 
     return binary(name, guarded, lower, grad, accepts=dtypes.INEXACT, **facts)
 
 
-def _half(x: Any) -> Any:
+def _half(x: JaxArray | np.ndarray) -> JaxArray:
     return lax.mul(x, lax.full_like(x, 0.5))
 
 
@@ -163,7 +167,7 @@ SQRT_GRAD = _unless_zero(
         hazards=Hazards(outside="negative numbers", pole=Pole(lambda x: x == 0, "at 0")),
     )
 )
-def sqrt(x: Any, name: Any = None) -> Any:
+def sqrt(x: TensorLike, name: str | None = None) -> Any:
     """The square root; NaN below 0, and an infinite gradient at 0."""
 
 
@@ -194,7 +198,7 @@ RSQRT_GRAD = _unless_zero(
         ),
     )
 )
-def rsqrt(x: Any, name: Any = None) -> Any:
+def rsqrt(x: TensorLike, name: str | None = None) -> Any:
     """1 / sqrt(x); infinite at 0, NaN below."""
 
 
@@ -215,7 +219,7 @@ RECIPROCAL_GRAD = _unless_zero(
         hazards=Hazards(divides=True, pole=Pole(lambda x: x == 0, "at 0")),
     )
 )
-def reciprocal(x: Any, name: Any = None) -> Any:
+def reciprocal(x: TensorLike, name: str | None = None) -> Any:
     """1 / x; infinite at 0."""
 
 
@@ -230,7 +234,7 @@ EXP = unary(
 
 
 @function_of(EXP)
-def exp(x: Any, name: Any = None) -> Any:
+def exp(x: TensorLike, name: str | None = None) -> Any:
     """e to the power x; overflows to infinity."""
 
 
@@ -243,7 +247,7 @@ def exp(x: Any, name: Any = None) -> Any:
         hazards=Hazards(grows=True),
     )
 )
-def expm1(x: Any, name: Any = None) -> Any:
+def expm1(x: TensorLike, name: str | None = None) -> Any:
     """exp(x) - 1, exact for small x."""
 
 
@@ -257,7 +261,7 @@ def expm1(x: Any, name: Any = None) -> Any:
         hazards=Hazards(edge=0, pole=Pole(lambda x: x == 0, "at 0")),
     )
 )
-def log(x: Any, name: Any = None) -> Any:
+def log(x: TensorLike, name: str | None = None) -> Any:
     """The natural logarithm; -inf at 0, NaN below."""
 
 
@@ -270,11 +274,11 @@ def log(x: Any, name: Any = None) -> Any:
         hazards=Hazards(edge=-1, pole=Pole(lambda x: x == -1, "at -1")),
     )
 )
-def log1p(x: Any, name: Any = None) -> Any:
+def log1p(x: TensorLike, name: str | None = None) -> Any:
     """log(1 + x), exact for small x; -inf at -1, NaN below."""
 
 
-def polyval(coeffs: Any, x: Any, name: Any = None) -> Any:
+def polyval(coeffs: TensorLike, x: Any, name: str | None = None) -> Value:
     """The polynomial with the given list of coefficients, highest power first, at `x` (Horner)."""
     if not isinstance(coeffs, list):
         raise at_site(ValueError(f"polyval: `coeffs` must be a list; got {describe(coeffs)}."))

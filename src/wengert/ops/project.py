@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,16 +16,21 @@ from wengert.core.op import Op, Spec
 from wengert.ops.declare import static
 from wengert.ops.sizes import checked
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, ShapeLike, TensorLike
+
+
 # The formulas take the array library as an argument and are written once for both engines.
 
 
-def _reflect(m: Any, at: Any, size: int) -> Any:
+def _reflect(m: Any, at: JaxArray | np.ndarray, size: int) -> JaxArray | np.ndarray:
     """Continues the axis by mirror images: 2 1 0 | 0 1 2 | 2 1 0."""
     at = at - m.floor(at / (2 * size)) * (2 * size)
     return m.clip(m.where(at >= size, 2 * size - 1 - at, at), 0, size - 1)
 
 
-def _wrap(m: Any, at: Any, size: int) -> Any:
+def _wrap(m: Any, at: JaxArray | np.ndarray, size: int) -> JaxArray | np.ndarray:
     """Continues the axis by copies of itself, as TensorFlow does."""
     if size <= 1:
         return m.zeros_like(at)
@@ -34,7 +39,7 @@ def _wrap(m: Any, at: Any, size: int) -> Any:
     return m.clip(m.where(at < 0, below, m.where(at > size - 1, above, at)), 0, size - 1)
 
 
-def _place(m: Any, at: Any, size: int, mode: str) -> Any:
+def _place(m: Any, at: np.ndarray, size: int, mode: str) -> Any:
     if mode == "REFLECT":
         return _reflect(m, at, size) if size > 1 else m.zeros_like(at)
     if mode == "WRAP":
@@ -42,13 +47,18 @@ def _place(m: Any, at: Any, size: int, mode: str) -> Any:
     return m.clip(at, 0, size - 1) if mode == "NEAREST" else at
 
 
-def _away(m: Any, x: Any) -> Any:
+def _away(m: Any, x: JaxArray | np.ndarray) -> JaxArray | np.ndarray:
     """Rounds halves away from zero."""
     return m.sign(x) * m.floor(m.abs(x) + np.float32(0.5))
 
 
 def _reads(
-    m: Any, transforms: Any, old: tuple[int, int], new: tuple[int, int], mode: str, smooth: bool
+    m: Any,
+    transforms: np.ndarray,
+    old: tuple[int, int],
+    new: tuple[int, int],
+    mode: str,
+    smooth: bool,
 ) -> tuple[Any, list[tuple[Any, Any, Any, Any]]]:
     """Which output pixels see something, and what they read: rows, columns, weights, and whether
     the place exists."""
@@ -71,7 +81,9 @@ def _reads(
     ]
 
 
-def _read(m: Any, row: Any, column: Any, weight: Any, visible: Any, old: tuple[int, int]) -> Any:
+def _read(
+    m: Any, row: Any, column: Any, weight: np.ndarray, visible: np.ndarray, old: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     inside = (row >= 0) & (row < old[0]) & (column >= 0) & (column < old[1]) & visible
     rows = m.where(inside, row, 0).astype(np.int32)
     columns = m.where(inside, column, 0).astype(np.int32)
@@ -79,8 +91,14 @@ def _read(m: Any, row: Any, column: Any, weight: Any, visible: Any, old: tuple[i
 
 
 def _project(
-    m: Any, x: Any, transforms: Any, fill: Any, shape: tuple[int, int], mode: str, smooth: bool
-) -> Any:
+    m: Any,
+    x: Any,
+    transforms: np.ndarray,
+    fill: np.ndarray,
+    shape: tuple[int, int],
+    mode: str,
+    smooth: bool,
+) -> JaxArray | np.ndarray:
     wide = x.dtype if x.dtype.kind == "f" and x.dtype.itemsize >= 4 else np.float32
     batch = np.arange(x.shape[0])[:, None, None]
     empty = fill.astype(wide)
@@ -136,8 +154,8 @@ PROJECT = Op(
 
 
 def _spread(
-    m: Any, g: Any, transforms: Any, shape: tuple[int, ...], mode: str, smooth: bool
-) -> Any:
+    m: Any, g: np.ndarray, transforms: np.ndarray, shape: tuple[int, ...], mode: str, smooth: bool
+) -> np.ndarray:
     wide = g.dtype if g.dtype.itemsize >= 4 else np.float32
     batch = np.arange(shape[0])[:, None, None]
     out = m.zeros(shape, wide)
@@ -151,7 +169,9 @@ def _spread(
     return out.astype(g.dtype)
 
 
-def _project_grad_grad(h: Any, transforms: Any, g_shape: Any, mode: str, smooth: bool) -> Any:
+def _project_grad_grad(
+    h: Tensor, transforms: Tensor, g_shape: tuple[int, ...], mode: str, smooth: bool
+) -> Tensor:
     zero = operand(0.0, dtypes.float32)
     size = tuple(g_shape[1:3])
     return apply(PROJECT, h, transforms, zero, shape=size, mode=mode, smooth=smooth)
@@ -169,8 +189,8 @@ PROJECT_GRAD = Op(
 
 
 def image_projective_transform(
-    images: Any, transforms: Any, output_shape: Any, fill_value: Any = 0.0,
-    interpolation: str = "NEAREST", fill_mode: str = "CONSTANT", name: Any = None,
+    images: Any, transforms: Any, output_shape: ShapeLike, fill_value: TensorLike = 0.0,
+    interpolation: str = "NEAREST", fill_mode: str = "CONSTANT", name: str | None = None,
 ) -> Any:  # fmt: skip
     """Output (x, y) reads the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,12 @@ from wengert.ops.resample import filtered
 from wengert.ops.resize import rank_of, wrong
 from wengert.ops.sizes import agree
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import TensorLike
 
-def sobel_edges(image: Any) -> Any:
+
+def sobel_edges(image: TensorLike) -> Tensor:
     """Differences across rows and across columns of smoothed images, in a new last axis."""
     x = operand(image)
     if rank_of("sobel_edges", x) != 4:
@@ -32,14 +36,14 @@ def sobel_edges(image: Any) -> Any:
     return tf.cast(tf.stack([down, right], axis=-1), kind)
 
 
-def _steps(x: Any, axis: int) -> Any:
+def _steps(x: Value, axis: int) -> Tensor:
     """Differences of neighbours along an image axis."""
     if axis == -3:
         return x[..., 1:, :, :] - x[..., :-1, :, :]
     return x[..., 1:, :] - x[..., :-1, :]
 
 
-def image_gradients(image: Any) -> tuple[Any, Any]:
+def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
     """Differences to the next row and to the next column; 0 in the last."""
     x = operand(image)
     if x._array.ndim != 4:
@@ -50,7 +54,7 @@ def image_gradients(image: Any) -> tuple[Any, Any]:
     return tf.concat([_steps(x, -3), last_row], 1), tf.concat([_steps(x, -2), last_column], 2)
 
 
-def total_variation(images: Any, name: Any = None) -> Any:
+def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the absolute differences of neighbours, image by image."""
     x = operand(images)
     rank = rank_of("total_variation", x)
@@ -58,7 +62,7 @@ def total_variation(images: Any, name: Any = None) -> Any:
     return tf.reduce_sum(tf.abs(_steps(x, -3)), axes) + tf.reduce_sum(tf.abs(_steps(x, -2)), axes)
 
 
-def _pair(name: str, a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
+def _pair(name: str, a: Any, b: Any, max_val: TensorLike) -> tuple[Any, Any, Any]:
     """Two images as float32 and the largest value, a number of the first one's, likewise."""
     a, b = operand(a), operand(b)
     top = tf.convert_image_dtype(tf.cast(operand(max_val), a.dtype), dtypes.float32)
@@ -75,7 +79,7 @@ def _of_one_dtype(name: str, a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
-def psnr(a: Any, b: Any, max_val: Any, name: Any = None) -> Any:
+def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
     """The peak signal-to-noise ratio in decibels; infinite for equal images."""
     x, y, top = _pair("psnr", a, b, max_val)
     x = agree("psnr", _SAME, x, y, 3)
@@ -85,8 +89,8 @@ def psnr(a: Any, b: Any, max_val: Any, name: Any = None) -> Any:
 
 
 def similarity(
-    x: Any, y: Any, top: Any, size: int, sigma: float, k1: float, k2: float
-) -> tuple[Any, Any]:
+    x: Any, y: Tensor, top: Tensor, size: int, sigma: float, k1: float, k2: float
+) -> tuple[Tensor, Tensor]:
     """SSIM at every place and channel, and its contrast part."""
     places = np.arange(size) - (size - 1) / 2.0
     weights = np.exp(-(places**2) / (2.0 * sigma**2))
@@ -94,7 +98,7 @@ def similarity(
     need_rank("ssim", x, 3)
     need_rank("ssim", y, 3)
 
-    def blurred(z: Any) -> Any:
+    def blurred(z: Any) -> Tensor:
         rank = z._array.ndim
         return filtered(filtered(z, rank - 3, bell), rank - 2, bell)
 
@@ -112,7 +116,7 @@ def similarity(
 _SAME = "the images must have the same size"
 
 
-def _check_filter(name: str, x: Any, y: Any, given: Any, where: str = "") -> int:
+def _check_filter(name: str, x: Any, y: Tensor, given: int, where: str = "") -> int:
     size = static_int(name, given, "filter_size")
     if size < 1:
         raise invalid(name, f"`filter_size` must be positive; got {size}")
@@ -127,7 +131,7 @@ def _check_filter(name: str, x: Any, y: Any, given: Any, where: str = "") -> int
 _SCALES = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 
-def _halved(x: Any) -> Any:
+def _halved(x: Any) -> Tensor:
     """Images of half the size; an odd last row or column stands for itself."""
     shape = x._array.shape
     small = tf.avg_pool2d(tf.reshape(x, (-1, *shape[-3:])), 2, 2, "SAME")
@@ -135,9 +139,9 @@ def _halved(x: Any) -> Any:
 
 
 def ssim_multiscale(
-    img1: Any, img2: Any, max_val: Any, power_factors: Any = _SCALES, filter_size: int = 11,
+    img1: TensorLike, img2: TensorLike, max_val: TensorLike, power_factors: Any = _SCALES, filter_size: int = 11,
     filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The structural similarity of two images at several sizes, each half of the one before.
 
     Contrast counts at every size, luminance only at the last; `power_factors` weigh them.
@@ -161,9 +165,9 @@ def ssim_multiscale(
 
 
 def ssim(
-    img1: Any, img2: Any, max_val: Any, filter_size: int = 11, filter_sigma: float = 1.5,
+    img1: TensorLike, img2: TensorLike, max_val: TensorLike, filter_size: int = 11, filter_sigma: float = 1.5,
     k1: float = 0.01, k2: float = 0.03, return_index_map: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The structural similarity of two images: 1 for equal ones. A map before the mean on demand."""
     x, y, top = _pair("ssim", *_of_one_dtype("ssim", img1, img2), max_val)
     size = _check_filter("ssim", x, y, filter_size)

@@ -7,7 +7,7 @@ engine, but not those of TensorFlow.
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
@@ -22,6 +22,11 @@ from wengert.ops.declare import static, static_int
 from wengert.ops.seeds import next_state, seed_state
 from wengert.ops.sizes import whole_shape as sizes
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, ShapeLike, TensorLike
+
+
 _INTEGERS = ("int32", "int64", "uint32", "uint64")
 
 
@@ -33,7 +38,7 @@ class Algorithm(enum.Enum):
     AUTO_SELECT = 3
 
 
-def check_algorithm(alg: Any) -> int:
+def check_algorithm(alg: int | str) -> int:
     """The number of an algorithm, which must be Philox."""
     names = {"philox": 1, "threefry": 2, "auto_select": 3}
     if isinstance(alg, Algorithm):
@@ -56,7 +61,7 @@ def check_algorithm(alg: Any) -> int:
     return 1
 
 
-def float_dtype(name: str, dtype: Any) -> DType:
+def float_dtype(name: str, dtype: DTypeLike) -> DType:
     """A floating dtype, or an error that says which are allowed."""
     found = as_dtype(dtype)
     if found.kind != "f":
@@ -72,7 +77,7 @@ def _is(value: Any, number: float) -> bool:
     return type(value) in (int, float) and value == number
 
 
-def scaled(noise: Any, mean: Any, stddev: Any) -> Any:
+def scaled(noise: Any, mean: TensorLike, stddev: TensorLike) -> Any:
     """`noise * stddev + mean`, without work for the standard values."""
     dtype = noise.dtype
     if not _is(stddev, 1):
@@ -81,7 +86,7 @@ def scaled(noise: Any, mean: Any, stddev: Any) -> Any:
 
 
 def between(
-    name: str, state: Any, shape: tuple[int, ...], minval: Any, maxval: Any, dtype: Any
+    name: str, state: Any, shape: tuple[int, ...], minval: Any, maxval: Any, dtype: DTypeLike
 ) -> Any:
     """Uniform numbers of a state in [minval, maxval), floating or whole."""
     kind = as_dtype(dtype)
@@ -112,8 +117,8 @@ def between(
 
 
 def uniform(
-    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
-    name: Any = None,
+    shape: Any, minval: TensorLike = 0, maxval: TensorLike | None = None, dtype: DTypeLike = dtypes.float32, seed: Any = None,
+    name: str | None = None,
 ) -> Any:  # fmt: skip
     """Uniform numbers in [minval, maxval); whole ones need `maxval`."""
     kind = as_dtype(dtype)
@@ -124,8 +129,8 @@ def uniform(
 
 
 def normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
-    name: Any = None,
+    shape: Any, mean: TensorLike = 0.0, stddev: Any = 1.0, dtype: DTypeLike = dtypes.float32, seed: TensorLike | None = None,
+    name: str | None = None,
 ) -> Any:  # fmt: skip
     """Normal numbers; gradients reach `mean` and `stddev`."""
     kind = float_dtype("normal", dtype)
@@ -134,9 +139,9 @@ def normal(
 
 
 def truncated_normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    shape: Any, mean: TensorLike = 0.0, stddev: Any = 1.0, dtype: DTypeLike = dtypes.float32, seed: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Normal numbers, none further than two deviations from the mean."""
     kind = float_dtype("truncated_normal", dtype)
     state = next_state("truncated_normal", seed)
@@ -155,12 +160,14 @@ def shuffled(value: Any, state: Any) -> Any:
     return apply(GATHER, x, order, axis=0, batch_dims=0)
 
 
-def shuffle(value: Any, seed: Any = None, name: Any = None) -> Any:
+def shuffle(value: Any, seed: TensorLike | None = None, name: str | None = None) -> Any:
     """The rows of a tensor in random order; gradients follow the rows."""
     return shuffled(value, next_state("shuffle", seed))
 
 
-def chosen(logits: Any, state: Any, num_samples: Any, dtype: Any) -> Any:
+def chosen(
+    logits: Any, state: Tensor, num_samples: TensorLike, dtype: DType | DTypeLike | None
+) -> Tensor:
     """Class numbers of a state."""
     logits = operand(logits)
     if logits.dtype.kind != "f":
@@ -173,22 +180,28 @@ def chosen(logits: Any, state: Any, num_samples: Any, dtype: Any) -> Any:
 
 
 def categorical(
-    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: Any = None
-) -> Any:
+    logits: TensorLike,
+    num_samples: TensorLike,
+    dtype: DTypeLike | None = None,
+    seed: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Draws `num_samples` classes for each row of unnormalised log-probabilities."""
     return chosen(logits, next_state("categorical", seed), num_samples, dtype)
 
 
-def gamma_of(alpha: Any, beta: Any, shape: tuple[int, ...], state: Any) -> Any:
+def gamma_of(
+    alpha: TensorLike, beta: TensorLike | None, shape: tuple[int, ...], state: Tensor
+) -> Tensor:
     """Gamma numbers of a state."""
     found = rejection.standard_gamma(tf.broadcast_to(alpha, shape), state)
     return found if beta is None else found / beta
 
 
 def gamma(
-    shape: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    shape: Any, alpha: TensorLike, beta: Any = None, dtype: DTypeLike = dtypes.float32, seed: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Gamma numbers of shape `alpha` and rate `beta`; `shape` is put before the parameters'.
 
     Differentiable with respect to both parameters. NaN where `alpha` is negative.
@@ -204,7 +217,7 @@ def _joint(name: str, *parameters: Any) -> tuple[Any, ...]:
     return broadcast(name, *[p._array.shape for p in parameters if p is not None])
 
 
-def _count_dtype(name: str, dtype: Any) -> DType:
+def _count_dtype(name: str, dtype: DType | DTypeLike) -> DType:
     """A dtype that holds counts: floating, int32 or int64."""
     kind = as_dtype(dtype)
     if not kind.is_floating and kind not in (dtypes.int32, dtypes.int64):
@@ -213,8 +226,12 @@ def _count_dtype(name: str, dtype: Any) -> DType:
 
 
 def poisson(
-    shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: Any = None
-) -> Any:
+    shape: ShapeLike,
+    lam: TensorLike,
+    dtype: DTypeLike = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """Poisson numbers of rate `lam`; `shape` is put before the shape of `lam`."""
     rate = operand(lam, None, dtypes.float32)
     full = sizes("poisson", shape) + rate._array.shape
@@ -227,8 +244,8 @@ def poisson(
 
 
 def stateless_uniform(
-    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32,
-    name: Any = None, alg: Any = "auto_select",
+    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: DTypeLike = dtypes.float32,
+    name: Any = None, alg: str = "auto_select",
 ) -> Any:  # fmt: skip
     """Uniform numbers that depend on `seed` alone; whole ones over all bits without limits."""
     check_algorithm(alg)
@@ -237,9 +254,9 @@ def stateless_uniform(
 
 
 def stateless_normal(
-    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32,
-    name: Any = None, alg: Any = "auto_select",
-) -> Any:  # fmt: skip
+    shape: Any, seed: TensorLike, mean: TensorLike = 0.0, stddev: Any = 1.0, dtype: DTypeLike = dtypes.float32,
+    name: str | None = None, alg: str = "auto_select",
+) -> Tensor:  # fmt: skip
     """Normal numbers that depend on `seed` alone."""
     check_algorithm(alg)
     kind = float_dtype("stateless_normal", dtype)
@@ -248,9 +265,9 @@ def stateless_normal(
 
 
 def stateless_truncated_normal(
-    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32,
-    name: Any = None, alg: Any = "auto_select",
-) -> Any:  # fmt: skip
+    shape: Any, seed: TensorLike, mean: TensorLike = 0.0, stddev: Any = 1.0, dtype: DTypeLike = dtypes.float32,
+    name: str | None = None, alg: str = "auto_select",
+) -> Tensor:  # fmt: skip
     """Normal numbers within two deviations that depend on `seed` alone."""
     check_algorithm(alg)
     kind = float_dtype("stateless_truncated_normal", dtype)
@@ -259,8 +276,12 @@ def stateless_truncated_normal(
 
 
 def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: Any = None
-) -> Any:
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
     """Classes that depend on `seed` and `logits` alone."""
     return chosen(logits, seed_state(seed), num_samples, dtype)
 
@@ -278,9 +299,9 @@ def _whole_shape(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
 
 
 def stateless_gamma(
-    shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    shape: ShapeLike, seed: TensorLike, alpha: TensorLike, beta: TensorLike | None = None, dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Gamma numbers that depend on `seed` and the parameters alone; `shape` is the whole shape."""
     kind = float_dtype("stateless_gamma", dtype)
     alpha = operand(alpha, kind)
@@ -290,8 +311,12 @@ def stateless_gamma(
 
 
 def stateless_poisson(
-    shape: Any, seed: Any, lam: Any, dtype: Any = dtypes.int32, name: Any = None
-) -> Any:
+    shape: ShapeLike,
+    seed: TensorLike,
+    lam: TensorLike,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """Poisson numbers that depend on `seed` and `lam` alone; `shape` is the whole shape."""
     rate = operand(lam, None, dtypes.float32)
     full = _whole_shape("stateless_poisson", shape, rate)
@@ -299,7 +324,9 @@ def stateless_poisson(
     return rejection.standard_poisson(tf.broadcast_to(rate, full), seed_state(seed), kind)
 
 
-def successes(name: str, shape: Any, state: Any, counts: Any, probs: Any, dtype: Any) -> Any:
+def successes(
+    name: str, shape: ShapeLike, state: TensorLike, counts: TensorLike, probs: Any, dtype: DTypeLike
+) -> Tensor:
     """Binomial numbers of a state."""
     probs = operand(probs, None, dtypes.float32)
     counts = operand(counts, None, probs.dtype)
@@ -310,21 +337,23 @@ def successes(name: str, shape: Any, state: Any, counts: Any, probs: Any, dtype:
 
 
 def stateless_binomial(
-    shape: Any, seed: Any, counts: Any, probs: Any, output_dtype: Any = dtypes.int32,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    shape: ShapeLike, seed: TensorLike, counts: TensorLike, probs: TensorLike, output_dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Binomial numbers that depend on `seed` and the parameters alone."""
     state = seed_state(seed)
     return successes("stateless_binomial", shape, state, counts, probs, output_dtype)
 
 
-def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: Any = None) -> Any:
+def stateless_shuffle(
+    value: TensorLike, seed: TensorLike, alg: str = "auto_select", name: str | None = None
+) -> Tensor:
     """The rows of a tensor in an order that depends on `seed` alone."""
     check_algorithm(alg)
     return shuffled(value, seed_state(seed))
 
 
-def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Any:
+def split(seed: Any, num: Any = 2, alg: str = "auto_select") -> Any:
     """`num` seeds, each as good as new, from one."""
     check_algorithm(alg)
     seed = operand(seed)
@@ -332,7 +361,7 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Any:
     return distributions.random_bits(seed_state(seed), sizes("split", (count, 2)), seed.dtype)
 
 
-def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
+def fold_in(seed: TensorLike, data: Any, alg: str = "auto_select") -> Tensor:
     """A seed made from a seed and a whole number, such as the number of a step."""
     check_algorithm(alg)
     data = operand(data)

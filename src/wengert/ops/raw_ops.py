@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,12 @@ from wengert.ops.project import image_projective_transform
 from wengert.ops.shaping import reshape
 from wengert.ops.unique import Unique, UniqueWithCounts, unique_slices
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, DTypeLike, ShapeLike, TensorLike
 
-def Bucketize(*, input: Any, boundaries: Any, name: Any = None) -> Any:
+
+def Bucketize(*, input: TensorLike, boundaries: TensorLike, name: str | None = None) -> Tensor:
     """For each element the number of boundaries that are not above it."""
     x = operand(input)
     # Boundaries are compared as they are, whatever the type of the elements.
@@ -26,7 +30,7 @@ def Bucketize(*, input: Any, boundaries: Any, name: Any = None) -> Any:
     return reshape(flat, x._array.shape)
 
 
-def CudnnRNNV3(*, input: Any, **options: Any) -> Any:
+def CudnnRNNV3(*, input: TensorLike, **options: Any) -> Any:
     """Always an error: where there is a GPU, Keras asks, and then takes a loop that XLA compiles."""
     raise at_site(
         NotFoundError(
@@ -39,8 +43,8 @@ def CudnnRNNV3(*, input: Any, **options: Any) -> Any:
 
 
 def ImageProjectiveTransformV3(
-    *, images: Any, transforms: Any, output_shape: Any, fill_value: Any, interpolation: str,
-    fill_mode: str = "CONSTANT", name: Any = None,
+    *, images: Any, transforms: Any, output_shape: ShapeLike, fill_value: TensorLike, interpolation: str,
+    fill_mode: str = "CONSTANT", name: str | None = None,
 ) -> Any:  # fmt: skip
     """Images under a projective transformation."""
     return image_projective_transform(
@@ -48,13 +52,15 @@ def ImageProjectiveTransformV3(
     )
 
 
-def UniqueV2(*, x: Any, axis: Any, out_idx: Any = dtypes.int32, name: Any = None) -> Unique:
+def UniqueV2(
+    *, x: TensorLike, axis: Axis, out_idx: DTypeLike = dtypes.int32, name: str | None = None
+) -> Unique:
     """The distinct slices along an axis, and the place of each slice among them."""
     return Unique(*unique_slices("UniqueV2", x, axis, out_idx)[:2])
 
 
 def UniqueWithCountsV2(
-    *, x: Any, axis: Any, out_idx: Any = dtypes.int32, name: Any = None
+    *, x: TensorLike, axis: Axis, out_idx: DTypeLike = dtypes.int32, name: str | None = None
 ) -> UniqueWithCounts:
     """`UniqueV2`, and how often each slice occurs."""
     return UniqueWithCounts(*unique_slices("UniqueWithCountsV2", x, axis, out_idx))

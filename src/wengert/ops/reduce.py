@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from wengert.ops.declare import HALF, expand, in_float32, is_dynamic, number_typ
 from wengert.ops.folding import fold
 from wengert.ops.shaping import transpose
 
+if TYPE_CHECKING:
+    from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
+
 
 def reduced(x: Spec, axis: tuple[int, ...], keepdims: bool) -> shapes.Shape:
     """The shape that is left when `axis` is reduced away."""
@@ -42,14 +45,14 @@ def reduced(x: Spec, axis: tuple[int, ...], keepdims: bool) -> shapes.Shape:
     return tuple(d for i, d in enumerate(x.shape) if i not in axis)
 
 
-def kept(g: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def kept(g: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
     """`g` in a shape that broadcasts against the tensor that was reduced."""
     if keepdims or axis == tuple(range(len(axis))):
         return g
     return tf.reshape(g, tuple(1 if i in axis else d for i, d in enumerate(x_shape)))
 
 
-def restore(g: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def restore(g: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
     """Spreads a gradient of a reduction back over the axes it summed away."""
     return tf.broadcast_to(kept(g, x_shape, axis, keepdims), x_shape)
 
@@ -60,7 +63,7 @@ def count(shape: Any, axis: tuple[int, ...]) -> int:
 
 
 def reduce_args(
-    name: str, x: Any, axis: Any, dtype: DType | None = None, keepdims: Any = True
+    name: str, x: Any, axis: Axis, dtype: DType | None = None, keepdims: bool | None = True
 ) -> Any:
     """The tensor and its axes as sorted non-negative numbers; naming an axis twice is an error.
 
@@ -105,18 +108,18 @@ def _moved_first(x: Any, axis: Any) -> Any:
     return transpose(x, tf.concat([tf.reshape(number, (1,)), others + after], 0))
 
 
-def lowest(dtype: np.dtype) -> Any:
+def lowest(dtype: np.dtype) -> int | np.generic:
     """What every number of a real type is at least: the largest of nothing."""
     return dtype.type(-np.inf) if dtype.kind == "f" else np.iinfo(dtype).min
 
 
-def highest(dtype: np.dtype) -> Any:
+def highest(dtype: np.dtype) -> int | np.generic:
     """What every number of a real type is at most: the smallest of nothing."""
     return dtype.type(np.inf) if dtype.kind == "f" else np.iinfo(dtype).max
 
 
 def _lowering(combine: str, start: Callable[[np.dtype], Any]) -> Callable[..., Any]:
-    def lower(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    def lower(x: JaxArray, axis: tuple[int, ...], keepdims: bool) -> JaxArray:
         out = fold(x, start(x.dtype), getattr(lax, combine), axis)
         return lax.expand_dims(out, axis) if keepdims else out
 
@@ -127,7 +130,7 @@ def _same(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
     return Spec(reduced(x, axis, keepdims), x.dtype)
 
 
-def _sum_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _sum_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.generic | np.ndarray:
     if x.dtype.num in HALF:
         total = combine(np.add, x.astype(np.float32), axis, keepdims)
         return np.asarray(total).astype(x.dtype)
@@ -147,14 +150,14 @@ REDUCE_SUM = Op(
 
 
 def reduce_sum(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """The sum over `axis`, or over everything; integers wrap around, nothing sums to 0."""
     x, axes = reduce_args("reduce_sum", input_tensor, axis, None, keepdims)
     return apply1(REDUCE_SUM, x, axis=axes, keepdims=bool(keepdims))
 
 
-def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.generic | np.ndarray:
     n = x.size if len(axis) == x.ndim else count(x.shape, axis)
     dtype = x.dtype
     if dtype.char in "fd":
@@ -172,7 +175,7 @@ def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
     return combine(np.add, x, axis, keepdims) / dtype.type(n)
 
 
-def _lower_mean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _lower_mean(x: JaxArray, axis: tuple[int, ...], keepdims: bool) -> JaxArray:
     n = count(x.shape, axis)
     own = x.dtype
     if own.kind in "iu":
@@ -206,7 +209,9 @@ def _spread_rows(
     return out
 
 
-def _lower_spread(g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
+def _lower_spread(
+    g: JaxArray, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool
+) -> Any:
     kept = [1 if i in axis else d for i, d in enumerate(shape)]
     share = lax.div(g, lax.full_like(g, count(shape, axis)))
     return expand(lax.reshape(share, kept), shape)
@@ -241,7 +246,7 @@ REDUCE_MEAN = Op(
 
 
 def reduce_mean(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The mean over `axis`; of integers rounded towards zero, of nothing NaN.
 
@@ -251,7 +256,9 @@ def reduce_mean(
     return apply1(REDUCE_MEAN, x, axis=axes, keepdims=bool(keepdims))
 
 
-def _prod_grad(g: Any, x: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _prod_grad(
+    g: Tensor, x: Tensor, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
+) -> Tensor:
     """Multiplies by the product of all *other* elements: right with any number of zeros."""
     if not axis:
         return g
@@ -280,7 +287,7 @@ REDUCE_PROD = Op(
 
 
 def reduce_prod(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The product over `axis`; integers wrap around, the product of nothing is 1."""
     x, axes = reduce_args("reduce_prod", input_tensor, axis, None, keepdims)
@@ -288,7 +295,7 @@ def reduce_prod(
 
 
 def _extreme(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., Any]:
-    def kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+    def kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.generic | np.ndarray:
         if x.size:
             return combine(ufunc, x, axis, keepdims)
         return ufunc.reduce(x, axis, keepdims=keepdims, initial=start(x.dtype))
@@ -303,8 +310,8 @@ def _share_kernel(
     return hit / combine(np.add, hit, axis, True)
 
 
-def _lower_share(x: Any, out: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    def wide_as_x(y: Any) -> Any:
+def _lower_share(x: JaxArray, out: JaxArray, axis: tuple[int, ...], keepdims: bool) -> JaxArray:
+    def wide_as_x(y: JaxArray) -> JaxArray:
         return lax.broadcast_in_dim(y, x.shape, range(x.ndim))
 
     # XLA may compute x anew for each of its uses, each time rounded otherwise, so that none would
@@ -333,8 +340,13 @@ EXTREME_SHARE = Op(
 
 
 def _extreme_grad(
-    g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool
-) -> Any:
+    g: Tensor,
+    x: Tensor,
+    out: Tensor,
+    x_shape: tuple[int | Dim, ...],
+    axis: tuple[int, ...],
+    keepdims: bool,
+) -> Tensor:
     """Elements that tie for the extreme share its gradient equally."""
     share = apply(EXTREME_SHARE, x, out, axis=axis, keepdims=keepdims)
     return kept(g, x_shape, axis, keepdims) * share
@@ -352,8 +364,8 @@ REDUCE_MAX = Op(
 
 
 def reduce_max(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """The largest over `axis`; NaN wins, nothing gives -inf; ties share the gradient equally."""
     x, axes = reduce_args("reduce_max", input_tensor, axis, None, keepdims)
     return apply1(REDUCE_MAX, x, axis=axes, keepdims=bool(keepdims))
@@ -371,8 +383,8 @@ REDUCE_MIN = Op(
 
 
 def reduce_min(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """The smallest over `axis`; NaN wins, nothing gives inf; ties share the gradient equally."""
     x, axes = reduce_args("reduce_min", input_tensor, axis, None, keepdims)
     return apply1(REDUCE_MIN, x, axis=axes, keepdims=bool(keepdims))
@@ -401,7 +413,7 @@ def _truth(x: Any) -> Any:
 
 
 def reduce_all(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """Whether all elements along `axis` are true; of nothing, true."""
     x, axes = reduce_args("reduce_all", _truth(input_tensor), axis, None, keepdims)
@@ -420,19 +432,19 @@ REDUCE_ANY = Op(
 
 
 def reduce_any(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """Whether any element along `axis` is true; of nothing, false."""
     x, axes = reduce_args("reduce_any", _truth(input_tensor), axis, None, keepdims)
     return apply1(REDUCE_ANY, x, axis=axes, keepdims=bool(keepdims))
 
 
-def _count_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> Any:
+def _count_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> np.ndarray:
     found = np.add.reduce(x.astype(bool), axis, dtype=np.int64, keepdims=keepdims)
     return np.asarray(found).astype(dtype.np)
 
 
-def _lower_count(x: Any, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> Any:
+def _lower_count(x: JaxArray, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> JaxArray:
     hit = lax.convert_element_type(lax.ne(x, lax.full_like(x, 0)), np.int64)
     found = lax.reduce(hit, np.int64(0), lax.add, axis)
     found = lax.expand_dims(found, axis) if keepdims else found
@@ -450,19 +462,19 @@ COUNT_NONZERO = Op(
 
 
 def count_nonzero(
-    input: Any,
-    axis: Any = None,
+    input: TensorLike,
+    axis: Axis = None,
     keepdims: bool | None = None,
-    dtype: Any = dtypes.int64,
-    name: Any = None,
-) -> Any:
+    dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
     """How many elements differ from zero, or from the empty string; NaN does."""
     x, axes = reduce_args("count_nonzero", input, axis, None, keepdims)
     kind = number_type("count_nonzero", dtype)
     return apply(COUNT_NONZERO, x, axis=axes, keepdims=bool(keepdims), dtype=kind)
 
 
-def zero_fraction(value: Any, name: Any = None) -> Any:
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """The share of elements that are zero, as float32; NaN for an empty tensor."""
     x = operand(value)
     total = tf.size(x, dtypes.int64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -21,6 +21,11 @@ from wengert.core.dtypes import DType
 from wengert.core.lazy import jnp, lax, special
 from wengert.core.op import Op, Spec
 from wengert.ops import philox
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 _UNIT = 2.0**-32
 # Beyond this many terms a sequential search has long used up a double's 53 bits.
@@ -47,7 +52,7 @@ def _reject(state: np.ndarray, step: Step, active: np.ndarray, *params: np.ndarr
     return out.reshape(shape)
 
 
-def _lower_reject(state: Any, step: Step, active: Any, *params: Any) -> Any:
+def _lower_reject(state: JaxArray, step: Step, active: JaxArray, *params: JaxArray) -> JaxArray:
     """`_reject` in JAX: all elements try again until the last active one is accepted."""
     shape = params[0].shape
     flat = [lax.reshape(p, (p.size,)) for p in params]
@@ -56,7 +61,7 @@ def _lower_reject(state: Any, step: Step, active: Any, *params: Any) -> Any:
     key = wide | lax.convert_element_type(a, np.uint64)
     index = lax.iota(np.uint64, flat[0].size)
 
-    def body(carry: Any) -> Any:
+    def body(carry: tuple[JaxArray, ...]) -> tuple[JaxArray, JaxArray, JaxArray]:
         attempt, out, done = carry
         w = philox.lower_blocks(key, index, attempt)
         value, good = step(jnp, w, *flat)
@@ -70,17 +75,19 @@ def _lower_reject(state: Any, step: Step, active: Any, *params: Any) -> Any:
     return lax.reshape(lax.while_loop(lambda c: ~jnp.all(c[2]), body, start)[1], shape)
 
 
-def _open(w: Any) -> Any:
+def _open(w: JaxArray | np.ndarray) -> JaxArray | np.ndarray:
     """A word as a number strictly inside (0, 1)."""
     return (w + 0.5) * _UNIT
 
 
-def _fine(m: Any, low: Any, high: Any) -> Any:
+def _fine(m: Any, low: JaxArray | np.ndarray, high: JaxArray | np.ndarray) -> Any:
     """Two words as a number in [0, 1) with 53 bits."""
     return (m.floor(high * 2.0**-11) * 2.0**32 + low) * 2.0**-53
 
 
-def _gamma_step(m: Any, w: Any, alpha: Any) -> tuple[Any, Any]:
+def _gamma_step(
+    m: Any, w: Any, alpha: JaxArray | np.ndarray
+) -> tuple[JaxArray | np.ndarray, JaxArray | np.ndarray]:
     """Marsaglia and Tsang; below 1 a number for alpha + 1 is scaled down by a power."""
     w = [x.astype(np.float64) for x in w]
     d = m.where(alpha < 1.0, alpha + 1.0, alpha) - 1.0 / 3.0
@@ -94,7 +101,9 @@ def _gamma_step(m: Any, w: Any, alpha: Any) -> tuple[Any, Any]:
     return d * v * scale, good
 
 
-def _gamma(engine: Engine, alpha: Any, state: Any) -> Any:
+def _gamma(
+    engine: Engine, alpha: JaxArray | np.ndarray, state: JaxArray | np.ndarray
+) -> JaxArray | np.ndarray:
     m = engine.m
     a = alpha.astype(np.float64)
     usable = (a > 0) & (a < np.inf)
@@ -114,7 +123,7 @@ RANDOM_GAMMA = Op(
 )
 
 
-def standard_gamma(alpha: Any, state: Any) -> Any:
+def standard_gamma(alpha: Tensor, state: Tensor) -> Tensor:
     """One gamma number of scale 1 for each shape parameter; NaN below 0, never quite 0.
 
     Differentiable once with respect to `alpha`, through the distribution function.
@@ -122,7 +131,7 @@ def standard_gamma(alpha: Any, state: Any) -> Any:
     return apply(RANDOM_GAMMA, alpha, state)
 
 
-def gamma_slope(alpha: Any, sample: Any) -> Any:
+def gamma_slope(alpha: Tensor, sample: Tensor) -> Tensor:
     """How a gamma number moves with its shape parameter when its quantile is held fixed."""
     return apply(GAMMA_SLOPE, alpha, sample)
 
@@ -152,7 +161,9 @@ GAMMA_SLOPE = Op(
 )
 
 
-def _poisson_step(lgamma: Any, m: Any, w: Any, lam: Any) -> tuple[Any, Any]:
+def _poisson_step(
+    lgamma: Any, m: Any, w: Any, lam: JaxArray | np.ndarray
+) -> tuple[JaxArray | np.ndarray, JaxArray | np.ndarray]:
     """Transformed rejection (Hoermann 1993), for rates of 10 and more."""
     w = [x.astype(np.float64) for x in w]
     b = 0.931 + 2.53 * m.sqrt(lam)
@@ -168,7 +179,9 @@ def _poisson_step(lgamma: Any, m: Any, w: Any, lam: Any) -> tuple[Any, Any]:
     return k, quick | (~bad & (left <= kk * m.log(lam) - lam - lgamma(kk + 1.0)))
 
 
-def _binomial_step(lgamma: Any, m: Any, w: Any, n: Any, q: Any) -> tuple[Any, Any]:
+def _binomial_step(
+    lgamma: Any, m: Any, w: Any, n: JaxArray | np.ndarray, q: JaxArray | np.ndarray
+) -> tuple[JaxArray | np.ndarray, JaxArray | np.ndarray]:
     """Transformed rejection (Hoermann 1993), for means of 10 and more and q up to a half."""
     w = [x.astype(np.float64) for x in w]
     spread = m.sqrt(n * q * (1.0 - q))
@@ -190,11 +203,15 @@ def _binomial_step(lgamma: Any, m: Any, w: Any, n: Any, q: Any) -> tuple[Any, An
     return k, ~bad & (quick | (left <= right))
 
 
-def _search(m: Any, u: Any, first: Any, ratio: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
+def _search(
+    m: Any, u: JaxArray | np.ndarray, first: JaxArray | np.ndarray, ratio: Callable[[Any], Any]
+) -> tuple[Any, Any, Any]:
     """The start and the step of a sequential search through a distribution on 0, 1, 2, …"""
     start = (m.zeros_like(u), first, first)
 
-    def step(k: Any, term: Any, total: Any) -> tuple[Any, Any, Any]:
+    def step(
+        k: np.ndarray, term: np.ndarray, total: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         on = u >= total
         k = m.where(on, k + 1.0, k)
         term = m.where(on, term * ratio(k), term)
@@ -203,14 +220,14 @@ def _search(m: Any, u: Any, first: Any, ratio: Callable[[Any], Any]) -> tuple[An
     return start, step, lambda k, total: (u >= total) & (k < _TERMS)
 
 
-def _searched(u: Any, first: Any, ratio: Callable[[Any], Any]) -> np.ndarray:
+def _searched(u: np.ndarray, first: np.ndarray, ratio: Callable[[Any], Any]) -> np.ndarray:
     (k, term, total), step, more = _search(np, u, first, ratio)
     while np.any(more(k, total)):
         k, term, total = step(k, term, total)
     return k
 
 
-def _lower_searched(u: Any, first: Any, ratio: Callable[[Any], Any]) -> Any:
+def _lower_searched(u: JaxArray, first: JaxArray, ratio: Callable[[Any], Any]) -> JaxArray:
     start, step, more = _search(jnp, u, first, ratio)
     return lax.while_loop(lambda c: jnp.any(more(c[0], c[2])), lambda c: step(*c), start)[0]
 
@@ -220,7 +237,7 @@ def _uniform(state: np.ndarray, like: np.ndarray) -> np.ndarray:
     return _fine(np, w[:, 0], w[:, 1]).reshape(like.shape)
 
 
-def _lower_uniform(state: Any, like: Any) -> Any:
+def _lower_uniform(state: JaxArray, like: JaxArray) -> JaxArray:
     w = lax.reshape(philox.lower_words(state, 2 * like.size), (like.size, 2))
     w = lax.convert_element_type(w, np.float64)
     return lax.reshape(_fine(jnp, w[:, 0], w[:, 1]), like.shape)
@@ -257,19 +274,23 @@ _XLA = Engine(
 )
 
 
-def _poisson_terms(m: Any, rate: Any) -> tuple[Any, Callable[[Any], Any]]:
+def _poisson_terms(m: Any, rate: JaxArray | np.ndarray) -> tuple[Any, Callable[[Any], Any]]:
     lam = m.where((rate > 0.0) & (rate < 10.0), rate, 0.0)
     return m.exp(-lam), lambda k: lam / m.maximum(k, 1.0)
 
 
-def _binomial_terms(m: Any, n: Any, q: Any) -> tuple[Any, Callable[[Any], Any]]:
+def _binomial_terms(
+    m: Any, n: JaxArray | np.ndarray, q: JaxArray | np.ndarray
+) -> tuple[Any, Callable[[Any], Any]]:
     small = (n * q < 10.0) & (q > 0.0)
     q = m.where(small, q, 0.0)
     odds = q / (1.0 - q)
     return m.exp(n * m.log1p(-q)), lambda k: odds * m.maximum(n - k + 1.0, 0.0) / m.maximum(k, 1.0)
 
 
-def _poisson(engine: Engine, rate: Any, state: Any, dtype: DType) -> Any:
+def _poisson(
+    engine: Engine, rate: JaxArray | np.ndarray, state: JaxArray | np.ndarray, dtype: DType
+) -> JaxArray | np.ndarray:
     m = engine.m
     lam = rate.astype(np.float64)
     large = (lam >= 10.0) & (lam < np.inf)
@@ -291,12 +312,18 @@ RANDOM_POISSON = Op(
 )
 
 
-def standard_poisson(rate: Any, state: Any, dtype: DType) -> Any:
+def standard_poisson(rate: Tensor, state: Tensor, dtype: DType) -> Tensor:
     """One Poisson number for each rate; 0 for a negative rate, NaN (0 as integer) for NaN."""
     return apply(RANDOM_POISSON, rate, state, dtype=dtype)
 
 
-def _binomial(engine: Engine, n: Any, p: Any, state: Any, dtype: DType) -> Any:
+def _binomial(
+    engine: Engine,
+    n: JaxArray | np.ndarray,
+    p: JaxArray | np.ndarray,
+    state: JaxArray | np.ndarray,
+    dtype: DType,
+) -> JaxArray | np.ndarray:
     m = engine.m
     n, p = n.astype(np.float64), p.astype(np.float64)
     valid = (n >= 0.0) & (p >= 0.0) & (p <= 1.0)
@@ -321,6 +348,6 @@ RANDOM_BINOMIAL = Op(
 )
 
 
-def standard_binomial(n: Any, p: Any, state: Any, dtype: DType) -> Any:
+def standard_binomial(n: Tensor, p: Tensor, state: TensorLike, dtype: DType) -> Tensor:
     """Successes among `n` trials of probability `p`; NaN (0 as integer) outside the domain."""
     return apply(RANDOM_BINOMIAL, n, p, state, dtype=dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.graph import contents
 from wengert.ops.declare import static, static_int, static_tuple, whole_operand
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
 
 
 def _reverse_kernel(x: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:
@@ -33,7 +37,7 @@ REVERSE = Op(
 )
 
 
-def reverse(tensor: Any, axis: Any, name: Any = None) -> Any:
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     """Turns the order of elements along the axes in the list `axis` around."""
     x = operand(tensor)
     if isinstance(static("reverse", axis), int):
@@ -45,7 +49,7 @@ def reverse(tensor: Any, axis: Any, name: Any = None) -> Any:
     return apply(REVERSE, x, axis=axes)
 
 
-def _places(n: int, lengths: Any, where: Any) -> Any:
+def _places(n: int, lengths: np.ndarray, where: Any) -> np.ndarray:
     """For each batch the positions to take: backwards up to its length, then as they are."""
     steps = np.arange(n)
     return where(steps < lengths[:, None], lengths[:, None] - 1 - steps, steps)
@@ -78,7 +82,9 @@ def _infer_reverse_sequence(x: Spec, lengths: Spec, seq_axis: int, batch_axis: i
     return Spec((*x.shape[:batch_axis], *rows, *x.shape[batch_axis + 1 :]), x.dtype)
 
 
-def _lower_reverse_sequence(x: Any, lengths: Any, seq_axis: int, batch_axis: int) -> Any:
+def _lower_reverse_sequence(
+    x: JaxArray, lengths: JaxArray, seq_axis: int, batch_axis: int
+) -> JaxArray:
     order = [batch_axis, seq_axis, *(k for k in range(x.ndim) if k not in (batch_axis, seq_axis))]
     moved = lax.transpose(x, order)
     b, n = moved.shape[:2]
@@ -118,8 +124,12 @@ REVERSE_SEQUENCE = Op(
 
 
 def reverse_sequence(
-    input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None, name: Any = None
-) -> Any:
+    input: TensorLike,
+    seq_lengths: TensorLike,
+    seq_axis: TensorLike | None = None,
+    batch_axis: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Reverses the first `seq_lengths[i]` elements of row i along `seq_axis`; the rest stays."""
     x, lengths = operand(input), whole_operand(seq_lengths)
     if seq_axis is None:
@@ -140,7 +150,7 @@ def reverse_sequence(
     return apply(REVERSE_SEQUENCE, x, lengths, seq_axis=seq, batch_axis=batch)
 
 
-def _lower_roll(x: Any, shift: tuple[int, ...], axis: tuple[int, ...]) -> Any:
+def _lower_roll(x: JaxArray, shift: tuple[int, ...], axis: tuple[int, ...]) -> JaxArray:
     for s, a in zip(shift, axis, strict=True):
         n = x.shape[a]
         if n and s % n:
@@ -187,7 +197,7 @@ ROLL_BY = Op(
 )
 
 
-def roll(input: Any, shift: Any, axis: Any, name: Any = None) -> Any:
+def roll(input: TensorLike, shift: TensorLike, axis: Any, name: str | None = None) -> Tensor:
     """Moves elements along axes by `shift` places; what falls off one end enters at the other."""
     x = operand(input)
     shifts, wanted = static_tuple("roll", shift, "shift"), static_tuple("roll", axis, "axis")

@@ -6,7 +6,7 @@ so XLA has no counterpart.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, of_length, static_int, static_tuple
 from wengert.ops.gather import GATHER, GATHER_GRAD, whole_numbers
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import Axis, JaxArray, TensorLike
 
 
 def _infer_tile(x: Spec, multiples: tuple[int, ...]) -> Spec:
@@ -39,12 +43,12 @@ def _interleaved(shape: Any, multiples: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(n for pair in zip(multiples, shape, strict=True) for n in pair)
 
 
-def _lower_tile(x: Any, multiples: tuple[int, ...]) -> Any:
+def _lower_tile(x: JaxArray, multiples: tuple[int, ...]) -> JaxArray:
     spread = lax.broadcast_in_dim(x, _interleaved(x.shape, multiples), range(1, 2 * x.ndim, 2))
     return lax.reshape(spread, [d * m for d, m in zip(x.shape, multiples, strict=True)])
 
 
-def _tile_grad(g: Any, x_shape: Any, multiples: tuple[int, ...]) -> Any:
+def _tile_grad(g: Tensor, x_shape: tuple[int | Dim, ...], multiples: tuple[int, ...]) -> Tensor:
     parts = tf.reshape(g, _interleaved(x_shape, multiples))
     return tf.reduce_sum(parts, list(range(0, 2 * len(multiples), 2)))
 
@@ -55,7 +59,7 @@ def _tile_kernel(x: np.ndarray, multiples: tuple[int, ...]) -> np.ndarray:
     return np.tile(x, multiples)
 
 
-def _bad_multiples(counts: tuple[Any, ...], rank: int, *got: Any) -> Exception:
+def _bad_multiples(counts: tuple[int, ...], rank: int, *got: Value) -> Exception:
     return invalid("tile", f"`multiples` {list(counts)} must be {rank} numbers from 0 on", *got)
 
 
@@ -69,7 +73,7 @@ TILE = Op(
 )
 
 
-def tile(input: Any, multiples: Any, name: Any = None) -> Any:
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """Lays copies of a tensor side by side, `multiples[i]` along axis i."""
     x = operand(input)
     counts = static_tuple("tile", of_length(multiples, x._array.ndim), "multiples")
@@ -78,12 +82,12 @@ def tile(input: Any, multiples: Any, name: Any = None) -> Any:
     return apply(TILE, x, multiples=counts)
 
 
-def _sources(size: int, counts: Any) -> np.ndarray:
+def _sources(size: int, counts: tuple[int, ...]) -> np.ndarray:
     """Which element each repeated one is a copy of."""
     return np.repeat(np.arange(size), counts)
 
 
-def _infer_repeat(x: Spec, counts: Any, axis: int) -> Spec:
+def _infer_repeat(x: Spec, counts: int | tuple[int, ...] | None, axis: int) -> Spec:
     if x.shape is None:
         return Spec(None, x.dtype)
     size = x.shape[axis]
@@ -98,7 +102,7 @@ def _infer_repeat(x: Spec, counts: Any, axis: int) -> Spec:
     return Spec((*x.shape[:axis], total, *x.shape[axis + 1 :]), x.dtype)
 
 
-def _lower_repeat(x: Any, counts: Any, axis: int) -> Any:
+def _lower_repeat(x: JaxArray, counts: int | tuple[int, ...], axis: int) -> JaxArray:
     if not isinstance(counts, tuple):
         shape = (*x.shape[: axis + 1], counts, *x.shape[axis + 1 :])
         places = [k for k in range(x.ndim + 1) if k != axis + 1]
@@ -109,7 +113,9 @@ def _lower_repeat(x: Any, counts: Any, axis: int) -> Any:
     return GATHER.lower(x, places, axis=axis, batch_dims=0)
 
 
-def _repeat_grad(g: Any, x_shape: Any, counts: Any, axis: int) -> Any:
+def _repeat_grad(
+    g: Tensor, x_shape: tuple[int | Dim, ...], counts: int | tuple[int, ...], axis: int
+) -> Tensor:
     if isinstance(counts, tuple):
         places = wrap(_sources(len(counts), counts))
         return apply(GATHER_GRAD, g, places, shape=tuple(x_shape), axis=axis, batch_dims=0)
@@ -178,7 +184,9 @@ REPEAT_BY = Op(
 )
 
 
-def repeat(input: Any, repeats: Any, axis: Any = None, name: Any = None) -> Any:
+def repeat(
+    input: TensorLike, repeats: TensorLike, axis: Axis = None, name: str | None = None
+) -> Tensor:
     """Repeats each element along `axis` (of the flattened tensor without one).
 
     `repeats` is one number, or one per element; of those, negative ones count as 0.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from wengert.core.lowering import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import in_float32, need_rank
 from wengert.ops.sizes import checked
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray
+
 
 # Below this many elements per place, whole rows are too short to be worth copying one by one.
 _SHORT = 16
@@ -116,7 +121,11 @@ def _filter_taps(
 
 @cached_arrays(128)
 def taps(
-    method: Any, old: int, new: int, antialias: bool, transposed: bool
+    method: str | tuple[tuple[float, ...], str],
+    old: int,
+    new: int,
+    antialias: bool,
+    transposed: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Places and weights, `[new, width]` each; `transposed` gives those of the gradient."""
     if isinstance(method, tuple):
@@ -152,7 +161,13 @@ def _transposed(places: np.ndarray, weights: np.ndarray, old: int) -> tuple[np.n
 
 @in_float32
 def _resample_kernel(
-    x: np.ndarray, axis: int, method: Any, old: int, new: int, antialias: bool, transposed: bool
+    x: np.ndarray,
+    axis: int,
+    method: str | tuple[tuple[float, ...], str],
+    old: int,
+    new: int,
+    antialias: bool,
+    transposed: bool,
 ) -> np.ndarray:
     if old < 1 or new < 1:
         raise ValueError("no elements")
@@ -185,8 +200,14 @@ def _tap(x: np.ndarray, place: np.ndarray, weight: np.ndarray, transposed: bool)
 
 
 def _lower_resample(
-    x: Any, axis: int, method: Any, old: int, new: int, antialias: bool, transposed: bool
-) -> Any:
+    x: JaxArray,
+    axis: int,
+    method: str | tuple[tuple[float, ...], str],
+    old: int,
+    new: int,
+    antialias: bool,
+    transposed: bool,
+) -> JaxArray:
     if is_symbol(old) or is_symbol(new):
         return _lower_open(x, axis, method, old, new, antialias, transposed)
     places, weights = taps(method, old, new, antialias, transposed)
@@ -197,7 +218,7 @@ def _lower_resample(
     wide = np.float32 if x.dtype.itemsize < 4 else x.dtype
     y = lax.convert_element_type(x, wide)
 
-    def tap(place: Any, weight: Any) -> Any:
+    def tap(place: JaxArray | np.ndarray, weight: JaxArray | np.ndarray) -> JaxArray:
         near = jnp.take(y, place, axis=axis, mode="clip")
         weight = lax.expand_dims(weight, range(weight.ndim, weight.ndim + x.ndim - axis - 1))
         return jnp.where(weight == 0, 0, near * weight) if transposed else near * weight
@@ -238,7 +259,13 @@ def _lower_open(
 
 
 def _infer_resample(
-    x: Spec, axis: int, method: Any, old: Any, new: Any, antialias: bool, transposed: bool
+    x: Spec,
+    axis: int,
+    method: str | tuple[tuple[float, ...], str],
+    old: int | None,
+    new: int | None,
+    antialias: bool,
+    transposed: bool,
 ) -> Spec:
     size = old if transposed else new
     if old == 0 and isinstance(method, str):
@@ -253,8 +280,14 @@ def _infer_resample(
 
 
 def _resample_grad(
-    g: Any, axis: int, method: Any, old: int, new: int, antialias: bool, transposed: bool
-) -> Any:
+    g: Tensor,
+    axis: int,
+    method: str | tuple[tuple[float, ...], str],
+    old: int,
+    new: int,
+    antialias: bool,
+    transposed: bool,
+) -> Tensor:
     return apply(
         RESAMPLE, g, axis=axis, method=method, old=old, new=new, antialias=antialias,
         transposed=not transposed,
@@ -272,7 +305,13 @@ RESAMPLE = Op(
 )
 
 
-def resample(x: Any, axis: int, method: Any, new: int, antialias: bool = False) -> Any:
+def resample(
+    x: Tensor,
+    axis: int,
+    method: str | tuple[tuple[float, ...], str],
+    new: int,
+    antialias: bool = False,
+) -> Tensor:
     """Changes the size of one axis by a named method, or a filter `(coefficients, border)`."""
     old = x._array.shape[axis]
     return apply(
@@ -281,7 +320,7 @@ def resample(x: Any, axis: int, method: Any, new: int, antialias: bool = False) 
     )  # fmt: skip
 
 
-def filtered(x: Any, axis: int, coefficients: tuple[float, ...], border: str = "valid") -> Any:
+def filtered(x: Any, axis: int, coefficients: tuple[float, ...], border: str = "valid") -> Tensor:
     """Correlates one axis with coefficients: "valid" loses the border, "reflect" mirrors at it."""
     need_rank("filter", x, axis + 1)
     size = x._array.shape[axis]

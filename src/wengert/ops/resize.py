@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from wengert.core.symbolic import is_symbolic
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_float, static_int
 from wengert.ops.resample import KERNELS, resample
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import TensorLike
 
 
 class ResizeMethod:
@@ -46,19 +50,19 @@ def rank_of(name: str, image: Any) -> int:
     return rank
 
 
-def _picture(image: Any) -> Any:
+def _picture(image: TensorLike) -> Any:
     """An image or a batch of them; where a trace does not know the rank, a single one."""
     x = operand(image)
     return tf.ensure_shape(x, (None, None, None)) if x.shape.rank is None else x
 
 
-def height_width(image: Any) -> tuple[int, int]:
+def height_width(image: Value) -> tuple[int, int]:
     """The sizes of the two image axes."""
     shape = image._array.shape
     return shape[-3], shape[-2]
 
 
-def _size(size: Any) -> tuple[int, int]:
+def _size(size: TensorLike) -> tuple[int, int]:
     try:
         found = static("resize", size)
     except TypeError:
@@ -82,7 +86,7 @@ def _keeping_aspect(side: int, height: int, width: int, new_height: int, new_wid
     return int(np.rint(min(down, across) * np.float32(side)))
 
 
-def resampled(x: Any, size: tuple[int, int], method: str, antialias: bool) -> Any:
+def resampled(x: Any, size: tuple[int, int], method: str, antialias: bool) -> Tensor:
     """Resizes without changing the dtype; the axis that shrinks more goes first."""
     rank = rank_of("resize", x)
     old = height_width(x)
@@ -96,9 +100,9 @@ def resampled(x: Any, size: tuple[int, int], method: str, antialias: bool) -> An
 
 
 def resize(
-    images: Any, size: Any, method: Any = ResizeMethod.BILINEAR,
-    preserve_aspect_ratio: bool = False, antialias: bool = False, name: Any = None,
-) -> Any:  # fmt: skip
+    images: TensorLike, size: TensorLike, method: str = ResizeMethod.BILINEAR,
+    preserve_aspect_ratio: bool = False, antialias: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Resizes images to `size` = [height, width], with pixels centred at halves.
 
     The result is float32, but of the images' own dtype for "nearest". With `antialias` the
@@ -121,7 +125,7 @@ def resize(
     return resampled(x, wanted, method, antialias and method not in ("area", "nearest"))
 
 
-def _sized(image: Any, height: Any, width: Any) -> Any:
+def _sized(image: Tensor, height: int | Dim, width: int | Dim) -> Tensor:
     """Says what is known of the size of an image in a trace."""
     if is_symbolic(image):
         shape = image._array.shape
@@ -129,12 +133,12 @@ def _sized(image: Any, height: Any, width: Any) -> Any:
     return image
 
 
-def cropped(image: Any, top: int, left: int, height: int, width: int) -> Any:
+def cropped(image: Value, top: int, left: int, height: int, width: int) -> Tensor:
     """A rectangle, which must lie inside, of an image or a batch of images."""
     return _sized(image[..., top : top + height, left : left + width, :], height, width)
 
 
-def padded(image: Any, top: int, left: int, height: int, width: int) -> Any:
+def padded(image: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
     """An image amid zeros."""
     have = height_width(image)
     edges = [[top, height - have[0] - top], [left, width - have[1] - left], [0, 0]]
@@ -145,13 +149,13 @@ def padded(image: Any, top: int, left: int, height: int, width: int) -> Any:
 _SIDES = ("offset_height", "offset_width", "target_height", "target_width")
 
 
-def _box(name: str, *values: Any) -> list[int]:
+def _box(name: str, *values: TensorLike) -> list[int]:
     found = [static_int(name, v, what) for what, v in zip(_SIDES, values, strict=True)]
     _check_box(name, *found)
     return found
 
 
-def _check_box(name: str, *found: Any) -> None:
+def _check_box(name: str, *found: int) -> None:
     """Refuses offsets and targets that cannot be; those that are open are looked at later."""
     for what, value in zip(_SIDES, found, strict=True):
         if negative(value) or (isinstance(value, int) and not value and what.startswith("target")):
@@ -185,8 +189,12 @@ def _around(axis: int, top: int, left: int, height: int, width: int, *have: int)
 
 
 def crop_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
-) -> Any:
+    image: TensorLike,
+    offset_height: TensorLike,
+    offset_width: TensorLike,
+    target_height: TensorLike,
+    target_width: TensorLike,
+) -> Tensor:
     """The rectangle whose upper left corner lies at the offsets."""
     x = _picture(image)
     rank_of("crop_to_bounding_box", x)
@@ -196,8 +204,12 @@ def crop_to_bounding_box(
 
 
 def pad_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
-) -> Any:
+    image: TensorLike,
+    offset_height: TensorLike,
+    offset_width: TensorLike,
+    target_height: TensorLike,
+    target_width: TensorLike,
+) -> Tensor:
     """The image at the offsets of a larger one that is zero elsewhere."""
     x = _picture(image)
     rank_of("pad_to_bounding_box", x)
@@ -212,7 +224,7 @@ def _margin(size: int, fraction: float) -> int:
     return int((size - size * fraction) / 2)
 
 
-def central_crop(image: Any, central_fraction: Any) -> Any:
+def central_crop(image: TensorLike, central_fraction: TensorLike) -> Value:
     """The middle part of an image, a fraction of each side."""
     x = operand(image)
     rank_of("central_crop", x)
@@ -226,7 +238,9 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
     return cropped(x, top, left, height - 2 * top, width - 2 * left)
 
 
-def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Any:
+def resize_with_crop_or_pad(
+    image: TensorLike, target_height: TensorLike, target_width: TensorLike
+) -> Tensor:
     """Crops or pads both sides evenly to a size."""
     x = _picture(image)
     rank_of("resize_with_crop_or_pad", x)
@@ -240,9 +254,9 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
 
 
 def resize_with_pad(
-    image: Any, target_height: Any, target_width: Any, method: Any = ResizeMethod.BILINEAR,
+    image: TensorLike, target_height: TensorLike, target_width: TensorLike, method: str = ResizeMethod.BILINEAR,
     antialias: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Resizes without distortion to fit into a size, amid zeros."""
     x = _picture(image)
     rank_of("resize_with_pad", x)

@@ -6,12 +6,15 @@ The count is that of the buffer it was made from, through writes, branches and l
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.dims import Dim
 from wengert.graph.ir import Graph
 from wengert.ops.nodes import LOOP, SWITCH
 from wengert.ops.rows import NEW_ROWS, WRITE_ROW
+
+if TYPE_CHECKING:
+    from wengert.graph.records import Node
 
 
 def row_count(graph: Graph, value: int) -> int | None:
@@ -39,7 +42,7 @@ def _origin(graph: Graph, value: int) -> int:
     return value
 
 
-def _before(node: Any, k: int) -> int | None:
+def _before(node: Node, k: int) -> int | None:
     """The input of a node that has as many rows as its result `k`."""
     op, attrs = node.op, node.attrs
     if op is WRITE_ROW and not attrs["grows"]:

@@ -8,7 +8,6 @@ first, so reading in the order of writing, or against it, is cheap. To NumPy it 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -78,7 +77,7 @@ class Rows:
             older._items, older._newer = items, None
             version = older
 
-    def written(self, i: int, x: Any) -> Rows:
+    def written(self, i: int, x: np.ndarray) -> Rows:
         """The version with `x` at `i`, longer if need be."""
         items = self.items
         length = len(items)
@@ -106,7 +105,7 @@ class Rows:
         del items[last]
         return new
 
-    def with_more(self, i: int, x: Any) -> Rows:
+    def with_more(self, i: int, x: np.ndarray) -> Rows:
         """The version with `x` before row `i`."""
         if i >= len(self.items):
             return self.written(i, x)
@@ -119,7 +118,7 @@ class Rows:
         found = self.items[i]
         return self.blank(i) if found is None else found
 
-    def blank(self, i: int) -> Any:
+    def blank(self, i: int) -> np.ndarray:
         """What stands where nothing was written."""
         if self.row is None:
             raise never_written(i)
@@ -175,7 +174,9 @@ class Rows:
             return found
         return _objects(rows)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: np.ndarray | Rows, **kwargs: Any
+    ) -> Rows:
         if ufunc is np.add and method == "__call__" and not kwargs:
             axis = next(x.axis for x in inputs if type(x) is Rows)
             a, b = (as_rows(x, axis) for x in inputs)
@@ -184,14 +185,14 @@ class Rows:
         return getattr(ufunc, method)(*plain, **kwargs)
 
 
-def _resize(items: list[Any], length: int) -> None:
+def _resize(items: list[np.generic | np.ndarray | None], length: int) -> None:
     if len(items) > length:
         del items[length:]
     else:
         items.extend([None] * (length - len(items)))
 
 
-def _objects(rows: Iterable[Any]) -> np.ndarray:
+def _objects(rows: list[np.ndarray | Rows]) -> np.ndarray:
     rows = list(rows)
     found = np.empty(len(rows), object)
     for i, x in enumerate(rows):
@@ -199,7 +200,7 @@ def _objects(rows: Iterable[Any]) -> np.ndarray:
     return found
 
 
-def as_rows(x: Any, axis: int = 0) -> Rows:
+def as_rows(x: np.ndarray | Rows, axis: int = 0) -> Rows:
     """An array as rows along an axis."""
     if isinstance(x, Rows):
         return x
@@ -222,13 +223,13 @@ def added(a: Rows, b: Rows) -> Rows:
     return Rows(rows, a.dtype, row, even, a.axis)
 
 
-def increased(rows: Rows, i: int, x: Any) -> Rows:
+def increased(rows: Rows, i: int, x: np.ndarray) -> Rows:
     """The rows with `x` added to row `i`."""
     old = rows.items[i] if i < len(rows) else None
     return rows.written(i, x if old is None else _sum(old, x))
 
 
-def _sum(x: Any, y: Any) -> Any:
+def _sum(x: np.generic | np.ndarray, y: np.ndarray) -> np.ndarray:
     found = np.add(x, y)
     return found if type(found) is Rows else np.asarray(found)
 
@@ -244,14 +245,14 @@ def joined(rows: list[Any], spec: Any) -> Any:
     return Rows(rows, spec.dtype.np, first, is_even=False)
 
 
-def readable(stack: Any) -> Any:
+def readable(stack: np.ndarray | Rows) -> np.ndarray | Rows:
     """A stack in the form that `row` reads."""
     if stack.dtype == object and len(stack) and isinstance(stack[0], np.ndarray | Rows):
         return as_rows(stack)
     return stack
 
 
-def row(stack: Any, i: int) -> Any:
+def row(stack: np.ndarray | Rows, i: int) -> Any:
     """One row of a stack, an array also where it is a single number."""
     return stack.get(i) if type(stack) is Rows else stack[i, ...]
 

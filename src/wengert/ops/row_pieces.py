@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,12 @@ from wengert.ops.extent import extent
 from wengert.ops.row_list import Rows, as_rows
 from wengert.ops.rows import Blank
 
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
 
-def _lengths_kernel(buffer: Any) -> np.ndarray:
+
+def _lengths_kernel(buffer: np.ndarray | Rows) -> np.ndarray:
     if not isinstance(buffer, Rows) and buffer.dtype != object:
         return np.full(len(buffer), buffer.shape[1] if buffer.ndim > 1 else -1, np.int64)
     found = [x.shape[0] if x.shape else -1 for x in as_rows(buffer).filled()]
@@ -43,7 +47,7 @@ ROW_LENGTHS = Op(
 )
 
 
-def _join_kernel(buffer: Any, lengths: np.ndarray) -> np.ndarray:
+def _join_kernel(buffer: np.ndarray | Rows, lengths: np.ndarray) -> np.ndarray:
     rows = as_rows(buffer)
     if (lengths < 0).any():
         raise invalid(
@@ -107,7 +111,7 @@ JOIN_ROWS = Op(
 )
 
 
-def row_lengths(buffer: Any) -> Any:
+def row_lengths(buffer: SymbolicTensor | Tensor) -> Tensor:
     """The first size of each row."""
     return apply(ROW_LENGTHS, buffer)
 

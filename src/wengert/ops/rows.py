@@ -7,7 +7,7 @@ shape of a row may be unknown: `Blank` stands for such a buffer while lowering.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,14 @@ from wengert.ops import public as tf
 from wengert.ops.extent import extent
 from wengert.ops.row_list import Rows, as_rows, increased, joined, outside, readable, row
 
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.dtypes import DType
+    from wengert.core.symbolic import SymbolicTensor, Unranked
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray
+    from wengert.graph.ir import Graph
+
 
 class Blank:
     """A buffer whose rows have no known shape yet, while lowering."""
@@ -37,22 +45,22 @@ class Blank:
         return lax.full((self.count, *row), 0, self.dtype)
 
 
-def _row(buffer: Spec) -> Any:
+def _row(buffer: Spec) -> tuple[int | None, ...] | None:
     return None if buffer.shape is None else buffer.shape[1:]
 
 
-def _count(buffer: Spec) -> Any:
+def _count(buffer: Spec) -> int | None:
     return None if buffer.shape is None else buffer.shape[0]
 
 
-def _of_rows(count: Any, row: Any, dtype: Any) -> Spec:
+def _of_rows(count: int | None, row: tuple[int | None, ...] | None, dtype: DType) -> Spec:
     return Spec(None if row is None else (count, *row), dtype)
 
 
 # A buffer of `size` rows that nobody has written; `row` is their shape where it is known.
 
 
-def _lower_new(size: Any, dtype: Any, row: Any, grows: bool) -> Any:
+def _lower_new(size: JaxArray, dtype: DType, row: tuple[int, ...], grows: bool) -> Any:
     if grows:
         raise NotFixed("a TensorArray with dynamic_size=True grows as the program runs")
     if hasattr(size, "dtype") and not isinstance(size, np.ndarray):
@@ -63,7 +71,7 @@ def _lower_new(size: Any, dtype: Any, row: Any, grows: bool) -> Any:
     return lax.full((count, *row), 0, dtype.np)
 
 
-def _known(row: Any) -> Any:
+def _known(row: tuple[int, ...] | None) -> tuple[int, ...] | None:
     return None if row is None or None in row else row
 
 
@@ -83,7 +91,9 @@ NEW_ROWS = Op(
 # One row replaced. `grows` lets the buffer become longer; with `even` all rows have one shape.
 
 
-def _write_kernel(buffer: Any, i: np.ndarray, x: np.ndarray, grows: bool, even: bool) -> Rows:
+def _write_kernel(
+    buffer: np.ndarray | Rows, i: np.ndarray, x: np.ndarray, grows: bool, even: bool
+) -> Rows:
     rows, n = as_rows(buffer), int(i)
     if n < 0 or (n >= len(rows) and not grows):
         raise outside("write", n, len(rows))
@@ -109,7 +119,7 @@ def _infer_write(buffer: Spec, i: Spec, x: Spec, grows: bool, even: bool) -> Spe
     return _of_rows(None if grows else _count(buffer), row, buffer.dtype)
 
 
-def _lower_write(buffer: Any, i: Any, x: Any, grows: bool, even: bool) -> Any:
+def _lower_write(buffer: JaxArray, i: JaxArray, x: JaxArray, grows: bool, even: bool) -> JaxArray:
     if isinstance(buffer, Blank):
         buffer = buffer.buffer(x.shape)
     if x.shape != buffer.shape[1:]:
@@ -122,7 +132,7 @@ def _lower_write(buffer: Any, i: Any, x: Any, grows: bool, even: bool) -> Any:
     return lax.dynamic_update_index_in_dim(buffer, x, i, 0) if count else buffer
 
 
-def _write_grad(g: Any, i: Any) -> Any:
+def _write_grad(g: SymbolicTensor, i: Tensor) -> Tensor:
     return apply(WRITE_ROW, g, i, tf.zeros_like(read_row(g, i)), grows=False, even=False)
 
 
@@ -144,14 +154,14 @@ WRITE_ROW = Op(
 # One row read, and its gradient: zeros but for one row.
 
 
-def _read_kernel(buffer: Any, i: np.ndarray) -> np.ndarray:
+def _read_kernel(buffer: np.ndarray | Rows, i: np.ndarray) -> np.ndarray:
     n = int(i)
     if not 0 <= n < len(buffer):
         raise outside("read", n, len(buffer))
     return buffer.get(n) if isinstance(buffer, Rows) else np.asarray(buffer[n])
 
 
-def _lower_read(buffer: Any, i: Any) -> Any:
+def _lower_read(buffer: JaxArray, i: JaxArray) -> JaxArray:
     if isinstance(buffer, Blank):
         raise NotFixed("a TensorArray is read before it is written")
     count = buffer.shape[0]
@@ -175,18 +185,18 @@ READ_ROW = Op(
 )
 
 
-def read_row(buffer: Any, i: Any) -> Any:
+def read_row(buffer: SymbolicTensor, i: Tensor) -> Tensor:
     """The row of a buffer at a position that may depend on data."""
     return apply(READ_ROW, buffer, i)
 
 
-def _put_kernel(g: np.ndarray, i: np.ndarray, like: Any) -> Rows:
+def _put_kernel(g: np.ndarray, i: np.ndarray, like: np.ndarray | Rows) -> Rows:
     items: list[Any] = [None] * len(like)
     items[int(i)] = g
     return Rows(items, g.dtype, g.shape)
 
 
-def _lower_put(g: Any, i: Any, like: Any) -> Any:
+def _lower_put(g: JaxArray, i: JaxArray, like: JaxArray) -> JaxArray:
     zeros = lax.full((like.shape[0], *g.shape), 0, g.dtype)
     return lax.dynamic_update_index_in_dim(zeros, g, i, 0) if like.shape[0] else zeros
 
@@ -208,7 +218,7 @@ PUT_ROW = Op(
 # One row increased: what becomes of a sum of a buffer and a `put_row`.
 
 
-def _lower_add(buffer: Any, i: Any, x: Any) -> Any:
+def _lower_add(buffer: JaxArray, i: JaxArray, x: JaxArray) -> Any:
     if not buffer.shape[0]:
         return buffer
     old = lax.dynamic_index_in_dim(buffer, i, 0, keepdims=False)
@@ -229,7 +239,7 @@ ADD_ROW = Op(
 )
 
 
-def _fused(graph: Any, node: Node, other: int, put: Node) -> Node:
+def _fused(graph: Graph, node: Node, other: int, put: Node) -> Node:
     g, i, _ = put.inputs
     return Node(ADD_ROW, (other, i, g), node.outputs, {}, node.site)
 
@@ -240,7 +250,7 @@ FUSED.fill(__name__, {PUT_ROW: _fused})
 # One row taken out, and one put between others: each is the other's gradient.
 
 
-def _drop_kernel(buffer: Any, i: np.ndarray) -> Rows:
+def _drop_kernel(buffer: np.ndarray | Rows, i: np.ndarray) -> Rows:
     rows, n = as_rows(buffer), int(i)
     if not 0 <= n < len(rows):
         raise invalid(
@@ -285,7 +295,7 @@ INSERT_ROW = Op(
 # All rows as one tensor, and the other way round.
 
 
-def _stack_kernel(buffer: Any, count: int | None, name: str) -> np.ndarray:
+def _stack_kernel(buffer: np.ndarray | Rows, count: int | None, name: str) -> np.ndarray:
     if isinstance(buffer, Rows) and not buffer.is_even:
         shapes = " and ".join(map(str, sorted({tuple(x.shape) for x in buffer.filled()})[:2]))
         if name != "TensorArray.stack":
@@ -298,7 +308,7 @@ def _stack_kernel(buffer: Any, count: int | None, name: str) -> np.ndarray:
     return found if count is None else found[:count]
 
 
-def _lower_stack(buffer: Any, count: int | None, name: str) -> Any:
+def _lower_stack(buffer: JaxArray, count: int | None, name: str) -> JaxArray:
     if isinstance(buffer, Blank):
         raise NotFixed("a TensorArray is stacked that nobody has written")
     if count is None or is_symbol(count) or buffer.shape[0] <= count:
@@ -310,7 +320,9 @@ def _infer_stack(buffer: Spec, count: int | None, name: str) -> Spec:
     return buffer if count is None else _of_rows(count, _row(buffer), buffer.dtype)
 
 
-def _stack_grad(g: Any, buffer_shape: Any, count: int | None) -> Any:
+def _stack_grad(
+    g: Tensor, buffer_shape: tuple[int | Dim, ...] | Unranked, count: int | None
+) -> Tensor:
     if count is not None and type(buffer_shape) is tuple:  # of the rows that were cut off, zeros
         none = [(0, 0)] * (g._array.ndim - 1)
         g = tf.pad(g, [(0, buffer_shape[0] - g._array.shape[0]), *none])
@@ -341,7 +353,7 @@ UNSTACK_ROWS = Op(
 )
 
 
-def _first(shape: Any) -> Any:
+def _first(shape: tuple[int | Dim, ...]) -> int | Dim | None:
     return shape[0] if type(shape) is tuple else None
 
 
@@ -364,7 +376,7 @@ COUNT_ROWS = Op(
 # rows than there are.
 
 
-def _fit_kernel(x: Any, like: Any) -> Any:
+def _fit_kernel(x: np.ndarray | Rows, like: np.ndarray | Rows) -> np.ndarray | Rows:
     have, want = len(x), len(like)
     if have == want and have:
         return x
@@ -378,7 +390,7 @@ def _fit_kernel(x: Any, like: Any) -> Any:
     return out
 
 
-def _lower_fit(x: Any, like: Any) -> Any:
+def _lower_fit(x: JaxArray, like: JaxArray) -> JaxArray:
     more = like.shape[0] - x.shape[0]
     if not x.shape[0]:
         return lax.full(like.shape, 0, x.dtype)
@@ -400,6 +412,6 @@ FIT_ROWS = Op(
 )
 
 
-def fit_rows(x: Any, like: Any) -> Any:
+def fit_rows(x: Tensor, like: Tensor) -> Tensor:
     """The first rows of a stack, as many as another has; what is missing is zero."""
     return apply(FIT_ROWS, x, like)

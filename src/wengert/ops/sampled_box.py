@@ -6,7 +6,7 @@ taken; so both engines find the same window.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from wengert.core.op import Op, Spec
 from wengert.ops import philox
 from wengert.ops.declare import static_float, static_int
 from wengert.ops.seeds import next_state, seed_state
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 _TYPES = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 _DRAWS = 4  # random numbers per attempt: ratio, height, top, left
@@ -39,7 +44,7 @@ class Window(NamedTuple):
     attempts: int
 
 
-def _sizes(xp: Any, u: Any, image: Any, how: Window) -> tuple[Any, Any, Any]:
+def _sizes(xp: Any, u: JaxArray | np.ndarray, image: Any, how: Window) -> tuple[Any, Any, Any]:
     """Heights and widths, and whether they are of the area that is wanted."""
     rows, columns = image
     least, most = (part * rows * columns for part in how.area)
@@ -57,7 +62,9 @@ def _sizes(xp: Any, u: Any, image: Any, how: Window) -> tuple[Any, Any, Any]:
     return height, width, inside & (area >= least) & (area <= most)
 
 
-def _shows(xp: Any, windows: Any, boxes: Any, covered: float) -> Any:
+def _shows(
+    xp: Any, windows: JaxArray | np.ndarray, boxes: JaxArray | np.ndarray, covered: float
+) -> JaxArray | np.ndarray:
     """Whether windows [k, 4] show so much of some box [n, 4], in pixels."""
     ends = xp.minimum(windows[:, None, 2:], boxes[:, 2:])
     shared = xp.maximum(ends - xp.maximum(windows[:, None, :2], boxes[:, :2]), 0)
@@ -67,7 +74,7 @@ def _shows(xp: Any, windows: Any, boxes: Any, covered: float) -> Any:
     return (enough & (area > 0)).any(-1)
 
 
-def _all(xp: Any, boxes: Any, whole: bool) -> Any:
+def _all(xp: Any, boxes: JaxArray | np.ndarray, whole: bool) -> JaxArray | np.ndarray:
     """The boxes [n, 4] of all images of the batch."""
     if boxes.size:
         return boxes.reshape(-1, 4)
@@ -77,7 +84,9 @@ def _all(xp: Any, boxes: Any, whole: bool) -> Any:
     return xp.array([[0.0, 0.0, 1.0, 1.0]])
 
 
-def _sample(xp: Any, words: Any, size: Any, boxes: Any, how: Window) -> tuple[Any, Any, Any]:
+def _sample(
+    xp: Any, words: JaxArray | np.ndarray, size: Any, boxes: JaxArray | np.ndarray, how: Window
+) -> tuple[Any, Any, Any]:
     boxes = _all(xp, boxes, how.whole)
     image = size[0].astype(np.float64), size[1].astype(np.float64)
     rows, columns = image
@@ -96,7 +105,9 @@ def _sample(xp: Any, words: Any, size: Any, boxes: Any, how: Window) -> tuple[An
     return begin.astype(size.dtype), extent.astype(size.dtype), part
 
 
-def _kernel(state: np.ndarray, size: np.ndarray, boxes: np.ndarray, how: Window) -> Any:
+def _kernel(
+    state: np.ndarray, size: np.ndarray, boxes: np.ndarray, how: Window
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if size.shape != (3,) or boxes.ndim != 3 or boxes.shape[-1] != 4:
         raise ValueError("the shapes do not fit")
     if not ((boxes >= 0) & (boxes <= 1)).all():
@@ -105,7 +116,9 @@ def _kernel(state: np.ndarray, size: np.ndarray, boxes: np.ndarray, how: Window)
     return _sample(np, philox.words(state, how.attempts * _DRAWS), size, boxes, how)
 
 
-def _lower(state: Any, size: Any, boxes: Any, how: Window) -> Any:
+def _lower(
+    state: JaxArray, size: JaxArray, boxes: JaxArray, how: Window
+) -> tuple[JaxArray, JaxArray, JaxArray]:
     fail_if(lambda: ~((boxes >= 0) & (boxes <= 1)))
     # `jnp` has NumPy's functions, so that one text serves both engines.
     return _sample(jnp, philox.lower_words(state, how.attempts * _DRAWS), size, boxes, how)
@@ -153,8 +166,8 @@ def _pair(name: str, what: str, given: Any, usual: tuple[float, float]) -> tuple
 
 
 def _drawn(
-    name: str, state: Any, image_size: Any, bounding_boxes: Any, covered: Any, ratio: Any,
-    area: Any, attempts: Any, whole: Any,
+    name: str, state: Tensor, image_size: TensorLike, bounding_boxes: TensorLike, covered: TensorLike, ratio: TensorLike | None,
+    area: TensorLike | None, attempts: TensorLike | None, whole: bool | None,
 ) -> SampledBox:  # fmt: skip
     size, boxes = (
         operand_or_empty(image_size, dtypes.int32),
@@ -179,9 +192,9 @@ def _drawn(
 
 
 def sample_distorted_bounding_box(
-    image_size: Any, bounding_boxes: Any, seed: Any = 0, min_object_covered: Any = 0.1,
-    aspect_ratio_range: Any = None, area_range: Any = None, max_attempts: Any = None,
-    use_image_if_no_bounding_boxes: Any = None, name: Any = None,
+    image_size: TensorLike, bounding_boxes: TensorLike, seed: TensorLike = 0, min_object_covered: TensorLike = 0.1,
+    aspect_ratio_range: TensorLike | None = None, area_range: TensorLike | None = None, max_attempts: TensorLike | None = None,
+    use_image_if_no_bounding_boxes: bool | None = None, name: str | None = None,
 ) -> SampledBox:  # fmt: skip
     """A random window of an image that shows at least `min_object_covered` of one of its boxes.
 
@@ -197,9 +210,9 @@ def sample_distorted_bounding_box(
 
 
 def stateless_sample_distorted_bounding_box(
-    image_size: Any, bounding_boxes: Any, seed: Any, min_object_covered: Any = 0.1,
-    aspect_ratio_range: Any = None, area_range: Any = None, max_attempts: Any = None,
-    use_image_if_no_bounding_boxes: Any = None, name: Any = None,
+    image_size: TensorLike, bounding_boxes: TensorLike, seed: TensorLike, min_object_covered: TensorLike = 0.1,
+    aspect_ratio_range: TensorLike | None = None, area_range: TensorLike | None = None, max_attempts: Any = None,
+    use_image_if_no_bounding_boxes: Any = None, name: str | None = None,
 ) -> SampledBox:  # fmt: skip
     """`sample_distorted_bounding_box` that depends on `seed` alone."""
     return _drawn(

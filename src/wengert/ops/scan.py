@@ -8,7 +8,7 @@ case, and the recurrence is its own adjoint, so every order follows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from wengert.core.shapes import check_axis
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, unary
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, JaxArray, TensorLike
 
 
 def _accumulate(ufunc: np.ufunc) -> Callable[..., Any]:
@@ -48,7 +52,7 @@ def _shift_kernel(x: np.ndarray, axis: int, reverse: bool, fill: float) -> np.nd
     return out
 
 
-def _lower_shift(x: Any, axis: int, reverse: bool, fill: float) -> Any:
+def _lower_shift(x: JaxArray, axis: int, reverse: bool, fill: float) -> JaxArray:
     if not x.shape[axis]:
         return x
     amounts = [(0, 0, 0)] * x.ndim
@@ -65,7 +69,7 @@ SHIFT = unary(
 )
 
 
-def shift(x: Any, axis: int, reverse: bool, fill: float = 0) -> Any:
+def shift(x: Tensor, axis: int, reverse: bool, fill: float = 0) -> Tensor:
     """Moves along an axis by one place, forwards unless `reverse`; `fill` enters at the end."""
     return apply(SHIFT, x, axis=axis, reverse=reverse, fill=fill)
 
@@ -85,14 +89,18 @@ def _recurrence_kernel(a: np.ndarray, b: np.ndarray, axis: int, reverse: bool) -
     return b
 
 
-def _lower_recurrence(a: Any, b: Any, axis: int, reverse: bool) -> Any:
-    def combine(left: Any, right: Any) -> Any:
+def _lower_recurrence(a: JaxArray, b: JaxArray, axis: int, reverse: bool) -> JaxArray:
+    def combine(
+        left: tuple[JaxArray, ...], right: tuple[JaxArray, ...]
+    ) -> tuple[JaxArray, JaxArray]:
         return lax.mul(left[0], right[0]), lax.add(right[1], lax.mul(right[0], left[1]))
 
     return lax.associative_scan(combine, (a, b), reverse=reverse, axis=axis)[1]
 
 
-def _recurrence_grad(g: Any, a: Any, out: Any, axis: int, reverse: bool) -> tuple[Any, Any]:
+def _recurrence_grad(
+    g: Tensor, a: Tensor, out: Tensor, axis: int, reverse: bool
+) -> tuple[Tensor, Tensor]:
     back = linear_recurrence(shift(a, axis, not reverse), g, axis, not reverse)
     return back * shift(out, axis, reverse), back
 
@@ -108,12 +116,12 @@ LINEAR_RECURRENCE = Op(
 )
 
 
-def linear_recurrence(a: Any, b: Any, axis: int, reverse: bool) -> Any:
+def linear_recurrence(a: Tensor, b: Tensor, axis: int, reverse: bool) -> Tensor:
     """h[i] = a[i]·h[i-1] + b[i] along an axis, from nothing; `reverse` runs from the end."""
     return apply(LINEAR_RECURRENCE, a, b, axis=axis, reverse=reverse)
 
 
-def _scan(op: Op, x: Any, axis: Any, exclusive: Any, reverse: Any, fill: float) -> Any:
+def _scan(op: Op, x: Any, axis: Any, exclusive: bool, reverse: bool, fill: float) -> Any:
     x = operand(x)
     place = check_axis(op.name, static_int(op.name, axis), x._array.ndim)
     out = apply(op, x, axis=place, reverse=bool(reverse))
@@ -130,13 +138,13 @@ CUMSUM = unary(
 
 
 def cumsum(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
+    x: Any, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
     """Running sums along `axis`; `exclusive` leaves each element out of its own sum."""
     return _scan(CUMSUM, x, axis, exclusive, reverse, 0)
 
 
-def _cumprod_grad(g: Any, x: Any, axis: int, reverse: bool) -> Any:
+def _cumprod_grad(g: Tensor, x: Tensor, axis: int, reverse: bool) -> Tensor:
     before = cumprod(x, axis, exclusive=True, reverse=reverse)
     # What reaches nobody has no gradient, even where the products before it overflow.
     after = linear_recurrence(shift(x, axis, not reverse), g, axis, not reverse)
@@ -153,13 +161,19 @@ CUMPROD = unary(
 
 
 def cumprod(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
-) -> Any:
+    x: TensorLike,
+    axis: Axis = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Running products along `axis`; the gradient is right with any number of zeros."""
     return _scan(CUMPROD, x, axis, exclusive, reverse, 1)
 
 
-def _cumulative_logsumexp_grad(g: Any, x: Any, out: Any, axis: int, reverse: bool) -> Any:
+def _cumulative_logsumexp_grad(
+    g: Tensor, x: Tensor, out: Tensor, axis: int, reverse: bool
+) -> Tensor:
     # Ratios of neighbouring sums are at most 1, so nothing overflows on the way.
     ratio = tf.exp(out - shift(out, axis, not reverse, np.inf))
     return tf.exp(x - out) * linear_recurrence(ratio, g, axis, not reverse)
@@ -175,7 +189,11 @@ CUMULATIVE_LOGSUMEXP = unary(
 
 
 def cumulative_logsumexp(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
-) -> Any:
+    x: TensorLike,
+    axis: Axis = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Running log(sum(exp(x))) along `axis` without overflow; a NaN stays to the end."""
     return _scan(CUMULATIVE_LOGSUMEXP, x, axis, exclusive, reverse, -np.inf)

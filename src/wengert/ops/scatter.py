@@ -7,7 +7,7 @@ is named twice, sums count both, an update keeps the last, and a NaN wins a mini
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,12 @@ from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_tuple
 from wengert.ops.gather import add_rows, check_indices, fail_outside, whole_numbers
+
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, TensorLike
+
 
 _SUMMABLE = dtypes.nums("biufcs")
 
@@ -59,7 +65,7 @@ def _check_shapes(name: str, i: shapes.Shape, updates: shapes.Shape, shape: shap
         )
 
 
-def _numbers(i: Any, shape: tuple[int, ...]) -> Any:
+def _numbers(i: JaxArray | np.ndarray, shape: tuple[int, ...]) -> Any:
     """The dimension numbers of a scatter into `shape`; notes a failure for an index outside."""
     picked, rank = tuple(range(i.shape[-1])), len(shape)
     if picked:
@@ -91,7 +97,7 @@ def _infer_scatter_nd(i: Spec, updates: Spec, shape: tuple[int, ...]) -> Spec:
     return Spec(tuple(shape), updates.dtype)
 
 
-def _lower_scatter_nd(i: Any, updates: Any, shape: tuple[int, ...]) -> Any:
+def _lower_scatter_nd(i: JaxArray, updates: JaxArray, shape: tuple[int, ...]) -> JaxArray:
     start = lax.full(shape, 0, updates.dtype)
     # A sum of truth values is "or", which is their maximum.
     add = lax.scatter_max if updates.dtype == bool else lax.scatter_add
@@ -111,8 +117,12 @@ SCATTER_ND = Op(
 
 
 def scatter_nd(
-    indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: Any = None
-) -> Any:
+    indices: TensorLike,
+    updates: TensorLike,
+    shape: Any,
+    bad_indices_policy: str = "",
+    name: str | None = None,
+) -> Tensor:
     """Zeros of `shape` with `updates` added at the index tuples; an index outside is an error.
 
     With `bad_indices_policy="IGNORE"` it is passed over, also in the functions below.
@@ -127,7 +137,7 @@ def scatter_nd(
     return apply(SCATTER_ND, i, new, shape=sizes)
 
 
-def _declare(name: str, combine: Any, lower: Any, grad: Any, accepts: frozenset[int]) -> Op:
+def _declare(name: str, combine: Any, lower: str, grad: Any, accepts: frozenset[int]) -> Op:
     """A scatter into a tensor; `combine(rows, places, updates)` works on the copy in place."""
 
     def kernel(x: np.ndarray, i: np.ndarray, updates: np.ndarray) -> np.ndarray:
@@ -140,7 +150,9 @@ def _declare(name: str, combine: Any, lower: Any, grad: Any, accepts: frozenset[
         _check_shapes(name, i.shape, updates.shape, x.shape)
         return x
 
-    def run(x: Any, i: Any, u: Any) -> Any:
+    def run(
+        x: JaxArray | np.ndarray, i: JaxArray | np.ndarray, u: JaxArray | np.ndarray
+    ) -> JaxArray:
         return getattr(lax, lower)(x, i, u, _numbers(i, x.shape), mode="drop")
 
     return Op(
@@ -156,7 +168,7 @@ def _declare(name: str, combine: Any, lower: Any, grad: Any, accepts: frozenset[
     )
 
 
-def _run(op: Op, tensor: Any, indices: Any, updates: Any, policy: str = "") -> Any:
+def _run(op: Op, tensor: TensorLike, indices: TensorLike, updates: Any, policy: str = "") -> Tensor:
     ignore = _ignores(op.name, policy)
     x = operand(tensor)
     i, new = whole_numbers(op.name, indices), operand(updates, None, x.dtype)
@@ -210,11 +222,13 @@ UPDATE = _declare(
 )
 
 
-def _zeros(shape: Any, like: Any) -> Any:
+def _zeros(shape: tuple[int | Dim, ...], like: Value) -> Tensor:
     return tf.zeros(shape, like.dtype)
 
 
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: Any = None) -> Any:
+def tensor_scatter_nd_update(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
     """A copy of `tensor` with slices replaced; of slices for one place the last stays."""
     return _run(UPDATE, tensor, indices, updates)
 
@@ -229,8 +243,12 @@ ADD = _declare(
 
 
 def tensor_scatter_nd_add(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
-) -> Any:
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str = "",
+    name: str | None = None,
+) -> Tensor:
     """A copy of `tensor` with slices added."""
     return _run(ADD, tensor, indices, updates, bad_indices_policy)
 
@@ -245,28 +263,32 @@ SUB = _declare(
 
 
 def tensor_scatter_nd_sub(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
-) -> Any:
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str = "",
+    name: str | None = None,
+) -> Tensor:
     """A copy of `tensor` with slices subtracted."""
     return _run(SUB, tensor, indices, updates, bad_indices_policy)
 
 
-def _equal(x: Any, y: Any) -> Any:
+def _equal(x: Tensor, y: Tensor) -> Tensor:
     return tf.cast(tf.equal(x, y), x.dtype)
 
 
-def _shares(x: Any, i: Any, updates: Any, out: Any) -> tuple[Any, Any, Any]:
+def _shares(x: Tensor, i: Tensor, updates: Tensor, out: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Which of `x` and `updates` attained the result, and how many did at each place."""
     mine, theirs = _equal(x, out), _equal(updates, tf.gather_nd(out, i))
     return mine, theirs, mine + scatter_nd(i, theirs, out._array.shape)
 
 
-def _grad_x(g: Any, x: Any, i: Any, updates: Any, out: Any) -> Any:
+def _grad_x(g: Tensor, x: Tensor, i: Tensor, updates: Tensor, out: Tensor) -> Tensor:
     mine, _, count = _shares(x, i, updates, out)
     return g * mine / count
 
 
-def _grad_updates(g: Any, x: Any, i: Any, updates: Any, out: Any) -> Any:
+def _grad_updates(g: Tensor, x: Tensor, i: Tensor, updates: Tensor, out: Tensor) -> Tensor:
     _, theirs, count = _shares(x, i, updates, out)
     return theirs * tf.gather_nd(g / count, i)
 
@@ -281,8 +303,12 @@ MIN = _declare(
 
 
 def tensor_scatter_nd_min(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
-) -> Any:
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str = "",
+    name: str | None = None,
+) -> Tensor:
     """A copy of `tensor` with the smaller of present and given slices; ties share the gradient."""
     return _run(MIN, tensor, indices, updates, bad_indices_policy)
 
@@ -297,7 +323,11 @@ MAX = _declare(
 
 
 def tensor_scatter_nd_max(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: Any = None
-) -> Any:
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str = "",
+    name: str | None = None,
+) -> Tensor:
     """A copy of `tensor` with the larger of present and given slices; ties share the gradient."""
     return _run(MAX, tensor, indices, updates, bad_indices_policy)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,11 @@ from wengert.core.tensor import Value
 from wengert.ops import philox
 from wengert.ops.declare import whole_operand
 from wengert.ops.sizes import checked
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 # What stands for the global seed when only an operation has one.
 _DEFAULT = 0x57454E47455254
@@ -116,7 +121,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_streams.after_fork)
 
 
-def need_seed(name: str, seed: Any = None) -> None:
+def need_seed(name: str, seed: TensorLike | None = None) -> None:
     """Refuses numbers that no seed fixes, where `enable_op_determinism` was asked for."""
     if PROCESS.deterministic and seed is None and _streams.seed is None:
         raise at_site(
@@ -132,7 +137,7 @@ def entropy() -> int:
     return int.from_bytes(os.urandom(8), "little")
 
 
-def set_seed(seed: Any) -> None:
+def set_seed(seed: TensorLike | None) -> None:
     """Sets the global seed and starts every stream again.
 
     With a global seed the calls that follow give the same numbers in every run; an operation's
@@ -168,7 +173,7 @@ def next_state(kind: str, seed: Any = None) -> Any:
     return wrap(replay.draw(lambda: draw(kind, number)))
 
 
-def fixed_state(kind: str, seed: int) -> Any:
+def fixed_state(kind: str, seed: int) -> Tensor:
     """The state of an operation that gives the same numbers at each call with its `seed`."""
     return wrap(np.array([0, 0, _streams._key(kind, seed)], np.uint64))
 
@@ -186,12 +191,12 @@ def _derive_kernel(state: np.ndarray, turn: np.ndarray) -> np.ndarray:
     return np.array([0, top, new], np.uint64)
 
 
-def _lower_derive(state: Any, turn: Any) -> Any:
+def _lower_derive(state: JaxArray, turn: JaxArray) -> JaxArray:
     wide = lax.convert_element_type(turn, np.uint64)
     return _as_state(philox.lower_blocks(state[2], state[0] ^ wide, state[1]))
 
 
-def _as_state(words: Any) -> Any:
+def _as_state(words: tuple[JaxArray, ...]) -> JaxArray:
     """A state from the four words of a block."""
     a, b, c, d = (lax.convert_element_type(w, np.uint64) for w in words)
     half = np.uint64(32)
@@ -220,7 +225,7 @@ def _seed_state_kernel(seed: np.ndarray) -> np.ndarray:
     return np.array([0, high, key], np.uint64)
 
 
-def _lower_seed_state(seed: Any) -> Any:
+def _lower_seed_state(seed: JaxArray) -> JaxArray:
     wide = lax.convert_element_type(lax.convert_element_type(seed, np.int64), np.uint64)
     tag = lax.full((), 2, np.uint64)
     return _as_state(philox.lower_blocks(wide[0], wide[1], tag))

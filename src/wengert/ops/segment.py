@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -29,8 +29,15 @@ from wengert.ops.gather import add_rows
 from wengert.ops.reduce import highest, lowest
 from wengert.ops.spread import other_rows, spread
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
 
-def _combine(ufunc: np.ufunc, x: np.ndarray, ids: np.ndarray, num: int, start: Any) -> np.ndarray:
+
+def _combine(
+    ufunc: np.ufunc, x: np.ndarray, ids: np.ndarray, num: int, start: int | np.generic
+) -> np.ndarray:
     """Combines rows into `num` rows of `start`; those with negative numbers are left out."""
     rest = x.shape[ids.ndim :]
     width = math.prod(rest)
@@ -90,7 +97,9 @@ def _spec(x: np.ndarray) -> Spec:
     return Spec(x.shape, dtypes.of(x))
 
 
-def _scatter(x: Any, ids: Any, out: Any, combine: str) -> Any:
+def _scatter(
+    x: JaxArray | np.ndarray, ids: JaxArray | np.ndarray, out: JaxArray, combine: str
+) -> JaxArray:
     rows = lax.reshape(x, (ids.size, *x.shape[ids.ndim :]))
     numbers = lax.ScatterDimensionNumbers(
         update_window_dims=tuple(range(1, rows.ndim)),
@@ -114,7 +123,7 @@ def _unsorted(
         _check_range(name, ids, num)
         return _combine(ufunc, x, ids, num, start(x.dtype))
 
-    def lower(x: Any, ids: Any, num: int) -> Any:
+    def lower(x: JaxArray, ids: JaxArray, num: int) -> JaxArray:
         fail_if(lambda: ids >= num)
         shape = (num, *x.shape[ids.ndim :])
         return _scatter(x, ids, lax.full(shape, start(x.dtype), x.dtype), combine)
@@ -160,36 +169,42 @@ def _sorted(
     )
 
 
-def _sum_grad(g: Any, ids: Any) -> Any:
+def _sum_grad(g: Tensor, ids: Tensor) -> Tensor:
     return spread(g, ids)
 
 
-def _prod_grad(g: Any, x: Any, ids: Any, x_shape: Any, ids_shape: Any) -> Any:
+def _prod_grad(
+    g: Tensor,
+    x: Tensor,
+    ids: Tensor,
+    x_shape: tuple[int | Dim, ...],
+    ids_shape: tuple[int | Dim, ...],
+) -> Tensor:
     return spread(g, ids) * other_rows(x, ids, x_shape, ids_shape)
 
 
-def _tie_grad(g: Any, x: Any, ids: Any, out: Any) -> Any:
+def _tie_grad(g: Tensor, x: Tensor, ids: Tensor, out: Tensor) -> Tensor:
     """Rows that tie for the extreme of their segment share its gradient equally."""
     hit = tf.equal(x, spread(out, ids))
     ties = apply(UNSORTED_SUM, tf.cast(hit, x.dtype), ids, num=out._array.shape[0])
     return tf.where(hit, spread(g / tf.maximum(ties, 1), ids), tf.zeros_like(x))
 
 
-def _counts(ids: Any, num: int, dtype: Any, rank: int) -> Any:
+def _counts(ids: Tensor, num: int, dtype: DType, rank: int) -> Tensor:
     """The number of rows of each segment, at least 1, in a shape that divides the rows."""
     found = apply(UNSORTED_SUM, tf.ones_like(ids, dtype.real_dtype), ids, num=num)
     return tf.cast(tf.reshape(tf.maximum(found, 1), (num,) + (1,) * rank), dtype)
 
 
-def _mean_grad(g: Any, ids: Any) -> Any:
+def _mean_grad(g: Tensor, ids: Tensor) -> Tensor:
     return spread(g / _counts(ids, g._array.shape[0], g.dtype, g._array.ndim - 1), ids)
 
 
-def _least(dtype: np.dtype) -> Any:
+def _least(dtype: np.dtype) -> int | np.generic:
     return np.iinfo(dtype).min if dtype.kind in "iu" else ml_dtypes.finfo(dtype).min
 
 
-def _most(dtype: np.dtype) -> Any:
+def _most(dtype: np.dtype) -> int | np.generic:
     return np.iinfo(dtype).max if dtype.kind in "iu" else ml_dtypes.finfo(dtype).max
 
 
@@ -241,31 +256,31 @@ def _inputs(name: str, data: Any, segment_ids: Any) -> tuple[Any, Any]:
     return x, ids
 
 
-def _run_sorted(op: Op, data: Any, segment_ids: Any) -> Any:
+def _run_sorted(op: Op, data: TensorLike, segment_ids: TensorLike) -> Tensor:
     return apply(op, *_inputs(op.name, data, segment_ids))
 
 
-def segment_sum(data: Any, segment_ids: Any, name: Any = None) -> Any:
+def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Sums rows with the same number; `segment_ids` are sorted, a number left out gives 0."""
     return _run_sorted(SEGMENT_SUM, data, segment_ids)
 
 
-def segment_mean(data: Any, segment_ids: Any, name: Any = None) -> Any:
+def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The mean of rows with the same number; `segment_ids` are sorted, gaps give 0."""
     return _run_sorted(SEGMENT_MEAN, data, segment_ids)
 
 
-def segment_prod(data: Any, segment_ids: Any, name: Any = None) -> Any:
+def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The product of rows with the same number; `segment_ids` are sorted, gaps give 1."""
     return _run_sorted(SEGMENT_PROD, data, segment_ids)
 
 
-def segment_max(data: Any, segment_ids: Any, name: Any = None) -> Any:
+def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The largest of rows with the same number; NaN wins, gaps give 0, ties share the gradient."""
     return _run_sorted(SEGMENT_MAX, data, segment_ids)
 
 
-def segment_min(data: Any, segment_ids: Any, name: Any = None) -> Any:
+def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The smallest of rows with the same number; NaN wins, gaps give 0, ties share the gradient."""
     return _run_sorted(SEGMENT_MIN, data, segment_ids)
 
@@ -282,41 +297,53 @@ def _run_unsorted(op: Op, data: Any, segment_ids: Any, num_segments: Any) -> Any
     return apply(op, x, ids, num=_segments(op.name, num_segments))
 
 
-def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+def unsorted_segment_sum(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
     """Sums rows with the same number; negative numbers drop a row, an empty segment gives 0."""
     return _run_unsorted(UNSORTED_SUM, data, segment_ids, num_segments)
 
 
-def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+def unsorted_segment_prod(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The product of rows with the same number; an empty segment gives 1."""
     return _run_unsorted(UNSORTED_PROD, data, segment_ids, num_segments)
 
 
-def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+def unsorted_segment_max(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The largest of rows with the same number; NaN wins, nothing gives the dtype's minimum."""
     return _run_unsorted(UNSORTED_MAX, data, segment_ids, num_segments)
 
 
-def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+def unsorted_segment_min(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The smallest of rows with the same number; NaN wins, nothing gives the dtype's maximum."""
     return _run_unsorted(UNSORTED_MIN, data, segment_ids, num_segments)
 
 
-def _sum_and_counts(name: str, data: Any, segment_ids: Any, num_segments: Any) -> tuple[Any, Any]:
+def _sum_and_counts(
+    name: str, data: TensorLike, segment_ids: TensorLike, num_segments: Any
+) -> tuple[Tensor, Tensor]:
     x, ids = _inputs(name, data, segment_ids)
     num = _segments(name, num_segments)
     total = _run_unsorted(UNSORTED_SUM, x, ids, num)
     return total, _counts(ids, num, x.dtype, total._array.ndim - 1)
 
 
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The mean of rows with the same number; an empty segment gives 0."""
     return tf.truediv(*_sum_and_counts("unsorted_segment_mean", data, segment_ids, num_segments))
 
 
 def unsorted_segment_sqrt_n(
-    data: Any, segment_ids: Any, num_segments: Any, name: Any = None
-) -> Any:
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The sum of rows with the same number over the root of their count; an empty one gives 0."""
     name = "unsorted_segment_sqrt_n"
     total, counts = _sum_and_counts(name, data, segment_ids, num_segments)

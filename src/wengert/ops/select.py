@@ -5,7 +5,7 @@ The larger or smaller of anything and NaN is NaN. At ties a gradient goes to the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
 from wengert.graph import contents
 from wengert.ops.declare import binary, broadcasting, function_of
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+
 
 _WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 _LARGE = 4096
@@ -54,7 +59,7 @@ SELECT = Op(
 )
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """`x` where the condition holds, else `y`, all broadcast; alone, the indices where it holds."""
     if x is None and y is None:
         from wengert.ops.indexing import where_indices
@@ -105,7 +110,7 @@ def smaller(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         contents=contents.of_each(dims.larger),
     )
 )
-def maximum(x: Any, y: Any, name: Any = None) -> Any:
+def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """The larger of two; NaN if either is."""
 
 
@@ -122,7 +127,7 @@ def maximum(x: Any, y: Any, name: Any = None) -> Any:
         contents=contents.of_each(dims.smaller),
     )
 )
-def minimum(x: Any, y: Any, name: Any = None) -> Any:
+def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """The smaller of two; NaN if either is."""
 
 
@@ -144,7 +149,7 @@ def _clip(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return out
 
 
-def _inside(g: Any, x: Any, low: Any, high: Any) -> Any:
+def _inside(g: Tensor, x: Tensor, low: Tensor, high: Tensor) -> Tensor:
     return where((x >= low) & (x <= high), g, 0)
 
 
@@ -164,7 +169,9 @@ CLIP = Op(
 )
 
 
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: Any = None) -> Any:
+def clip_by_value(
+    t: Any, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> Any:
     """`t` kept between two bounds; NaN stays NaN, and the lower bound wins if they cross."""
     if isinstance(t, IndexedSlices):
         values = clip_by_value(t.values, clip_value_min, clip_value_max)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,13 @@ from wengert.ops.declare import expand, in_float32, of_unknown_length, static_tu
 from wengert.ops.folding import fold
 from wengert.ops.sizes import listed
 
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
+
 IDENTITY = unary(
     "identity",
     lambda x: x,
@@ -44,7 +51,7 @@ IDENTITY = unary(
 )
 
 
-def identity(input: Any, name: Any = None) -> Any:
+def identity(input: Any, name: str | None = None) -> Any:
     """The same value as a new tensor, so that tapes can tell the two apart."""
     if isinstance(input, IndexedSlices):
         return IndexedSlices(identity(input.values), identity(input.indices), input._dense_shape)
@@ -73,12 +80,12 @@ STOP_GRADIENT = unary(
 )
 
 
-def identity_n(input: Any, name: Any = None) -> list[Any]:
+def identity_n(input: TensorLike, name: str | None = None) -> list[Tensor]:
     """Each tensor of a list as a new tensor."""
     return [identity(x) for x in listed("identity_n", "input", input)]
 
 
-def stop_gradient(input: Any, name: Any = None) -> Any:
+def stop_gradient(input: Any, name: str | None = None) -> Any:
     """The same value, treated as a constant by every tape."""
     if isinstance(input, IndexedSlices):
         return IndexedSlices(stop_gradient(input.values), input.indices, input._dense_shape)
@@ -110,7 +117,7 @@ def _sum_any(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.asarray(combine(np.add, x, _sum_axes(x.shape, shape))).reshape(shape)
 
 
-def _lower_sum_to(x: Any, shape: tuple[int, ...]) -> Any:
+def _lower_sum_to(x: JaxArray, shape: tuple[int, ...]) -> JaxArray:
     return lax.reshape(fold(x, 0, lax.add, _sum_axes(x.shape, shape)), shape)
 
 
@@ -126,7 +133,7 @@ SUM_TO = Op(
 )
 
 
-def sum_to(x: Any, shape: Any) -> Any:
+def sum_to(x: Any, shape: tuple[int | Dim, ...] | Unranked) -> Any:
     """Undoes broadcasting: sums `x` down to `shape`."""
     if type(shape) is Unranked:
         return apply(SUM_LIKE, x, shape.tensor)
@@ -205,7 +212,7 @@ BROADCAST_BY = Op(
 )
 
 
-def _shape_of(x: Any) -> Any:
+def _shape_of(x: SymbolicTensor) -> Tensor:
     return tf.shape(x)
 
 
@@ -214,7 +221,7 @@ def _broadcast_by(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return _broadcast_kernel(x, shape)
 
 
-def broadcast_to(input: Any, shape: Any, name: Any = None) -> Any:
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
     """Repeats a tensor along new axes and axes of size 1 until it has `shape`."""
     if type(shape) is Unranked:
         shape = _shape_of(shape.tensor)
@@ -297,7 +304,7 @@ RESHAPE_BY = Op(
 )
 
 
-def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     """The same elements in row order under another shape; one size may be -1."""
     if type(shape) is Unranked:
         shape = _shape_of(shape.tensor)
@@ -326,11 +333,11 @@ def _infer_transpose(x: Spec, perm: tuple[int, ...], conjugate: bool) -> Spec:
     return Spec(tuple(x.shape[i] for i in perm), x.dtype)
 
 
-def _lower_transpose(x: Any, perm: tuple[int, ...], conjugate: bool) -> Any:
+def _lower_transpose(x: JaxArray, perm: tuple[int, ...], conjugate: bool) -> JaxArray:
     return lax.transpose(lax.conj(x) if conjugate else x, _order(perm))
 
 
-def _grad_transpose(g: Any, perm: tuple[int, ...], conjugate: bool) -> Any:
+def _grad_transpose(g: Tensor, perm: tuple[int, ...], conjugate: bool) -> Tensor:
     if is_open(perm):
         return apply(TRANSPOSE_BACK, g, perm=perm, conjugate=conjugate)
     return apply(TRANSPOSE, g, perm=_inverse(perm), conjugate=conjugate)
@@ -365,7 +372,9 @@ TRANSPOSE_BACK = Op(
 )
 
 
-def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Any:
+def transpose(
+    a: Any, perm: TensorLike | None = None, conjugate: bool = False, name: str = "transpose"
+) -> Any:
     """Permutes the axes; reverses them without `perm`."""
     a = operand(a)
     rank = a._array.ndim

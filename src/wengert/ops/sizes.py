@@ -7,7 +7,7 @@ there. With plain numbers everything here happens at once, and no operation is r
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,12 @@ from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.ops.declare import static, static_tuple
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, ShapeLike, TensorLike
 
-def factor(number: Any, dtype: DType) -> Any:
+
+def factor(number: Any, dtype: DType) -> Value | float:
     """A size that enters arithmetic with tensors of `dtype`: a float, or a tensor."""
     return operand(number, dtype) if type(number) is Dim else float(number)
 
@@ -40,14 +44,14 @@ def _at_least(number: int, least: int, name: str, what: str) -> int:
 _BOUND = {0: "not be negative", 1: "be positive"}
 
 
-def at_least(name: str, what: str, number: Any, least: int) -> Any:
+def at_least(name: str, what: str, number: TensorLike, least: int) -> Any:
     """A number that must not lie below `least`: checked now, or when the function runs."""
     if type(number) is Dim and number.kind == "size" and least <= 0:
         return number  # a size of a tensor is never negative, and stays the same by construction
     return _at_least(number, least, name, what)
 
 
-def whole_shape(name: str, shape: Any) -> tuple[Any, ...]:
+def whole_shape(name: str, shape: Any) -> tuple[int, ...]:
     """A shape as sizes, none of them negative: now, or when the function runs."""
     found = static_tuple(name, shape)
     if any(map(negative, found)):
@@ -74,7 +78,7 @@ def listed(name: str, what: str, value: Any) -> list[Any]:
         raise at_site(error) from None
 
 
-def fixed(name: str, what: str, value: Any) -> Any:
+def fixed(name: str, what: str, value: TensorLike) -> Any:
     """Like `static`, for numbers that must be known while tracing."""
     found = static(name, value)
     if is_open(found):
@@ -90,7 +94,7 @@ def fixed(name: str, what: str, value: Any) -> Any:
 def checked(kernel: Callable[..., Any], infer: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel that asks the shape rule first, since it would accept shapes that do not fit."""
 
-    def run(*xs: np.ndarray, **attrs: Any) -> Any:
+    def run(*xs: np.ndarray, **attrs: Any) -> JaxArray | np.ndarray | tuple[np.ndarray, ...]:
         infer(*[Spec(x.shape, dtypes.of(x)) for x in xs], **attrs)
         return kernel(*xs, **attrs)
 
@@ -99,8 +103,8 @@ def checked(kernel: Callable[..., Any], infer: Callable[..., Any]) -> Callable[.
 
 def _tabulated(
     make: Callable[..., np.ndarray],
-    numbers: tuple[Any, ...],
-    shape: Any,
+    numbers: tuple[bool | float, ...] | tuple[TensorLike, ...],
+    shape: tuple[int, ...] | ShapeLike,
     dtype: DType,
     name: str = "table",
 ) -> np.ndarray:
@@ -121,11 +125,11 @@ TABLE = Op(
 
 def table(
     make: Callable[..., np.ndarray],
-    shape: tuple[Any, ...],
+    shape: ShapeLike,
     dtype: DType,
-    *numbers: Any,
+    *numbers: TensorLike,
     name: str = "table",
-) -> Any:
+) -> Tensor:
     """The array `make(*numbers)` of this shape as a tensor; `make` is a function of a module."""
     if is_open(numbers):
         return apply(TABLE, make=make, numbers=numbers, shape=shape, dtype=dtype, name=name)
@@ -143,7 +147,7 @@ def _infer_agree(x: Spec, y: Spec, name: str, rule: str, count: int) -> Spec:
     return Spec(shapes.merge(x.shape, y.shape), x.dtype)
 
 
-def _agreeing(x: Any, y: Any, name: str, rule: str, count: int) -> Any:
+def _agreeing(x: np.ndarray, y: np.ndarray, name: str, rule: str, count: int) -> np.ndarray:
     if x.shape[-count:] != y.shape[-count:]:
         raise ValueError(rule)
     return x

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,12 @@ from wengert.core.variable import Variable
 from wengert.ops import public as tf
 from wengert.ops.row_list import Rows
 from wengert.ops.strides import STRIDED_SLICE, Index, native, position
+
+if TYPE_CHECKING:
+    from wengert.core.forms import Call
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.types import JaxArray
+
 
 _Slice = builtins.slice
 _PLAIN = (int, tuple, _Slice)
@@ -49,7 +55,7 @@ def _part(i: Any) -> Any:
     return (i,) if type(i) is Dim else i
 
 
-def marked(*part: Any) -> tuple[Any, ...]:
+def marked(*part: int | Dim | None) -> tuple[Any, ...]:
     """The bounds of a slice; unknown ones stand in a fourth entry too, where `None` is unknown."""
     if Dim not in map(type, part):
         return part
@@ -105,7 +111,7 @@ def _getitem(self: Any, index: Any) -> Any:
     return apply(STRIDED_SLICE, self, index=normalise(index))
 
 
-def _traced_getitem(self: Any, index: Any) -> Any:
+def _traced_getitem(self: Value, index: Any) -> Any:
     """Indexing in a trace: a position that depends on data is taken by an operation of its own."""
     if not depends_on_data(index):
         return apply(STRIDED_SLICE, self, index=normalise(index))
@@ -138,7 +144,7 @@ def _depends(part: Any) -> bool:
     return part._graph.content(part._value) is None
 
 
-def _take_kernel(x: Any, i: np.ndarray, axis: int) -> np.ndarray:
+def _take_kernel(x: np.ndarray, i: np.ndarray, axis: int) -> np.ndarray:
     if type(x) is Rows:  # already cut along this axis
         return x.get(int(i) % len(x))
     n, size = int(i), x.shape[axis]
@@ -147,7 +153,7 @@ def _take_kernel(x: Any, i: np.ndarray, axis: int) -> np.ndarray:
     return x[(_Slice(None),) * axis + (n, ...)]
 
 
-def _lower_take(x: Any, i: Any, axis: int) -> Any:
+def _lower_take(x: JaxArray, i: JaxArray, axis: int) -> JaxArray:
     size = x.shape[axis]
     if type(size) is int and not size:  # code that is never reached, or fails
         fail_if(lambda: np.True_)
@@ -159,14 +165,16 @@ def _lower_take(x: Any, i: Any, axis: int) -> Any:
     return lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
 
 
-def _lower_take_again(x: Any, i: Any, axis: int) -> Any:
+def _lower_take_again(x: JaxArray, i: JaxArray, axis: int) -> JaxArray:
     if not x.shape[axis]:
         return lax.full(_without(x.shape, axis), 0, x.dtype)
     i = lax.select(i < 0, i + np.asarray(x.shape[axis], i.dtype), i)
     return lax.dynamic_index_in_dim(x, i, axis, keepdims=False)
 
 
-def _take_grad(g: Any, i: Any, x_shape: Any, axis: int) -> Any:
+def _take_grad(
+    g: SymbolicTensor, i: SymbolicTensor, x_shape: tuple[int | Dim, ...], axis: int
+) -> Tensor | Call:
     return apply(PUT, g, i, shape=x_shape, axis=axis)
 
 
@@ -176,7 +184,7 @@ def _put_kernel(g: np.ndarray, i: np.ndarray, shape: tuple[int, ...], axis: int)
     return out
 
 
-def _lower_put(g: Any, i: Any, shape: tuple[int, ...], axis: int) -> Any:
+def _lower_put(g: JaxArray, i: JaxArray, shape: tuple[int, ...], axis: int) -> JaxArray:
     start = lax.full(shape, 0, g.dtype)
     if type(shape[axis]) is int and not shape[axis]:
         return start
@@ -184,7 +192,7 @@ def _lower_put(g: Any, i: Any, shape: tuple[int, ...], axis: int) -> Any:
     return lax.dynamic_update_index_in_dim(start, g, i, axis)
 
 
-def _without(shape: Any, axis: int) -> Any:
+def _without(shape: tuple[int | None, ...], axis: int) -> Any:
     return None if shape is None else shape[:axis] + shape[axis + 1 :]
 
 
@@ -223,7 +231,7 @@ PUT = Op(
 )
 
 
-def _getitem_of_variable(self: Any, index: Any) -> Any:
+def _getitem_of_variable(self: Variable, index: Any) -> Tensor | VariableSlice:
     out = _getitem(self, index)
     if type(index) not in _PLAIN and _is_mask(index):
         return out
@@ -237,20 +245,24 @@ class VariableSlice(Tensor):
 
     __slots__ = ("_index", "_variable")
 
-    def assign(self, value: Any, name: Any = None) -> Variable:
+    def assign(self, value: Any, name: str | None = None) -> Variable:
         """Replaces this part of the variable."""
         return self._variable._assign_slice(native(self._index), value)
 
-    def assign_add(self, value: Any, name: Any = None) -> Variable:
+    def assign_add(self, value: list[float], name: str | None = None) -> Variable:
         """Adds to this part of the variable."""
         return self._variable._assign_slice(native(self._index), value, np.add)
 
-    def assign_sub(self, value: Any, name: Any = None) -> Variable:
+    def assign_sub(self, value: float, name: str | None = None) -> Variable:
         """Subtracts from this part of the variable."""
         return self._variable._assign_slice(native(self._index), value, np.subtract)
 
 
-def _traced_writable(out: Any, variable: Variable, index: Any) -> Any:
+def _traced_writable(
+    out: SymbolicTensor,
+    variable: Variable,
+    index: int | slice | tuple[SymbolicTensor | slice, SymbolicTensor | int],
+) -> Tensor:
     """The same in a trace, where a tensor may have attributes but not another class."""
     for name, ufunc in (("assign", None), ("assign_add", np.add), ("assign_sub", np.subtract)):
         setattr(
@@ -276,7 +288,7 @@ def writable(out: Tensor, variable: Variable, index: Index) -> VariableSlice:
     return part
 
 
-def _iterate(self: Any) -> Iterator[Any]:
+def _iterate(self: Value) -> Iterator[Any]:
     if not self._array.ndim:
         raise at_site(
             TypeError("iteration: a scalar tensor has no rows. Use tf.reshape(x, [-1]) first.")

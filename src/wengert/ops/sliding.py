@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.ops.sizes import fixed
+
+if TYPE_CHECKING:
+    from wengert.core.types import TensorLike
+
 
 _MOST = 2**31 - 1  # what the libraries that compute windows can count
 Pairs = tuple[tuple[int, int], ...]
@@ -28,7 +32,7 @@ class Windows(NamedTuple):
     first: bool
 
 
-def channels_first(name: str, data_format: Any, spatial: int) -> bool:
+def channels_first(name: str, data_format: str | None, spatial: int) -> bool:
     """Whether a data format puts the channels before the `spatial` axes."""
     last, first = FORMATS[spatial]
     if data_format is None or data_format == last:
@@ -54,7 +58,12 @@ def not_both(name: str, strides: Any, dilations: Any, help: str) -> None:
 
 
 def entries(
-    name: str, what: str, value: Any, spatial: int, first: bool, outer: tuple[int, ...] = (0, -1)
+    name: str,
+    what: str,
+    value: TensorLike | None,
+    spatial: int,
+    first: bool,
+    outer: tuple[int, ...] = (0, -1),
 ) -> tuple[int, ...]:
     """One positive number per axis of a tensor, from a number or a list with or without N and C.
 
@@ -86,7 +95,9 @@ def entries(
     return given
 
 
-def per_axis(name: str, what: str, value: Any, spatial: int, first: bool) -> tuple[int, ...]:
+def per_axis(
+    name: str, what: str, value: TensorLike | None, spatial: int, first: bool
+) -> tuple[int, ...]:
     """One positive number per spatial axis."""
     given = entries(name, what, value, spatial, first)
     return given[2:] if first else given[1:-1]
@@ -116,12 +127,17 @@ def as_padding(name: str, padding: Any, spatial: int, first: bool) -> str | Pair
     return pairs
 
 
-def _is_pair(pair: Any) -> bool:
+def _is_pair(pair: tuple[int, ...]) -> bool:
     return isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, int) for n in pair)
 
 
 def windows(
-    name: str, strides: Any, padding: Any, dilations: Any, data_format: Any, spatial: int
+    name: str,
+    strides: TensorLike | None,
+    padding: TensorLike,
+    dilations: TensorLike | None,
+    data_format: str | None,
+    spatial: int,
 ) -> Windows:
     """The arguments of a convolution in plain form."""
     first = channels_first(name, data_format, spatial)
@@ -133,7 +149,7 @@ def windows(
     )
 
 
-def resolve(sizes: Any, reach: Any, strides: Any, padding: Any) -> Pairs:
+def resolve(sizes: Any, reach: tuple[int, ...], strides: tuple[int, ...], padding: Any) -> Pairs:
     """The padding before and after each axis; `reach` is the extent of a window."""
     if padding == "VALID":
         return ((0, 0),) * len(strides)
@@ -146,7 +162,7 @@ def resolve(sizes: Any, reach: Any, strides: Any, padding: Any) -> Pairs:
     return tuple(found)
 
 
-def extent(window: Any, dilations: Any) -> tuple[int, ...]:
+def extent(window: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int, ...]:
     """How many elements a dilated window spans."""
     return tuple((k - 1) * d + 1 for k, d in zip(window, dilations, strict=True))
 
@@ -171,18 +187,23 @@ def outer_sizes(name: str, sizes: Any, reach: Any, strides: Any, padding: Any) -
     return found
 
 
-def split(shape: Any, first: bool) -> tuple[Any, Any, Any]:
+def split(shape: tuple[int | None, ...], first: bool) -> tuple[Any, Any, Any]:
     """Batch, channels and spatial sizes of a tensor's shape."""
     if first:
         return shape[0], shape[1], tuple(shape[2:])
     return shape[0], shape[-1], tuple(shape[1:-1])
 
 
-def join(batch: Any, channels: Any, sizes: Any, first: bool) -> tuple[Any, ...]:
+def join(
+    batch: int | None,
+    channels: int | None,
+    sizes: list[int] | tuple[int, ...] | tuple[None, ...],
+    first: bool,
+) -> tuple[int | None, ...]:
     """The inverse of `split`."""
     return (batch, channels, *sizes) if first else (batch, *sizes, channels)
 
 
-def offsets(window: Any, dilations: Any) -> Iterator[tuple[int, ...]]:
+def offsets(window: tuple[int, ...], dilations: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """The places inside a window, in row order."""
     return itertools.product(*(range(0, k * d, d) for k, d in zip(window, dilations, strict=True)))

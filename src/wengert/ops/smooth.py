@@ -7,7 +7,7 @@ plain operations, so every order exists.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from wengert.ops.activations import const
 from wengert.ops.compiled import in_blocks, wide
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, unary
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_TAU = math.sqrt(2 * math.pi)
@@ -39,7 +44,7 @@ def _gelu_kernel(x: np.ndarray, approximate: bool) -> np.ndarray:
     return kind(0.5) * x * special.erfc(-x * kind(_ROOT_HALF))
 
 
-def _lower_gelu(x: Any, approximate: bool) -> Any:
+def _lower_gelu(x: JaxArray, approximate: bool) -> JaxArray:
     half_x = lax.mul(x, const(x, 0.5))
     if approximate:
         inner = lax.mul(
@@ -62,7 +67,7 @@ def _gelu_slope_kernel(x: np.ndarray, approximate: bool) -> np.ndarray:
     return kind(0.5) * special.erfc(-x * kind(_ROOT_HALF)) + x * density
 
 
-def _lower_gelu_slope(x: Any, approximate: bool) -> Any:
+def _lower_gelu_slope(x: JaxArray, approximate: bool) -> JaxArray:
     if approximate:
         x = lax.clamp(x.dtype.type(-_FLAT), x, x.dtype.type(_FLAT))
     square = lax.mul(x, x)
@@ -78,7 +83,7 @@ def _lower_gelu_slope(x: Any, approximate: bool) -> Any:
     return lax.add(below, lax.mul(x, density))
 
 
-def _gelu_slope_grad(g: Any, x: Any, approximate: bool) -> Any:
+def _gelu_slope_grad(g: Tensor, x: Tensor, approximate: bool) -> Tensor:
     if not approximate:
         density = tf.exp(-0.5 * (x * x)) * (1 / _ROOT_TAU)
         return g * (2.0 * density - x * (x * density))
@@ -107,7 +112,7 @@ GELU = unary(
 )
 
 
-def gelu(features: Any, approximate: bool = False, name: Any = None) -> Any:
+def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """x times the normal distribution function of x, or its approximation by tanh."""
     x = operand(features)
     if not x.dtype.is_floating:
@@ -119,7 +124,7 @@ def _logistic(x: np.ndarray) -> np.ndarray:
     return special.expit(x)
 
 
-def _lower_silu(x: Any, beta: float) -> Any:
+def _lower_silu(x: JaxArray, beta: float) -> JaxArray:
     return lax.mul(x, lax.logistic(lax.mul(x, const(x, beta))))
 
 
@@ -130,13 +135,13 @@ def _silu_slope_kernel(x: np.ndarray, beta: float) -> np.ndarray:
     return s * (kind(1) + z * (kind(1) - s))
 
 
-def _lower_silu_slope(x: Any, beta: float) -> Any:
+def _lower_silu_slope(x: JaxArray, beta: float) -> JaxArray:
     z = lax.mul(x, const(x, beta))
     s = lax.logistic(z)
     return lax.mul(s, lax.add(const(x, 1), lax.mul(z, lax.sub(const(x, 1), s))))
 
 
-def _silu_slope_grad(g: Any, x: Any, beta: float) -> Any:
+def _silu_slope_grad(g: Tensor, x: Tensor, beta: float) -> Tensor:
     s = tf.sigmoid(beta * x)
     return g * (beta * s * (1.0 - s) * (2.0 + beta * x * (1.0 - 2.0 * s)))
 
@@ -157,7 +162,7 @@ SILU = unary(
 )
 
 
-def silu(features: Any, beta: Any = 1.0) -> Any:
+def silu(features: Any, beta: TensorLike = 1.0) -> Any:
     """x times sigmoid(beta x), also called swish; `beta` may be a trained tensor."""
     x = operand(features)
     if isinstance(beta, int | float | np.generic):
@@ -168,7 +173,7 @@ def silu(features: Any, beta: Any = 1.0) -> Any:
 swish = silu
 
 
-def _softsign_slope_grad(g: Any, x: Any) -> Any:
+def _softsign_slope_grad(g: Tensor, x: Tensor) -> Tensor:
     return g * (-2.0 * tf.sign(x)) * apply(SOFTSIGN_SLOPE, x) / (1.0 + abs(x))
 
 
@@ -188,6 +193,6 @@ SOFTSIGN = unary(
 )
 
 
-def softsign(features: Any, name: Any = None) -> Any:
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """x / (1 + |x|); NaN at the infinities."""
     return apply(SOFTSIGN, operand(features))

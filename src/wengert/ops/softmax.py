@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from wengert.ops.compiled import wide
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, static_int
 from wengert.ops.folding import fold
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, JaxArray, TensorLike
 
 
 def shifted(x: np.ndarray, axis: int) -> np.ndarray:
@@ -72,24 +76,24 @@ def softmax_array(x: np.ndarray, axis: int) -> np.ndarray:
     return e
 
 
-def lower_sum(x: Any, axis: int) -> Any:
+def lower_sum(x: JaxArray, axis: int) -> JaxArray:
     """The sum along `axis`, broadcast back over it."""
     total = fold(x, 0, lax.add, (axis,))
     return spread(total, x.shape, axis)
 
 
-def spread(x: Any, shape: tuple[int, ...], axis: int) -> Any:
+def spread(x: JaxArray | np.ndarray, shape: tuple[int, ...], axis: int) -> JaxArray:
     """A JAX array without `axis` broadcast to `shape`, which has it."""
     return lax.broadcast_in_dim(x, shape, [i for i in range(len(shape)) if i != axis])
 
 
-def lower_shifted(x: Any, axis: int) -> Any:
+def lower_shifted(x: JaxArray, axis: int) -> JaxArray:
     """The lowering of `shifted`."""
     top = fold(x, -np.inf, lax.max, (axis,))
     return lax.sub(x, spread(top, x.shape, axis))
 
 
-def lower_softmax(x: Any, axis: int) -> Any:
+def lower_softmax(x: JaxArray, axis: int) -> JaxArray:
     """The lowering of `softmax_array`."""
     top = once(fold(x, -np.inf, lax.max, (axis,)), x)
     e = lax.exp(lax.sub(x, spread(top, x.shape, axis)))
@@ -101,7 +105,7 @@ def lower_softmax(x: Any, axis: int) -> Any:
 _WORTH_A_KERNEL = 1 << 20
 
 
-def once(row: Any, x: Any) -> Any:
+def once(row: JaxArray, x: JaxArray) -> JaxArray:
     """Has a GPU compute the maxima or sums of the rows of `x` once and keep them.
 
     Left alone, XLA fuses them into whatever uses the softmax, above all its gradient, and works
@@ -111,7 +115,7 @@ def once(row: Any, x: Any) -> Any:
     return lax.optimization_barrier(row) if large and jax.default_backend() == "gpu" else row
 
 
-def _softmax_grad_grad_y(h: Any, g: Any, y: Any, axis: int) -> Any:
+def _softmax_grad_grad_y(h: Tensor, g: Tensor, y: Tensor, axis: int) -> Tensor:
     total = tf.reduce_sum(g * y, axis, keepdims=True)
     return h * (g - total) - g * tf.reduce_sum(h * y, axis, keepdims=True)
 
@@ -140,7 +144,7 @@ SOFTMAX = Op(
 )
 
 
-def _arguments(name: str, logits: Any, axis: Any) -> tuple[Any, int]:
+def _arguments(name: str, logits: Any, axis: Axis) -> tuple[Any, int]:
     x = operand(logits)
     if not x.ndim:
         raise invalid(name, "`logits` must have at least one axis", x, help="Use tf.reshape.")
@@ -148,7 +152,7 @@ def _arguments(name: str, logits: Any, axis: Any) -> tuple[Any, int]:
     return x, shapes.check_axis(name, place, x.ndim)
 
 
-def softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
+def softmax(logits: Any, axis: Axis = None, name: str | None = None) -> Any:
     """exp(x) divided by its sum along `axis` (the last); NaN where a row has NaN or only -inf."""
     x, place = _arguments("softmax", logits, axis)
     return apply(SOFTMAX, x, axis=place)
@@ -159,16 +163,16 @@ def _log_softmax_kernel(x: np.ndarray, axis: int) -> np.ndarray:
     return z - np.log(np.add.reduce(np.exp(z), axis, keepdims=True))
 
 
-def _lower_log_softmax(x: Any, axis: int) -> Any:
+def _lower_log_softmax(x: JaxArray, axis: int) -> JaxArray:
     z = lower_shifted(x, axis)
     return lax.sub(z, lax.log(lower_sum(lax.exp(z), axis)))
 
 
-def _log_softmax_grad_grad_g(h: Any, y: Any, axis: int) -> Any:
+def _log_softmax_grad_grad_g(h: Tensor, y: Tensor, axis: int) -> Tensor:
     return h - tf.reduce_sum(h * tf.exp(y), axis, keepdims=True)
 
 
-def _log_softmax_grad_grad_y(h: Any, g: Any, y: Any, axis: int) -> Any:
+def _log_softmax_grad_grad_y(h: Tensor, g: Tensor, y: Tensor, axis: int) -> Tensor:
     return -h * tf.exp(y) * tf.reduce_sum(g, axis, keepdims=True)
 
 
@@ -193,7 +197,7 @@ LOG_SOFTMAX = Op(
 )
 
 
-def log_softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
+def log_softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Any:
     """The logarithm of the softmax, without its overflow."""
     x, place = _arguments("log_softmax", logits, axis)
     return apply(LOG_SOFTMAX, x, axis=place)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import calm, in_float32, is_dynamic
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infinite
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, TensorLike
 
 
 def as_square(name: str, x: Spec) -> Spec:
@@ -50,7 +54,7 @@ def refusing(message: str) -> Callable[..., Any]:
 
     def decorate(kernel: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(kernel)
-        def run(*xs: Any, **attrs: Any) -> Any:
+        def run(*xs: np.ndarray, **attrs: Any) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
             try:
                 return kernel(*xs, **attrs)
             except np.linalg.LinAlgError as error:
@@ -68,7 +72,7 @@ def _inv_kernel(x: np.ndarray) -> np.ndarray:
     return np.linalg.inv(x)
 
 
-def fail_if_singular(x: Any) -> None:
+def fail_if_singular(x: JaxArray) -> None:
     """Notes the failure of matrices with a zero pivot; XLA finds equal factors only once."""
     if x.size:
         fail_if(lambda: jnp.diagonal(linalg.lu(x)[0], axis1=-2, axis2=-1) == 0)
@@ -76,12 +80,12 @@ def fail_if_singular(x: Any) -> None:
 
 # `jnp.linalg` assembles inverses, determinants and solutions from `lax.linalg.lu`.
 @lower_nan_for_nan
-def _lower_inv(x: Any) -> Any:
+def _lower_inv(x: JaxArray) -> JaxArray:
     fail_if_singular(x)
     return jnp.linalg.inv(x)
 
 
-def _inv_grad(g: Any, out: Any) -> Any:
+def _inv_grad(g: Tensor, out: Tensor) -> Tensor:
     return -tf.matmul(out, tf.matmul(g, out, transpose_b=True), transpose_a=True)
 
 
@@ -96,7 +100,7 @@ INV = Op(
 )
 
 
-def inv(input: Any, adjoint: bool = False, name: Any = None) -> Any:
+def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
     """The inverse of square matrices, or of their adjoints; a singular one is an error.
 
     The inverse of a matrix with NaN is NaN.
@@ -110,7 +114,7 @@ def _infer_det(x: Spec) -> Spec:
     return Spec(None if x.shape is None else x.shape[:-2], x.dtype)
 
 
-def _per_matrix(g: Any) -> Any:
+def _per_matrix(g: Tensor) -> Tensor:
     """A number per matrix, shaped to multiply the matrices."""
     return tf.reshape(g, (*g._array.shape, 1, 1))
 
@@ -124,14 +128,14 @@ def _det_kernel(x: np.ndarray) -> np.ndarray:
 
 
 @lower_nan_for_nan
-def _lower_det(x: Any) -> Any:
+def _lower_det(x: JaxArray) -> JaxArray:
     if x.shape[-1] not in (2, 3):
         return _det_by_factors(x)
     # The formula that JAX has for small matrices makes NaN of infinity where factors do not.
     return lax.cond(jnp.isinf(x).any(), _det_by_factors, jnp.linalg.det, x)
 
 
-def _det_by_factors(x: Any) -> Any:
+def _det_by_factors(x: JaxArray) -> Any:
     factors, swaps, _ = linalg.lu(x)
     odd = (swaps != jnp.arange(x.shape[-1])).sum(-1) % 2 == 1
     out = jnp.diagonal(factors, axis1=-2, axis2=-1).prod(-1)
@@ -150,7 +154,7 @@ DET = Op(
 )
 
 
-def det(input: Any, name: Any = None) -> Any:
+def det(input: TensorLike, name: str | None = None) -> Tensor:
     """The determinant of square matrices; its gradient needs them to be invertible."""
     return apply(DET, operand(input))
 
@@ -169,11 +173,13 @@ def _slogdet_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @lower_nan_for_nan
-def _lower_slogdet(x: Any) -> tuple[Any, Any]:
+def _lower_slogdet(x: JaxArray) -> tuple[Any, Any]:
     return _sized(jnp, x, *jnp.linalg.slogdet(x))
 
 
-def _sized(xp: Any, x: Any, sign: Any, size: Any) -> tuple[Any, Any]:
+def _sized(
+    xp: Any, x: JaxArray | np.ndarray, sign: JaxArray | np.ndarray, size: JaxArray | np.ndarray
+) -> tuple[Any, Any]:
     """Signs and logarithms in the dtype of `x`; a determinant that is NaN has no sign."""
     size = unless_infinite(xp, x, xp.asarray(size), size == np.inf).astype(x.dtype)
     return xp.where(xp.isnan(size), size, sign), size
@@ -199,12 +205,12 @@ class LogMatrixDeterminant(NamedTuple):
     log_abs_determinant: Any
 
 
-def slogdet(input: Any, name: Any = None) -> LogMatrixDeterminant:
+def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     """Sign and logarithm of the size of determinants; 0 and -inf for singular matrices."""
     return LogMatrixDeterminant(*apply(SLOGDET, operand(input)))
 
 
-def logdet(matrix: Any, name: Any = None) -> Any:
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of positive definite matrices; NaN for others."""
     return 2.0 * tf.reduce_sum(tf.log(tf.real(tf.diag_part(tf.cholesky(matrix)))), -1)
 
@@ -247,13 +253,15 @@ def _solve_kernel(a: np.ndarray, b: np.ndarray, transpose: bool) -> np.ndarray:
 
 
 @lower_nan_for_nan
-def _lower_solve(a: Any, b: Any, transpose: bool) -> Any:
+def _lower_solve(a: JaxArray, b: JaxArray, transpose: bool) -> JaxArray:
     a = a.mT if transpose else a
     fail_if_singular(a)
     return jnp.linalg.solve(a, b)
 
 
-def _solve_grad(g: Any, a: Any, out: Any, transpose: bool, needs: Any) -> tuple[Any, Any]:
+def _solve_grad(
+    g: Tensor, a: Tensor, out: Tensor, transpose: bool, needs: tuple[bool, ...]
+) -> tuple[Tensor | None, Tensor]:
     gb = apply(SOLVE, a, g, transpose=not transpose)
     if not needs[0]:
         return None, gb
@@ -272,7 +280,9 @@ SOLVE = Op(
 )
 
 
-def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: Any = None) -> Any:
+def solve(
+    matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
+) -> Tensor:
     """Solves matrix @ x = rhs (with `adjoint`, its adjoint); a singular matrix is an error."""
     a, b = operands("solve", matrix, rhs)
     return apply(SOLVE, tf.conj(a) if adjoint else a, b, transpose=bool(adjoint))
@@ -304,7 +314,7 @@ def _triangular_kernel(a: np.ndarray, b: np.ndarray, lower: bool, transpose: boo
     return out
 
 
-def _lower_triangular(a: Any, b: Any, lower: bool, transpose: bool) -> Any:
+def _lower_triangular(a: JaxArray, b: JaxArray, lower: bool, transpose: bool) -> JaxArray:
     lead = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a = jnp.broadcast_to(a, (*lead, *a.shape[-2:]))
     b = jnp.broadcast_to(b, (*lead, *b.shape[-2:]))
@@ -312,8 +322,8 @@ def _lower_triangular(a: Any, b: Any, lower: bool, transpose: bool) -> Any:
 
 
 def _triangular_grad(
-    g: Any, a: Any, out: Any, lower: bool, transpose: bool, needs: Any
-) -> tuple[Any, Any]:
+    g: Tensor, a: Tensor, out: Tensor, lower: bool, transpose: bool, needs: tuple[bool, ...]
+) -> tuple[Tensor | None, Tensor]:
     gb = apply(TRIANGULAR_SOLVE, a, g, lower=lower, transpose=not transpose)
     if not needs[0]:
         return None, gb
@@ -335,7 +345,7 @@ TRIANGULAR_SOLVE = Op(
 
 
 def triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: Any = None
+    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Any:
     """Solves equations with triangular matrices; the other half is not read, a zero gives inf."""
     a, b = operands("triangular_solve", matrix, rhs)
@@ -343,14 +353,18 @@ def triangular_solve(
     return apply(TRIANGULAR_SOLVE, a, b, lower=bool(lower), transpose=bool(adjoint))
 
 
-def cholesky_solve(chol: Any, rhs: Any, name: Any = None) -> Any:
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """Solves A @ x = rhs, given the Cholesky factor of A."""
     return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True)
 
 
 def lstsq(
-    matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: Any = None
-) -> Any:
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: TensorLike = 0.0,
+    fast: bool = True,
+    name: str | None = None,
+) -> Tensor:
     """The least-squares solution of matrix @ x = rhs; the shortest one where there are many.
 
     `fast` solves the normal equations, with `l2_regularizer` on their diagonal; otherwise a
@@ -380,5 +394,5 @@ def lstsq(
     return tf.matmul(a, cholesky_solve(tf.cholesky(normal), b), adjoint_a=True)
 
 
-def _ridged(x: Any, ridge: Any, ridged: bool) -> Any:
+def _ridged(x: Tensor, ridge: Value, ridged: bool) -> Tensor:
     return tf.set_diag(x, tf.diag_part(x) + ridge) if ridged else x

@@ -6,7 +6,7 @@ descending.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,11 +22,16 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
 from wengert.ops.declare import HALF, in_float32, static, static_int
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
+
+
 _NARROW = dtypes.nums("float32", "int32")
 SIGNED = (dtypes.int16, dtypes.int32, dtypes.int64)
 
 
-def choose_type(name: str, argument: str, dtype: Any, *allowed: DType) -> DType:
+def choose_type(name: str, argument: str, dtype: DTypeLike, *allowed: DType) -> DType:
     """The integer type asked for, or an error that lists the choices."""
     found = dtypes.as_dtype(dtype)
     if found not in allowed:
@@ -65,7 +70,7 @@ def _ascending(x: np.ndarray, axis: int) -> np.ndarray:
     return np.moveaxis(pairs & 0xFFFFFFFF, -1, axis)
 
 
-def _lower_ranked(x: Any, axis: int, descending: bool) -> tuple[Any, Any]:
+def _lower_ranked(x: JaxArray, axis: int, descending: bool) -> tuple[JaxArray, JaxArray]:
     place = lax.broadcasted_iota(np.int32, x.shape, axis)
     if not descending:
         return lax.sort((x, place), dimension=axis, is_stable=True, num_keys=1)
@@ -101,7 +106,7 @@ def _put_kernel(g: np.ndarray, i: np.ndarray, axis: int, size: int) -> np.ndarra
     return out
 
 
-def _lower_put(g: Any, i: Any, axis: int, size: int) -> Any:
+def _lower_put(g: JaxArray, i: JaxArray, axis: int, size: int) -> JaxArray:
     # `jnp` builds the scatter dimension numbers that `lax.scatter` would want.
     out = jnp.zeros(_resized(g.shape, axis, size), g.dtype)
     return jnp.put_along_axis(out, i, g, axis, inplace=False)
@@ -135,7 +140,9 @@ def _sort_kernel(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
     return np.flip(out, axis) if descending else out
 
 
-def _sort_grad(g: Any, x: Any, x_shape: Any, axis: int, descending: bool) -> Any:
+def _sort_grad(
+    g: Tensor, x: Tensor, x_shape: tuple[int | Dim, ...], axis: int, descending: bool
+) -> Tensor:
     order = apply(ARGSORT, x, axis=axis, descending=descending)
     return apply(PUT_ALONG, g, order, axis=axis, size=x_shape[axis])
 
@@ -151,7 +158,7 @@ SORT = Op(
 )
 
 
-def _sort(op: Op, values: Any, axis: Any, direction: str) -> Any:
+def _sort(op: Op, values: TensorLike, axis: Axis, direction: str) -> Tensor:
     if direction not in ("ASCENDING", "DESCENDING"):
         raise invalid(
             op.name, f"`direction` must be 'ASCENDING' or 'DESCENDING'; got {direction!r}"
@@ -163,18 +170,20 @@ def _sort(op: Op, values: Any, axis: Any, direction: str) -> Any:
     return apply(op, x, axis=place, descending=direction == "DESCENDING")
 
 
-def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: Any = None) -> Any:
+def sort(
+    values: TensorLike, axis: Axis = -1, direction: str = "ASCENDING", name: str | None = None
+) -> Tensor:
     """Sorts along `axis`; NaN counts as the largest number."""
     return _sort(SORT, values, axis, direction)
 
 
 def argsort(
-    values: Any,
-    axis: Any = -1,
+    values: TensorLike,
+    axis: Axis = -1,
     direction: str = "ASCENDING",
     stable: bool = False,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Tensor:
     """The int32 indices that sort along `axis`, always with ties in order; NaN is the largest."""
     return _sort(ARGSORT, values, axis, direction)
 
@@ -186,7 +195,7 @@ class TopKV2(NamedTuple):
     indices: Any
 
 
-def _check_k(x: Any, k: Any, size: Any) -> None:
+def _check_k(x: Value | Spec, k: int | Dim, size: int | Dim) -> None:
     if negative(k) or negative(size - k):
         raise invalid("top_k", f"`k` {k} must be one number from 0 to {size}, the last size", x)
 
@@ -230,7 +239,7 @@ def _infer_top_k(x: Spec, k: int, dtype: DType) -> tuple[Spec, Spec]:
 _WITHIN_FLOAT32 = ("float32", "float16", "bfloat16", "int8", "uint8", "int16", "uint16")
 
 
-def _lower_top_k(x: Any, k: int, dtype: DType) -> tuple[Any, Any]:
+def _lower_top_k(x: JaxArray, k: int, dtype: DType) -> tuple[JaxArray, JaxArray]:
     if x.dtype.name in _WITHIN_FLOAT32 and not any(map(is_symbol, (k, *x.shape))) and k:
         # XLA has a kernel for this; it tells zeros and NaN apart by their signs.
         key = lax.convert_element_type(x, np.float32)
@@ -244,7 +253,9 @@ def _lower_top_k(x: Any, k: int, dtype: DType) -> tuple[Any, Any]:
     return values, lax.convert_element_type(order, dtype.np)
 
 
-def _top_k_grad(g: Any, x_shape: Any, outs: Any) -> Any:
+def _top_k_grad(
+    g: tuple[Tensor, ...], x_shape: tuple[int | Dim, ...], outs: tuple[Tensor, ...]
+) -> Tensor:
     return apply(PUT_ALONG, g[0], outs[1], axis=len(x_shape) - 1, size=x_shape[-1])
 
 
@@ -261,11 +272,11 @@ TOP_K = Op(
 
 
 def top_k(
-    input: Any,
-    k: Any = 1,
+    input: TensorLike,
+    k: TensorLike = 1,
     sorted: bool = True,
-    index_type: Any = dtypes.int32,
-    name: Any = None,
+    index_type: DType = dtypes.int32,
+    name: str | None = None,
 ) -> TopKV2:
     """The `k` largest of each row and their indices, always in descending order.
 

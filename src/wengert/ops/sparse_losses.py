@@ -8,7 +8,7 @@ which NumPy does in a third of the time.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,10 @@ from wengert.ops.softmax import (
     softmax_array,
     spread,
 )
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+
 
 _UNSIGNED = {n: np.dtype(f"u{n}") for n in (4, 8)}
 
@@ -89,16 +93,16 @@ def _less_picked(
     return out if labels.ndim == 1 else out.reshape(labels.shape)
 
 
-def _one_hot(labels: Any, shape: tuple[int, ...]) -> Any:
+def _one_hot(labels: JaxArray, shape: tuple[int, ...]) -> JaxArray:
     last = len(shape) - 1
     return lax.eq(lax.broadcasted_iota(labels.dtype, shape, last), spread(labels, shape, last))
 
 
-def _fail_on_labels(labels: Any, logits: Any) -> None:
+def _fail_on_labels(labels: JaxArray, logits: JaxArray) -> None:
     fail_if(lambda: (labels < 0) | (labels >= logits.shape[-1]))
 
 
-def _lower_sparse(labels: Any, logits: Any) -> Any:
+def _lower_sparse(labels: JaxArray, logits: JaxArray) -> JaxArray:
     last = logits.ndim - 1
     _fail_on_labels(labels, logits)
     z = lower_shifted(logits, last)
@@ -134,14 +138,14 @@ _SMALL = 1 << 14
 _SOFTMAX = Spare(_from_columns)
 
 
-def _lower_sparse_grad(g: Any, labels: Any, logits: Any) -> Any:
+def _lower_sparse_grad(g: JaxArray, labels: JaxArray, logits: JaxArray) -> JaxArray:
     _fail_on_labels(labels, logits)
     last = logits.ndim - 1
     hot = lax.convert_element_type(_one_hot(labels, logits.shape), logits.dtype)
     return lax.mul(spread(g, logits.shape, last), lax.sub(lower_softmax(logits, last), hot))
 
 
-def _sparse_grad_grad_g(h: Any, labels: Any, logits: Any) -> Any:
+def _sparse_grad_grad_g(h: Tensor, labels: Tensor, logits: Tensor) -> Tensor:
     return tf.reduce_sum(h * tf.softmax(logits), -1) - tf.gather(
         h, labels, batch_dims=labels.ndim, axis=labels.ndim
     )
@@ -262,7 +266,9 @@ PAIRS.fill(__name__, {SPARSE_CROSS_ENTROPY: _WITH_GRADIENT})
 _LABELS = dtypes.nums("int32", "int64")
 
 
-def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: Any = None) -> Any:
+def sparse_softmax_cross_entropy_with_logits(
+    labels: Any, logits: Any, name: str | None = None
+) -> Any:
     """-log_softmax(logits)[label] per row; a label outside the classes is an error."""
     name = "sparse_softmax_cross_entropy_with_logits"
     if labels is None or logits is None:

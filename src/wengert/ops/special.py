@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from wengert.ops.chebyshev import evaluate
 from wengert.ops.compiled import in_blocks, wide
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import function_of, in_float32, unary
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 _ROOT_PI = math.sqrt(math.pi)
 _SLOPE = 2 / _ROOT_PI
@@ -51,7 +56,7 @@ def smooth(
         cost=SLOW,
     )
 )
-def erf(x: Any, name: Any = None) -> Any:
+def erf(x: TensorLike, name: str | None = None) -> Any:
     """The Gauss error function."""
 
 
@@ -64,7 +69,7 @@ def erf(x: Any, name: Any = None) -> Any:
         blocks=True,
     )
 )
-def erfc(x: Any, name: Any = None) -> Any:
+def erfc(x: TensorLike, name: str | None = None) -> Any:
     """1 - erf(x), without cancellation for large x."""
 
 
@@ -76,7 +81,7 @@ def erfc(x: Any, name: Any = None) -> Any:
         grad=lambda g, out: g * (_ROOT_PI / 2 * tf.exp(out * out)),
     )
 )
-def erfinv(x: Any, name: Any = None) -> Any:
+def erfinv(x: TensorLike, name: str | None = None) -> Any:
     """The inverse of `erf`; infinite at ±1, NaN beyond."""
 
 
@@ -88,7 +93,7 @@ def erfinv(x: Any, name: Any = None) -> Any:
         grad=lambda g, out: g * (-_ROOT_PI / 2 * tf.exp(out * out)),
     )
 )
-def erfcinv(x: Any, name: Any = None) -> Any:
+def erfcinv(x: TensorLike, name: str | None = None) -> Any:
     """The inverse of `erfc`; infinite at 0 and 2, NaN beyond."""
 
 
@@ -100,7 +105,7 @@ def erfcinv(x: Any, name: Any = None) -> Any:
         grad=lambda g, out: g * (math.sqrt(2 * math.pi) * tf.exp(out * out * 0.5)),
     )
 )
-def ndtri(x: Any, name: Any = None) -> Any:
+def ndtri(x: TensorLike, name: str | None = None) -> Any:
     """The quantile function of the standard normal distribution; NaN outside [0, 1]."""
 
 
@@ -116,7 +121,7 @@ def _dawsn_far(z: np.ndarray) -> np.ndarray:
     return special.dawsn(6 / np.sqrt(z)) * 6 / np.sqrt(z)
 
 
-def _lower_dawsn(x: Any) -> Any:
+def _lower_dawsn(x: JaxArray) -> JaxArray:
     size = lax.abs(x)
     near = x * evaluate(_dawsn_near, 0.0, 6.0, lax.min(x * x, lax.full_like(x, 6)))
     inside = lax.clamp(x.dtype.type(2), size, x.dtype.type(6))
@@ -133,11 +138,11 @@ def _lower_dawsn(x: Any) -> Any:
         grad=lambda g, x, out: g * (1 - 2 * x * out),
     )
 )
-def dawsn(x: Any, name: Any = None) -> Any:
+def dawsn(x: TensorLike, name: str | None = None) -> Any:
     """Dawson's integral: exp(-x²) times the integral of exp(t²) from 0 to x."""
 
 
-def _lower_expint(x: Any) -> Any:
+def _lower_expint(x: JaxArray) -> JaxArray:
     inner = lax.bitwise_and(x > 0, lax.is_finite(x))
     found = jsp.expi(lax.select(inner, x, lax.full_like(x, 1)))
     end = lax.select(x > 0, lax.full_like(x, np.inf), lax.full_like(x, -np.inf))
@@ -153,11 +158,11 @@ def _lower_expint(x: Any) -> Any:
         grad=lambda g, x: g * (tf.exp(x) / x),
     )
 )
-def expint(x: Any, name: Any = None) -> Any:
+def expint(x: TensorLike, name: str | None = None) -> Any:
     """The exponential integral Ei of positive numbers; -inf at 0, NaN below."""
 
 
-def _fresnel(x: np.ndarray) -> Any:
+def _fresnel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both integrals; SciPy squares numbers beyond the point where they are 1/2 to all digits."""
     return special.fresnel(np.clip(x, -1e100, 1e100) if x.dtype == np.float64 else x)
 
@@ -170,7 +175,7 @@ def _fresnel(x: np.ndarray) -> Any:
         grad=lambda g, x: g * tf.cos(math.pi / 2 * (x * x)),
     )
 )
-def fresnel_cos(x: Any, name: Any = None) -> Any:
+def fresnel_cos(x: TensorLike, name: str | None = None) -> Any:
     """Fresnel's integral of cos(πt²/2) from 0 to x."""
 
 
@@ -182,11 +187,11 @@ def fresnel_cos(x: Any, name: Any = None) -> Any:
         grad=lambda g, x: g * tf.sin(math.pi / 2 * (x * x)),
     )
 )
-def fresnel_sin(x: Any, name: Any = None) -> Any:
+def fresnel_sin(x: TensorLike, name: str | None = None) -> Any:
     """Fresnel's integral of sin(πt²/2) from 0 to x."""
 
 
-def _spence_grad(g: Any, x: Any) -> Any:
+def _spence_grad(g: Tensor, x: Tensor) -> Tensor:
     one = tf.equal(x, 1)
     safe = tf.where(one, 0.5, x)
     return g * tf.where(one, -1, tf.log(safe) / (1 - safe))
@@ -195,5 +200,5 @@ def _spence_grad(g: Any, x: Any) -> Any:
 @function_of(
     smooth("spence", lambda x: special.spence(x), lambda x: jsp.spence(x), grad=_spence_grad)
 )
-def spence(x: Any, name: Any = None) -> Any:
+def spence(x: TensorLike, name: str | None = None) -> Any:
     """Spence's integral of log(t) / (1 - t) from 1 to x; NaN below 0."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.scan import linear_recurrence, shift
+
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray
 
 
 def _spread_kernel(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
@@ -26,7 +31,7 @@ def _spread_kernel(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
     return out
 
 
-def _lower_spread(x: Any, ids: Any) -> Any:
+def _lower_spread(x: JaxArray, ids: JaxArray) -> JaxArray:
     numbers = lax.GatherDimensionNumbers(
         offset_dims=tuple(range(ids.ndim, ids.ndim + x.ndim - 1)),
         collapsed_slice_dims=(0,),
@@ -42,7 +47,7 @@ def _infer_spread(x: Spec, ids: Spec) -> Spec:
     return Spec((*ids.shape, *x.shape[1:]), x.dtype)
 
 
-def _spread_grad(g: Any, ids: Any, x_shape: Any) -> Any:
+def _spread_grad(g: Tensor, ids: Tensor, x_shape: tuple[int, ...]) -> Tensor:
     from wengert.ops.segment import UNSORTED_SUM
 
     return apply(UNSORTED_SUM, g, ids, num=x_shape[0])
@@ -59,7 +64,7 @@ SPREAD = Op(
 )
 
 
-def spread(x: Any, ids: Any) -> Any:
+def spread(x: Tensor, ids: Tensor) -> Tensor:
     """Gives each row the value of its segment, and 0 where the number is negative."""
     return apply(SPREAD, x, ids)
 
@@ -79,7 +84,7 @@ def _infer_borders(ids: Spec) -> tuple[Spec, ...]:
     return Spec((size,), dtypes.int32), Spec((size,), dtypes.int32), Spec((size,), dtypes.bool_)
 
 
-def _lower_borders(ids: Any) -> tuple[Any, ...]:
+def _lower_borders(ids: JaxArray) -> tuple[JaxArray, JaxArray, JaxArray]:
     flat = lax.reshape(ids, (ids.size,))
     count = lax.iota(np.int32, ids.size)
     ranked, order = lax.sort((flat, count), is_stable=True, num_keys=1)
@@ -100,7 +105,9 @@ BORDERS = Op(
 )
 
 
-def other_rows(x: Any, ids: Any, x_shape: Any, ids_shape: Any) -> Any:
+def other_rows(
+    x: Tensor, ids: Tensor, x_shape: tuple[int | Dim, ...], ids_shape: tuple[int | Dim, ...]
+) -> Tensor:
     """For each row the product of all other rows of its segment, without dividing by zeros."""
     order, place, joined = apply(BORDERS, ids)
     size = math.prod(ids_shape)

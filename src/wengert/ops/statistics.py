@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +20,15 @@ from wengert.ops.power import SQRT_GRAD
 from wengert.ops.reduce import count, kept, reduce_args, reduced
 from wengert.ops.sizes import factor
 
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, JaxArray, TensorLike
 
-def _logsumexp_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+
+def _logsumexp_kernel(
+    x: np.ndarray, axis: tuple[int, ...], keepdims: bool
+) -> np.generic | np.ndarray:
     if x.size:
         top = combine(np.maximum, x, axis, True)
     else:
@@ -33,8 +40,8 @@ def _logsumexp_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> A
     return out if keepdims else out.squeeze(axis)
 
 
-def _lower_logsumexp(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    def spread(y: Any) -> Any:
+def _lower_logsumexp(x: JaxArray, axis: tuple[int, ...], keepdims: bool) -> JaxArray:
+    def spread(y: JaxArray) -> JaxArray:
         return lax.broadcast_in_dim(lax.expand_dims(y, axis), x.shape, range(x.ndim))
 
     top = fold(x, -np.inf, lax.max, axis)
@@ -45,8 +52,13 @@ def _lower_logsumexp(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 
 def _logsumexp_grad(
-    g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool
-) -> Any:
+    g: Tensor,
+    x: Tensor,
+    out: Tensor,
+    x_shape: tuple[int | Dim, ...],
+    axis: tuple[int, ...],
+    keepdims: bool,
+) -> Tensor:
     weights = tf.exp(x - kept(out, x_shape, axis, keepdims))
     return kept(g, x_shape, axis, keepdims) * weights
 
@@ -63,8 +75,8 @@ REDUCE_LOGSUMEXP = Op(
 
 
 def reduce_logsumexp(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """log(sum(exp(x))) without overflow; of nothing, and of nothing but -inf, it is -inf."""
     x, axes = reduce_args("reduce_logsumexp", input_tensor, axis, None, keepdims)
     return apply(REDUCE_LOGSUMEXP, x, axis=axes, keepdims=bool(keepdims))
@@ -74,20 +86,22 @@ def _square(x: np.ndarray) -> np.ndarray:
     return x * x if x.dtype.kind != "c" else np.real(x) ** 2 + np.imag(x) ** 2
 
 
-def _variance_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _variance_kernel(
+    x: np.ndarray, axis: tuple[int, ...], keepdims: bool
+) -> np.generic | np.ndarray:
     n = np.real(x).dtype.type(count(x.shape, axis))
     away = x - combine(np.add, x, axis, True) / n
     return combine(np.add, _square(away), axis, keepdims) / n
 
 
-def _lower_square(x: Any) -> Any:
+def _lower_square(x: JaxArray) -> JaxArray:
     if not np.issubdtype(x.dtype, np.complexfloating):
         return lax.mul(x, x)
     re, im = lax.real(x), lax.imag(x)
     return lax.add(lax.mul(re, re), lax.mul(im, im))
 
 
-def _lower_variance(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _lower_variance(x: JaxArray, axis: tuple[int, ...], keepdims: bool) -> JaxArray:
     n = count(x.shape, axis)
     total = lax.expand_dims(fold(x, 0, lax.add, axis), axis)
     mean = lax.div(total, lax.full_like(total, n))
@@ -101,7 +115,9 @@ def _infer_real(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
     return Spec(reduced(x, axis, keepdims), x.dtype.real_dtype)
 
 
-def _variance_grad(g: Any, x: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _variance_grad(
+    g: Any, x: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
+) -> Any:
     away = x - tf.reduce_mean(x, axis, keepdims=True)
     scale = 2.0 / factor(larger(count(x_shape, axis), 1), x.dtype.real_dtype)
     return tf.cast(kept(g * scale, x_shape, axis, keepdims), x.dtype) * away
@@ -120,14 +136,16 @@ REDUCE_VARIANCE = Op(
 
 
 def reduce_variance(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The mean of |x - mean(x)|² over `axis`, a real number; NaN for nothing."""
     x, axes = reduce_args("reduce_variance", input_tensor, axis, None, keepdims)
     return apply(REDUCE_VARIANCE, x, axis=axes, keepdims=bool(keepdims))
 
 
-def _std_grad(g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _std_grad(
+    g: Any, x: Any, out: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
+) -> Any:
     away = x - tf.reduce_mean(x, axis, keepdims=True)
     # As in the gradient of `sqrt`, nothing comes of no gradient, even where the deviation is 0.
     scale = 2.0 / factor(larger(count(x_shape, axis), 1), x.dtype.real_dtype)
@@ -150,14 +168,14 @@ REDUCE_STD = Op(
 
 
 def reduce_std(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The square root of the variance over `axis`; where it is 0 its gradient is NaN."""
     x, axes = reduce_args("reduce_std", input_tensor, axis, None, keepdims)
     return apply(REDUCE_STD, x, axis=axes, keepdims=bool(keepdims))
 
 
-def _euclidean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _euclidean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
     squares = _square(x)
     total = combine(np.add, squares, axis, keepdims)
     if x.dtype.kind in "iu":
@@ -165,7 +183,7 @@ def _euclidean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> A
     return np.asarray(np.sqrt(total)).astype(x.dtype)
 
 
-def _lower_euclidean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _lower_euclidean(x: JaxArray, axis: tuple[int, ...], keepdims: bool) -> JaxArray:
     squares = _lower_square(x)
     total = fold(squares, 0, lax.add, axis)
     if x.dtype.kind in "iu":
@@ -175,7 +193,7 @@ def _lower_euclidean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 
 def _euclidean_grad(
-    g: Any, x: Any, out: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool
+    g: Any, x: Any, out: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
 ) -> Any:
     if x.dtype.is_complex:
         # The result is real, whatever its dtype, so only the real part of `g` counts.
@@ -196,7 +214,7 @@ REDUCE_EUCLIDEAN_NORM = Op(
 
 
 def reduce_euclidean_norm(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The square root of the sum of squares, in the dtype of the tensor (integers cut off).
 

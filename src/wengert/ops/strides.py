@@ -8,7 +8,7 @@ shape rule and the lowering.
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import as_value, fail_if, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.graph import contents
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+
 
 Index = tuple[Any, ...]
 _Slice = builtins.slice
@@ -31,7 +35,7 @@ def native(index: Index) -> Any:
     return tuple([_native(i) if type(i) is tuple else i for i in index])
 
 
-def _native(part: tuple[Any, ...]) -> Any:
+def _native(part: tuple[int | tuple[int, ...] | None, ...]) -> Any:
     # A single number and a fourth entry mark what was unknown while tracing.
     return part[0] if len(part) == 1 else _Slice(*part[:3])
 
@@ -82,7 +86,7 @@ def resolve(index: Index, x: Spec) -> tuple[list[Any], list[int | None]]:
     return places, shape
 
 
-def position(i: int, axis: int, size: int | None, x: Spec) -> Any:
+def position(i: int, axis: int, size: int | None, x: Spec) -> tuple[int | None, int, int]:
     if size is None:
         return (None, 1, 1)
     if not -size <= i < size:
@@ -119,7 +123,7 @@ def _lower_symbolic(x: Any, index: Index) -> Any:
     return x[native(index)]
 
 
-def lower(x: Any, index: Index) -> Any:
+def lower(x: Any, index: Index) -> JaxArray:
     if any(map(is_symbol, x.shape)):
         return _lower_symbolic(x, index)
     places, shape = resolve(index, Spec(x.shape, x.dtype))
@@ -132,7 +136,7 @@ def lower(x: Any, index: Index) -> Any:
     return lax.reshape(lax.rev(out, _backwards(places)), shape)
 
 
-def _backwards(places: list[Any]) -> list[int]:
+def _backwards(places: list[tuple[int, ...]]) -> list[int]:
     return [axis for axis, (_, n, step) in enumerate(places) if step < 0 and n > 1]
 
 
@@ -142,7 +146,7 @@ def _grad_kernel(g: np.ndarray, index: Index, shape: tuple[int, ...]) -> np.ndar
     return out
 
 
-def _lower_grad(g: Any, index: Index, shape: tuple[int, ...]) -> Any:
+def _lower_grad(g: Any, index: Index, shape: tuple[int, ...]) -> JaxArray:
     places, _ = resolve(index, Spec(shape, g.dtype))
     g = lax.rev(lax.reshape(g, [n for _, n, _ in places]), _backwards(places))
     edges = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,10 +23,16 @@ from wengert.ops.reduce import reduced
 from wengert.ops.sorting import choose_type
 from wengert.ops.text import number_format, number_reader, structure_text
 
+if TYPE_CHECKING:
+    from wengert.composite.printing import _Text
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, DTypeLike, TensorLike
+
+
 _STRING = dtypes.nums("s")
 
 
-def said(name: str, value: Any, what: str, default: str | None = None) -> str:
+def said(name: str, value: str | None, what: str, default: str | None = None) -> str:
     """A Python string for the argument `what`; `default` for `None`."""
     given = default if value is None else value
     if isinstance(given, bytes):
@@ -36,7 +42,7 @@ def said(name: str, value: Any, what: str, default: str | None = None) -> str:
     return given
 
 
-def whole(name: str, value: Any, what: str, default: int) -> int:
+def whole(name: str, value: TensorLike | None, what: str, default: int) -> int:
     """A whole number for the argument `what`, of which fractions are cut off; `None` is `default`.
 
     TensorFlow reads the attributes of its operations so.
@@ -48,7 +54,9 @@ def whole(name: str, value: Any, what: str, default: int) -> int:
     return static_int(name, value, what)
 
 
-def _each(function: Callable[[Any], Any], x: np.ndarray, dtype: Any = object) -> np.ndarray:
+def _each(
+    function: Callable[[Any], Any], x: np.ndarray, dtype: np.dtype | type = object
+) -> np.ndarray:
     return np.fromiter(map(function, x.ravel()), dtype, x.size).reshape(x.shape)
 
 
@@ -69,14 +77,14 @@ AS_STRING = unary(
 
 
 def as_string(
-    input: Any,
+    input: TensorLike,
     precision: int = -1,
     scientific: bool = False,
     shortest: bool = False,
     width: int = -1,
     fill: str = "",
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Tensor:
     """Each number as text; `precision`, `scientific`, `shortest`, `width`, `fill` as in printf."""
     x = operand(input)
     fill = said("as_string", fill, "fill", "")
@@ -98,7 +106,7 @@ def as_string(
 def _to_number(x: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
     read = number_reader(dtype)
 
-    def one(text: bytes) -> Any:
+    def one(text: bytes) -> float:
         try:
             return read(text)
         except ValueError:
@@ -127,7 +135,7 @@ _READABLE = (
 )  # fmt: skip
 
 
-def to_number(input: Any, out_type: Any = dtypes.float32, name: Any = None) -> Any:
+def to_number(input: Any, out_type: DTypeLike = dtypes.float32, name: str | None = None) -> Any:
     """Reads each string as a number."""
     kind = choose_type("to_number", "out_type", out_type, *_READABLE)
     return apply(TO_NUMBER, operand_or_empty(input, dtypes.string), dtype=kind)
@@ -152,7 +160,7 @@ JOIN = Op(
 )
 
 
-def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
+def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     """Joins strings element by element; scalars broadcast."""
     if isinstance(inputs, str | bytes) or not hasattr(inputs, "__iter__"):
         raise invalid_dtype("join", "`inputs` must be a list of tensors", inputs)
@@ -185,8 +193,12 @@ REDUCE_JOIN = Op(
 
 
 def reduce_join(
-    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
-) -> Any:
+    inputs: TensorLike,
+    axis: Axis = None,
+    keepdims: bool = False,
+    separator: str = "",
+    name: str | None = None,
+) -> Tensor:
     """Joins all strings along `axis`, or everything."""
     x = operand(inputs)
     rank = len(x.shape)
@@ -209,7 +221,7 @@ LENGTH = unary(
 )
 
 
-def length(input: Any, unit: str = "BYTE", name: Any = None) -> Any:
+def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """The length of each string in bytes, or in characters with `unit="UTF8_CHAR"`."""
     return apply(LENGTH, _text("length", input), unit=_unit("length", unit))
 
@@ -236,7 +248,7 @@ _CHANGES: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
 )
 
 
-def _text(name: str, x: Any) -> Any:
+def _text(name: str, x: Any) -> Tensor:
     """A tensor of strings, or an error under the name that users know."""
     x = operand_or_empty(x, dtypes.string)
     if x.dtype is not dtypes.string:
@@ -244,28 +256,28 @@ def _text(name: str, x: Any) -> Any:
     return x
 
 
-def _changed(name: str, input: Any, encoding: Any) -> Any:
+def _changed(name: str, input: Any, encoding: str) -> Tensor:
     if encoding not in ("", "utf-8"):
         raise invalid(name, f"`encoding` must be '' or 'utf-8'; got {encoding!r}")
     return apply(CHANGE, _text(name, input), change=f"{name}_utf8" if encoding else name)
 
 
-def lower(input: Any, encoding: str = "", name: Any = None) -> Any:
+def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Small letters; only ASCII without `encoding="utf-8"`."""
     return _changed("lower", input, encoding)
 
 
-def upper(input: Any, encoding: str = "", name: Any = None) -> Any:
+def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Capital letters; only ASCII without `encoding="utf-8"`."""
     return _changed("upper", input, encoding)
 
 
-def strip(input: Any, name: Any = None) -> Any:
+def strip(input: TensorLike, name: str | None = None) -> Tensor:
     """Without white space at both ends."""
     return apply(CHANGE, _text("strip", input), change="strip")
 
 
-def _substr(text: Any, pos: int, count: int) -> Any:
+def _substr(text: bytes, pos: int, count: int) -> Any:
     size = len(text)
     if not -size <= pos <= size:
         raise invalid("substr", f"`pos` {pos} is outside a string of length {size}")
@@ -284,7 +296,7 @@ def _substr_kernel(x: np.ndarray, pos: Any, len: Any, unit: str) -> np.ndarray:
     return np.fromiter(found, object).reshape(shape)
 
 
-def _infer_substr(x: Spec, pos: Any, len: Any, unit: str) -> Spec:
+def _infer_substr(x: Spec, pos: int, len: int, unit: str) -> Spec:
     return Spec(shapes.broadcast("substr", x.shape, np.shape(pos)), x.dtype)
 
 
@@ -299,7 +311,9 @@ SUBSTR = Op(
 )
 
 
-def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: Any = None) -> Any:
+def substr(
+    input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None
+) -> Tensor:
     """The part of each string that starts at `pos` and is `len` long; these may differ by string."""
     starts, sizes = static("substr", pos), static("substr", len)
     if np.shape(starts) != np.shape(sizes):
@@ -317,7 +331,7 @@ def _regex(name: str, source: np.ndarray) -> Pattern:
         raise invalid(name, rule, help=error.help) from None
 
 
-def _one_text(name: str, argument: str, x: Any) -> Any:
+def _one_text(name: str, argument: str, x: TensorLike) -> Tensor:
     """A tensor of one string."""
     x = _text(name, x)
     if rank_of(x) not in (0, None):
@@ -326,7 +340,7 @@ def _one_text(name: str, argument: str, x: Any) -> Any:
     return x
 
 
-def _pattern(name: str, pattern: Any) -> Any:
+def _pattern(name: str, pattern: TensorLike) -> Tensor:
     """A regular expression, looked into at once if it is known."""
     x = _one_text(name, "pattern", pattern)
     if not is_symbolic(x):
@@ -351,8 +365,12 @@ REGEX_REPLACE = Op(
 
 
 def regex_replace(
-    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: Any = None
-) -> Any:
+    input: TensorLike,
+    pattern: TensorLike,
+    rewrite: str,
+    replace_global: bool = True,
+    name: str | None = None,
+) -> Tensor:
     r"""Replaces what matches a regular expression; `\1` in `rewrite` is the first group.
 
     The syntax is that of RE2, on UTF-8: it has classes such as `\p{L}` and `[[:punct:]]`, but neither
@@ -383,7 +401,7 @@ REGEX_MATCH = Op(
 )
 
 
-def regex_full_match(input: Any, pattern: Any, name: Any = None) -> Any:
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
     """Whether each whole string matches a regular expression."""
     x = _text("regex_full_match", input)
     return apply(REGEX_MATCH, x, _pattern("regex_full_match", pattern))
@@ -403,7 +421,9 @@ SPLIT = Op(
 )
 
 
-def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: Any = None) -> Any:
+def split(
+    input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: str | None = None
+) -> Any:
     """The parts of one string; a tensor of several would be ragged, which is an error here."""
     x = operand(input)
     if x._array.ndim:
@@ -414,7 +434,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: Any = No
 
 
 def string_format(
-    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: Any = None
+    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
 ) -> Any:
     """Puts tensors into a text, each at its placeholder."""
     values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
@@ -425,7 +445,7 @@ def string_format(
     return apply(FORMAT, *form.tensors, form=form) if form.tensors else operand(form.text(()))
 
 
-def _shown_as(value: Any) -> Any:
+def _shown_as(value: Any) -> Tensor | _Text:
     """Text, numbers and lists as the tensors that TensorFlow makes of them."""
     plain = isinstance(value, str | bytes | bool | int | float | complex | list | tuple)
     return to_tensor(value) if plain else value
@@ -440,16 +460,16 @@ class _Form:
         self._summarize = summarize
         self._values = nest.map_structure(self._leaf, [_shown_as(v) for v in values])
 
-    def _leaf(self, value: Any) -> Any:
+    def _leaf(self, value: Tensor | _Text) -> Tensor | _Text | _Place:
         if not is_dynamic(value):
             return value
         self.tensors.append(value)
         return _Place(len(self.tensors) - 1)
 
-    def text(self, arrays: Any) -> str:
+    def text(self, arrays: tuple[np.ndarray, ...]) -> str:
         """The whole text for the arrays of the tensors left out."""
 
-        def given(value: Any) -> Any:
+        def given(value: Tensor | _Text | _Place) -> Tensor | np.ndarray | _Text:
             return arrays[value.number] if isinstance(value, _Place) else value
 
         shown = [

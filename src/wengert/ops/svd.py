@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +25,13 @@ from wengert.ops.decompose import (
     safe_reciprocal,
 )
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import Axis, JaxArray, TensorLike
 
-def _sizes(name: str, x: Spec) -> tuple[Any, Any, Any, Any]:
+
+def _sizes(name: str, x: Spec) -> tuple[list[int | None], int | None, int | None, int | None]:
     """Leading axes, rows, columns and the smaller of the two."""
     assert x.shape is not None, "the caller answers for an unknown rank"
     if len(x.shape) < 2:
@@ -53,12 +58,12 @@ def _svd_kernel(x: np.ndarray, full: bool) -> tuple[np.ndarray, ...]:
 
 
 @finite_or_nan
-def _lower_svd(x: Any, full: bool) -> Any:
+def _lower_svd(x: JaxArray, full: bool) -> tuple[JaxArray, JaxArray, JaxArray]:
     u, s, vh = linalg.svd(x, full_matrices=full)
     return s, u, jnp.conj(vh).mT
 
 
-def _svd_grad(g: Any, outs: Any, full: bool) -> Any:
+def _svd_grad(g: tuple[Tensor, ...], outs: tuple[Tensor, ...], full: bool) -> Tensor:
     s, u, v = outs
     gs, gu, gv = g
     m, n = u._array.shape[-2], v._array.shape[-2]
@@ -112,22 +117,22 @@ NEAR_SQUARE = Op(
 )
 
 
-def _turn(vv: Any, over: Any, rows: int, cols: int) -> Any:
+def _turn(vv: Tensor, over: Tensor, rows: int, cols: int) -> Tensor:
     """What fixes the common phase of a pair of complex singular vectors."""
     along = tf.diag_part(vv)[..., : smaller(rows, cols)]
     return _rectangle(0.5 * over * (tf.conj(along) - along), rows, cols, vv.dtype)
 
 
-def _row(x: Any) -> Any:
+def _row(x: Tensor) -> Tensor:
     shape = x._array.shape
     return tf.reshape(x, (*shape[:-1], 1, shape[-1]))
 
 
-def _rectangle(s: Any, rows: int, cols: int, dtype: Any) -> Any:
+def _rectangle(s: Tensor, rows: int, cols: int, dtype: DType) -> Tensor:
     return tf.diag(real_as(s, dtype), num_rows=rows, num_cols=cols)
 
 
-def _padded(s: Any, size: int) -> Any:
+def _padded(s: Tensor, size: int) -> Tensor:
     shape = s._array.shape
     extra = size - shape[-1]
     return s if extra == 0 else tf.concat([s, tf.zeros((*shape[:-1], extra), s.dtype)], -1)
@@ -146,7 +151,7 @@ SVD = Op(
 )
 
 
-def _svdvals_grad(g: Any, x: Any) -> Any:
+def _svdvals_grad(g: Tensor, x: Tensor) -> Tensor:
     _, u, v = svd(x)
     return tf.matmul(u * real_as(_row(g), u.dtype), v, adjoint_b=True)
 
@@ -159,7 +164,7 @@ def _svdvals_kernel(x: np.ndarray) -> np.ndarray:
 
 
 @finite_or_nan
-def _lower_svdvals(x: Any) -> Any:
+def _lower_svdvals(x: JaxArray) -> JaxArray:
     return linalg.svd(x, full_matrices=False, compute_uv=False)
 
 
@@ -175,7 +180,12 @@ SVDVALS = Op(
 )
 
 
-def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: Any = None) -> Any:
+def svd(
+    tensor: TensorLike,
+    full_matrices: bool = False,
+    compute_uv: bool = True,
+    name: str | None = None,
+) -> Any:
     """Singular values s, descending, and u, v with u @ diag(s) @ adjoint(v) = tensor.
 
     Only s without `compute_uv`. Equal singular values count as unrelated in the gradient.
@@ -191,7 +201,12 @@ def _infer_pinv(x: Spec, rcond: Spec) -> Spec:
     return Spec((*lead, n, m), x.dtype)
 
 
-def _pinv(x: Any, factors: Any, rcond: Any, np_: Any) -> Any:
+def _pinv(
+    x: JaxArray | np.ndarray,
+    factors: tuple[JaxArray | np.ndarray, ...],
+    rcond: np.ndarray,
+    np_: Any,
+) -> Any:
     s, u, v = factors
     if not s.size:
         return np_.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
@@ -205,8 +220,8 @@ def _pinv_kernel(x: np.ndarray, rcond: np.ndarray) -> np.ndarray:
     return _pinv(x, _svd_kernel(x, full=False), rcond, np)
 
 
-def _pinv_grad(g: Any, x: Any, out: Any) -> Any:
-    def project(z: Any, a: Any, b: Any) -> Any:
+def _pinv_grad(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
+    def project(z: Tensor, a: Tensor, b: Tensor) -> Tensor:
         return z - tf.matmul(a, tf.matmul(b, z))
 
     whole = tf.matmul(out, tf.matmul(g, out, adjoint_b=True), adjoint_a=True)
@@ -230,7 +245,12 @@ PINV = Op(
 )
 
 
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: Any = None) -> Any:
+def pinv(
+    a: TensorLike,
+    rcond: TensorLike | None = None,
+    validate_args: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The pseudo-inverse; singular values up to `rcond` times the largest count as zero."""
     x = operand(a)
     if not (x.dtype.is_floating or x.dtype.is_complex):
@@ -241,7 +261,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: Any = Non
     return apply(PINV, x, operand(rcond, None, real))
 
 
-def _longer_side(x: Any, dtype: dtypes.DType) -> Any:
+def _longer_side(x: Value, dtype: dtypes.DType) -> Tensor | int:
     """The larger size of matrices, as a number to multiply with."""
     if x._array.ndim < 2:
         return 0
@@ -255,7 +275,9 @@ def _epsilon(dtype: dtypes.DType) -> float:
     return float(ml_dtypes.finfo(dtype.np).eps)
 
 
-def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: Any = None) -> Any:
+def matrix_rank(
+    a: TensorLike, tol: Any = None, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """The number of singular values above `tol` (by default, above rounding errors)."""
     x = operand(a, None, dtypes.float32)
     if x._array.ndim < 2:
@@ -267,8 +289,8 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: Any 
 
 
 def normalize(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: Any = None
-) -> tuple[Any, Any]:
+    tensor: TensorLike, ord: str = "euclidean", axis: Axis = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """The tensor divided by its `norm`, and that norm with its axes kept; NaN for length 0."""
     x = operand(tensor)
     length = tf.norm(x, ord, axis, keepdims=True)

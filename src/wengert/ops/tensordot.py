@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,12 @@ from wengert.ops.costs import product
 from wengert.ops.declare import function_of, in_float32
 from wengert.ops.matmul import dot_general
 from wengert.ops.sizes import fixed
+
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
+
 
 Axes = tuple[int, ...]
 
@@ -37,7 +43,9 @@ def _infer(x: Spec, y: Spec, x_axes: Axes, y_axes: Axes) -> Spec:
     return Spec((*(x.shape[i] for i in x_free), *(y.shape[j] for j in y_free)), x.dtype)
 
 
-def _left(g: Any, y: Any, x_shape: Any, x_axes: Axes, y_axes: Axes) -> Any:
+def _left(
+    g: Tensor, y: Tensor, x_shape: tuple[int | Dim, ...], x_axes: Axes, y_axes: Axes
+) -> Tensor:
     rank, n = len(x_shape), len(x_shape) - len(x_axes)
     y_free = _free(len(y.shape), y_axes)
     out = _apply(g, y, tuple(range(n, n + len(y_free))), y_free)
@@ -46,7 +54,9 @@ def _left(g: Any, y: Any, x_shape: Any, x_axes: Axes, y_axes: Axes) -> Any:
     return _arranged(out, order)
 
 
-def _right(g: Any, x: Any, y_shape: Any, x_axes: Axes, y_axes: Axes) -> Any:
+def _right(
+    g: Tensor, x: Tensor, y_shape: tuple[int | Dim, ...], x_axes: Axes, y_axes: Axes
+) -> Tensor:
     x_free = _free(len(x.shape), x_axes)
     out = _apply(x, g, x_free, tuple(range(len(x_free))))
     order = (*(y_axes[k] for k in _order(x_axes)), *_free(len(y_shape), y_axes))
@@ -57,7 +67,7 @@ def _order(axes: Axes) -> list[int]:
     return sorted(range(len(axes)), key=axes.__getitem__)
 
 
-def _arranged(x: Any, order: Axes) -> Any:
+def _arranged(x: Tensor, order: Axes) -> Tensor:
     """`x`, whose axis k belongs at place `order[k]`, with its axes in their places."""
     if order == tuple(range(len(order))):
         return x
@@ -82,7 +92,7 @@ def _apply(x: Any, y: Any, x_axes: Axes, y_axes: Axes) -> Any:
     return apply(TENSORDOT, x, y, x_axes=x_axes, y_axes=y_axes)
 
 
-def tensordot(a: Any, b: Any, axes: Any, name: Any = None) -> Any:
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     """Sums products over pairs of axes: the last n of `a` with the first n of `b` for a number n.
 
     A pair of axes, or of lists of axes, names them one by one; 0 gives the outer product.
@@ -95,7 +105,9 @@ def tensordot(a: Any, b: Any, axes: Any, name: Any = None) -> Any:
     return _apply(a, b, x_axes, y_axes)
 
 
-def _axes(axes: Any, x_rank: int, y_rank: int) -> tuple[Axes, Axes]:
+def _axes(
+    axes: int | tuple[int | tuple[int, ...], ...], x_rank: int, y_rank: int
+) -> tuple[Axes, Axes]:
     if isinstance(axes, int):
         if not 0 <= axes <= min(x_rank, y_rank):
             raise invalid(
@@ -139,8 +151,8 @@ def _cross_kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.roll(x * np.roll(y, -1, -1) - np.roll(x, -1, -1) * y, -1, -1)
 
 
-def _lower_cross(x: Any, y: Any) -> Any:
-    def rolled(z: Any) -> Any:
+def _lower_cross(x: JaxArray, y: JaxArray) -> JaxArray:
+    def rolled(z: JaxArray | np.ndarray) -> JaxArray:
         last = z.ndim - 1
         return lax.concatenate(
             [lax.slice_in_dim(z, 1, 3, axis=last), lax.slice_in_dim(z, 0, 1, axis=last)], last
@@ -161,7 +173,7 @@ CROSS = Op(
 
 
 @function_of(CROSS)
-def cross(a: Any, b: Any, name: Any = None) -> Any:
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Any:
     """The cross product of vectors of 3 elements, which lie along the last axis."""
 
 
@@ -178,6 +190,6 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     return transpose(a, (*range(rank - 2), rank - 1, rank - 2), conjugate=conjugate)
 
 
-def adjoint(matrix: Any, name: Any = None) -> Any:
+def adjoint(matrix: Any, name: str | None = None) -> Any:
     """Swaps the last two axes and takes the complex conjugate."""
     return matrix_transpose(matrix, conjugate=True)

@@ -6,7 +6,7 @@ outside of the matrix, the last of the first row and the first of the last, are 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank, static_float, static_int
 from wengert.ops.solve import refusing
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray, TensorLike
 
 
 @refusing("input is not invertible")
@@ -60,7 +64,7 @@ def _infer_solve(diagonals: Spec, b: Spec) -> Spec:
     return Spec(s, b.dtype)
 
 
-def _lower_solve(diagonals: Any, b: Any) -> Any:
+def _lower_solve(diagonals: JaxArray, b: JaxArray) -> Any:
     above, middle, below = (diagonals[..., k, :] for k in range(3))
     n = b.shape[-2]
     if n == 0 or b.shape[-1] == 0:
@@ -77,23 +81,23 @@ def _lower_solve(diagonals: Any, b: Any) -> Any:
     return out
 
 
-def _later(x: Any) -> Any:
+def _later(x: Tensor) -> Tensor:
     """Each number in the place of the one before it."""
     return tf.concat([x[..., 1:], tf.zeros_like(x[..., :1])], -1)
 
 
-def _earlier(x: Any) -> Any:
+def _earlier(x: Tensor) -> Tensor:
     """Each number in the place of the one after it."""
     return tf.concat([tf.zeros_like(x[..., :1]), x[..., :-1]], -1)
 
 
-def _turned(diagonals: Any) -> Any:
+def _turned(diagonals: Tensor) -> Tensor:
     """The diagonals of the transposed matrix."""
     above, middle, below = tf.unstack(diagonals, 3, axis=-2)
     return tf.stack([_later(below), middle, _earlier(above)], axis=-2)
 
 
-def _pairs(g: Any, x: Any) -> Any:
+def _pairs(g: Tensor, x: Tensor) -> Tensor:
     """The diagonals of the product of `g` [..., n, k] and the transposed `x`."""
     columns, others = tf.matrix_transpose(g), tf.matrix_transpose(x)
     found = [tf.reduce_sum(columns * y, -2) for y in (_later(others), others, _earlier(others))]
@@ -114,14 +118,14 @@ SOLVE_TRIDIAGONAL = Op(
 )
 
 
-def _padded(x: Any, n: Any, before: int) -> Any:
+def _padded(x: Value, n: int, before: int) -> Value:
     """A diagonal with its corner outside of the matrix, whether it came with it or not."""
     if known_unequal(x._array.shape[-1], n):
         return tf.pad(x, [[0, 0]] * (x._array.ndim - 1) + [[before, 1 - before]])
     return x
 
 
-def _rows(name: str, diagonals: Any, format: str) -> Any:
+def _rows(name: str, diagonals: TensorLike, format: str) -> Value:
     """The diagonals as rows of one tensor, whatever form they have."""
     if format == "sequence":
         if not isinstance(diagonals, list | tuple) or len(diagonals) != 3:
@@ -147,10 +151,10 @@ def _rows(name: str, diagonals: Any, format: str) -> Any:
 
 
 def tridiagonal_solve(
-    diagonals: Any, rhs: Any, diagonals_format: str = "compact", transpose_rhs: bool = False,
-    conjugate_rhs: bool = False, name: Any = None, partial_pivoting: bool = True,
+    diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact", transpose_rhs: bool = False,
+    conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True,
     perturb_singular: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Solves linear equations whose matrices have three diagonals; a singular one is an error.
 
     `diagonals` are [..., 3, n] from the upper to the lower one, three tensors ("sequence"), or
@@ -171,8 +175,11 @@ def tridiagonal_solve(
 
 
 def tridiagonal_matmul(
-    diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: Any = None
-) -> Any:
+    diagonals: TensorLike,
+    rhs: TensorLike,
+    diagonals_format: str = "compact",
+    name: str | None = None,
+) -> Tensor:
     """The product of matrices with three diagonals and matrices [..., n, k]."""
     d = _rows("tridiagonal_matmul", diagonals, diagonals_format)
     b = operand(rhs, None, d.dtype)
@@ -190,7 +197,7 @@ def tridiagonal_matmul(
     return tf.matrix_transpose(parts[0] + parts[1] + parts[2])
 
 
-def _chosen(select: str, select_range: Any, values: Any) -> Any:
+def _chosen(select: str, select_range: Any, values: Value) -> Tensor | slice:
     """Which eigenvalues are wanted: a slice of their places, or a truth value for each."""
     name = "eigh_tridiagonal"
     if select == "a":
@@ -213,9 +220,9 @@ def _chosen(select: str, select_range: Any, values: Any) -> Any:
 
 
 def eigh_tridiagonal(
-    alpha: Any, beta: Any, eigvals_only: bool = True, select: str = "a", select_range: Any = None,
-    tol: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    alpha: TensorLike, beta: TensorLike, eigvals_only: bool = True, select: str = "a", select_range: TensorLike | None = None,
+    tol: Any = None, name: str | None = None,
+) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
     """Eigenvalues, ascending, of the self-adjoint matrices with `beta` above their diagonal `alpha`.
 
     Without `eigvals_only` the eigenvectors (columns) come second. `select` "i" picks eigenvalues by

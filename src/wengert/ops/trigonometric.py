@@ -6,7 +6,7 @@ branch. `tanh` stands with the logistic family in `unary.py`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,21 +17,24 @@ from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, unary
 
+if TYPE_CHECKING:
+    from wengert.core.types import TensorLike
+
 
 @function_of(unary("sin", np.sin, lambda x: lax.sin(x), grad=lambda g, x: g * tf.cos(x), cost=SLOW))
-def sin(x: Any, name: Any = None) -> Any:
+def sin(x: TensorLike, name: str | None = None) -> Any:
     """The sine; NaN for an infinity."""
 
 
 @function_of(
     unary("cos", np.cos, lambda x: lax.cos(x), grad=lambda g, x: -g * tf.sin(x), cost=SLOW)
 )
-def cos(x: Any, name: Any = None) -> Any:
+def cos(x: TensorLike, name: str | None = None) -> Any:
     """The cosine; NaN for an infinity."""
 
 
 @function_of(unary("tan", np.tan, lambda x: lax.tan(x), grad=lambda g, out: g * (1.0 + out * out)))
-def tan(x: Any, name: Any = None) -> Any:
+def tan(x: TensorLike, name: str | None = None) -> Any:
     """The tangent; NaN for an infinity."""
 
 
@@ -51,7 +54,7 @@ def _complement(x: Any) -> Any:
         ),
     )
 )
-def asin(x: Any, name: Any = None) -> Any:
+def asin(x: TensorLike, name: str | None = None) -> Any:
     """The inverse sine, in [-π/2, π/2]; NaN outside [-1, 1]."""
 
 
@@ -66,12 +69,12 @@ def asin(x: Any, name: Any = None) -> Any:
         ),
     )
 )
-def acos(x: Any, name: Any = None) -> Any:
+def acos(x: TensorLike, name: str | None = None) -> Any:
     """The inverse cosine, in [0, π]; NaN outside [-1, 1]."""
 
 
 @function_of(unary("atan", np.arctan, lambda x: lax.atan(x), grad=lambda g, x: g / (1.0 + x * x)))
-def atan(x: Any, name: Any = None) -> Any:
+def atan(x: TensorLike, name: str | None = None) -> Any:
     """The inverse tangent, in [-π/2, π/2]."""
 
 
@@ -87,7 +90,7 @@ def atan(x: Any, name: Any = None) -> Any:
         accepts=dtypes.FLOAT,
     )
 )
-def atan2(y: Any, x: Any, name: Any = None) -> Any:
+def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Any:
     """The angle of the point (x, y), in [-π, π]; its gradient at the origin is NaN."""
 
 
@@ -100,7 +103,7 @@ def atan2(y: Any, x: Any, name: Any = None) -> Any:
         hazards=Hazards(grows=True),
     )
 )
-def sinh(x: Any, name: Any = None) -> Any:
+def sinh(x: TensorLike, name: str | None = None) -> Any:
     """The hyperbolic sine; overflows to infinity."""
 
 
@@ -113,14 +116,14 @@ def sinh(x: Any, name: Any = None) -> Any:
         hazards=Hazards(grows=True),
     )
 )
-def cosh(x: Any, name: Any = None) -> Any:
+def cosh(x: TensorLike, name: str | None = None) -> Any:
     """The hyperbolic cosine; overflows to infinity."""
 
 
 @function_of(
     unary("asinh", np.arcsinh, lambda x: lax.asinh(x), grad=lambda g, out: g / tf.cosh(out))
 )
-def asinh(x: Any, name: Any = None) -> Any:
+def asinh(x: TensorLike, name: str | None = None) -> Any:
     """The inverse hyperbolic sine."""
 
 
@@ -133,7 +136,7 @@ def asinh(x: Any, name: Any = None) -> Any:
         hazards=Hazards(outside="numbers below 1", pole=Pole(lambda x: x == 1, "at 1")),
     )
 )
-def acosh(x: Any, name: Any = None) -> Any:
+def acosh(x: TensorLike, name: str | None = None) -> Any:
     """The inverse hyperbolic cosine; NaN below 1."""
 
 
@@ -148,5 +151,5 @@ def acosh(x: Any, name: Any = None) -> Any:
         ),
     )
 )
-def atanh(x: Any, name: Any = None) -> Any:
+def atanh(x: TensorLike, name: str | None = None) -> Any:
     """The inverse hyperbolic tangent; infinite at -1 and 1, NaN outside."""

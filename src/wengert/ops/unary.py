@@ -5,7 +5,7 @@ Rounding has no gradient; `abs` has gradient 0 at 0. NaN goes through everything
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, in_float32, unary
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray, TensorLike
 
 
 def _abs_grad(g: Any, x: Any) -> Any:
@@ -37,11 +41,11 @@ ABS = Op(
 
 
 @function_of(ABS)
-def abs(x: Any, name: Any = None) -> Any:
+def abs(x: TensorLike, name: str | None = None) -> Any:
     """The absolute value; the lowest integer of a type is its own."""
 
 
-def _sign_grad(g: Any, x: Any) -> Any:
+def _sign_grad(g: Tensor, x: Tensor) -> Tensor:
     """0 for real numbers; for complex ones only a turn around 0 changes the sign."""
     if not x.dtype.is_complex:
         return tf.zeros_like(g)
@@ -61,7 +65,7 @@ def _sign_grad(g: Any, x: Any) -> Any:
         instead="Use tf.tanh(k * x) or tf.nn.softsign(x).",
     )
 )
-def sign(x: Any, name: Any = None) -> Any:
+def sign(x: TensorLike, name: str | None = None) -> Any:
     """-1, 0 or 1; x / |x| for complex numbers; NaN for NaN."""
 
 
@@ -75,7 +79,7 @@ def sign(x: Any, name: Any = None) -> Any:
         instead="Leave it out, or wrap it in tf.grad_pass_through.",
     )
 )
-def floor(x: Any, name: Any = None) -> Any:
+def floor(x: TensorLike, name: str | None = None) -> Any:
     """The largest whole number not above x, in the dtype of x."""
 
 
@@ -89,11 +93,11 @@ def floor(x: Any, name: Any = None) -> Any:
         instead="Leave it out, or wrap it in tf.grad_pass_through.",
     )
 )
-def ceil(x: Any, name: Any = None) -> Any:
+def ceil(x: TensorLike, name: str | None = None) -> Any:
     """The smallest whole number not below x, in the dtype of x."""
 
 
-def _lower_round(x: Any) -> Any:
+def _lower_round(x: JaxArray) -> JaxArray:
     if x.dtype.kind in "iu":
         return x
     return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
@@ -109,7 +113,7 @@ def _lower_round(x: Any) -> Any:
         instead="Leave it out, or wrap it in tf.grad_pass_through.",
     )
 )
-def round(x: Any, name: Any = None) -> Any:
+def round(x: TensorLike, name: str | None = None) -> Any:
     """The nearest whole number, halves to the even one; integers stay."""
 
 
@@ -123,7 +127,7 @@ def round(x: Any, name: Any = None) -> Any:
         instead="Leave it out, or wrap it in tf.grad_pass_through.",
     )
 )
-def rint(x: Any, name: Any = None) -> Any:
+def rint(x: TensorLike, name: str | None = None) -> Any:
     """The nearest whole number, halves to the even one."""
 
 
@@ -152,7 +156,7 @@ TANH_GRAD = binary(
         hazards=TAME,
     )
 )
-def tanh(x: Any, name: Any = None) -> Any:
+def tanh(x: TensorLike, name: str | None = None) -> Any:
     """The hyperbolic tangent."""
 
 
@@ -193,7 +197,7 @@ SIGMOID_GRAD = binary(
         hazards=TAME,
     )
 )
-def sigmoid(x: Any, name: Any = None) -> Any:
+def sigmoid(x: TensorLike, name: str | None = None) -> Any:
     """1 / (1 + exp(-x)), without overflow."""
 
 
@@ -201,7 +205,7 @@ def _softplus(x: np.ndarray) -> np.ndarray:
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
-def _lower_softplus(x: Any) -> Any:
+def _lower_softplus(x: JaxArray) -> JaxArray:
     zero = lax.full_like(x, 0)
     return lax.add(lax.max(x, zero), lax.log1p(lax.exp(lax.neg(lax.abs(x)))))
 
@@ -216,7 +220,7 @@ def _lower_softplus(x: Any) -> Any:
         cost=SLOW,
     )
 )
-def softplus(features: Any, name: Any = None) -> Any:
+def softplus(features: TensorLike, name: str | None = None) -> Any:
     """log(1 + exp(x)), without overflow."""
 
 
@@ -229,5 +233,5 @@ def softplus(features: Any, name: Any = None) -> Any:
         accepts=dtypes.FLOAT,
     )
 )
-def log_sigmoid(x: Any, name: Any = None) -> Any:
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Any:
     """log(sigmoid(x)), without underflow."""

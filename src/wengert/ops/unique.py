@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
 from wengert.ops.declare import HALF, static_tuple
 from wengert.ops.sorting import choose_type
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
 
 
 class Unique(NamedTuple):
@@ -104,7 +108,9 @@ UNIQUE_SLICES = Op(
 )
 
 
-def unique_slices(name: str, x: Any, axis: Any, out_idx: Any = dtypes.int32) -> tuple[Any, ...]:
+def unique_slices(
+    name: str, x: Any, axis: Any, out_idx: DTypeLike = dtypes.int32
+) -> tuple[Tensor, Tensor, Tensor]:
     """The distinct slices along an axis, the place of each slice among them, and their counts."""
     x = operand(x)
     kind = choose_type(name, "out_idx", out_idx, dtypes.int32, dtypes.int64)
@@ -112,17 +118,19 @@ def unique_slices(name: str, x: Any, axis: Any, out_idx: Any = dtypes.int32) -> 
     return apply(UNIQUE_SLICES, x, axis=check_axis(name, place, x._array.ndim), dtype=kind)
 
 
-def _find(name: str, x: Any, out_idx: Any) -> tuple[Any, ...]:
+def _find(name: str, x: Any, out_idx: DType | DTypeLike) -> tuple[Any, ...]:
     x = operand(x)
     kind = choose_type(name, "out_idx", out_idx, dtypes.int32, dtypes.int64)
     return apply(UNIQUE, x, dtype=kind)
 
 
-def unique(x: Any, out_idx: Any = dtypes.int32, name: Any = None) -> Unique:
+def unique(x: Any, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
     """The distinct elements of a vector and each element's place among them; NaNs all differ."""
     return Unique(*_find("unique", x, out_idx)[:2])
 
 
-def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: Any = None) -> UniqueWithCounts:
+def unique_with_counts(
+    x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None
+) -> UniqueWithCounts:
     """`unique` with the number of times each distinct element occurs."""
     return UniqueWithCounts(*_find("unique_with_counts", x, out_idx))

@@ -5,7 +5,7 @@ The methods of `Variable` come here while a graph is being built; eagerly they w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,12 @@ from wengert.ops.scatter import (
     tensor_scatter_nd_update,
 )
 
+if TYPE_CHECKING:
+    from wengert.core.aliases import Alias
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor, Value
+
+
 # Marks where a variable gets a value, so that a replay of the graph sees reads after it.
 ASSIGNED = Op(
     "assigned",
@@ -43,7 +49,7 @@ ASSIGNED = Op(
 )
 
 
-def _write(variable: Variable, method: str, value: Any) -> None:
+def _write(variable: Variable, method: str, value: Value | float) -> None:
     from wengert.core.symbolic import symbolic
 
     state: Any = get_state()
@@ -88,7 +94,7 @@ def update(variable: Variable, method: str, *given: Any) -> None:
     _write(variable, method, _UPDATES[method](now, *given))
 
 
-def _delta(now: Any, value: Any) -> Any:
+def _delta(now: SymbolicTensor, value: Tensor | float | Alias) -> Value | Alias:
     x = operand(value, now.dtype)
     if not now.shape.is_compatible_with(x.shape):
         raise invalid(
@@ -100,7 +106,7 @@ def _delta(now: Any, value: Any) -> Any:
 def _rows(change: Any) -> Any:
     """An update of whole rows, by an update at index tuples."""
 
-    def scatter(now: Any, delta: Any) -> Any:
+    def scatter(now: SymbolicTensor, delta: IndexedSlices) -> Tensor:
         indices = operand(delta.indices)
         return change(now, tf.expand_dims(indices, -1), operand(delta.values, now.dtype))
 
@@ -128,7 +134,12 @@ def _batches(now: Any, delta: Any) -> Any:
     )
 
 
-def _slice(now: Any, index: Any, value: Any, ufunc: Any) -> Any:
+def _slice(
+    now: SymbolicTensor,
+    index: int | slice | tuple[SymbolicTensor | slice, SymbolicTensor | int],
+    value: SymbolicTensor | list[float],
+    ufunc: Any,
+) -> Tensor:
     """Writes a part: a mask of the part chooses between old and new."""
     from wengert.ops.slicing import depends_on_data, normalise
     from wengert.ops.strides import SLICE_GRAD
@@ -152,7 +163,7 @@ def _slice(now: Any, index: Any, value: Any, ufunc: Any) -> Any:
     return tf.where(touched, spread, now)
 
 
-def _at_positions(now: Any, index: Any, new: Any) -> Any:
+def _at_positions(now: SymbolicTensor, index: Any, new: Tensor) -> Tensor:
     """Writes a part that depends on data, by the numbers that its elements have in a row."""
     places = tf.reshape(tf.range(tf.size(now)), tf.shape(now))[index]
     flat = tensor_scatter_nd_update(

@@ -5,7 +5,7 @@ A block that would reach outside is moved inside, as XLA does, so nothing here c
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,14 +17,19 @@ from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import JaxArray
 
-def _corner(start: np.ndarray, shape: Any, block: Any) -> tuple[slice, ...]:
+
+def _corner(start: np.ndarray, shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[slice, ...]:
     room = np.subtract(shape, block).astype(np.int64)
     first = np.clip(start.astype(np.int64), 0, np.maximum(room, 0))
     return tuple(slice(int(i), int(i) + d) for i, d in zip(first, block, strict=True))
 
 
-def _numbers(start: Any) -> list[Any]:
+def _numbers(start: JaxArray) -> list[JaxArray]:
     return [lax.index_in_dim(start, k, 0, keepdims=False) for k in range(start.shape[0])]
 
 
@@ -55,11 +60,11 @@ def _infer_update(x: Spec, update: Spec, start: Spec) -> Spec:
     return x
 
 
-def _zeros(shape: Any, like: Any) -> Any:
+def _zeros(shape: tuple[int | Dim, ...], like: Tensor) -> Tensor:
     return tf.zeros(shape, like.dtype)
 
 
-def _grad_of_update(g: Any, start: Any, update_shape: Any) -> Any:
+def _grad_of_update(g: Tensor, start: Tensor, update_shape: tuple[int | Dim, ...]) -> Tensor:
     return apply(BLOCK, g, start, shape=tuple(update_shape))
 
 
@@ -98,12 +103,12 @@ UPDATE_BLOCK = Op(
 )
 
 
-def update_block(x: Any, update: Any, start: Any) -> Any:
+def update_block(x: Any, update: Value, start: Tensor) -> Tensor:
     """`x` with the block at `start` replaced by `update`; a block reaching out is moved inside."""
     x, update = operands("update_block", x, update)
     return apply(UPDATE_BLOCK, x, update, operand(start))
 
 
-def block(x: Any, start: Any, shape: Any) -> Any:
+def block(x: Tensor, start: Tensor, shape: tuple[int, ...]) -> Tensor:
     """The block of `shape` at `start`; one that would reach out is moved inside."""
     return apply(BLOCK, operand(x), operand(start), shape=tuple(shape))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,12 @@ from wengert.core.sites import caller
 from wengert.ops.declare import static_float, static_int
 from wengert.ops.sizes import at_least, made, table
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
 
-def _floating(name: str, dtype: Any) -> DType:
+
+def _floating(name: str, dtype: DType | DTypeLike) -> DType:
     kind = as_dtype(dtype)
     if not kind.is_floating:
         raise at_site(ValueError(f"{name}: `dtype` must be floating; got {kind.name}."))
@@ -28,11 +32,13 @@ def _length(name: str, value: Any) -> int:
     return at_least(name, "`window_length`", static_int(name, value, "window_length"), 0)
 
 
-def _made(values: np.ndarray, dtype: DType) -> Any:
+def _made(values: np.ndarray, dtype: DType) -> Tensor:
     return wrap(values.astype(dtype.np), caller())
 
 
-def _cosine(name: str, length: Any, periodic: Any, dtype: Any, a: float) -> Any:
+def _cosine(
+    name: str, length: TensorLike, periodic: bool, dtype: DType | DTypeLike, a: float
+) -> Tensor:
     kind = _floating(name, dtype)
     n = _length(name, length)
     return table(_cosine_values, (n,), kind, n, bool(periodic), a, name=name)
@@ -46,15 +52,21 @@ def _cosine_values(n: int, periodic: bool, a: float) -> np.ndarray:
 
 
 def hann_window(
-    window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: Any = None
-) -> Any:
+    window_length: TensorLike,
+    periodic: bool = True,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
     """A raised cosine; of odd length it is symmetric even when `periodic`, as in TensorFlow."""
     return _cosine("hann_window", window_length, periodic, dtype, 0.5)
 
 
 def hamming_window(
-    window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: Any = None
-) -> Any:
+    window_length: TensorLike,
+    periodic: bool = True,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
     """A raised cosine on a small pedestal."""
     return _cosine("hamming_window", window_length, periodic, dtype, 0.54)
 
@@ -68,8 +80,11 @@ def _kaiser(n: int, beta: float) -> np.ndarray:
 
 
 def kaiser_window(
-    window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Any = None
-) -> Any:
+    window_length: TensorLike,
+    beta: TensorLike = 12.0,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
     """Kaiser's window; the larger `beta`, the narrower."""
     kind = _floating("kaiser_window", dtype)
     n = _length("kaiser_window", window_length)
@@ -84,8 +99,11 @@ def _derived(half: int, width: float) -> np.ndarray:
 
 
 def kaiser_bessel_derived_window(
-    window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Any = None
-) -> Any:
+    window_length: TensorLike,
+    beta: TensorLike = 12.0,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
     """The window for the MDCT derived from Kaiser's; an odd length loses one element."""
     what = "kaiser_bessel_derived_window"
     kind = _floating(what, dtype)
@@ -98,7 +116,9 @@ def _vorbis(n: int) -> np.ndarray:
     return np.sin(np.pi / 2.0 * inner**2)
 
 
-def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: Any = None) -> Any:
+def vorbis_window(
+    window_length: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None = None
+) -> Tensor:
     """The window of the Vorbis codec."""
     kind = _floating("vorbis_window", dtype)
     n = _length("vorbis_window", window_length)
@@ -106,11 +126,13 @@ def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: Any = N
 
 
 def inverse_stft_window_fn(
-    frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: Any = None
+    frame_step: TensorLike,
+    forward_window_fn: Callable[..., Any] = hann_window,
+    name: str | None = None,
 ) -> Callable[..., Any]:
     """A function that makes the window with which `inverse_stft` undoes `stft` exactly."""
 
-    def inverse_stft_window_fn_inner(frame_length: Any, dtype: Any) -> Any:
+    def inverse_stft_window_fn_inner(frame_length: int, dtype: DType) -> Tensor:
         """The forward window divided by the sum of the squares that overlap at each place."""
         length = static_int("inverse_stft", frame_length, "frame_length")
         step = at_least(
@@ -129,15 +151,15 @@ def inverse_stft_window_fn(
     return inverse_stft_window_fn_inner
 
 
-def _mel(hertz: Any) -> Any:
+def _mel(hertz: float | np.ndarray) -> Any:
     return 1127.0 * np.log1p(np.asarray(hertz, np.float64) / 700.0)
 
 
 def linear_to_mel_weight_matrix(
-    num_mel_bins: Any = 20, num_spectrogram_bins: Any = 129, sample_rate: Any = 8000,
-    lower_edge_hertz: Any = 125.0, upper_edge_hertz: Any = 3800.0, dtype: Any = dtypes.float32,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    num_mel_bins: TensorLike = 20, num_spectrogram_bins: TensorLike = 129, sample_rate: TensorLike = 8000,
+    lower_edge_hertz: TensorLike = 125.0, upper_edge_hertz: TensorLike = 3800.0, dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """A matrix that takes linear frequency bins to triangular bins evenly spaced in mel."""
     what = "linear_to_mel_weight_matrix"
     kind = _floating(what, dtype)
