@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -263,3 +264,58 @@ def test_a_variable_that_grows_in_a_compiled_step() -> None:
     for n in range(5):
         assert float(step(tf.fill([1, 2], float(n)))) == sum(2.0 * k for k in range(n + 1))
     np.testing.assert_array_equal(v[:, 0], [0, 0, 1, 2, 3, 4])
+
+
+# What the handler of another signal raises in the middle of our own code.
+
+
+class Stop(ValueError):
+    """Of a kind that NumPy raises as well."""
+
+
+class Stopping:
+    """A handler need not be a function."""
+
+    def __call__(self, number: int, frame: Any) -> None:
+        raise Stop
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise Stop
+
+
+def _signals(x: Any) -> Any:
+    signal.raise_signal(signal.SIGTERM)
+    return x
+
+
+def _of_a_dataset(x: Any) -> Any:
+    return next(iter(tf.data.Dataset.from_generator(lambda: map(_signals, [1.0]), tf.float32)))
+
+
+PLACES = {
+    "eagerly": lambda x: tf.py_function(_signals, [x], tf.float32),
+    "host": tf.function(lambda x: tf.py_function(_signals, [x], SCALAR) * 2.0),
+    "dataset": _of_a_dataset,
+}
+
+
+@pytest.mark.parametrize("handler", [_stop, Stopping(), Stopping().__call__, partial(_stop)])
+@pytest.mark.parametrize("place", PLACES)
+def test_what_a_handler_raises_passes_as_it_is(place: str, handler: Any) -> None:
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        for _ in range(3):
+            with pytest.raises(Stop):
+                PLACES[place](tf.constant(1.0))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_failures_are_still_explained_where_a_handler_is_installed() -> None:
+    before = signal.signal(signal.SIGTERM, _stop)
+    try:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="add: "):
+            tf.constant([1.0, 2.0]) + tf.constant([1.0, 2.0, 3.0])
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -18,6 +18,7 @@ from wengert.autograph.lists import TracedList
 from wengert.autograph.objects import OBJECTS, learn_of, put_back, watch
 from wengert.autograph.state import Cells, State
 from wengert.autograph.unit import Construct, extended
+from wengert.core.handlers import failures
 
 
 def _nothing() -> None:
@@ -141,7 +142,7 @@ def _run(run: Any, state: State) -> Any:
     try:
         with inside():
             run()
-    except Exception as error:
+    except failures() as error:
         if not was_meant(error) or is_handled(error, guarded_by):
             raise
         primitives.fail(error, raised_at(error))

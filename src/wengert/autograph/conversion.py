@@ -25,6 +25,7 @@ from wengert.autograph.handlers import Guarded, guarded
 from wengert.autograph.library import is_user_code
 from wengert.autograph.plain import convert_function
 from wengert.autograph.unit import Construct, Unit
+from wengert.core.handlers import failures
 from wengert.functions.tracing_state import CONVERT
 
 _log = logging.getLogger("wengert.autograph")
@@ -55,7 +56,7 @@ def convert(f: Any) -> tuple[Any, str | None]:
     """The converted form of a callable and `None`, or the callable itself and why it stays so."""
     try:
         return _convert(f)
-    except Exception as error:
+    except failures() as error:
         return f, f"the conversion failed: {type(error).__name__}: {error}"
 
 
@@ -87,10 +88,10 @@ def conversion(f: FunctionType) -> Conversion:
         return kept[1]
     # Syntax trees are many small objects without cycles, which the collector would go through.
     collecting = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         found = _rewrite(f)
-    except Exception as error:
+    except failures() as error:
         found = Conversion(reason=f"the conversion failed: {type(error).__name__}: {error}")
     finally:
         if collecting:

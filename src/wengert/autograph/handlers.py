@@ -19,6 +19,7 @@ from wengert.autograph.learning import Learn, hangs_on_tensor, mark_hanging
 from wengert.autograph.names import FUNCTIONS, effects, walk
 from wengert.core import sites
 from wengert.core.errors import at_site
+from wengert.core.handlers import failures
 
 # Code with frames of its own that belongs to the function around it.
 _INNER = frozenset({"<lambda>", "<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"})
@@ -79,7 +80,7 @@ def _catches(types: Sequence[CodeType | None], error: BaseException, frame: Fram
         try:
             if one is None or isinstance(error, eval(one, frame.f_globals, frame.f_locals)):
                 return True
-        except Exception:
+        except failures():
             return True  # which types they are is not known here, so it may
     return False
 

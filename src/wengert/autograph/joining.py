@@ -16,6 +16,7 @@ from wengert.autograph.learning import Growing, Learn, Owner, Read
 from wengert.autograph.lists import TracedList, is_array
 from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
 from wengert.core.errors import at_site, invalid_dtype
+from wengert.core.handlers import failures
 
 Recipe = Callable[[list[Any]], Any]
 
@@ -248,7 +249,7 @@ def _equal(a: Any, b: Any) -> bool:
         return False
     try:
         return bool(a == b)
-    except Exception:
+    except failures():
         return False
 
 

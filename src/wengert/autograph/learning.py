@@ -15,6 +15,7 @@ from typing import Any
 
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site
+from wengert.core.handlers import failures
 from wengert.tape.attempts import attempt
 
 # A wrong guess teaches one thing at least; more than this many would be a fault of ours.
@@ -146,7 +147,7 @@ def inside() -> Iterator[None]:
     token = _depth.set(depth)
     try:
         yield
-    except Exception as error:
+    except failures() as error:
         mark_hanging(error)
         raise
     finally:

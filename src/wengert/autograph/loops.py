@@ -33,6 +33,7 @@ from wengert.autograph.unit import Construct, extended
 from wengert.autograph.values import looping
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site
+from wengert.core.handlers import failures
 
 RESUME = object()
 # A Python loop whose `break` hangs on a tensor must be unrolled to its end.
@@ -180,7 +181,7 @@ class _GraphLoop:
         """Learns what the body makes of numbers that stay numbers; says nothing if it fails."""
         try:
             self._traced(state, slots)
-        except Exception:
+        except failures():
             pass
         finally:
             state.restore()

@@ -15,6 +15,7 @@ from wengert.autograph.lists import FillingList, TracedList, is_array
 from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
 from wengert.core import nest
 from wengert.core.errors import at_site, invalid_dtype
+from wengert.core.handlers import failures
 from wengert.core.shapes import TensorShape
 from wengert.ops.dims import shape
 from wengert.ops.joining import concat, stack
@@ -299,5 +300,5 @@ def _equal(a: Any, b: Any) -> bool:
         return False
     try:
         return bool(a == b)
-    except Exception:
+    except failures():
         return False

@@ -18,6 +18,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.errors import InvalidArgumentError, at_site, describe
+from wengert.core.handlers import failures
 from wengert.core.op import Spec
 from wengert.core.shapes import as_shape
 from wengert.core.sites import caller
@@ -256,7 +257,7 @@ def _fails_unless(condition: Any, error: Exception, site: Any) -> None:
     def explain() -> None:
         try:
             fresh = copy.copy(error)
-        except Exception:
+        except failures():
             fresh = error
         raise at_site(fresh.with_traceback(None), site)
 

@@ -45,41 +45,57 @@ def replacing(path: str) -> Iterator[str]:
         _to_disk(folder)
 
 
+class _Lock:
+    """The lock of a folder, given back when nobody knows it any more: a writer that a signal ends
+    in the middle of its clean-up leaves a folder that the next one removes."""
+
+    def __init__(self) -> None:
+        self.folder = ""
+        self._descriptor: int | None = None
+
+    def take(self, folder: str, wait: bool) -> bool:
+        """Whether it is held now, where there are locks; another holder raises unless one waits."""
+        if fcntl is None:
+            return False
+        self._descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise
+        except OSError:
+            return False  # some file systems have none
+        return True
+
+    def release(self) -> None:
+        """Gives it back, if it is held."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    __del__ = release
+
+
 @contextmanager
 def _temporary_folder(path: str) -> Iterator[str]:
     """A folder beside `path`, locked while the block runs and removed after it."""
-    temporary, lock = _make_locked(path)
+    lock = _Lock()
     try:
-        yield temporary
+        _make_locked(path, lock)
+        yield lock.folder
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        _release(lock)
+        shutil.rmtree(lock.folder, ignore_errors=True)
+        lock.release()
 
 
-def _make_locked(path: str) -> tuple[str, int | None]:
+def _make_locked(path: str, lock: _Lock) -> None:
     while True:
-        temporary = f"{path}.{secrets.token_hex(4)}.tmp"
-        os.mkdir(temporary)
+        lock.folder = f"{path}.{secrets.token_hex(4)}.tmp"
+        os.mkdir(lock.folder)
         with suppress(FileNotFoundError):  # a sweep came before the lock
-            lock = _locked(temporary, wait=True)
-            if os.path.isdir(temporary):
-                return temporary, lock
-            _release(lock)
-
-
-def _locked(folder: str, wait: bool) -> int | None:
-    """The descriptor that holds the lock of a folder; `None` where there are no locks."""
-    if fcntl is None:
-        return None
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BaseException as error:
-        os.close(descriptor)
-        if isinstance(error, OSError) and not isinstance(error, BlockingIOError):
-            return None  # some file systems have none
-        raise
-    return descriptor
+            lock.take(lock.folder, wait=True)
+            if os.path.isdir(lock.folder):
+                return
+        lock.release()
 
 
 def _sweep(folder: str) -> None:
@@ -87,18 +103,13 @@ def _sweep(folder: str) -> None:
     with os.scandir(folder) as entries:
         found = [e.path for e in entries if _TEMPORARY.fullmatch(e.name) and e.is_dir()]
     for path in found:
+        lock = _Lock()
         with suppress(OSError):  # it is held, or just gone
-            lock = _locked(path, wait=False)
             try:
-                if lock is not None or os.path.getmtime(path) < time.time() - _ABANDONED:
+                if lock.take(path, wait=False) or os.path.getmtime(path) < time.time() - _ABANDONED:
                     shutil.rmtree(path, ignore_errors=True)
             finally:
-                _release(lock)
-
-
-def _release(lock: int | None) -> None:
-    if lock is not None:
-        os.close(lock)
+                lock.release()
 
 
 def _to_disk(path: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from wengert.checkpoint import format, state
@@ -124,7 +126,7 @@ class Checkpoint(AutoTrackable):
         """
         _only_eagerly("Checkpoint.save")
         prefix = local("Checkpoint.save", file_prefix)
-        with Counting(self.save_counter) as number:
+        with counting(self.save_counter) as number:
             path = self._write("Checkpoint.save", f"{prefix}-{number}", options)
             state.update("Checkpoint.save", os.path.dirname(path), path)
         return path
@@ -163,19 +165,16 @@ def _needs_a_name(x: Any) -> bool:
     return isinstance(x, list | tuple | dict) or variable_of(x) is not None
 
 
-class Counting:
+@contextmanager
+def counting(counter: Variable) -> Iterator[int]:
     """Counts a save, and takes the count back when the save fails."""
-
-    def __init__(self, counter: Variable) -> None:
-        self._counter = counter
-
-    def __enter__(self) -> int:
-        self._counter.assign_add(1)
-        return int(self._counter.numpy())
-
-    def __exit__(self, kind: Any, *exc: object) -> None:
-        if kind is not None:
-            self._counter.assign_sub(1)
+    before = int(counter.numpy())
+    try:
+        counter.assign(before + 1)
+        yield before + 1
+    except BaseException:
+        counter.assign(before)
+        raise
 
 
 def _only_eagerly(name: str) -> None:

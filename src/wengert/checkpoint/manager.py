@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.checkpoint import state
-from wengert.checkpoint.checkpoint import Checkpoint, CheckpointOptions, Counting
+from wengert.checkpoint.checkpoint import Checkpoint, CheckpointOptions, counting
 from wengert.checkpoint.format import file_of
 from wengert.core.errors import at_site, describe
 from wengert.io.paths import local
@@ -60,6 +60,8 @@ class CheckpointManager:
         self._last_step = last_checkpoint_step
         self._latest: str | None = None
         self._managed: dict[str, float] = {}
+        # Files of ours that are in no record, or soon in none: a signal may end a save anywhere.
+        self._unrecorded: list[str] = []
         # A little back, so that a manager made again at once does not lose the newest.
         self._preserved = time.time() - 1.0
         self._recover()
@@ -114,11 +116,12 @@ class CheckpointManager:
         step = None if self._interval is None else int(self._step_counter)
         if step is not None and not self._due(step, check_interval):
             return None
-        with Counting(self._checkpoint.save_counter) as count:
+        with counting(self._checkpoint.save_counter) as count:
             number = count if checkpoint_number is None else int(checkpoint_number)
-            path = self._checkpoint._write(
-                "CheckpointManager.save", f"{self._prefix}-{number}", options
-            )
+            path = f"{self._prefix}-{number}"
+            if path in self._managed or not os.path.exists(file_of(path)):
+                self._unrecorded.append(path)
+            path = self._checkpoint._write("CheckpointManager.save", path, options)
             managed = {p: t for p, t in self._managed.items() if p != path} | {path: time.time()}
             self._record(path, managed)
         self._latest, self._managed, self._last_step = path, managed, step
@@ -146,15 +149,18 @@ class CheckpointManager:
         """Removes what is too old, after the record says that the new one is there."""
         kept = self._max_to_keep or len(self._managed)
         excess = max(0, len(self._managed) - kept)
-        for path in list(self._managed)[:excess]:
-            written = self._managed.pop(path)
+        for path, written in list(self._managed.items())[:excess]:
             if self._keep_hours and written - self._keep_hours * 3600.0 >= self._preserved:
                 self._preserved = written
             else:
-                _remove(file_of(path))
+                self._unrecorded.append(path)
+            del self._managed[path]
+        for path in set(self._unrecorded) - set(self._managed):
+            _remove(file_of(path))
         if excess:
             assert self._latest is not None, "a sweep follows a save"
             self._record(self._latest, self._managed)
+        self._unrecorded.clear()
 
     def restore_or_initialize(self) -> str | None:
         """Restores the newest checkpoint and returns its path; without one, calls `init_fn`."""

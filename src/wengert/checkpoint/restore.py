@@ -31,6 +31,7 @@ from wengert.core.apply import wrap
 from wengert.core.context import State, using
 from wengert.core.dtypes import as_dtype
 from wengert.core.errors import DataLossError, InvalidArgumentError, at_site, describe
+from wengert.core.interrupts import uninterrupted
 from wengert.core.shapes import TensorShape
 from wengert.core.variable import Variable
 from wengert.io.paths import refused
@@ -102,9 +103,7 @@ class Restoration:
         self._check(match)
         arrays = [self.reader.read(key) for _, key in match.variables]
         with using(State()):  # at once, even while a function is traced
-            self._give_others(match)
-            for (variable, _), array in zip(match.variables, arrays, strict=True):
-                variable.assign(array)
+            self._give(match, arrays)
         self.waiting -= match.taken
         self.matches += len(match.visited) - (node == 0)
         for taker, _ in (*match.variables, *match.others):
@@ -177,6 +176,12 @@ class Restoration:
             rule = f"values and variables must have the same shape and dtype: {wrong[0]}{more}"
             advice = "Nothing was changed. Build the program that wrote the checkpoint."
             raise refused(self._name, rule, self.reader.path, advice, InvalidArgumentError)
+
+    @uninterrupted
+    def _give(self, match: _Match, arrays: list[Any]) -> None:
+        self._give_others(match)
+        for (variable, _), array in zip(match.variables, arrays, strict=True):
+            variable.assign(array)
 
     def _give_others(self, match: _Match) -> None:
         undo: list[tuple[Any, Any]] = []

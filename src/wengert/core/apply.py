@@ -29,9 +29,10 @@ from wengert.core.errors import (
     lower_first,
     say,
 )
+from wengert.core.handlers import failures
 from wengert.core.observers import observed
 from wengert.core.op import Op, Spec
-from wengert.core.sites import find, is_of_user
+from wengert.core.sites import find
 from wengert.core.tensor import Tensor, new_id
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
             return unusual(op, inputs, attrs)
     try:
         result = op.kernel(*[x._array for x in inputs], **attrs)
-    except Exception as error:
+    except failures() as error:
         result = rescue(op, inputs, attrs, error)
     if state is None or state.site is None:
         frame = _frame(2)
@@ -107,7 +108,7 @@ def apply1(op: Op, x: Value, **attrs: Any) -> Tensor:
         return unusual(op, (x,), attrs)
     try:
         result = op.kernel(a, **attrs) if attrs else op.kernel(a)
-    except Exception as error:
+    except failures() as error:
         result = rescue(op, (x,), attrs, error)
     if type(result) is not _ndarray:
         result = np.asarray(result)
@@ -142,7 +143,7 @@ def apply2(op: Op, x: Any, y: Any) -> Tensor:
         return unusual(op, (x, y), {})
     try:
         result = op.kernel(a, b)
-    except Exception as error:
+    except failures() as error:
         result = rescue(op, (x, y), {}, error)
     if type(result) is not _ndarray:
         result = np.asarray(result)
@@ -178,7 +179,7 @@ def run(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     check_dtypes(op, inputs)
     try:
         result = op.kernel(*[x._array for x in inputs], **attrs)
-    except Exception as error:
+    except failures() as error:
         result = rescue(op, inputs, attrs, error)
     state = get_state()
     site = find(_frame(1)) if state is None or state.site is None else state.site
@@ -270,7 +271,7 @@ def rescue(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], error: Except
     if isinstance(error, RuntimeWarning | FloatingPointError):
         with np.errstate(all="ignore"):
             return op.kernel(*[x._array for x in inputs], **attrs)
-    if hasattr(error, "site") or is_of_user(error):
+    if hasattr(error, "site"):
         raise error
     for x in inputs:
         np.asarray(x._array)  # a tensor of a trace has no array, and says so
@@ -283,7 +284,7 @@ def explain_failure(
     """What to raise for a failed kernel: what the shape rule objects to, or NumPy's own words."""
     try:
         op.infer(*specs, **attrs)
-    except Exception as found:
+    except failures() as found:
         if site is not None:
             found.__notes__ = []
             at_site(found, site)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from wengert.core.tensor import Tensor
 
 
+from wengert.core.handlers import failures
+
 # A kernel as a function of the array `g`, the tensors x, y and out, and the shape of x, by the
 # places of its arguments: the number of an input, -1 for `g`, -2 for `out`.
 FORMS: dict[tuple[int, ...], Callable[..., Any]] = {
@@ -63,7 +65,7 @@ def as_call(function: Callable[..., Any]) -> Call | None:
         read[door] = lambda op, *inputs, **attrs: Call(op, inputs, attrs)
     try:
         found = FunctionType(code, read)(*map(_Name, code.co_varnames[: code.co_argcount]))
-    except Exception:  # the rule does more than hand its arguments to one operation
+    except failures():  # the rule does more than hand its arguments to one operation
         return None
     values = (*found.inputs, *found.attrs.values()) if type(found) is Call else (None,)
     return found if all(type(v) is _Name for v in values) else None

@@ -54,14 +54,6 @@ def find(frame: Any) -> RawSite | None:
     return None
 
 
-def is_of_user(error: BaseException) -> bool:
-    """Whether the user's code raised it: under a kernel that is the handler of a signal."""
-    tb = error.__traceback__
-    while tb is not None and tb.tb_next is not None:
-        tb = tb.tb_next
-    return tb is not None and not _is_library(tb.tb_frame.f_code.co_filename)
-
-
 def caller(depth: int = 1) -> RawSite | None:
     """The raw site of the first user frame, starting `depth` frames above the caller of this."""
     return find(sys._getframe(depth + 1))

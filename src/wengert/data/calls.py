@@ -23,6 +23,7 @@ from wengert.core.errors import (
     describe,
     invalid_dtype,
 )
+from wengert.core.handlers import failures
 from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
@@ -95,7 +96,7 @@ class UserFunction:
             return spec, result
         try:
             return join(spec, spec_of(call(longer))), result
-        except Exception:
+        except failures():
             return map_spec(loosened, spec), result
 
     def try_out(self, plan: Plan, *before: Any) -> None:
@@ -133,7 +134,7 @@ def _called(function: UserFunction, call: Any, arguments: tuple[Any, ...], draws
         # These would be taken for the end of the dataset.
         text = f"{function.step}: the function raised {type(error).__name__}: {error}"
         raise explain(InvalidArgumentError(None, None, text), function, error) from error
-    except Exception as error:
+    except failures() as error:
         explain(error, function, error)
         raise
 

@@ -9,6 +9,7 @@ from typing import Any
 from wengert.core import nest
 from wengert.core.dtypes import bool_
 from wengert.core.errors import FailedPreconditionError, at_site, describe, invalid
+from wengert.core.handlers import failures
 from wengert.core.sites import warn
 from wengert.core.spec import TensorSpec
 from wengert.data.calls import UserFunction
@@ -239,7 +240,7 @@ class _Ignoring(Iterator[Any]):
                 return next(self._source)
             except StopIteration:
                 raise
-            except Exception as error:
+            except failures() as error:
                 if self._log:
                     warn(f"ignore_errors: an element was left out: {error}")
 

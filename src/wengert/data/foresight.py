@@ -13,6 +13,7 @@ from typing import Any
 from wengert.core import context, nest
 from wengert.core.composite import CompositeSpec
 from wengert.core.dtypes import int64
+from wengert.core.handlers import failures
 from wengert.core.spec import TensorSpec
 from wengert.core.symbolic import needs_value
 from wengert.data.calls import UserFunction, as_element
@@ -33,7 +34,7 @@ def foreseen(function: UserFunction, plan: Plan, *before: Any) -> Any:
         return None
     try:
         return _traced(function, spec, lambda call: call)
-    except Exception as error:
+    except failures() as error:
         if _asks_for_values(error):
             return None
     # Python can do more than a trace: it is an error of the function if a call fails as well.
@@ -60,7 +61,7 @@ def announced_of_groups(function: UserFunction, window: Any) -> Any:
 def _announced(function: UserFunction, spec: Any, form: Callable[..., Any]) -> Any:
     try:
         found = _traced(function, spec, form)
-    except Exception:
+    except failures():
         return None
     return getattr(found, "element_spec", None)
 

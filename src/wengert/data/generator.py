@@ -23,6 +23,7 @@ from wengert.core.errors import (
     describe,
     invalid,
 )
+from wengert.core.handlers import failures
 from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import Tensor
 from wengert.data.calls import raised_at
@@ -105,7 +106,7 @@ class _Items(Iterator[Any]):
             return action()
         except StopIteration:
             raise
-        except Exception as error:
+        except failures() as error:
             raise _translated(error, self._site) from error
 
 

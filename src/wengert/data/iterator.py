@@ -12,6 +12,7 @@ from wengert.composite.optional import Optional
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import OutOfRangeError, at_site, invalid
+from wengert.core.handlers import failures
 from wengert.core.locks import new_lock
 from wengert.core.resources import Resource
 from wengert.core.tensor import Tensor
@@ -174,7 +175,7 @@ def _after(source: Any, count: int) -> Any:
             next(source)
         except StopIteration:
             return
-        except Exception:
+        except failures():
             continue  # an element that failed did not count the first time either
         count -= 1
     yield from source

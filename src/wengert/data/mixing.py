@@ -8,6 +8,7 @@ from typing import Any
 
 from wengert.core import nest
 from wengert.core.errors import at_site, describe
+from wengert.core.handlers import failures
 from wengert.data.batching import common_spec
 from wengert.data.calls import UserFunction
 from wengert.data.foresight import announced
@@ -66,7 +67,7 @@ class _Zipped(Iterator[Any]):
             except StopIteration:
                 self._sources = [iter(())]
                 raise
-            except Exception as error:
+            except failures() as error:
                 # The others go on too, so that they stay side by side.
                 failed = failed or error
         if failed is not None:

@@ -18,6 +18,7 @@ from time import perf_counter
 from typing import Any
 
 from wengert.core import nest
+from wengert.core.handlers import failures
 from wengert.core.tensor import Tensor
 from wengert.data.options import Options
 from wengert.data.plan import AUTOTUNE, Plan, Run
@@ -85,7 +86,7 @@ class ParallelMap(Iterator[Any]):
                 element = next(self._source)
             except StopIteration:
                 self._source = None
-            except Exception as error:
+            except failures() as error:
                 failed: Future[Any] = Future()
                 failed.set_exception(error)
                 self._waiting.append(failed)

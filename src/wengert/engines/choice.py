@@ -17,6 +17,7 @@ from typing import Any
 from wengert.core import dtypes
 from wengert.core.context import State, using
 from wengert.core.dims import moved
+from wengert.core.handlers import failures
 from wengert.core.op import Op, Spec
 from wengert.core.process import PROCESS
 from wengert.core.scopes import Scoped
@@ -229,7 +230,7 @@ def _node_work(graph: Graph, node: Node, specs: dict[int, Spec], known: dict[int
     given = [specs[v] for v in node.inputs]
     try:
         made = _results(graph, node, given, specs)
-    except Exception:  # a shape that depends on data: what was known while tracing must do
+    except failures():  # a shape that depends on data: what was known while tracing must do
         made = [graph.specs[v] for v in node.outputs]
     specs.update(zip(node.outputs, made, strict=True))
     inner = _INNER_WORK.get(node.op)

@@ -11,6 +11,7 @@ from typing import Any
 
 from wengert.core.bounded import Bounded
 from wengert.core.compiler import begin, options, release_memory
+from wengert.core.handlers import failures
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax
 from wengert.core.locks import new_lock
@@ -164,7 +165,7 @@ class Executable:
                 lowered = jitted.lower(*self.given, *extra)
                 self.lowered_text = lowered.as_text
                 run = lowered.compile(options(_has_half(graph)))
-            except Exception as error:
+            except failures() as error:
                 notes = getattr(error, "__notes__", [])
                 notes[:] = [n for n in notes if "JAX_TRACEBACK_FILTERING" not in n]
                 why = _unsupported(error)

@@ -19,10 +19,11 @@ from wengert.core.apply import explain_failure
 from wengert.core.context import State, using
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidArgumentError, OpError, at_site
+from wengert.core.handlers import failures
 from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
-from wengert.core.sites import is_of_user, locate
+from wengert.core.sites import locate
 from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
@@ -220,7 +221,7 @@ def _guarded(function: Callable[..., list[Any]], graph: Graph) -> Callable[..., 
     def guarded(*arrays: Any) -> list[Any]:
         try:
             return function(*arrays)
-        except Exception as error:
+        except failures() as error:
             raise _explained(error, graph) from (error.__cause__ or None)
 
     guarded.plain = function  # type: ignore[attr-defined]  # for callers that guard themselves
@@ -239,8 +240,6 @@ def _explained(error: Exception, graph: Graph) -> Exception:
         notes = getattr(found, "__notes__", [])
         notes[:] = [n for n in notes if not n.startswith("  --> ")]
         at_site(found, node.site)
-    elif is_of_user(error):  # which no shape rule explains
-        found = error
     else:
         found = _by_rule(error, node)
     found._placed = True  # type: ignore[attr-defined]  # outer graphs leave it as it is

@@ -14,6 +14,7 @@ import numpy as np
 from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
 from wengert.core.errors import NotCompiledError, at_site, invalid
+from wengert.core.handlers import failures
 from wengert.core.hooks import HookTable
 from wengert.core.lowering import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, Spec
@@ -78,7 +79,7 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
         try:
             results = _lower_node(graph, node, given, env, low)
             low.largest.see(node, results)
-        except Exception as error:
+        except failures() as error:
             if isinstance(error, NotFixed):
                 fixing.note_sources(error, graph, node, env)
             raise _explained(error, node, given, env) from error.__cause__

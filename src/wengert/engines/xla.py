@@ -12,6 +12,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.errors import NotCompiledError, invalid
+from wengert.core.handlers import failures
 from wengert.core.lowering import NotFixed, NotWithThese
 from wengert.engines import devices, fixing
 from wengert.engines.executables import MOST, Executable, executable
@@ -50,7 +51,7 @@ def prepare(
         return executable(graph, arrays, donate)
     except NotFixed:
         raise
-    except Exception as error:
+    except failures() as error:
         if not getattr(error, "_placed", False):
             raise
         # The words alone: the error itself would keep the arrays of this call.

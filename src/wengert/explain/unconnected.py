@@ -11,6 +11,7 @@ from typing import Any
 from wengert.core import sites
 from wengert.core.context import executing_eagerly, outside, using
 from wengert.core.errors import at_site, coded, describe
+from wengert.core.handlers import failures
 from wengert.core.variable import Variable
 from wengert.explain import findings
 from wengert.explain.gradients import Case
@@ -173,7 +174,7 @@ def _found(
     """The reasons; a program that got its `None` must not fail because we cannot explain it."""
     try:
         return reasons(tape, evidence, targets, missing, asked, Names(3), before=well)
-    except Exception:
+    except failures():
         _log.debug("gradient: None could not be explained.", exc_info=True)
         cause = "nothing on the tape leads from the target to it"
         return [reason("WG120", cause, *known(place(asked, "asked here")), certain=False)]

@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.errors import UnimplementedError, at_site, describe
+from wengert.core.handlers import failures
 from wengert.core.hooks import Hook
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax, lax
@@ -87,7 +88,7 @@ def program_of(name: str, trace: Trace) -> Program:
     for shapes in _symbols(trace.graph):
         try:
             return _export(trace, shapes)
-        except Exception as error:
+        except failures() as error:
             first = first or error
     raise _cannot(name, trace, first) from first
 
@@ -157,7 +158,7 @@ def _export(trace: Trace, shapes: list[tuple[Any, ...]]) -> Program:
     with jax.enable_x64(True):
         try:
             made = jax_export.export(jax.jit(body.run), platforms=_PLATFORMS)(*specs)
-        except Exception:
+        except failures():
             made = jax_export.export(jax.jit(body.run))(*specs)
         blob = bytes(made.serialize())
     count = len(graph.inputs)

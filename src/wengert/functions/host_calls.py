@@ -33,6 +33,7 @@ from wengert.core.errors import (
     at_site,
     describe,
 )
+from wengert.core.handlers import failures
 from wengert.core.op import Spec
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
@@ -66,7 +67,7 @@ class PyCall:
             found = self.function(*given)
         except OpError:
             raise
-        except Exception as error:
+        except failures() as error:
             raise self._raised(error) from error
         if not self.specs:
             return []

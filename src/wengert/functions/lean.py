@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core.handlers import failures
 from wengert.core.interrupts import uninterrupted
 from wengert.core.locks import while_holding
 from wengert.core.process import PROCESS
-from wengert.core.sites import is_of_user
 from wengert.core.variable import TAKEN, put_values
 from wengert.engines import choice, devices, host, xla
 from wengert.engines.executables import EXECUTABLES
@@ -111,9 +111,7 @@ def _on_host(trace: Any, graph: Graph) -> Any:
             return None
         try:
             return run(*[x._array for x in leaves], *fixed)
-        except Exception as error:
-            if is_of_user(error):
-                raise
+        except failures():
             return None
 
     def step(leaves: list[Any]) -> Any:
@@ -122,9 +120,7 @@ def _on_host(trace: Any, graph: Graph) -> Any:
         try:
             now = [v._host if v._host is not None else v._array for v in reads]
             results = run(*[x._array for x in leaves], *fixed, *now)
-        except Exception as error:
-            if is_of_user(error):
-                raise
+        except failures():
             return None
         put_values(writes, results[count:], NOWHERE)
         return results[:count]

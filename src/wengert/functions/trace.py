@@ -14,6 +14,7 @@ from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, coded, describe
+from wengert.core.handlers import failures
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape
@@ -387,7 +388,7 @@ def _evaluated(graph: Graph, feeds: dict[int, Any], initial: Any) -> Any:
     part.seal([initial._value])
     try:
         return wrap(np.asarray(host.run(part, arrays)[0]))
-    except Exception:
+    except failures():
         raise at_site(
             ValueError(
                 f"Variable: its initial value depends on the arguments of the traced function, "

@@ -26,6 +26,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import State, using
 from wengert.core.dims import Dim
 from wengert.core.exchange import Answer, exchange
+from wengert.core.handlers import failures
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.symbolic import SymbolicTensor, Unranked, as_number
 from wengert.core.tables import IMPORTED
@@ -233,7 +234,7 @@ def _trial(later: Later, ranks: dict[int, int]) -> tuple[Any, list[Spec]] | None
             result = later.call([given.get(here.value_of(x), x) for x in inputs])
             found = _flat(result)
             specs = [graph.specs[graph.value_of(x)] for x in found]
-        except Exception:  # not for these ranks
+        except failures():  # not for these ranks
             return None
     return (nest.map_structure(lambda x: None, result), specs) if found else None
 
@@ -314,7 +315,7 @@ def _attempting(function: Any, plain: Any) -> Answer:
     def attempt(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
             return plain(*args, **kwargs)
-        except Exception as error:
+        except failures() as error:
             if not _wants_rank((args, kwargs)):
                 raise
             return put_off(function, args, kwargs, error)

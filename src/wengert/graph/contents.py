@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.dims import Dim
+from wengert.core.handlers import failures
 from wengert.core.shapes import size
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _rule(compute: Callable[..., Any], in_part: bool = False) -> Rule:
             return None
         try:
             found = np.asarray(compute(node, *given), object)
-        except Exception:  # a kernel that does not take objects, or a size that decides
+        except failures():  # a kernel that does not take objects, or a size that decides
             return None
         return _plain_numbers(found) if found.shape == shape else None
 

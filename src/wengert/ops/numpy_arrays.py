@@ -21,6 +21,7 @@ from wengert.core.apply import wrap
 from wengert.core.context import get_state
 from wengert.core.convert import to_array
 from wengert.core.dtypes import DType
+from wengert.core.handlers import failures
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.ops import public as tf
@@ -239,13 +240,13 @@ def _mine(
     dtype = getattr(result, "dtype", None)
     try:
         found = ours(*args, **options)
-    except Exception:
+    except failures():
         found = None
     if dtype is None or getattr(getattr(found, "_array", None), "dtype", None) == dtype:
         return found
     try:
         return ours(*_in_dtype(args, dtype), **options)
-    except Exception:
+    except failures():
         return None
 
 

@@ -21,6 +21,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.distant import SEEN, place
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError
+from wengert.core.handlers import failures
 from wengert.core.op import Op
 from wengert.core.shapes import broadcast
 from wengert.core.symbolic import SymbolicTensor
@@ -85,7 +86,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
             return apply2(op if kind is None else fitting(self, other), self, other)
         try:
             result = run(a, b)
-        except Exception as error:
+        except failures() as error:
             result = rescue(op, (self, other), {}, error)
         if type(result) is not ndarray:
             result = np.asarray(result)
@@ -162,7 +163,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
         # Nobody listens, and the number is known.
         try:
             result = kernel(number._array, self._array)
-        except Exception as error:
+        except failures() as error:
             result = rescue(op, (number, self), {}, error)
         frame = _frame(1)
         code = frame.f_code

@@ -13,6 +13,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, using
 from wengert.core.errors import OpError, UnimplementedError
+from wengert.core.handlers import failures
 from wengert.core.lazy import jax
 from wengert.core.op import Spec
 from wengert.core.sites import caller
@@ -91,7 +92,7 @@ class _Loading:
         blob = self.opened.program(entry["file"])
         try:
             exported = jax_export.deserialize(bytearray(blob))
-        except Exception as error:
+        except failures() as error:
             rule = f"JAX {jax.__version__} cannot read a program that {self._producer()} wrote"
             path = f"{self.opened.folder}/{entry['file']}"
             raise refused("load", rule, path, "Update JAX.", UnimplementedError) from error

@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from wengert.core.apply import wrap
 from wengert.core.context import State, _state, get_state
+from wengert.core.handlers import failures
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.sites import RawSite
 from wengert.core.tensor import Tensor
@@ -177,7 +178,7 @@ def _on_arrays(
                 held = 0
         if held:
             grads[held] = hand
-    except Exception as error:
+    except failures() as error:
         explain(error, entry)
         raise
 
@@ -220,7 +221,7 @@ def _kernel(arrays: Any, g: Any, *kept: Any) -> ndarray | None:
     """Runs a rule that is one kernel with attributes; `None` where it fails, to be explained."""
     try:
         result = arrays(g if type(g) is ndarray else g._array, *kept)
-    except Exception:
+    except failures():
         return None
     return result if type(result) is ndarray else np.asarray(result)
 

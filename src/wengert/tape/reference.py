@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from wengert.core.context import State, _state
+from wengert.core.handlers import failures
 from wengert.core.hooks import Hook
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.tensor import Tensor
@@ -33,7 +34,7 @@ def walk(
     try:
         for entry in steps:
             step(entry, grads, sources, needed, state, complex_numbers)
-    except Exception as error:
+    except failures() as error:
         explain(error, entry)
         raise
 
@@ -63,7 +64,7 @@ def pull(
     """The gradients of one entry's tracked inputs, given that of its outputs."""
     try:
         return _pull(entry, g, needed, complex_numbers)
-    except Exception as error:
+    except failures() as error:
         if not PUT_OFF.is_filled():
             raise
         again = lambda entry, g: _pull(entry, g, needed, complex_numbers)
