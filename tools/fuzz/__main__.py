@@ -9,10 +9,10 @@ from collections import Counter
 from pathlib import Path
 
 from tools.fuzz import coverage
-from tools.fuzz.checking import Checker, script
+from tools.fuzz.checking import Checker, alone, script
 from tools.fuzz.comparing import Difference
 from tools.fuzz.generator import CONSTRUCTS, generate
-from tools.fuzz.program import VARIANTS, Program, repeatable_rows, rows
+from tools.fuzz.program import VARIANTS, Program, repeatable_rows
 from tools.fuzz.running import MODES, backend, run
 
 
@@ -38,11 +38,7 @@ def known_to_tensorflow(checker: Checker, names: list[str]) -> list[str]:
     found, counts = [], Counter[str]()
     theirs = set(checker.tensorflow.rows())
     for name in names:
-        text = (
-            "F = tf.float64\nVARIABLES = []\n\ndef program(x, m, s, r, n):\n"
-            f"    return [digest(case({name!r}, s), F)]\n"
-        )
-        p = Program(text, 0, order=rows()[name].order)
+        p = alone(name)
         if name not in theirs or run(checker.tf, p, "eager")[0].error:
             continue
         before = counts.total()

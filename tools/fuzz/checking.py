@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,8 +17,9 @@ from tools.fuzz.comparing import (
     unstable,
     without_dead_code,
 )
+from tools.fuzz.generator import Generator
 from tools.fuzz.minimise import minimise
-from tools.fuzz.program import DISAGREE, PARAMETERS, Program
+from tools.fuzz.program import DISAGREE, PARAMETERS, Program, rows
 from tools.fuzz.running import MODES, OPEN_MODES, XLA_MODES, Outcome, run
 
 Count = Callable[[str], None]
@@ -30,6 +32,7 @@ class Checker:
 
     def __init__(self, tf: Any, modes: list[str], tensorflow: Any = None) -> None:
         self.tf, self.modes, self.tensorflow = tf, modes, tensorflow
+        self.alone: dict[tuple[str, str], Difference | None] = {}
 
     def check(self, program: Program, count: Count = lambda what: None) -> list[Difference]:
         """The differences of a program; `count` hears what was run, refused and unstable."""
@@ -59,7 +62,21 @@ class Checker:
         if refused and not ("errors" in program.needs and theirs.error in MISTAKES):
             count(f"TensorFlow refuses: {theirs.error}")
             return None
-        return self._pair(program, "tensorflow", 0, theirs, ours, count)
+        d = self._pair(program, "tensorflow", 0, theirs, ours, count)
+        if d and any(self._differs_alone(*row) for row in _ROW.findall(program.text)):
+            count("a row differs from TensorFlow's alone")
+            return None
+        return d
+
+    def _differs_alone(self, name: str, how: str) -> bool:
+        """Whether a row of the case table does it; said once, so that it is not said each time."""
+        if (name, how) not in self.alone:
+            p = alone(name, how)
+            ours, theirs = run(self.tf, p, self.modes[0])[0], self.tensorflow.run(p)
+            self.alone[name, how] = d = difference("tensorflow", theirs, ours, p.tolerance)
+            if d:
+                print(f"alone, {name} {how}: {d.kind}: {d.text[:100]!r}", flush=True)
+        return self.alone[name, how] is not None
 
     def _against(
         self, program: Program, mode: str, want: list[Outcome], count: Count
@@ -119,6 +136,23 @@ class Checker:
                 break
         text = minimise(program.text, lambda t: fails(program.with_text(t)), most)
         return program.with_text(text)
+
+
+# A row in the text of a program, and how it is varied.
+_ROW = re.compile(r"""case\(["']([^"']+)["'].*?(?:, ["'](\w+)["'](?:, r)?)?\), F\)""")
+
+
+def alone(name: str, how: str = "") -> Program:
+    """The program that has nothing but a row of the case table."""
+    varied = f", {how!r}, r" if how else ""
+    text = (
+        "F = tf.float64\nVARIABLES = []\n\ndef program(x, m, s, r, n):\n"
+        f"    return [digest(case({name!r}, s{varied}), F)]\n"
+    )
+    g = Generator(0, set())
+    g.order = rows()[name].order
+    g.vary(how or "plain")
+    return Program(text, 0, "float64", g.order, g.tolerance, frozenset(g.needs))
 
 
 def skipped(program: Program, mode: str) -> bool:

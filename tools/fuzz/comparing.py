@@ -93,7 +93,9 @@ def expected(program: Program, d: Difference) -> bool:
     if DISAGREE in d.text:
         return False
     # A mistake in a branch that is not taken is found when the function is traced.
-    return "errors" in program.needs and d.kind.startswith(("raised ", "errors "))
+    return bool({"errors", "variants"} & program.needs) and d.kind.startswith(
+        ("raised ", "errors ")
+    )
 
 
 def without_dead_code(text: str) -> str:

@@ -135,7 +135,7 @@ class Generator:
             "bfloat16": (0, 2e-1),
         }.get(how, (1, 0))  # fmt: skip
         self.order, self.tolerance = min(self.order, order), max(self.tolerance, tolerance)
-        self.needs |= {"errors"} if how in ("empty", "float16", "bfloat16") else set()
+        self.needs |= {"variants"} if how in ("empty", "float16", "bfloat16") else set()
 
 
 def generate(
