@@ -48,10 +48,15 @@ ALONE = (
 @construct()
 def arithmetic(g: Generator, depth: int) -> None:
     """One operation on a tensor of any dtype, with a Python number, a list or a tensor."""
-    z, dtype = g.fresh("z"), g.pick(*DTYPES)
+    z, dtype = g.fresh("z"), g.pick("bool", "uint8", "int16", *DTYPES)
     x = g.expr("v", 1)
     g.write(f"{z} = tf.cast({x} > 0.0, tf.bool)" if dtype == "bool" else
             f"{z} = tf.cast(tf.stop_gradient(tf.round(tf.tanh({x}) * 4.0) + 5.0), tf.{dtype})")  # fmt: skip
+    for _ in range(3):
+        _operation(g, z, dtype)
+
+
+def _operation(g: Generator, z: str, dtype: str) -> None:
     other = g.pick("2", "3", "True", "2.5", "-3", "(1 + 1j)", "[1, 2, 3]", "z", "z[:1]", "np.int64(2)",
                    "np.float32(2)", "tf.constant(2)", "np.array([1, 2, 3])", "tf.constant(2.0)")  # fmt: skip
     text = g.pick(g.pick(*ARITHMETIC), g.pick(*ALONE))
@@ -64,7 +69,7 @@ def arithmetic(g: Generator, depth: int) -> None:
     g.needs |= {"dtypes"}
     if any(word in text for word in ("unique", "boolean_mask", "repeat", "bincount", "partition")):
         g.needs.add("sizes")
-    g.let("s", f"outcome(lambda: {text}, F)")
+    g.let("outcome", f"outcome(lambda: {text}, F)")
 
 
 CONVERTED = (
@@ -96,6 +101,11 @@ CONVERTED = (
 @construct()
 def converted(g: Generator, depth: int) -> None:
     """Lists of numbers and tensors where a tensor is wanted, and small habits of conversion."""
+    for _ in range(3):
+        _conversion(g)
+
+
+def _conversion(g: Generator) -> None:
     text = fill(g, g.pick(*CONVERTED).replace("{D}", g.pick("int32", "int64", *DTYPES)), 1)
     g.needs |= {"sizes", "dtypes"}
     if "strings" in text:
@@ -104,7 +114,7 @@ def converted(g: Generator, depth: int) -> None:
         g.tolerance = max(g.tolerance, 5e-2)
     if "float32" in text or "mplex64" in text or "bfloat16" in text:
         g.tolerance = max(g.tolerance, 1e-4)
-    g.let("s", f"outcome(lambda: tf.nest.map_structure(tf.stop_gradient, {text}), F)")
+    g.let("outcome", f"outcome(lambda: tf.nest.map_structure(tf.stop_gradient, {text}), F)")
 
 
 @construct()
@@ -149,8 +159,9 @@ def not_finite(g: Generator, depth: int) -> None:
     at = f"[[{g.expr('i3', 1)}, {g.expr('i3', 1)}]]"
     g.write(f"{z} = tf.tensor_scatter_nd_update({z}, {at}, [tf.constant(float('{odd}'), F)])")
     g.write(f"{z} = tf.stop_gradient({z})")
-    call = g.pick(*MATRICES[: g.pick(8, len(MATRICES))])
-    g.let("s", f"outcome(lambda: {call.replace('{}', z)}, F)")
+    for _ in range(3):
+        call = g.pick(*MATRICES[: g.pick(8, len(MATRICES))])
+        g.let("outcome", f"outcome(lambda: {call.replace('{}', z)}, F)")
 
 
 @construct()
@@ -162,4 +173,4 @@ def assigned(g: Generator, depth: int) -> None:
         (f"[{i}:{i}]", "tf.zeros([0], F)"), ("[..., 0]", s), ("[::-1]", f"tf.tanh({g.expr('v', 1)})"),
     )  # fmt: skip
     v = g.pick("a", "b")
-    g.let("s", f"outcome(lambda: {v}{place}.assign({value}), F)")
+    g.let("outcome", f"outcome(lambda: {v}{place}.assign({value}), F)")

@@ -135,7 +135,7 @@ def list_append(g: Generator, depth: int) -> None:
     g.write(f"{rows} = [{g.expr('v', 1) if g.chance(0.3) else ''}]")
     filled = g.lines[-1].strip() != f"{rows} = []"
     loop, names = g.pick(
-        (f"for {i} in tf.range({g.expr('i', 1)}):", {i: "i"}),
+        (f"for {i} in tf.range(tf.maximum({g.expr('i', 1)}, 1)):", {i: "i"}),
         (f"for {i} in tf.concat([{g.expr('r', 1)}, {g.expr('m', 1)}], 0):", {i: "v"}),
     )
     g.needs.add("lists")

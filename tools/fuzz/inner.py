@@ -133,7 +133,10 @@ def loop_structure(g: Generator, depth: int) -> None:
     same = "tf.nest.map_structure(lambda k: tf.tanh(k * 1.1), {})"
     body = ", ".join(same.format(name) for name in names.split(", "))
     body = f"[{body}]" if g.chance(0.5) else f"({body},)"
-    g.write("@tf.function")  # eager code returns what the body does, in TensorFlow, too
+    if g.chance(0.8):
+        g.write("@tf.function")
+    else:  # eager code returns what the body does, in TensorFlow, too
+        g.needs.add("tensorflow")
     with g.block(f"def {h}({p}, {q}):"):
         g.write(
             f"{w} = tf.while_loop(lambda {names}: True, lambda {names}: {body}, "
@@ -176,19 +179,31 @@ def looked_up(g: Generator, depth: int) -> None:
     """Gradients of rows that were looked up: `IndexedSlices` or not, in functions or not."""
     h, t, z = g.fresh("h"), g.fresh("tape"), g.fresh("z")
     i = f"tf.stack([{g.expr('i3', 1)}, 0])"
-    if g.chance(0.6):
+    if g.chance(0.4):
         g.write("@tf.function")
     table, rows = g.pick(("a", "v"), ("b", "v"), ("p", "v"), ("p", "m"))
     if rows == "m":
         i += " % 2"
     call = g.pick("tf.gather({}, {})", "tf.nn.embedding_lookup({}, {})", "tf.gather(tf.convert_to_tensor({}), {})",
                   "tf.gather_nd({}, ({})[:, None])", "tf.gather({}, {}) + tf.gather(p, [0, 1])")  # fmt: skip
-    with g.block(f"def {h}(p):"):
-        with g.block(f"with tf.GradientTape() as {t}:"):
-            g.write(f"{t}.watch(p)")
-            g.write(f"y = tf.reduce_sum(tf.sin({call.format(table, i)}) * 2.0)")
-        g.write(f"return {t}.gradient(y, {table})")
-    g.write(f"{z} = {h}({g.expr(rows, 1)})")
+    y = f"tf.reduce_sum(tf.sin({call.format(table, i)}) * 2.0)"
+    if g.chance(0.5):
+        with g.block(f"def {h}(p):"):
+            with g.block(f"with tf.GradientTape() as {t}:"):
+                g.write(f"{t}.watch(p)")
+                g.write(f"y = {y}")
+            g.write(f"return {t}.gradient(y, {table})")
+        g.write(f"{z} = {h}({g.expr(rows, 1)})")
+    else:
+        with g.block(f"def {h}(p):"):
+            g.write(f"return {y}")
+        p = g.let(rows)
+        with g.block(f"with tf.GradientTape(persistent=True) as {t}:"):
+            g.write(f"{t}.watch({p})")
+            g.write(f"y, q = {h}({p}), tf.function({h})({p})")
+        source = p if table == "p" else table
+        g.write(f"{z} = {t}.gradient(y, {source})")
+        g.let("s", f"agree(kinds({z}, F), kinds({t}.gradient(q, {source}), F))")
     g.let("s", f"kinds({z}, F)")
     g.let(rows, f"tf.convert_to_tensor({z})")
 
