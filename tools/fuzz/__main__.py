@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 
 from tools.fuzz import coverage
-from tools.fuzz.checking import Checker, alone, script
+from tools.fuzz.checking import Checker, script
 from tools.fuzz.comparing import Difference
 from tools.fuzz.generator import CONSTRUCTS, generate
 from tools.fuzz.program import VARIANTS, Program, repeatable_rows
-from tools.fuzz.running import MODES, backend, run
+from tools.fuzz.running import MODES, backend
 
 
 def _arguments(given: list[str] | None) -> argparse.Namespace:
@@ -35,19 +34,8 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
 def known_to_tensorflow(checker: Checker, names: list[str]) -> list[str]:
     """The rows that TensorFlow has, and on which both agree when they stand alone."""
     assert checker.tensorflow is not None
-    found, counts = [], Counter[str]()
     theirs = set(checker.tensorflow.rows())
-    for name in names:
-        p = alone(name)
-        if name not in theirs or run(checker.tf, p, "eager")[0].error:
-            continue
-        before = counts.total()
-        differs = checker.check(p, lambda what: counts.update([what] * ("refuses" in what)))
-        for d in differs:
-            print(f"alone, {name}: {d.kind}: {d.text[:100]}", flush=True)
-        if not differs and counts.total() == before:
-            found.append(name)
-    return found
+    return [name for name in names if name in theirs and not checker.differs_alone(name)]
 
 
 def main(given: list[str] | None = None) -> int:

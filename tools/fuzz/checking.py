@@ -32,7 +32,7 @@ class Checker:
 
     def __init__(self, tf: Any, modes: list[str], tensorflow: Any = None) -> None:
         self.tf, self.modes, self.tensorflow = tf, modes, tensorflow
-        self.alone: dict[tuple[str, str], Difference | None] = {}
+        self.alone: dict[tuple[str, str], bool] = {}
 
     def check(self, program: Program, count: Count = lambda what: None) -> list[Difference]:
         """The differences of a program; `count` hears what was run, refused and unstable."""
@@ -66,20 +66,21 @@ class Checker:
             if x.shape == () and x.dtype.kind == "f" and x == REFUSED:  # which ours may answer
                 theirs.arrays[name] = ours.arrays.get(name, x)
         d = self._pair(program, "tensorflow", 0, theirs, ours, count)
-        if d and any(self._differs_alone(*row) for row in _ROW.findall(program.text)):
+        if d and any(self.differs_alone(*row) for row in _ROW.findall(program.text)):
             count("a row differs from TensorFlow's alone")
             return None
         return d
 
-    def _differs_alone(self, name: str, how: str) -> bool:
-        """Whether a row of the case table does it; said once, so that it is not said each time."""
+    def differs_alone(self, name: str, how: str = "") -> bool:
+        """Whether a row of the case table does it, or one of both refuses it; said once."""
         if (name, how) not in self.alone:
             p = alone(name, how)
             ours, theirs = run(self.tf, p, self.modes[0])[0], self.tensorflow.run(p)
-            self.alone[name, how] = d = difference("tensorflow", theirs, ours, p.tolerance)
-            if d:
+            d = difference("tensorflow", theirs, ours, p.tolerance)
+            self.alone[name, how] = bool(d or ours.error)
+            if d and not theirs.error:
                 print(f"alone, {name} {how}: {d.kind}: {d.text[:100]!r}", flush=True)
-        return self.alone[name, how] is not None
+        return self.alone[name, how]
 
     def _against(
         self, program: Program, mode: str, want: list[Outcome], count: Count

@@ -32,7 +32,7 @@ def while_loop(g: Generator, depth: int) -> None:
     with g.block(f"def {body}({turn}, {state}):", **{turn: "i", state: kind}):
         g.statements(depth, 1)
         g.write(f"return {turn} + 1, tf.tanh({g.expr(kind)})")
-    extra = f" and tf.reduce_sum({state}) < 2.0" if g.chance(0.3) else ""
+    extra = f" and tf.reduce_sum({state}) < 1.93" if g.chance(0.3) else ""
     test = f"lambda {turn}, {state}: {turn} < {limit}{extra}"
     most = ", maximum_iterations=2" if g.chance(0.2) else ""
     g.let(kind, f"tf.while_loop({test}, {body}, (tf.constant(0), {start}){most})[1]")

@@ -73,7 +73,7 @@ def _operation(g: Generator, z: str, dtype: str) -> None:
 
 
 CONVERTED = (
-    "tf.convert_to_tensor([{s}, {s}], dtype=tf.{D})", "tf.convert_to_tensor([{i}, 1], dtype=tf.{D})",
+    "tf.convert_to_tensor([{s}, {s}], dtype=tf.{E})", "tf.convert_to_tensor([{i}, 1], dtype=tf.{D})",
     "tf.convert_to_tensor([{i}, {i}])", "tf.concat(([0, 0], [tf.cast({i}, tf.int64)]), 0)",
     "tf.convert_to_tensor([[{s}, 1.0], [{s}, {s}]])", "tf.convert_to_tensor([[{i}, 2], [3, {i}]], tf.{D})",
     "tf.stack([{i}, 2])", "tf.stack([{v}, [1.0, 2.0, 3.0]])", "tf.concat([[{s}], {v}], 0)",
@@ -87,7 +87,7 @@ CONVERTED = (
     "tf.nest.map_structure(lambda q: q * 2, Pair({s}, [{v}, {i}]))", "tf.one_hot([{i3}, 1], {i})",
     "tf.gather({v}, [{i3}, 0])", "tf.gather({m}, [{i3} % 2, 1], batch_dims=0)", "tf.sequence_mask([{i}, 1], 4)",
     "tf.convert_to_tensor(a)", "tf.stack([a, b])", "tf.ragged.constant([[1], [2, 3]])", "tf.linspace(0.0, 1.0, 3)",
-    "tf.convert_to_tensor([a, b], dtype=tf.{D})", "tf.tensor_scatter_nd_update({v}, [[0], [{i3}]], [1.0, {s}])",
+    "tf.convert_to_tensor([a, b], dtype=tf.{E})", "tf.tensor_scatter_nd_update({v}, [[0], [{i3}]], [1.0, {s}])",
     "tf.gather_nd({v}, [[{i}]], bad_indices_policy='IGNORE')", "tf.transpose({m}, [1, {i3} * 0])",
     "tf.nn.compute_average_loss([1, 2], global_batch_size={i})", "tf.nn.compute_average_loss({v})",
     "tf.math.bincount(tf.ragged.constant([[1], [2, 2]]), maxlength={i}, axis=-1)",
@@ -106,7 +106,8 @@ def converted(g: Generator, depth: int) -> None:
 
 
 def _conversion(g: Generator) -> None:
-    text = fill(g, g.pick(*CONVERTED).replace("{D}", g.pick("int32", "int64", *DTYPES)), 1)
+    text = g.pick(*CONVERTED).replace("{D}", g.pick("int32", "int64", *DTYPES))
+    text = fill(g, text.replace("{E}", g.pick(*FRACTIONS, *DTYPES[-2:])), 1)
     g.needs |= {"sizes", "dtypes"}
     if "strings" in text:
         g.needs.add("strings")

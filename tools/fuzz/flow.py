@@ -36,7 +36,7 @@ def while_(g: Generator, depth: int) -> None:
     kind = g.pick("s", "v", "m")
     t, i, limit = g.let(kind), g.fresh("i"), g.expr("i", 1)
     g.write(f"{i} = tf.constant(0)")
-    extra = f" and tf.reduce_sum({t}) < 2.0" if g.chance(0.3) else ""
+    extra = f" and tf.reduce_sum({t}) < 1.93" if g.chance(0.3) else ""
     with g.block(f"while {i} < {limit}{extra}:", **{i: "i"}):
         g.write(f"{i} += 1")
         _turn(g, depth, t, kind)
