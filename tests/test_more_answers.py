@@ -60,6 +60,67 @@ def _() -> None:
     assert [value(x) for x in found] == [[0, 1, 2], [0.0] * 8, [3.0, 6.0], 1.5]
 
 
+@line("Converted code goes further")
+def _() -> None:
+    def conditions(n: Any) -> Any:
+        turns = 0
+        while n:
+            n = n - 1
+            turns = turns + 1
+        return (1 if turns else 2.5), (n or turns), (turns and n)
+
+    assert [value(x) for x in tf.function(conditions)(tf.constant(2))] == [1.0, 2, 0]
+
+    def jumps(x: Any) -> Any:
+        if x > 8:
+            raise KeyError(x)
+        with tf.name_scope("inside"):
+            try:
+                if x > 4:
+                    return 1
+            finally:
+                x = x + 1
+        for i in range(3):
+            if i > x:
+                break
+        for j in tf.range(3):
+            if j > x:
+                return 2
+        else:
+            x = x + i
+        return x
+
+    function = tf.function(jumps)
+    for k in (-2, 0, 3, 5):
+        assert value(function(tf.constant(k))) == value(jumps(tf.constant(k)))
+
+    def builtins(x: Any) -> Any:
+        a, *rest = x
+        found = [v for v in x if v > 1]
+        pairs = [p * q for p, q in zip(x, x[::-1], strict=True)]
+        more = list(map(lambda v: v * 2, x))  # noqa: C417  # a user's way
+        found = tf.stack(found), pairs, more
+        return max(a, 2), min([a, 2]), sum(x), any(x > 2), all(x > 2), 3 in x, len(rest), found
+
+    numbers = tf.constant([1, 2, 3])
+    found = tf.nest.flatten(tf.function(builtins)(numbers))
+    assert [value(x) for x in found] == [2, 1, 6, True, False, True, 2, [2, 3], 3, 4, 3, 2, 4, 6]
+
+
+def test_what_tensorflow_takes_for_a_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="ambiguous"):
+        tf.function(lambda x: not x)(tf.constant([True, False]))
+
+    def after(n: Any) -> Any:
+        for i in tf.range(n):
+            pass
+        return i  # pyright: ignore[reportPossiblyUnboundVariable]  # this is tested
+
+    assert value(tf.function(after)(tf.constant(3))) == 2
+    with pytest.raises(tf.errors.InvalidArgumentError, match="made no turn"):
+        tf.function(after)(tf.constant(0))
+
+
 @line("A tensor with a value may leave the trace")
 def _() -> None:
     left: list[Any] = []
