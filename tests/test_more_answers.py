@@ -87,7 +87,7 @@ def _() -> None:
             if j > x:
                 return 2
         else:
-            x = x + i
+            x = x + i  # pyright: ignore[reportPossiblyUnboundVariable]  # there are turns
         return x
 
     function = tf.function(jumps)
@@ -112,7 +112,7 @@ def test_what_tensorflow_takes_for_a_number_is_refused() -> None:
         tf.function(lambda x: not x)(tf.constant([True, False]))
 
     def after(n: Any) -> Any:
-        for i in tf.range(n):
+        for i in tf.range(n):  # noqa: B007  # read below
             pass
         return i  # pyright: ignore[reportPossiblyUnboundVariable]  # this is tested
 

@@ -191,3 +191,18 @@ def test_the_memory_of_a_tensor_can_be_read() -> None:
         assert memoryview(x).tolist() == [[1, 2], [3, 4]]
     with pytest.raises(NotImplementedError):
         tf.function(lambda x: x.__buffer__(0))(x)
+
+
+def test_a_sequence_has_as_many_elements_as_it_says() -> None:
+    class Short:
+        def __len__(self) -> int:
+            return 3
+
+        def __getitem__(self, i: int) -> int:
+            if i > 1:
+                raise IndexError
+            return i
+
+    for convert in (tf.constant, tf.convert_to_tensor, lambda x: tf.constant([0, 1]) + x):
+        with pytest.raises(ValueError, match="has 3 elements, and gives 2"):
+            convert(Short())

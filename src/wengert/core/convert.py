@@ -254,7 +254,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str | bytes | Mapping | Set):
         return value
     if isinstance(value, Sequence) or (hasattr(value, "__len__") and hasattr(value, "__getitem__")):
-        return [_plain(v) for v in islice(value, len(value))]
+        found = [_plain(v) for v in islice(value, len(value))]
+        if len(found) != len(value):
+            raise at_site(
+                ValueError(
+                    f"convert_to_tensor: a {type(value).__name__} says that it has {len(value)} "
+                    f"elements, and gives {len(found)}."
+                )
+            )
+        return found
     return value
 
 
