@@ -197,10 +197,74 @@ def catches_nothing_of_its_own(x):
     return tf.reduce_sum(tf.stack(out))
 
 
+def loops_in_finally_after_a_return(x):
+    try:
+        if x > 2:
+            return x * 10
+    finally:
+        for i in range(2):
+            if x % 3 == 0:
+                continue
+            x = x + i
+    for _ in tf.range(2):
+        x = x + 1
+        if x > 1:
+            return x * 100
+    return x
+
+
+def binds_names_in_the_second_form_only(x):
+    try:
+        if x > 2:
+            return x
+        {}["missing"] if x is None else x
+    except KeyError as error:
+        return len(str(error))
+    else:
+        y = x + 1
+    return y
+    for z in range(3):
+        if x > z:
+            y = z
+    return y
+
+
+def reads_in_the_else_of_a_loop(x):
+    z = j = y = x
+    while j < x + 1:
+        j = j + 1
+        for i in tf.range(3):
+            y = y + i
+            z = y
+    else:
+        z = y
+        y = y + z
+    return y
+
+
+def raises_where_it_has_not_returned(x):
+    if x > 2:
+        x = x + 1
+    else:
+        try:
+            x = x - 3
+        except ValueError:
+            x = x * 2
+        else:
+            if x < 1:
+                return x * 10
+        raise ValueError
+    return x + 100
+
+
 @pytest.mark.parametrize("engine", ["host", "xla"])
 @pytest.mark.parametrize(
     "program",
     [
+        loops_in_finally_after_a_return,
+        binds_names_in_the_second_form_only,
+        reads_in_the_else_of_a_loop,
+        raises_where_it_has_not_returned,
         returns_in_finally,
         breaks_or_continues_after_an_error,
         breaks_an_endless_loop,
@@ -215,6 +279,22 @@ def test_on_both_engines(program: Callable[..., Any], engine: str) -> None:
         with tf.engine(engine):
             found = int(function(tf.constant(x)))
         assert found == int(program(tf.constant(x)))
+
+
+def returns_or_raises(x):
+    for _ in tf.range(3):
+        try:
+            x = x - 3
+        except KeyError:
+            for _ in tf.range(3):
+                if x > 1:
+                    return x * 10
+    raise ValueError("at the end")
+
+
+def test_a_function_that_only_raises() -> None:
+    with pytest.raises(ValueError, match="at the end"):
+        tf.function(returns_or_raises)(tf.constant(3))
 
 
 def test_an_error_waits_for_the_end_of_finally() -> None:

@@ -32,6 +32,7 @@ class Bundle:
         self._made: dict[Any, str] = {}
         self._flags: set[str] = set()
         self._seen: set[str] = set()
+        self._stores: set[str] = set()
         self._loops: list[Any] = []
 
     def bundle(self, ref: Any) -> Any:
@@ -53,6 +54,12 @@ class Bundle:
         exported = [b.load(ref, name) for name in self._exports]
         body.append(b.give(ref, b.several(ref, exported)))
         return b.function(ref, names.forms, [], body)
+
+    def bindings(self, ref: Any) -> list[Any]:
+        """What makes names variables of the user's function, though only the bundle assigns them."""
+        names = sorted((self._stores & self.facts.locals) - self.facts.parameters)
+        assigned = [b.assign(ref, n, b.const(ref, None)) for n in names]
+        return [b.either(ref, b.const(ref, False), assigned, [])] if names else []
 
     def _number(self, name: str) -> int:
         return self._exports.setdefault(name, len(self._exports))
@@ -79,6 +86,7 @@ class Bundle:
         """Adds a function to the bundle; the names it stores belong to the user's function."""
         name = self.unit.fresh(kind, ref)
         outer = sorted(stored - self.facts.globals)
+        self._stores.update(outer)
         declared = sorted(stored & self.facts.globals)
         head: list[Any] = []
         if outer:

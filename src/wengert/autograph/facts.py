@@ -44,7 +44,8 @@ class Facts:
         names = declared(self.body)
         self.globals = names["global"]
         self.nonlocals = names["nonlocal"]
-        self.locals = parameters(node.args) | (whole.stores - self.globals - self.nonlocals)
+        self.parameters = parameters(node.args)
+        self.locals = self.parameters | (whole.stores - self.globals - self.nonlocals)
         self.shared = whole.shared
         self.always = whole.shared | self.globals | self.nonlocals | whole.bound
         if whole.reads & _ALL_NAMES:
@@ -54,6 +55,7 @@ class Facts:
         self.conditional = self._conditional()
         self.live_after: dict[int, set[str]] = {}
         self.live_head: dict[int, set[str]] = {}
+        self.live_else: dict[int, set[str]] = {}
         # Names that a `finally` around reads, whichever way a statement is left.
         self.finally_reads: dict[int, frozenset[str]] = {}
         _Liveness(self).block(self.body, set(self.always))
@@ -73,6 +75,7 @@ class Facts:
         found = copy.copy(self)
         found.always = set(self._uncaptured)
         found.live_after, found.live_head, found.finally_reads = {}, {}, {}
+        found.live_else = {}
         _Liveness(found).block(self.body, set(found.always))
         return found
 
@@ -101,7 +104,7 @@ class Facts:
     def _conditional(self) -> set[str]:
         """Names that get a value inside a branch or loop, so that they may lack one after it."""
         found: set[str] = set()
-        for node in _walk(self.body):
+        for node in walk_statements(self.body):
             if isinstance(node, ast.If | ast.While | ast.For):
                 found |= self.effects([node]).stores
         return found
@@ -184,7 +187,8 @@ def _container(symbol: Symbol, names: set[str]) -> Symbol:
     return next(s for s in reversed(symbol.above()) if _fixed(s, names))
 
 
-def _walk(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+def walk_statements(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Statements with those of the blocks inside them."""
     found: list[ast.stmt] = []
     stack = list(body)
     while stack:
@@ -266,6 +270,8 @@ class _Liveness:
 
     def loop(self, node: Any, after: set[str]) -> set[str]:
         done = self.block(node.orelse, after)
+        if node.orelse:
+            self.facts.live_else[id(node)] = done
         head = set(done)
         while True:
             self.loops.append((after, head))

@@ -176,7 +176,10 @@ class Forms(Bundle):
         live = self._live(ref, self._end_of(rest), rest)
         # Where the rest is skipped, it is what the jump leads to that reads on.
         live = live.union(*[self._targets(ref)[f] for f in flags])
-        site = self._site(ref, "rest", self._changes(rest), live, flags, at=ref)
+        changes = self._changes(rest)
+        if self.facts.definite(rest):  # perhaps by a `raise`: then the jump has happened
+            changes += [f for f in map(Symbol, flags) if f not in changes]
+        site = self._site(ref, "rest", changes, live, flags, at=ref)
         tail = b.load(ref, self._tail(key, rest))
         cells = b.load(ref, self.names.cells)
         return [b.do(ref, self._op(ref, "unless", site, cells, tail))]
@@ -229,7 +232,7 @@ class Forms(Bundle):
         return self.names.prefix + "continue_"
 
     def _start_of_else(self, node: Any) -> set[str]:
-        return self.facts.effects(node.orelse).reads
+        return self.facts.live_else.get(id(node), set())
 
     def _loop_function(self, node: Any, site: Any, parts: list[str], stops: list[str]) -> str:
         t, fresh = self.names.temporary, self.names.prefix + "fresh"

@@ -20,14 +20,14 @@ from wengert.core.errors import at_site
 def result(site: Construct, cells: Cells) -> Any:
     """What the user's function returns, at its end."""
     returned, name = site.flags
-    flag = cells.get(returned)
-    if flag is True:
-        return cells.get(name)
-    if flag is False:
+    flag, value = cells.get(returned), cells.get(name)
+    if flag is False or value is UNSET:  # no path returns; perhaps each ends in a `raise`
         return None
+    if flag is True:
+        return value
     raise at_site(
         ValueError(
-            f"return: the function returns {trees.described(cells.get(name))} on one path and "
+            f"return: the function returns {trees.described(value)} on one path and "
             f"nothing on another, and which one depends on a tensor. Return a value on every path."
         )
     )

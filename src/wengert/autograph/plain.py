@@ -13,7 +13,7 @@ from typing import Any
 
 from wengert.autograph import build as b
 from wengert.autograph.expressions import Expressions
-from wengert.autograph.facts import Facts, is_generator
+from wengert.autograph.facts import Facts, is_generator, walk_statements
 from wengert.autograph.forms import Forms, caught, raised, with_
 from wengert.autograph.names import blocks
 from wengert.autograph.unit import Unit
@@ -63,7 +63,7 @@ class Plain:
         ref = next((s for s in body[start:] if not isinstance(s, silent)), body[-1])
         first = b.start(ref)
         bundle = self.forms.bundle(first)
-        head = [] if bundle is None else [bundle]
+        head = [] if bundle is None else [*self.forms.bindings(first), bundle]
         if self._keeps_form:
             head.append(b.assign(first, self.names.form, b.const(first, None)))
         return [*body[:start], *head, *out]
@@ -236,8 +236,9 @@ class Plain:
     def try_(self, node: Any) -> list[Any]:
         deferred = any(map(self.facts.may_defer, node.body))
         jumping = self.facts.jumps(*node.finalbody)
-        if (node.orelse and deferred) or (jumping and self.facts.may_defer(node)):
-            # Python would go on with a jump of the body although another part has jumped, or will.
+        last = jumping or any(map(self.facts.may_defer, walk_statements(node.finalbody)))
+        if (node.orelse and deferred) or (last and self.facts.may_defer(node)):
+            # A jump out of the body would be lost, or another part run although it has happened.
             return self.start(b.start(node), node, self.forms.tried(node, self.loops))
         handlers = [
             b.changed(
