@@ -4,7 +4,7 @@ Where a handler would have to run for some values of a tensor only, the function
 """
 
 # Programs with mistakes are the point here.
-# ruff: noqa: B007, B012, E722, RET508
+# ruff: noqa: B007, B012, E722, RET508, SIM102
 # pyright: reportPossiblyUnboundVariable=false
 from __future__ import annotations
 
@@ -281,6 +281,29 @@ def test_on_both_engines(program: Callable[..., Any], engine: str) -> None:
         assert found == int(program(tf.constant(x)))
 
 
+def always_ends_a_turn_by_returning(x, flag):
+    y = x + 1
+    for _ in tf.range(2):
+        if flag:
+            if y % 3 == 0:
+                return y + x
+        try:
+            y = y + x
+        finally:
+            y = y * 2 + 1
+            if not flag:
+                return y * 10
+    return y
+
+
+@pytest.mark.parametrize("flag", [False, True])
+def test_every_turn_may_end_in_a_return(flag: bool) -> None:
+    function = tf.function(always_ends_a_turn_by_returning)
+    for x in (0, 3):
+        wanted = always_ends_a_turn_by_returning(tf.constant(x), flag)
+        assert int(function(tf.constant(x), flag)) == int(wanted)
+
+
 def returns_or_raises(x):
     for _ in tf.range(3):
         try:
@@ -371,6 +394,19 @@ def returns_whatever_is_raised(x):
         return 5
 
 
+def raises_another_in_finally(x):
+    try:
+        try:
+            if x > 1:
+                raise ValueError
+        finally:
+            if x is not None:
+                raise KeyError
+    except (KeyError, ValueError):
+        return x + 1
+    return x
+
+
 @pytest.mark.parametrize(
     ("program", "line"),
     [
@@ -381,6 +417,7 @@ def returns_whatever_is_raised(x):
         (calls_what_raises_for_some, "except ValueError:"),
         (swallows_for_some, "with contextlib.suppress(KeyError):"),
         (returns_whatever_is_raised, "return 5"),
+        (raises_another_in_finally, "except (KeyError, ValueError):"),
     ],
 )
 def test_a_handler_for_some_values_is_refused(program: Callable[..., Any], line: str) -> None:
@@ -415,3 +452,16 @@ def test_handlers_outside_the_function_catch() -> None:
             return tf.constant(100)
 
     assert int(f(tf.constant(3))) == 100
+
+
+def test_a_refusal_of_an_earlier_trace_does_not_matter() -> None:
+    def f(x):
+        try:
+            raise ValueError
+        except ValueError:
+            return x + 1
+
+    try:
+        tf.function(fails_for_some)(tf.constant(3))
+    except RuntimeError:
+        assert int(tf.function(f)(tf.constant(3))) == 4

@@ -7,6 +7,7 @@ What was learned is kept with the construct, so that it is learned once.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,6 +17,7 @@ from typing import Any
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site
 from wengert.core.handlers import failures
+from wengert.graph.builder import Builder, building
 from wengert.tape.attempts import attempt
 
 # A wrong guess teaches one thing at least; more than this many would be a fault of ours.
@@ -179,15 +181,27 @@ def was_meant(error: BaseException) -> bool:
 
 
 def mark_hanging(error: BaseException) -> None:
-    """Notes that an exception is raised for some values of a tensor only."""
-    vars(error)[_HANGING] = True
+    """Notes that an exception is raised for some values of a tensor only, in the graph being built."""
+    here = building()
+    if here is not None:
+        vars(error)[_HANGING] = weakref.ref(here)
 
 
 def hangs_on_tensor(error: BaseException) -> bool:
-    """Whether an exception, or one of its group, is raised for some values of a tensor only."""
-    if isinstance(error, BaseExceptionGroup):
-        return any(map(hangs_on_tensor, error.exceptions))
-    return _HANGING in vars(error)
+    """Whether an exception was raised in a part of the graph being built that may not run.
+
+    So was one of a group of them, and one that took its place in a `finally`: it is the context.
+    """
+    if isinstance(error, BaseExceptionGroup) and any(map(hangs_on_tensor, error.exceptions)):
+        return True
+    noted = vars(error).get(_HANGING)
+    graph: Builder | None = None if noted is None else noted()
+    here = building()
+    while graph is not None and here is not None:
+        if graph is here:
+            return True
+        graph = graph.parent
+    return error.__context__ is not None and hangs_on_tensor(error.__context__)
 
 
 _TOO_SHORT = ("pop from empty list", "pop index out of range", "list index out of range")

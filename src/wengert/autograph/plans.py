@@ -98,12 +98,16 @@ class Carried:
     def __init__(self, slots: Any, number: int) -> None:
         self.slots = slots
         self.number = number
+        self.given: Any = None
 
     def fill(self, tensors: Sequence[Any]) -> Any:
-        return tensors[self.number]
+        self.given = tensors[self.number]
+        return self.given
 
     def match(self, value: Any, found: dict[int, Any]) -> None:
         slot = self.slots.slots[self.number]
+        if isinstance(value, Undefined) and value.dead:
+            value = self.given  # the turn ends in a jump to where nobody reads it
         found[self.number] = value
         if isinstance(value, Undefined):
             raise value.fail()
