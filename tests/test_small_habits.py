@@ -206,3 +206,9 @@ def test_a_sequence_has_as_many_elements_as_it_says() -> None:
     for convert in (tf.constant, tf.convert_to_tensor, lambda x: tf.constant([0, 1]) + x):
         with pytest.raises(ValueError, match="has 3 elements, and gives 2"):
             convert(Short())
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_fraction_of_a_length_counts_as_a_place(traced: bool) -> None:
+    f = tf.function(tf.sequence_mask) if traced else tf.sequence_mask
+    assert f(tf.constant([1.5, 0.0])).numpy().tolist() == [[True, True], [False, False]]

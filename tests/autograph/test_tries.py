@@ -5,7 +5,7 @@ Where a handler would have to run for some values of a tensor only, the function
 
 # Programs with mistakes are the point here.
 # ruff: noqa: B007, B012, E722, RET508, SIM102
-# pyright: reportPossiblyUnboundVariable=false
+# pyright: reportPossiblyUnboundVariable=false, reportOptionalOperand=false
 from __future__ import annotations
 
 import contextlib

@@ -321,7 +321,7 @@ def sequence_mask(
     most = None if maxlen is None else operand(maxlen)
     if x.dtype.kind == "b" or (x.dtype.is_floating and most is not None and most.dtype.is_integer):
         x = tf.cast(x, dtypes.int64)  # compared as whole numbers, like the `maxlen` that was given
-    limit = _longest(x) if most is None else _places(most)
+    limit = _longest(tf.ceil(x) if x.dtype.is_floating else x) if most is None else _places(most)
     kind = number_type("sequence_mask", dtype)
     return apply(SEQUENCE_MASK, x, maxlen=limit, dtype=kind)
 
