@@ -162,6 +162,8 @@ def not_finite(g: Generator, depth: int) -> None:
     g.write(f"{z} = tf.stop_gradient({z})")
     for _ in range(3):
         call = g.pick(*MATRICES[: g.pick(8, len(MATRICES))])
+        if "inf" in odd and ".lu(" in call:  # infinity minus infinity, in another order
+            continue
         g.let("outcome", f"outcome(lambda: {call.replace('{}', z)}, F)")
 
 

@@ -304,3 +304,25 @@ def dataset(g: Generator, depth: int) -> None:
     t, p = g.let("v"), g.fresh("p")
     with g.block(f"for {p} in {made}:", **{p: "v"}):
         g.write(f"{t} = tf.tanh({g.expr('v')} + {p})")
+
+
+@construct()
+def python_list(g: Generator, depth: int) -> None:
+    """A list that Python makes longer, cuts and walks while the function is traced."""
+    rows, p, k = g.fresh("rows"), g.fresh("p"), g.fresh("k")
+    g.write(f"{rows} = [{g.expr('v', 1)}, {g.expr('v', 1)}]")
+    with g.block(f"for {k} in range({g.pick(1, 2)}):"):
+        g.write(f"{rows}.append(tf.tanh({g.expr('v')}) * ({k} + 1))")
+    changes = (
+        f"{rows}.extend([{g.expr('v', 1)}])", f"{rows}.insert(0, {g.expr('v', 1)})", f"{rows}.reverse()",
+        f"{rows} += [{g.expr('v', 1)}]", f"{rows}[1] = {g.expr('v', 1)}", f"{rows} = {rows}[::-1]",
+        f"{rows} = tf.nest.map_structure(tf.tanh, {rows})", f"del {rows}[0]", f"{rows}[:1] = []",
+        f"{rows} = tf.nest.flatten({{'b': {rows}, 'a': {g.expr('v', 1)}}})", f"{rows} = [*{rows}, {rows}[0]]",
+        f"{rows} = tf.nest.pack_sequence_as({rows}, tf.nest.flatten({rows}))", f"{rows} = list(reversed({rows}))",
+    )  # fmt: skip
+    for _ in range(2):
+        g.write(g.pick(*changes))
+    g.let("v", g.pick(
+        f"tf.add_n({rows})", f"{rows}.pop() + {rows}[0]", f"sum({rows})", f"tf.reduce_max(tf.stack({rows}), 0)",
+        f"tf.stack([{p} * 0.5 for {p} in {rows}])[-1]", f"{rows}[-1] * float(len({rows}))",
+    ))  # fmt: skip
