@@ -129,9 +129,9 @@ def far_casts(g: Generator, depth: int) -> None:
 @construct()
 def comparison(g: Generator, depth: int) -> None:
     """Vectors that are perhaps not of one length, compared."""
-    g.needs |= {"errors", "sizes"}
     one, other = (f"{g.expr('r', 1)}[:, 0]" for _ in range(2))
-    call = g.pick("{} != {}", "{} == {}", "tf.not_equal({}, {})", "{} < {}")
+    call = g.pick("{} != {}", "{} != {}", "{} == {}", "tf.not_equal({}, {})", "{} < {}")
+    g.needs |= {"sizes"} if "=" in call else {"sizes", "errors"}
     g.let("s", f"tf.cast(tf.reduce_all({call.format(one, other)}), F)")
 
 
