@@ -18,7 +18,7 @@ ARITHMETIC = (
     "z + {o}", "z - {o}", "z * {o}", "z / {o}", "z // {o}", "z % {o}", "z ** 2", "z & {o}", "z | {o}",
     "z ^ {o}", "z < {o}", "z >= {o}", "z == {o}", "z != {o}", "{o} * z", "{o} - z", "{o} // z",
     "{o} / z", "-z", "~z", "abs(z)", "tf.add(z, {o})", "tf.multiply(z, {o})", "tf.maximum(z, {o})",
-    "tf.where([True, False, True], z, {o})", "tf.pow(z, {o})", "tf.math.floordiv(z, {o})",
+    "tf.where([True, False, True], z, {o})", "tf.pow(z, 3)", "tf.math.floordiv(z, {o})",
     "tf.truediv(z, {o})", "tf.math.divide_no_nan(z, {o})", "tf.equal(z, {o})", "[z, z] * {o}",
 )  # fmt: skip
 ALONE = (
