@@ -274,12 +274,13 @@ def nested_loops(g: Generator, depth: int) -> None:
 @construct()
 def growing_state(g: Generator, depth: int) -> None:
     """Rows that a loop makes longer, or replaces by rows of another number."""
-    t, i, spec = g.let("r"), g.fresh("i"), "tf.TensorShape([None, 3])"
+    exact = lambda text: f"tf.ensure_shape({text}, [None, 3])"
+    t, i, spec = g.let("r", exact(g.expr("r"))), g.fresh("i"), "tf.TensorShape([None, 3])"
     g.needs |= {"sizes", "lists"}
     with g.block(f"for {i} in tf.range({g.expr('i', 1)}):", **{i: "i"}):
         g.write(f"tf.autograph.experimental.set_loop_options(shape_invariants=[({t}, {spec})])")
         g.write(g.pick(f"{t} = tf.concat([{t}, tf.tanh({g.expr('v')})[None]], 0)",
-                       f"{t} = tf.tanh({g.expr('r')})", f"{t} = {t}[1:] * 2.0",
+                       f"{t} = {exact(g.expr('r'))}", f"{t} = {t}[1:] * 2.0",
                        f"{t} = tf.boolean_mask({t}, {t}[:, 0] > {g.number()})"))  # fmt: skip
     g.let("s", f"tf.cast(tf.shape({t})[0], F)")
 

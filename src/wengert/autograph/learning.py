@@ -56,9 +56,13 @@ class Read:
 
 @dataclass(frozen=True)
 class Wider:
-    """A tensor whose shape changes: these sizes are known of all its shapes."""
+    """A tensor whose shape changes: these sizes are known of all its shapes.
+
+    `told` says that they are the program's `shape_invariants`, which every turn has to keep.
+    """
 
     shape: tuple[int | None, ...] | None
+    told: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wengert.autograph.learning import Learn, Wider
+from wengert.core.errors import at_site
 from wengert.core.shapes import TensorShape
 
 OPTIONS = "options"
@@ -76,8 +77,11 @@ def set_loop_options(
     for tensor, shape in shape_invariants or ():
         for slot, given in zip(slots.slots, tensors, strict=True):
             wanted = _sizes(shape)
-            if given is tensor and slot.shape != wanted:
-                learned[slot.path] = Wider(wanted)
+            if given is not tensor or slots.hints.get(slot.path) == Wider(wanted, told=True):
+                continue
+            if not TensorShape(slot.start.shape).is_subtype_of(TensorShape(wanted)):
+                raise at_site(ValueError(slots.breaks(slot.path, wanted, "before the loop")))
+            learned[slot.path] = Wider(wanted, told=True)
     if learned:
         raise Learn(slots.owner, learned)
 

@@ -140,6 +140,10 @@ class Carried:
 
     def _other_shape(self, slot: Any, value: Any) -> None:
         new = trees.shape_of(value)
+        hint = self.slots.hints.get(slot.path)
+        if isinstance(hint, Wider) and hint.told:
+            text = self.slots.breaks(slot.path, hint.shape, "after one turn", value)
+            raise at_site(ValueError(text))
         if self._is_free(slot):
             if new is not None and None not in new:
                 self.slots.learn(slot.path, _as_tensor(value))

@@ -100,9 +100,10 @@ class Slots:
             return self.carry(path, value, value, shape)
         if is_array(value):
             return self.carry(path, value, value, rows_shape(value.element_shape))
-        if isinstance(hint, AsTensor) and trees.is_variable(value):
+        if isinstance(hint, AsTensor | Wider) and trees.is_variable(value):
             start = trees.as_tensor(value)
-            return self.carry(path, value, start, trees.shape_of(start))
+            shape = hint.shape if isinstance(hint, Wider) else trees.shape_of(start)
+            return self.carry(path, value, start, shape)
         if trees.is_constant(value) and (isinstance(hint, AsTensor) or self._becomes(path, value)):
             return self._number(path, value, hint)
         plan = Fixed(self, path, value)
@@ -191,6 +192,16 @@ class Slots:
 
     def learn(self, path: Path, hint: Any) -> None:
         self.learned[path] = hint
+
+    def breaks(self, path: Path, invariant: Any, when: str, value: Any = None) -> str:
+        """What is wrong with a state whose shape the program's `shape_invariants` do not admit."""
+        slot = next(s for s in self.slots if s.path == path)
+        found = trees.described(slot.start if value is None else value)
+        return (
+            f"{self.state.site.kind}: `{self.name(path)}` must keep its shape invariant "
+            f"{TensorShape(invariant)}; it is {found} {when}. Give a shape that all turns have, or "
+            "tell more of this one with tf.ensure_shape."
+        )
 
     def changed(self, path: Path, what: str, before: Any, after: Any, help: str = "") -> str:
         symbol = self.name(path)
