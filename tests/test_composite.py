@@ -6,12 +6,10 @@ import functools
 import inspect
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 
 import wengert as tf
-from wengert.composite import dispatch
 
 RT = tf.ragged.constant([[1.0, 2.0], [], [3.0]])
 SP = tf.sparse.from_dense([[1.0, 0.0]])
@@ -33,32 +31,6 @@ print(tf.exp(tf.ragged.constant([[0.0], []])))
 print(reduce_sum(tf.ragged.constant([[1.0], []]), 1).numpy(), ones(tf.ragged.constant([[1.0], []])))
 """
     assert run(code) == "<tf.RaggedTensor [[1.0], []]>\n[1. 0.] <tf.RaggedTensor [[1], []]>"
-
-
-def test_programs_without_composites_keep_the_plain_functions() -> None:
-    code = """
-import wengert as tf
-plain, times = tf.exp.__code__, tf.Tensor.__mul__
-assert not isinstance(tf.constant(1.0), (tf.RaggedTensor, tf.SparseTensor))
-tf.ragged, tf.sparse, tf.nn, tf.strings
-print(tf.exp.__code__ is plain, tf.Tensor.__mul__ is times)
-tf.sparse.from_dense([[1.0]])
-print(tf.exp.__code__ is plain, tf.Tensor.__mul__ is times)
-"""
-    assert run(code) == "True True\nFalse False"
-
-
-@pytest.mark.parametrize("kind", ["RaggedTensor", "SparseTensor"])
-def test_the_tables_name_functions_that_exist_and_answers_that_take_as_much(kind: str) -> None:
-    for key, (home, name) in dispatch._TABLES[kind].items():
-        module, _, plain = key.rpartition(".")
-        function = getattr(import_module(module), plain)
-        answer = getattr(import_module(home), name)
-        if name == plain:
-            given = inspect.signature(function).parameters
-            takes = inspect.signature(answer).parameters
-            catches = any(p.kind is p.VAR_KEYWORD for p in takes.values())
-            assert catches or list(given) == list(takes), f"{key} and {home}.{name}"
 
 
 def test_signatures_and_documentation_stay() -> None:
@@ -84,10 +56,9 @@ def test_tensors_and_variables_step_back_before_a_composite() -> None:
         assert (left - RT).to_list() == [[1.0, 0.0], [], [-1.0]]
         assert (left > RT).to_list() == [[True, False], [], [False]]
         assert (left == RT).to_list() == [[False, True], [], [False]]
-    with pytest.raises(TypeError, match="unsupported operand"):
-        tf.constant(2.0) + SP
-    with pytest.raises(TypeError, match="unsupported operand"):
-        tf.ones((2, 2)) @ SP
+    for fails in (lambda: tf.constant(2.0) + SP, lambda: tf.ones((2, 2)) @ SP):
+        with pytest.raises(TypeError, match="a SparseTensor is not one dense tensor"):
+            fails()
 
 
 def test_a_composite_is_a_leaf_unless_it_is_opened() -> None:

@@ -19,6 +19,7 @@ for family in pkgutil.iter_modules(wengert.ops.__path__):
 
 # Where the name of an operation may be read outside `ops`, and what for.
 READERS = {
+    "composite/ragged_map.py": "messages",
     "core/apply.py": "messages of the door",
     "core/symbolic.py": "how a symbolic tensor prints",
     "engines/exhaustion.py": "messages",
@@ -41,7 +42,7 @@ READERS = {
 }
 DECIDING = {"get", "pop", "startswith", "endswith", "removeprefix", "removesuffix", "partition"}
 # TensorFlow's names for users are strings there; nobody asks which operation they are.
-TABLES = ("compat/", "cli/", "composite/dispatch.py")
+TABLES = ("compat/", "cli/")
 
 
 def modules() -> list[str]:

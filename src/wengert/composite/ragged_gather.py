@@ -8,15 +8,19 @@ from wengert.composite.ragged_factories import values_of
 from wengert.composite.ragged_rows import pick_rows, within
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
+from wengert.composite.rules import for_ragged
 from wengert.core import dtypes
 from wengert.core.convert import operand, operand_or_empty
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.ops import embedding, partition
+from wengert.ops import gather as plain
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 from wengert.ops.indexing import where_indices
 from wengert.ops.shaping import transpose
 
 
+@for_ragged(plain.gather)
 def gather(
     params: Any,
     indices: Any,
@@ -133,6 +137,7 @@ def _by_batch(x: Any, i: Any, axis: int, batch: int) -> Any:
     return i.with_values(_rows(rows.values, tf.add(flat, tf.reshape(tf.gather(starts, ids), tail))))
 
 
+@for_ragged(plain.gather_nd)
 def gather_nd(
     params: Any,
     indices: Any,
@@ -164,13 +169,13 @@ def gather_nd(
     return _rows(values, tf.reshape(place, tf.shape(i)[:-1]))
 
 
+@for_ragged(embedding.embedding_lookup)
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: Any = None) -> Any:
     """The rows of a table named by ragged ids."""
-    if not isinstance(ids, RaggedTensor):
-        raise invalid_dtype("embedding_lookup", "`params` must be a dense table", params)
     return ids.with_flat_values(tf.embedding_lookup(params, ids.flat_values, max_norm))
 
 
+@for_ragged(partition.dynamic_partition)
 def dynamic_partition(data: Any, partitions: Any, num_partitions: Any, name: Any = None) -> Any:
     """The rows of a ragged tensor dealt out to several by number."""
     if not isinstance(data, RaggedTensor):

@@ -12,17 +12,19 @@ from wengert.composite.ragged_rows import alike, pick_rows
 from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
+from wengert.composite.rules import for_ragged
 from wengert.composite.values import demand
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, invalid
 from wengert.core.tensor import Value
-from wengert.ops import joining
+from wengert.ops import joining, reordering, repeating
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int, static_tuple
 from wengert.ops.shaping import transpose
 
 
+@for_ragged(joining.concat)
 def concat(values: Any, axis: Any, name: Any = "concat") -> Any:
     """Joins ragged (and dense) tensors along an axis."""
     xs = [values_of(v) for v in _listed("concat", values)]
@@ -83,6 +85,7 @@ def _bad_counts(order: Any, *counts: Any) -> tuple[Any, ...]:
     return tuple([n != counts[0] for n in counts[1:]])
 
 
+@for_ragged(joining.stack)
 def stack(values: Any, axis: Any = 0, name: Any = "stack") -> Any:
     """Joins ragged (and dense) tensors along a new axis."""
     xs = [values_of(v) for v in _listed("stack", values)]
@@ -108,6 +111,7 @@ def _stack_dense(xs: list[Any], place: int) -> Any:
     return _join(rows, place)
 
 
+@for_ragged(repeating.tile)
 def tile(input: Any, multiples: Any, name: Any = None) -> Any:
     """Lays copies of a ragged tensor side by side, `multiples[i]` along axis i."""
     counts = static_tuple("tile", multiples, "multiples")
@@ -122,6 +126,7 @@ def tile(input: Any, multiples: Any, name: Any = None) -> Any:
     return result
 
 
+@for_ragged(reordering.reverse)
 def reverse(tensor: Any, axis: Any, name: Any = None) -> Any:
     """The rows in the opposite order along the given axes."""
     wanted = static("reverse", axis)
@@ -144,6 +149,7 @@ def _reversed(x: Any, axis: int) -> Any:
     return x.with_values(_reversed(x.values, axis - 1))
 
 
+@for_ragged(joining.split)
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: Any = "split"
 ) -> list[Any]:

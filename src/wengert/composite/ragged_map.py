@@ -6,20 +6,23 @@ rows the rows of the result are made from; where that list is plain counting it 
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from wengert.composite.ragged_convert import cut_to_numbers, places
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
+from wengert.composite.rules import for_ragged
 from wengert.core import nest
+from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, invalid
+from wengert.core.op import Op
+from wengert.ops import cast, dropout, losses
 from wengert.ops import public as tf
-
-_signature = functools.cache(inspect.signature)
+from wengert.ops.indexing import WHERE_INDICES
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -61,25 +64,30 @@ def _cut_alike(x: RaggedTensor, y: RaggedTensor) -> bool:
     )
 
 
-def unary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A function of single elements."""
-    return map_flat_values(function, *args, **kwargs)
+def elementwise(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """An elementwise operation of which some inputs are ragged; they broadcast where it does."""
+    if op.broadcasts and len(inputs) == 2:
+        return binary(partial(apply, op, **attrs), *inputs, name=op.name)
+    if op.broadcasts:
+        inputs = aligned(inputs)
+    return map_flat_values(partial(apply, op, **attrs), *inputs)
 
 
-def binary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A function of two elements; its first two arguments broadcast."""
-    bound = _signature(function).bind(*args, **kwargs)
-    first, second = list(_signature(function).parameters)[:2]
-    given = bound.arguments
-    x, y, rows = broadcast(function.__name__, given[first], given[second])
-    given[first], given[second] = x, y
-    return _cut(function(*bound.args, **bound.kwargs), rows)
-
-
-def _cut(values: Any, rows: list[RowPartition]) -> Any:
+def binary(function: Callable[[Any, Any], Any], x: Any, y: Any, name: str = "") -> Any:
+    """A function of two elements, which broadcast."""
+    x, y, rows = broadcast(name or function.__name__, x, y)
+    values = function(x, y)
     for part in reversed(rows):
         values = ragged(values, part)
     return values
+
+
+def aligned(inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Operands of which some are ragged, broadcast to common rows; scalars go with any."""
+    whole = next(x for x in inputs if isinstance(x, RaggedTensor))
+    for part in inputs:
+        whole = binary(left, whole, part)
+    return tuple([_along(whole, part) for part in inputs])
 
 
 def broadcast(name: str, x: Any, y: Any) -> tuple[Any, Any, list[RowPartition]]:
@@ -193,24 +201,23 @@ def _mismatch(name: str, x: _Cuts, y: _Cuts) -> Exception:
     )
 
 
-def add_n(inputs: Any, name: Any = None) -> Any:
-    """The sum of ragged tensors that are cut alike."""
-    return map_flat_values(tf.add_n, list(inputs))
+for plain in (
+    dropout.dropout, dropout.stateless_dropout, losses.sigmoid_cross_entropy_with_logits
+):  # fmt: skip
+    for_ragged(plain)(partial(map_flat_values, plain))
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
-    """Elements of `x` or `y` by a condition, or the index tuples where it is true."""
-    if x is None and y is None:
-        cut = cut_to_numbers(condition)
-        return tf.boolean_mask(places(cut), cut.flat_values)
-    if x is None or y is None:
-        raise at_site(ValueError("where: give both `x` and `y`, or neither."))
-    parts = [condition if isinstance(condition, RaggedTensor) else operand(condition), x, y]
-    whole = next(p for p in parts if isinstance(p, RaggedTensor))
-    for part in parts:
-        whole = binary(left, whole, part)
-    chosen = [_along(whole, part) for part in parts]
-    return map_flat_values(tf.where, *chosen)
+@for_ragged(cast.BITCAST)
+def bitcast(x: RaggedTensor, dtype: DType) -> RaggedTensor:
+    """The bits of the values as another type."""
+    return map_flat_values(tf.bitcast, x, dtype)
+
+
+@for_ragged(WHERE_INDICES)
+def where_indices(condition: RaggedTensor) -> Any:
+    """The index tuples where a condition is true."""
+    cut = cut_to_numbers(condition)
+    return tf.boolean_mask(places(cut), cut.flat_values)
 
 
 def left(a: Any, b: Any) -> Any:

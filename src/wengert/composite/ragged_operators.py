@@ -12,20 +12,12 @@ from wengert.ops import arithmetic, compare, division, power
 from wengert.ops import public as tf
 
 
-def _map(function: Callable[..., Any], *args: Any) -> Any:
-    from wengert.composite import ragged_map
-
-    return (
-        ragged_map.binary(function, *args) if len(args) == 2 else ragged_map.unary(function, *args)
-    )
-
-
 def _forward(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    return lambda self, other: _map(function, self, other)
+    return lambda self, other: function(self, other)
 
 
 def _reflected(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    return lambda self, other: _map(function, other, self)
+    return lambda self, other: function(other, self)
 
 
 def _equality(function: Callable[..., Any], otherwise: bool) -> Callable[[Any, Any], Any]:
@@ -35,7 +27,7 @@ def _equality(function: Callable[..., Any], otherwise: bool) -> Callable[[Any, A
         if other is None:
             return otherwise
         try:
-            return _map(function, self, other)
+            return function(self, other)
         except InvalidTypeError:
             raise
         except InvalidArgumentError:
@@ -78,15 +70,15 @@ class Operators:
     __eq__ = _equality(compare.equal, False)
     __ne__ = _equality(compare.not_equal, True)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self: Any, other: Any) -> Any:
         """A dense tensor times a ragged one; TensorFlow has no operator for the other way round."""
         return tf.matmul(other, self) if isinstance(other, Value) else NotImplemented
 
-    def __neg__(self) -> Any:
-        return _map(arithmetic.negative, self)
+    def __neg__(self: Any) -> Any:
+        return tf.negative(self)
 
-    def __abs__(self) -> Any:
-        return _map(tf.abs, self)
+    def __abs__(self: Any) -> Any:
+        return tf.abs(self)
 
     def __invert__(self) -> Any:
-        return _map(_not, self)
+        return _not(self)

@@ -14,11 +14,14 @@ from wengert.composite.ragged_factories import values_of
 from wengert.composite.ragged_shaping import expand_dims, squeeze
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
+from wengert.composite.rules import for_ragged
 from wengert.composite.values import demand
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.ops import matmul as plain
 from wengert.ops import public as tf
 
 
+@for_ragged(plain.matmul)
 def matmul(
     a: Any,
     b: Any,
@@ -167,6 +170,7 @@ def _bad_same(x: Any, ours: Any, theirs: Any) -> tuple[Any, ...]:
     return (True,) if ours.shape != theirs.shape else (ours != theirs,)
 
 
+@for_ragged(plain.matvec)
 def matvec(
     a: Any,
     b: Any,

@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.composite import sparse_counts
 from wengert.composite.ragged_map import binary, map_flat_values
 from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition
+from wengert.composite.rules import for_ragged
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.ops import public as tf
-from wengert.ops import segment
+from wengert.ops import reduce, scan, segment, statistics
+from wengert.ops import softmax as plain
 from wengert.ops.declare import static, static_int
 
-bincount = sparse_counts.count
 
-
+@for_ragged(reduce.reduce_sum)
 def reduce_sum(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
@@ -31,6 +31,7 @@ def reduce_sum(
     return over_axes(tf.reduce_sum, segment.unsorted_segment_sum, input_tensor, axis, keepdims)
 
 
+@for_ragged(reduce.reduce_prod)
 def reduce_prod(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
@@ -38,6 +39,7 @@ def reduce_prod(
     return over_axes(tf.reduce_prod, segment.unsorted_segment_prod, input_tensor, axis, keepdims)
 
 
+@for_ragged(reduce.reduce_max)
 def reduce_max(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
@@ -45,6 +47,7 @@ def reduce_max(
     return over_axes(tf.reduce_max, segment.unsorted_segment_max, input_tensor, axis, keepdims)
 
 
+@for_ragged(reduce.reduce_min)
 def reduce_min(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
@@ -52,6 +55,7 @@ def reduce_min(
     return over_axes(tf.reduce_min, segment.unsorted_segment_min, input_tensor, axis, keepdims)
 
 
+@for_ragged(reduce.reduce_mean)
 def reduce_mean(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
@@ -61,6 +65,7 @@ def reduce_mean(
     return _pair(tf.truediv, total, reduce_sum(ones, axis, keepdims))
 
 
+@for_ragged(statistics.reduce_variance)
 def reduce_variance(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
@@ -70,6 +75,7 @@ def reduce_variance(
     return map_flat_values(lambda s, m: tf.maximum(tf.subtract(s, tf.square(m)), 0), squares, mean)
 
 
+@for_ragged(statistics.reduce_std)
 def reduce_std(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
@@ -77,6 +83,7 @@ def reduce_std(
     return map_flat_values(tf.sqrt, reduce_variance(input_tensor, axis, keepdims))
 
 
+@for_ragged(reduce.reduce_all)
 def reduce_all(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
@@ -84,6 +91,7 @@ def reduce_all(
     return _truth(reduce_prod, input_tensor, axis, keepdims)
 
 
+@for_ragged(reduce.reduce_any)
 def reduce_any(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
 ) -> Any:
@@ -170,7 +178,7 @@ def _segment_function(name: str) -> Callable[..., Any]:
         return _segments(combine, data, ids, num_segments)
 
     function.__doc__ = combine.__doc__
-    return function
+    return for_ragged(combine)(function)
 
 
 unsorted_segment_max = _segment_function("unsorted_segment_max")
@@ -179,12 +187,14 @@ unsorted_segment_prod = _segment_function("unsorted_segment_prod")
 unsorted_segment_sum = _segment_function("unsorted_segment_sum")
 
 
+@for_ragged(segment.unsorted_segment_mean)
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
     """The mean of rows with the same number, element by element."""
     total = unsorted_segment_sum(data, segment_ids, num_segments)
     return _pair(tf.truediv, total, _counts(data, segment_ids, num_segments))
 
 
+@for_ragged(segment.unsorted_segment_sqrt_n)
 def unsorted_segment_sqrt_n(
     data: Any, segment_ids: Any, num_segments: Any, name: Any = None
 ) -> Any:
@@ -198,6 +208,7 @@ def _counts(data: Any, ids: Any, count: Any) -> Any:
     return unsorted_segment_sum(map_flat_values(tf.ones_like, data), ids, count)
 
 
+@for_ragged(scan.cumsum)
 def cumsum(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
 ) -> Any:
@@ -239,6 +250,7 @@ def _padded(ends: Any) -> Any:
     return tf.concat([first, ends], 0)
 
 
+@for_ragged(plain.softmax)
 def softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
     """Softmax along the last axis: over each row where it is ragged."""
     place = check_axis(

@@ -7,14 +7,17 @@ from typing import Any
 from wengert.composite.ragged_shape import DynamicRaggedShape
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition
+from wengert.composite.rules import for_ragged
 from wengert.composite.values import demand, known
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, invalid
+from wengert.ops import dims, indexing, shaping
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 
 
+@for_ragged(dims.expand_dims)
 def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
     """Inserts an axis of size 1."""
     rank = input.shape.rank
@@ -37,6 +40,7 @@ def _expanded(x: Any, place: int) -> Any:
     return x.with_values(_expanded(x.values, place - 1))
 
 
+@for_ragged(dims.squeeze)
 def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
     """Drops the given axes, which must have size 1."""
     if axis is None:
@@ -107,11 +111,13 @@ def _merged(x: Any, outer: int, inner: int) -> Any:
     return ragged(values, RowPartition(splits))
 
 
+@for_ragged(dims.size)
 def size(input: Any, out_type: Any = None, name: Any = None) -> Any:
     """The number of elements."""
     return tf.size(input.flat_values, out_type or dtypes.int32)
 
 
+@for_ragged(dims.rank)
 def rank(input: Any, name: Any = None) -> Any:
     """The number of axes."""
     known = input.shape.rank
@@ -120,16 +126,25 @@ def rank(input: Any, name: Any = None) -> Any:
     return to_tensor(known, dtypes.int32)
 
 
+@for_ragged(dims.shape)
 def shape(input: Any, out_type: Any = None, name: Any = None) -> DynamicRaggedShape:
     """The shape, with the lengths of the rows of each ragged axis."""
     return DynamicRaggedShape.from_tensor(input, out_type)
 
 
-def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
+@for_ragged(shaping.RESHAPE)
+def reshape(x: RaggedTensor, shape: Any) -> Any:
     """The elements of a ragged tensor under a dense shape."""
-    return tf.reshape(tensor.flat_values, shape)
+    return tf.reshape(x.flat_values, shape)
 
 
+@for_ragged(shaping.RESHAPE_BY)
+def reshape_by(x: RaggedTensor, shape: Any) -> Any:
+    """The same for a shape that is known when the function runs."""
+    return tf.reshape(x.flat_values, shape)
+
+
+@for_ragged(indexing.one_hot)
 def one_hot(
     indices: Any,
     depth: Any,

@@ -10,17 +10,19 @@ import numpy as np
 
 from wengert.composite.ngrams import unsorted_segment_join
 from wengert.composite.ragged_convert import from_tensor
-from wengert.composite.ragged_map import binary, left, map_flat_values, right
+from wengert.composite.ragged_map import aligned, map_flat_values
 from wengert.composite.ragged_reduce import over_axes
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
+from wengert.composite.rules import for_ragged
 from wengert.composite.values import of_rank
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.convert import operand, to_tensor
+from wengert.core.convert import to_tensor
 from wengert.core.errors import invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
+from wengert.ops import strings
 
 Cut = Callable[..., list[Any]]
 
@@ -107,18 +109,13 @@ def _strings(parts: list[bytes]) -> np.ndarray:
     return made
 
 
-def join(inputs: Any, separator: str = "", name: Any = None) -> Any:
+@for_ragged(strings.JOIN)
+def join(*texts: Any, separator: str) -> Any:
     """Strings put together element by element."""
-    values = [v if isinstance(v, RaggedTensor) else operand(v) for v in inputs]
-    whole = next((v for v in values if isinstance(v, RaggedTensor)), None)
-    if whole is None:  # the rows of one ragged tensor
-        return tf.join(values, separator)
-    for value in values:
-        whole = binary(left, whole, value)
-    along = [v if v.shape.rank == 0 else binary(right, whole, v) for v in values]
-    return map_flat_values(lambda flat: tf.join(flat, separator), along)
+    return map_flat_values(lambda *flat: tf.join(flat, separator), *aligned(texts))
 
 
+@for_ragged(strings.reduce_join)
 def reduce_join(
     inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
 ) -> Any:

@@ -12,21 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from wengert.composite import dispatch
 from wengert.composite.ragged_factories import Factories, values_of
 from wengert.composite.ragged_operators import Operators
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.values import known
 from wengert.core import shapes
-from wengert.core.composite import CompositeTensor
+from wengert.core.composite_operands import CompositeOperand
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, invalid, valueless
 from wengert.core.shapes import TensorShape
 from wengert.ops import public as tf
+from wengert.ops.text import rows_text
 
 
-@dispatch.register
-class RaggedTensor(Factories, Operators, CompositeTensor):
+class RaggedTensor(Factories, Operators, CompositeOperand):
     """A tensor whose rows differ in length; made by `tf.ragged.constant` or a `from_` method.
 
     >>> x = tf.RaggedTensor.from_row_lengths([1.0, 2.0, 3.0], [2, 0, 1])
@@ -42,7 +41,6 @@ class RaggedTensor(Factories, Operators, CompositeTensor):
                     "RaggedTensor.from_row_lengths."
                 )
             )
-        dispatch.activate()
         self._values = values
         self._partition = row_partition
 
@@ -230,6 +228,9 @@ class RaggedTensor(Factories, Operators, CompositeTensor):
 
     def _with_gradient(self, gradient: Any) -> Any:
         return None if gradient is None else self.with_flat_values(gradient)
+
+    def _as_text(self, summarize: int) -> str:
+        return rows_text(self.to_list(), summarize)
 
     def _remedy(self) -> str:
         return "Use x.to_tensor() to fill short rows up, or x.flat_values."

@@ -157,6 +157,8 @@ def count(
     binary_output: bool = False,
 ) -> Any:
     """The same as a dense tensor: what `tf.math.bincount` does with a composite."""
+    if isinstance(arr, Value):
+        raise weights.not_dense()
     if isinstance(arr, SparseTensor):
         arr = SparseTensor(arr.indices, as_counted(arr.values), arr.dense_shape)
     else:

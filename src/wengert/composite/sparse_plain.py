@@ -2,64 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from wengert.composite import sparse_counts
-from wengert.composite.sparse_elements import over
-from wengert.composite.sparse_tensor import as_sparse
+from wengert.composite.rules import for_ragged, for_sparse
+from wengert.composite.sparse_elements import over, times
+from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.core import dtypes
+from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
+from wengert.ops import arithmetic, create, ctc, dims, histogram
 from wengert.ops import public as tf
 
 
-def on_values(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A function of single elements that keeps zero, on the values."""
-    if args:
-        x, rest = args[0], args[1:]
-        return x.with_values(function(x.values, *rest, **kwargs))
-    key, x = next(iter(kwargs.items()))
-    return x.with_values(function(**(kwargs | {key: x.values})))
+@for_sparse(arithmetic.MULTIPLY)
+def multiply(x: Any, y: Any) -> Any:
+    """The product of a sparse tensor and a dense one."""
+    sparse, other = (x, y) if isinstance(x, SparseTensor) else (y, x)
+    return times(sparse, other)
 
 
-def truediv(x: Any, y: Any, name: Any = None) -> Any:
+@for_sparse(arithmetic.DIVIDE)
+def divide(x: Any, y: Any) -> Any:
     """A sparse tensor divided by a dense one."""
     return over(as_sparse("truediv", x), y)
 
 
+@for_sparse(dims.shape)
 def shape(input: Any, out_type: Any = None, name: Any = None) -> Any:
     """The sizes of the whole tensor."""
     return tf.cast(input.dense_shape, out_type or dtypes.int32)
 
 
+@for_sparse(dims.size)
 def size(input: Any, out_type: Any = None, name: Any = None) -> Any:
     """The number of elements of the whole tensor."""
     return tf.cast(tf.reduce_prod(input.dense_shape), out_type or dtypes.int32)
 
 
+@for_sparse(dims.rank)
 def rank(input: Any, name: Any = None) -> Any:
     """The number of axes."""
     return tf.size(input.dense_shape)
 
 
-def zeros_like(input: Any, dtype: Any = None, name: Any = None, layout: Any = None) -> Any:
+@for_sparse(create.ZEROS_LIKE)
+def zeros_like(x: SparseTensor, dtype: DType) -> Any:
     """A dense tensor of zeros of the same shape."""
-    return tf.zeros(input.dense_shape, dtype or input.dtype)
+    return tf.zeros(x.dense_shape, dtype)
 
 
-def ones_like(input: Any, dtype: Any = None, name: Any = None, layout: Any = None) -> Any:
+@for_sparse(create.ONES_LIKE)
+def ones_like(x: SparseTensor, dtype: DType) -> Any:
     """A dense tensor of ones of the same shape."""
-    return tf.ones(input.dense_shape, dtype or input.dtype)
+    return tf.ones(x.dense_shape, dtype)
 
 
-bincount = sparse_counts.count
+for_sparse(histogram.bincount)(sparse_counts.count)
+for_ragged(histogram.bincount)(sparse_counts.count)
 
 
+@for_sparse(ctc.ctc_loss)
 def ctc_of_rows(
-    plain: Callable[..., Any], labels: Any, logits: Any, label_length: Any, logit_length: Any,
+    labels: Any, logits: Any, label_length: Any, logit_length: Any,
     logits_time_major: bool = True, unique: Any = None, blank_index: Any = None, name: Any = None,
 ) -> Any:  # fmt: skip
     """`ctc_loss` of labels that stand in the rows of a sparse tensor, one after the other."""
+    if not isinstance(labels, SparseTensor):
+        raise logits.not_dense()
     if blank_index is None:
         raise invalid("ctc_loss", "`blank_index` must be given where `labels` is a SparseTensor")
     rows = labels.indices[:, 0]
@@ -67,4 +77,6 @@ def ctc_of_rows(
     starts = tf.cumsum(lengths, exclusive=True)
     places = tf.range(tf.size(rows, dtypes.int64)) - tf.gather(starts, rows)
     dense = tf.scatter_nd(tf.stack([rows, places], 1), labels.values, labels.dense_shape)
-    return plain(dense, logits, lengths, logit_length, logits_time_major, unique, blank_index)
+    return ctc.ctc_loss(
+        dense, logits, lengths, logit_length, logits_time_major, unique, blank_index
+    )

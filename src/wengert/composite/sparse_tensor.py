@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from wengert.composite import dispatch
 from wengert.composite.values import int64_tensor, known
 from wengert.core import dtypes, shapes
-from wengert.core.composite import CompositeSpec, CompositeTensor
+from wengert.core.composite import CompositeSpec
+from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec
 from wengert.ops.dims import get_static_value
+from wengert.ops.text import structure_text
 
 
 class SparseTensorValue(NamedTuple):
@@ -28,8 +29,7 @@ class SparseTensorValue(NamedTuple):
     dense_shape: Any
 
 
-@dispatch.register
-class SparseTensor(CompositeTensor):
+class SparseTensor(CompositeOperand):
     """Values `values[i]` at `indices[i]` of a tensor of shape `dense_shape`, zero elsewhere.
 
     >>> x = tf.SparseTensor([[0, 1], [2, 0]], [3.0, 4.0], [3, 2])
@@ -38,7 +38,6 @@ class SparseTensor(CompositeTensor):
     """
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
-        dispatch.activate()
         self._indices = int64_tensor(indices)
         self._values = to_tensor(values)
         self._dense_shape = int64_tensor(dense_shape)
@@ -131,6 +130,11 @@ class SparseTensor(CompositeTensor):
 
     def _with_gradient(self, gradient: Any) -> Any:
         return None if gradient is None else self.with_values(gradient)
+
+    def _as_text(self, summarize: int) -> str:
+        parts = [structure_text(p, summarize) for p in (self._indices, self._values)]
+        shape = structure_text(self._dense_shape, summarize)
+        return f"'SparseTensor(indices={parts[0]}, values={parts[1]}, shape={shape})'"
 
     def _remedy(self) -> str:
         return "Use tf.sparse.to_dense(x), or a function of tf.sparse."

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core import dtypes
+from wengert.core.composite_operands import ANSWER, CompositeOperand
 from wengert.core.context import get_state
 from wengert.core.distant import SEEN, place
 from wengert.core.errors import (
@@ -63,9 +64,8 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:
     usual = op.usual
     for x in inputs:
         if x._array.dtype is not usual:
-            if op.passes is not op.accepts:
+            if op.passes is not op.accepts or refuses(op, inputs):
                 return unusual(op, inputs, attrs)
-            check_dtypes(op, inputs)
             break
     else:
         if not inputs and op.passes is not op.accepts:
@@ -166,17 +166,15 @@ def apply2(op: Op, x: Any, y: Any) -> Tensor:
     return out
 
 
-def unusual(op: Op, inputs: tuple[Any, ...], attrs: dict[str, bool | tuple[int, ...]]) -> Any:
-    """The slow branch of the door: an operation that is observed, or arrays that it does not take."""
-    if op.passes is op.accepts:
-        check_dtypes(op, inputs)
-        raise AssertionError(f"{op.name}: the door refused what the operation takes")
+def unusual(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """The slow branch of the door: an operation that is observed, or inputs that it does not take."""
+    if refuses(op, inputs):
+        return answer_refused(op, inputs, attrs)
     return observed("operation", run, op, inputs, attrs)
 
 
 def run(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     """What `apply` does outside graphs, in general: kernel, results with a site, listeners."""
-    check_dtypes(op, inputs)
     try:
         result = op.kernel(*[x._array for x in inputs], **attrs)
     except failures() as error:
@@ -210,29 +208,36 @@ def fits(op: Op, a: np.ndarray, b: np.ndarray) -> bool:
     return m in op.passes and (m == n or (op.match == () and n in op.passes))
 
 
-def check_dtypes(op: Op, inputs: tuple[Any, ...]) -> None:
-    """Refuses tensors whose dtypes the operation does not take."""
+def refuses(op: Op, inputs: tuple[Any, ...]) -> bool:
+    """Whether the operation does not take inputs of these dtypes, or composites, which have none."""
     accepts = op.accepts
     for x in inputs:
         if x._array.dtype.num not in accepts:
-            raise bad_dtype(op, inputs)
-    if len(inputs) > 1:
-        _check_match(op, inputs)
+            return True
+    return len(inputs) > 1 and _mixes(op, inputs)
 
 
-def _check_match(op: Op, inputs: tuple[Any, ...]) -> None:
-    """Refuses tensors of different dtypes where the operation wants one."""
+def _mixes(op: Op, inputs: tuple[Any, ...]) -> bool:
+    """Whether inputs have different dtypes where the operation wants one."""
     match = op.match
     if match is None:
         num = inputs[0]._array.dtype.num
         for x in inputs:
             if x._array.dtype.num != num:
-                raise bad_dtype(op, inputs)
+                return True
     elif match:
         num = inputs[match[0]]._array.dtype.num
         for i in match:
             if inputs[i]._array.dtype.num != num:
-                raise bad_dtype(op, inputs)
+                return True
+    return False
+
+
+def answer_refused(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """What an operation gives for composites among inputs that it refuses; else an error."""
+    if any(isinstance(x, CompositeOperand) for x in inputs):
+        return ANSWER.call(op, inputs, attrs)
+    raise bad_dtype(op, inputs)
 
 
 def bad_dtype(op: Op, inputs: tuple[Any, ...]) -> Exception:

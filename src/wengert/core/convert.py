@@ -2,7 +2,8 @@
 
 Python numbers adopt the dtype of the tensor they meet; NumPy arrays keep theirs unless they meet
 a tensor; a list that contains tensors is stacked by an operation, so tapes see it. `operand` is
-what operations use (a variable stays a variable: an implicit read), `to_tensor` what users get.
+what operations use (a variable stays a variable: an implicit read; so does a composite that they
+take), `to_tensor` what users get.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from wengert.core import dtypes, nest
 from wengert.core import late_operations as late
 from wengert.core.apply import wrap
+from wengert.core.composite_operands import CompositeOperand
 from wengert.core.context import executing_eagerly
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
@@ -60,6 +62,10 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
         value = value.as_list() or np.zeros(0, np.int32)
     if type(value) is IndexedSlices:
         return operand(late.DENSIFY.call(value), dtype, hint)
+    if isinstance(value, CompositeOperand):
+        if dtype is not None and value.dtype is not dtype:
+            raise _mismatch(value, dtype)
+        return value
     convert = getattr(value, "__tf_tensor__", None)
     if convert is not None:
         adopt = getattr(value, "_as_operand", None)  # of an array with a link: it takes a hint
@@ -123,6 +129,8 @@ def operands(name: str, x: Any, y: TensorLike) -> tuple[Any, Any]:
         return x, operand(y, None, x.dtype)
     if isinstance(y, Value):
         return operand(x, None, y.dtype), y
+    if isinstance(y, CompositeOperand):
+        return operand(x, None, y.dtype), y
     x = operand(x)
     return x, operand(y, None, x.dtype)
 
@@ -140,7 +148,11 @@ def to_tensor(
         # Not the shared scalar of `operand`: a user may watch this tensor.
         return wrap(to_array(value, wanted, hint), caller())
     result = operand(value, wanted, hint)
-    return late.READ.call(result) if isinstance(result, Variable) else result
+    if isinstance(result, Variable):
+        return late.READ.call(result)
+    if isinstance(result, CompositeOperand):
+        raise result.not_dense()
+    return result
 
 
 def scalar(value: float, dtype: DType) -> Tensor:
@@ -463,7 +475,7 @@ def _converted(value: Any, dtype: DType) -> Any:
     return late.CAST.call(found, dtype)
 
 
-def _mismatch(value: Value, dtype: DType) -> Exception:
+def _mismatch(value: Value | CompositeOperand, dtype: DType) -> Exception:
     # TensorFlow raises a ValueError here, an InvalidArgumentError or, in a function, a TypeError.
     rule = f"dtype {dtype.name} was asked for"
     return invalid_dtype("convert_to_tensor", rule, value, help=f"Use tf.cast(x, tf.{dtype.name}).")

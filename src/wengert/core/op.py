@@ -217,8 +217,13 @@ class Op:
     door lets pass at a glance: float32, where the operation takes that. `passes` are the type numbers
     that it lets pass at a second look: those of `accepts`, or none while operations are observed.
 
-    The other facts are asked for by passes, engines and explanations:
+    The other facts are asked for by passes, engines, composites and explanations:
 
+    - `elementwise`: each element of the result depends on the elements in its place alone, so that the
+      operation works on the flat values of ragged tensors, with rows that broadcast where it
+      `broadcasts`. Other operations refuse ragged tensors, unless `composite.rules` has a rule.
+    - `on_sparse`: it works on the values of a sparse tensor and leaves the rest zero; others refuse
+      sparse tensors, unless there is a rule.
     - `cost`: the arithmetic for one element of the result, or a function of the specs of inputs
       and results that gives that of the whole; the choice of engine adds it up.
     - `moves`: the result has elements of the inputs only, and perhaps zeros, so that a number that
@@ -241,11 +246,11 @@ class Op:
     """
 
     __slots__ = (
-        "__weakref__", "accepts", "broadcasts", "calls_python", "contents", "cost", "effect", "fill",
-        "folds", "gradient", "harmless", "hazards", "holomorphic", "infer", "inputs", "instead", "joint",
-        "kernel", "lower", "match", "moves", "name", "neutral", "outputs", "partial", "passes", "plans",
-        "pointwise", "row_lists", "rows", "rules", "scatters", "sizes", "spare", "sums", "unchanged",
-        "user", "usual", "variadic",
+        "__weakref__", "accepts", "broadcasts", "calls_python", "contents", "cost", "effect",
+        "elementwise", "fill", "folds", "gradient", "harmless", "hazards", "holomorphic", "infer",
+        "inputs", "instead", "joint", "kernel", "lower", "match", "moves", "name", "neutral",
+        "on_sparse", "outputs", "partial", "passes", "plans", "pointwise", "row_lists", "rows",
+        "rules", "scatters", "sizes", "spare", "sums", "unchanged", "user", "usual", "variadic",
     )  # fmt: skip
 
     def __init__(
@@ -264,6 +269,8 @@ class Op:
         holomorphic: bool = True,
         rows: bool | tuple[int, ...] = False,
         pointwise: bool | None = None,
+        elementwise: bool = False,
+        on_sparse: bool = False,
         effect: bool = False,
         folds: bool = True,
         partial: bool = False,
@@ -302,6 +309,8 @@ class Op:
         self.outputs = outputs
         self.holomorphic = holomorphic
         self.pointwise = broadcasts if pointwise is None else pointwise
+        self.elementwise = elementwise
+        self.on_sparse = on_sparse
         self.effect = effect
         self.folds = folds and not effect
         self.partial = partial

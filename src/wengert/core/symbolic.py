@@ -245,16 +245,10 @@ def needs_value(error: BaseException) -> bool:
     return isinstance(error, kinds) or getattr(error, "is_valueless", False)
 
 
-# What to do when the first tensor of unknown rank is made.
-UNRANKED: list[Any] = []
-
-
 def symbolic(
     graph: Any, spec: Spec, site: RawSite | None, value: int | None = None
 ) -> SymbolicTensor:
     """A new tensor of `graph`, standing for its value `value` (a new one for `None`)."""
-    if spec.shape is None and UNRANKED:
-        UNRANKED.pop()()
     tensor = object.__new__(SymbolicTensor)
     tensor._id = tensor._value = value = new_id() if value is None else value
     tensor._array = Shadow(graph, value, spec.dtype.np)  # type: ignore[assignment]  # a stand-in

@@ -12,9 +12,6 @@ from typing import Any
 
 from wengert.core.missing import missing
 
-# What is to be done when a table has imported something.
-IMPORTED: list[Callable[[], None]] = []
-
 
 def read(table: dict[str, str]) -> dict[str, tuple[str, str]]:
     """From `{"ops.unary": "abs floor round_=round"}` to where each public name is found."""
@@ -38,8 +35,6 @@ def lazily(
         if place is None:
             return unknown(name)
         module = import_module(place[0])
-        for done in IMPORTED:
-            done()
         value = getattr(module, place[1]) if place[1] != "*" else module
         names[name] = value
         return value

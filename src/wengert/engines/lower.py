@@ -37,7 +37,7 @@ LOWERINGS: HookTable[Op, Callable[..., Any]] = HookTable(
     "wengert.engines.branches",
     "wengert.engines.callbacks",
     "wengert.engines.loops",
-    "wengert.functions.unranked",
+    "wengert.functions.deferred",
 )
 # Rows that a stack of unknown length has room for at first.
 LEAST = 64

@@ -33,7 +33,7 @@ REPLAYS: HookTable[Op, Callable[[Node, list[Any], dict[str, Any]], Any]] = HookT
     "wengert.functions.switch",
     "wengert.functions.loops",
     "wengert.functions.batched",
-    "wengert.functions.unranked",
+    "wengert.functions.deferred",
 )
 # What is done before and after a node inside which Python is called: it may look at variables.
 BEFORE_PYTHON: Hook[Callable[[Builder, Any], None]] = Hook(

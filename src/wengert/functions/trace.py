@@ -19,7 +19,7 @@ from wengert.core.observers import OBSERVERS, observed
 from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
-from wengert.core.symbolic import UNRANKED, SymbolicTensor
+from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.engines import devices, host
@@ -36,14 +36,6 @@ from wengert.ops.seeds import Places, draw
 
 _MOST_SHAPES = 256
 
-
-def _activate_unranked() -> None:
-    from wengert.functions import unranked
-
-    unranked.activate()
-
-
-UNRANKED.append(_activate_unranked)
 
 CLOSED: CacheKey[Graph] = CacheKey("the graph as an inner graph")
 

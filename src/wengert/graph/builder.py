@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.core import dims, dtypes, shapes
 from wengert.core.aliases import Alias
-from wengert.core.apply import apply, check_dtypes, wrap
+from wengert.core.apply import answer_refused, apply, refuses, wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site
@@ -232,7 +232,8 @@ class Builder(Graph):
         self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]
     ) -> Tensor | tuple[Tensor, ...]:
         """Records an operation (called by `apply`) and returns its results as tensors."""
-        check_dtypes(op, inputs)
+        if refuses(op, inputs):
+            return answer_refused(op, inputs, attrs)
         state = get_state()
         if op.folds and is_known(self, inputs) and is_small(self, op, inputs, attrs):
             assert state is not None, "a graph is built under a state"

@@ -123,6 +123,7 @@ NEGATIVE = unary(
     hazards=TAME,
     harmless=True,
     contents=contents.by_kernel,
+    on_sparse=True,
 )
 
 
@@ -262,6 +263,7 @@ ADD_N = Op(
     grad=Joint(lambda g, needs: [g] * len(needs)),
     accepts=dtypes.NUMERIC,
     hazards=TAME,
+    elementwise=True,
 )
 
 

@@ -18,6 +18,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jax, lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Value
@@ -300,6 +301,7 @@ ATTENTION = Op(
 )
 
 
+@with_fallback
 def scaled_dot_product_attention(
     query: TensorLike, key: TensorLike, value: TensorLike, mask: TensorLike | None = None, is_causal: bool = False,
     scale: float | None = None, name: str | None = None,

@@ -49,12 +49,14 @@ I0E = smooth(
     lambda x: special.i0e(x),
     lambda x: lax.bessel_i0e(x),
     grad=lambda g, x, out: g * (tf.bessel_i1e(x) - tf.sign(x) * out),
+    on_sparse=True,
 )
 I1E = smooth(
     "bessel_i1e",
     lambda x: special.i1e(x),
     lambda x: lax.bessel_i1e(x),
     grad=lambda g, x, out: g * (tf.bessel_i0e(x) - tf.sign(x) * out - _over(out, x, 0.5)),
+    on_sparse=True,
 )
 
 

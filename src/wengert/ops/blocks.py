@@ -16,6 +16,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import formula, is_open, negative
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
@@ -151,6 +152,7 @@ def _block(name: str, value: Any) -> tuple[int, ...]:
     return tuple([at_least(name, "`block_shape`", b, 1) for b in found])
 
 
+@with_fallback
 def space_to_batch(
     input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
 ) -> Tensor:
@@ -167,6 +169,7 @@ def space_to_batch(
 space_to_batch_nd = space_to_batch
 
 
+@with_fallback
 def batch_to_space(
     input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None
 ) -> Tensor:

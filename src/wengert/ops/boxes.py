@@ -11,6 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import is_open, known_unequal
 from wengert.core.errors import OutOfRangeError, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
@@ -102,6 +103,7 @@ def _check_crops(x: Tensor, boxes: Value, rows: Value) -> None:
         raise invalid_dtype(name, "boxes are floating and `box_indices` whole numbers", boxes, rows)
 
 
+@with_fallback
 def crops(
     x: Tensor, boxes: Value, rows: Value, size: tuple[int, int], method: str, fill: TensorLike
 ) -> Tensor:

@@ -125,6 +125,8 @@ CAST = Op(
     harmless=True,
     unchanged=lambda x, dtype, x_dtype: x.dtype is dtype,
     contents=contents.same,
+    elementwise=True,
+    on_sparse=True,
 )
 
 

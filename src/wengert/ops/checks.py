@@ -295,6 +295,7 @@ CHECK_NUMERICS = Op(
     lower=_lower_numerics,
     grad=lambda g, message: apply(CHECK_NUMERICS, g, message=f"{message} (gradient)"),
     accepts=dtypes.FLOAT,
+    elementwise=True,
 )
 
 

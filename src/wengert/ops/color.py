@@ -13,6 +13,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.tensor import Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static_float
@@ -101,26 +102,31 @@ _YUV = [
 _FROM_YUV = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0]]
 
 
+@with_fallback
 def rgb_to_yiq(images: TensorLike) -> Tensor:
     """Brightness and the two colour axes of NTSC television."""
     return _mixed("rgb_to_yiq", images, _YIQ)
 
 
+@with_fallback
 def yiq_to_rgb(images: TensorLike) -> Tensor:
     """The inverse of `rgb_to_yiq`."""
     return _mixed("yiq_to_rgb", images, _FROM_YIQ)
 
 
+@with_fallback
 def rgb_to_yuv(images: TensorLike) -> Tensor:
     """Brightness and the two colour axes of PAL television."""
     return _mixed("rgb_to_yuv", images, _YUV)
 
 
+@with_fallback
 def yuv_to_rgb(images: TensorLike) -> Tensor:
     """The inverse of `rgb_to_yuv`."""
     return _mixed("yuv_to_rgb", images, _FROM_YUV)
 
 
+@with_fallback
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Value:
     """One channel: the brightness that the eye sees."""
     x = operand(images)
@@ -128,6 +134,7 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Value:
     return convert_image_dtype(grey, x.dtype)
 
 
+@with_fallback
 def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """The one channel of an image three times."""
     x = operand(images)
@@ -147,6 +154,7 @@ def _parts(name: str, images: TensorLike) -> tuple[list[Tensor], DType]:
     return tf.unstack(wide, 3, axis=-1), x.dtype
 
 
+@with_fallback
 def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """Hue, saturation and value; hue and saturation lie within [0, 1] for colours that do."""
     (r, g, b), kind = _parts("rgb_to_hsv", images)
@@ -164,6 +172,7 @@ def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     return tf.cast(tf.stack([hue, saturation, value], axis=-1), kind)
 
 
+@with_fallback
 def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `rgb_to_hsv`; a hue outside [0, 1] is red, not wrapped."""
     (h, s, v), kind = _parts("hsv_to_rgb", images)
@@ -185,6 +194,7 @@ def adjust_brightness(image: TensorLike, delta: TensorLike) -> Value:
     return restored(floats + tf.cast(operand(delta, None, floats.dtype), floats.dtype), x.dtype)
 
 
+@with_fallback
 def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Value:
     """Scales the distance of each pixel from its channel's mean."""
     x = operand(images)
@@ -216,6 +226,7 @@ def _in_hsv(name: str, image: TensorLike, change: Any) -> Value:
     return restored(tf.cast(hsv_to_rgb(tf.stack([h, s, v], axis=-1)), floats.dtype), x.dtype)
 
 
+@with_fallback
 def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Value:
     """Turns the hue by `delta`, where 1 is a full turn."""
     turns = 0.0 if isinstance(delta, Value) else static_float("adjust_hue", delta, "delta")
@@ -228,6 +239,7 @@ def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) ->
     return _in_hsv("adjust_hue", image, turn)
 
 
+@with_fallback
 def adjust_saturation(
     image: TensorLike, saturation_factor: TensorLike, name: str | None = None
 ) -> Value:
@@ -240,6 +252,7 @@ def adjust_saturation(
     return _in_hsv("adjust_saturation", image, scale)
 
 
+@with_fallback
 def standardized(x: Tensor) -> Tensor:
     """Each image with mean 0 and deviation 1; flat images are not blown up."""
     rank = x._array.ndim
@@ -250,6 +263,7 @@ def standardized(x: Tensor) -> Tensor:
     return (x - mean) / tf.maximum(deviation, operand(pixels**-0.5, x.dtype))
 
 
+@with_fallback
 def per_image_standardization(image: TensorLike) -> Tensor:
     """Each image as float32 with mean 0 and deviation 1; flat images are not blown up."""
     x = operand(image)

@@ -156,6 +156,7 @@ APPROXIMATE_EQUAL = Op(
     ),
     grad=None,
     accepts=dtypes.REAL,
+    elementwise=True,
 )
 
 

@@ -32,6 +32,7 @@ def _part(name: str, kernel: Any, lower: Any, grad: Any) -> Op:
         grad=grad,
         accepts=dtypes.COMPLEX,
         holomorphic=False,
+        elementwise=True,
     )
 
 
@@ -57,6 +58,7 @@ COMPLEX = Op(
     accepts=dtypes.nums("float32", "float64"),
     broadcasts=True,
     holomorphic=False,
+    elementwise=True,
 )
 
 

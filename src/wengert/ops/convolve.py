@@ -13,6 +13,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.symbolic import SymbolicTensor
 from wengert.ops import public as tf
 from wengert.ops import sliding as geometry
@@ -57,6 +58,7 @@ def _pair(input: Any, filters: Any) -> tuple[Any, Any]:
     return x, operand(filters, None, x.dtype)
 
 
+@with_fallback
 def conv1d(
     input: TensorLike, filters: TensorLike, stride: TensorLike, padding: TensorLike, data_format: str = "NWC",
     dilations: TensorLike | None = None, name: str | None = None,
@@ -66,6 +68,7 @@ def conv1d(
     return _convolve("conv1d", *_pair(input, filters), at)
 
 
+@with_fallback
 def conv2d(
     input: Any, filters: Any, strides: TensorLike, padding: TensorLike, data_format: str = "NHWC",
     dilations: TensorLike | None = None, name: str | None = None,
@@ -75,6 +78,7 @@ def conv2d(
     return _convolve("conv2d", *_pair(input, filters), at)
 
 
+@with_fallback
 def conv3d(
     input: TensorLike, filters: TensorLike, strides: TensorLike, padding: str, data_format: str = "NDHWC",
     dilations: Any = None, name: str | None = None,
@@ -90,6 +94,7 @@ def _spatial(name: str, w: Any) -> int:
     return w.ndim - 2
 
 
+@with_fallback
 def convolution(
     input: TensorLike, filters: Any, strides: TensorLike | None = None, padding: str = "VALID",
     data_format: str | None = None, dilations: TensorLike | None = None, name: str | None = None,
@@ -134,6 +139,7 @@ def _transposed(
     return apply(CONV_INPUT, x, w, shape=shape, **at._asdict())
 
 
+@with_fallback
 def conv1d_transpose(
     input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
     data_format: str = "NWC", dilations: Any = None, name: str | None = None,
@@ -145,6 +151,7 @@ def conv1d_transpose(
     )  # fmt: skip
 
 
+@with_fallback
 def conv2d_transpose(
     input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
     data_format: str = "NHWC", dilations: TensorLike | None = None, name: str | None = None,
@@ -156,6 +163,7 @@ def conv2d_transpose(
     )  # fmt: skip
 
 
+@with_fallback
 def conv3d_transpose(
     input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
     data_format: str = "NDHWC", dilations: Any = None, name: str | None = None,
@@ -167,6 +175,7 @@ def conv3d_transpose(
     )  # fmt: skip
 
 
+@with_fallback
 def conv_transpose(
     input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
     data_format: Any = None, dilations: Any = None, name: str | None = None,
@@ -189,6 +198,7 @@ def atrous_conv2d_transpose(
     return conv2d_transpose(value, filters, output_shape, 1, padding, dilations=rate)
 
 
+@with_fallback
 def depthwise_conv2d(
     input: TensorLike, filter: TensorLike, strides: TensorLike, padding: str, data_format: str | None = None,
     dilations: TensorLike | None = None, name: str | None = None,
@@ -209,6 +219,7 @@ def depthwise_conv2d(
     )
 
 
+@with_fallback
 def separable_conv2d(
     input: TensorLike, depthwise_filter: TensorLike, pointwise_filter: TensorLike, strides: TensorLike, padding: str,
     data_format: Any = None, dilations: Any = None, name: str | None = None,

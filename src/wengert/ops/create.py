@@ -15,6 +15,7 @@ from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import Dim, broadcast, is_open, known_unequal, larger, negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import InvalidTypeError, at_site, invalid, invalid_dtype
+from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
@@ -90,12 +91,15 @@ def _blank(shape: tuple[int, ...], dtype: DType) -> np.ndarray:
 
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any = None) -> Tensor:
     """A tensor of zeros (empty strings, `False`)."""
-    if of_unknown_length(shape):
-        return fill(shape, wrap(_blank((), dtypes.as_dtype(dtype))))
-    found, kind = sizes("zeros", shape), dtypes.as_dtype(dtype)
-    if executing_eagerly():
-        return wrap(made("zeros", _blank, found, kind), caller())
-    return _filled(found, _blank((), kind))
+    try:
+        if of_unknown_length(shape):
+            return fill(shape, wrap(_blank((), dtypes.as_dtype(dtype))))
+        found, kind = sizes("zeros", shape), dtypes.as_dtype(dtype)
+        if executing_eagerly():
+            return wrap(made("zeros", _blank, found, kind), caller())
+        return _filled(found, _blank((), kind))
+    except Exception as error:
+        return fallback(zeros, error, (shape, dtype, layout))
 
 
 def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any = None) -> Tensor:
@@ -124,6 +128,7 @@ ZEROS_LIKE = Op(
     lower=lambda x, dtype: lax.full(x.shape, 0, dtype.np),
     grad=None,
     fill=0,
+    elementwise=True,
 )
 
 
@@ -143,6 +148,7 @@ ONES_LIKE = Op(
     lower=lambda x, dtype: lax.full(x.shape, 1, dtype.np),
     grad=None,
     fill=1,
+    elementwise=True,
 )
 
 
@@ -159,11 +165,14 @@ def ones_like(
 
 def fill(dims: TensorLike, value: TensorLike, name: str | None = None, layout: Any = None) -> Any:
     """A tensor of shape `dims` that holds one value everywhere."""
-    x = operand(value)
-    if x._array.ndim and known_unequal(x._array.size, 1):
-        raise invalid("fill", "`value` must be a scalar", x)
-    shape = _as_vector(dims) if of_unknown_length(dims) else sizes("fill", dims)
-    return tf.broadcast_to(tf.reshape(x, ()) if x._array.ndim else x, shape)
+    try:
+        x = operand(value)
+        if x._array.ndim and known_unequal(x._array.size, 1):
+            raise invalid("fill", "`value` must be a scalar", x)
+        shape = _as_vector(dims) if of_unknown_length(dims) else sizes("fill", dims)
+        return tf.broadcast_to(tf.reshape(x, ()) if x._array.ndim else x, shape)
+    except Exception as error:
+        return fallback(fill, error, (dims, value, layout))
 
 
 def _as_vector(dims: Any) -> Any:
@@ -339,6 +348,7 @@ def _number(value: TensorLike, wanted: DType | None) -> np.ndarray:
     return x._array
 
 
+@with_fallback
 def linspace(
     start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: Any = 0
 ) -> Tensor:
@@ -385,6 +395,7 @@ def _upto(rank: int) -> builtins.range:
     return builtins.range(rank + 1)
 
 
+@with_fallback
 def meshgrid(*args: TensorLike, **kwargs: Any) -> list[Tensor]:
     """Spreads vectors over a common grid; `indexing` is "xy" (the first two swapped) or "ij"."""
     indexing = kwargs.pop("indexing", "xy")

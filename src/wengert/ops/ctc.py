@@ -16,6 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp, lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
@@ -293,6 +294,7 @@ CTC_LOSS = Op(
 )
 
 
+@with_fallback
 def ctc_loss(
     labels: Any, logits: Any, label_length: TensorLike | None, logit_length: TensorLike,
     logits_time_major: bool = True, unique: Any = None, blank_index: TensorLike | None = None, name: str | None = None,
@@ -383,6 +385,7 @@ CTC_GREEDY_DECODER = Op(
 )
 
 
+@with_fallback
 def ctc_greedy_decoder(
     inputs: Tensor | np.ndarray,
     sequence_length: list[int],

@@ -13,6 +13,7 @@ from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, negative
 from wengert.core.errors import InvalidIndexError, invalid
+from wengert.core.fallbacks import fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
@@ -32,15 +33,18 @@ _Slice = builtins.slice
 
 def slice(input_: Any, begin: TensorLike, size: TensorLike, name: str | None = None) -> Any:
     """The block of the given size that starts at `begin`; a size of -1 takes all that is left."""
-    x = operand(input_)
-    dims = x._array.shape
-    begin, size = of_length(begin, len(dims)), of_length(size, len(dims))
-    starts, counts = static_tuple("slice", begin, "begin"), static_tuple("slice", size, "size")
-    if not len(starts) == len(counts) == len(dims):
-        raise invalid("slice", f"`begin` and `size` need {len(dims)} numbers each", x)
-    if not executing_eagerly() and is_open((starts, counts, dims)):
-        return _traced_slice(x, begin, starts, counts)
-    return apply(STRIDED_SLICE, x, index=_part_index(x, dims, starts, counts))
+    try:
+        x = operand(input_)
+        dims = x._array.shape
+        begin, size = of_length(begin, len(dims)), of_length(size, len(dims))
+        starts, counts = static_tuple("slice", begin, "begin"), static_tuple("slice", size, "size")
+        if not len(starts) == len(counts) == len(dims):
+            raise invalid("slice", f"`begin` and `size` need {len(dims)} numbers each", x)
+        if not executing_eagerly() and is_open((starts, counts, dims)):
+            return _traced_slice(x, begin, starts, counts)
+        return apply(STRIDED_SLICE, x, index=_part_index(x, dims, starts, counts))
+    except Exception as error:
+        return fallback(slice, error, (input_, begin, size))
 
 
 def _part_index(

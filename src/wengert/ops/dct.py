@@ -11,6 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import is_open
 from wengert.core.errors import at_site
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import Lazy, lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -113,6 +114,7 @@ def _check_dct(name: str, type: int, n: int | None, axis: int, norm: str | None)
         raise at_site(ValueError(f"{name}: `n` must be positive; got {n}."))
 
 
+@with_fallback
 def dct(
     input: TensorLike,
     type: int = 2,

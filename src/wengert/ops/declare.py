@@ -45,6 +45,7 @@ def unary(
     grad: Any,
     accepts: frozenset[int] = dtypes.INEXACT,
     dtype: dtypes.DType | None = None,
+    elementwise: bool = True,
     **options: Any,
 ) -> Op:
     """An elementwise operation of one tensor; the result has its dtype, or `dtype`."""
@@ -61,6 +62,7 @@ def unary(
         grad=grad,
         accepts=accepts,
         pointwise=True,
+        elementwise=elementwise,
         **options,
     )
 
@@ -73,6 +75,7 @@ def binary(
     accepts: frozenset[int] = dtypes.NUMERIC,
     dtype: dtypes.DType | None = None,
     fails: Callable[[Any, Any], None] | None = None,
+    elementwise: bool = True,
     **options: Any,
 ) -> Op:
     """An elementwise operation of two tensors that broadcast against each other.
@@ -92,6 +95,7 @@ def binary(
         grad=grad,
         accepts=accepts,
         broadcasts=True,
+        elementwise=elementwise,
         **options,
     )
 
@@ -132,19 +136,24 @@ def _two(x: Any, y: Any, name: str | None = None) -> Any:
     return apply2(_op, *operands(_op.name, x, y))
 
 
-def function_of(op: Op) -> Callable[[_F], _F]:
-    """Gives a function of one or two tensors and `name`, of which only the head is written, its body.
+def function_of(op: Op, template: FunctionType | None = None, **names: Any) -> Callable[[_F], _F]:
+    """Gives a function of which only the head is written its body, that of `template`.
 
-    Its code is that of `_one` or `_two` with the function's own parameters, and `_op` is `op`.
+    Without one it is a function of one or two tensors and `name`. The parameters keep their own
+    names. What the body refers to is `_op`, the operation, `_function`, the function itself, and
+    `names`.
     """
 
     def with_body(function: _F) -> _F:
-        own, template = function.__code__, (_one, _two)[len(op.inputs) - 1]
-        code = template.__code__.replace(
-            co_name=own.co_name, co_qualname=own.co_qualname, co_varnames=own.co_varnames
+        own, body = function.__code__, template or (_one, _two)[len(op.inputs) - 1]
+        code = body.__code__.replace(
+            co_name=own.co_name,
+            co_qualname=own.co_qualname,
+            co_varnames=own.co_varnames + body.__code__.co_varnames[own.co_argcount :],
         )
-        names = {**_NAMES, "_op": op, "__name__": function.__module__}
-        made: Any = FunctionType(code, names, own.co_name, template.__defaults__)
+        known = {**(names or _NAMES), "_op": op, "__name__": function.__module__}
+        made: Any = FunctionType(code, known, own.co_name, body.__defaults__)
+        known["_function"] = made
         made.__doc__, made.__annotations__ = function.__doc__, function.__annotations__
         return made
 

@@ -18,6 +18,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import negative
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.facts import Hazards
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp, lax, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -92,6 +93,7 @@ def real_as(x: Value, dtype: DType) -> Any:
     return x if x.dtype == dtype else tf.cast(x, dtype)
 
 
+@with_fallback
 def gaps(values: Tensor) -> Tensor:
     """1 / (v_j - v_i) with zeros on the diagonal; equal values give 0, not infinity."""
     shape = values._array.shape

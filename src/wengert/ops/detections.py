@@ -15,6 +15,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import smaller
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.boxes import by_overlap, choosing, chosen
@@ -355,6 +356,7 @@ DRAW_BOXES = Op(
 )
 
 
+@with_fallback
 def draw_bounding_boxes(
     images: TensorLike, boxes: TensorLike, colors: Any = None, name: str | None = None
 ) -> Tensor:

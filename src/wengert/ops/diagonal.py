@@ -17,6 +17,7 @@ from wengert.core.bounded import cached_arrays
 from wengert.core.convert import operand, operands
 from wengert.core.dims import known_unequal, larger
 from wengert.core.errors import describe, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp, lax
 from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
@@ -244,6 +245,7 @@ DIAG = Op(
 )
 
 
+@with_fallback
 def diag(
     diagonal: TensorLike,
     name: str = "diag",
@@ -426,6 +428,7 @@ def trace(x: TensorLike, name: str | None = None) -> Tensor:
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
+@with_fallback
 def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of twice the rank that is zero except where both halves of the index agree."""
     x = operand(diagonal)
@@ -435,6 +438,7 @@ def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     return apply(EINSUM_ONE, x, equation=f"{labels}->{labels}{labels}", sizes=())
 
 
+@with_fallback
 def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """The elements whose index has two equal halves; undoes `tensor_diag`."""
     x = operand(input)

@@ -15,6 +15,7 @@ from wengert.core.dims import formula, is_open, larger
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.facts import TAME
+from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.foreign import array_of, is_foreign
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_value, is_symbol
@@ -51,10 +52,13 @@ def _whole_type(out_type: DType | DTypeLike | None) -> DType:
 
 def shape(input: Any, out_type: DTypeLike | None = None, name: str | None = None) -> Any:
     """The sizes of a tensor as a vector of int32 (or `out_type`, int64)."""
-    kind = _whole_type(out_type)
-    if kind not in (dtypes.int32, dtypes.int64):
-        raise invalid_dtype("shape", f"`out_type` must be int32 or int64; got {kind.name}")
-    return apply(SHAPE, operand(input), dtype=kind)
+    try:
+        kind = _whole_type(out_type)
+        if kind not in (dtypes.int32, dtypes.int64):
+            raise invalid_dtype("shape", f"`out_type` must be int32 or int64; got {kind.name}")
+        return apply(SHAPE, operand(input), dtype=kind)
+    except Exception as error:
+        return fallback(shape, error, (input, out_type))
 
 
 def row_count(x: Tensor) -> Any:
@@ -96,11 +100,13 @@ SIZE = Op(
 )
 
 
+@with_fallback
 def size(input: Any, out_type: DTypeLike | None = None, name: str | None = None) -> Any:
     """The number of elements as an int32 (or `out_type`) scalar."""
     return apply(SIZE, operand(input), dtype=_whole_type(out_type))
 
 
+@with_fallback
 def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of axes as an int32 scalar."""
     x = operand(input)
@@ -128,13 +134,16 @@ EXPAND_DIMS = Op(
 
 def expand_dims(input: TensorLike, axis: Axis, name: str | None = None) -> Tensor:
     """Inserts an axis of size 1 at `axis`; negative numbers count from the end of the result."""
-    x = operand(input)
-    place = static("expand_dims", axis)
-    if isinstance(place, tuple) and len(place) == 1:
-        place = place[0]
-    if not isinstance(place, int):
-        raise invalid("expand_dims", f"`axis` must be one number; got {axis!r}")
-    return apply(EXPAND_DIMS, x, axis=place_of("expand_dims", place, x, 1))
+    try:
+        x = operand(input)
+        place = static("expand_dims", axis)
+        if isinstance(place, tuple) and len(place) == 1:
+            place = place[0]
+        if not isinstance(place, int):
+            raise invalid("expand_dims", f"`axis` must be one number; got {axis!r}")
+        return apply(EXPAND_DIMS, x, axis=place_of("expand_dims", place, x, 1))
+    except Exception as error:
+        return fallback(expand_dims, error, (input, axis))
 
 
 def _infer_squeeze(x: Spec, axis: tuple[int, ...]) -> Spec:
@@ -187,18 +196,21 @@ def _reshape(x: SymbolicTensor, shape: tuple[Dim, ...]) -> Tensor:
 
 def squeeze(input: Any, axis: Axis = None, name: str | None = None) -> Any:
     """Drops the given axes, which must have size 1; without `axis`, all of size 1."""
-    x = operand(input)
-    wanted = () if axis is None else static_tuple("squeeze", axis, "axis")
-    if not wanted and rank_of(x) is None:
-        return apply(SQUEEZE_ALL, x)
-    dims = x._array.shape
-    if wanted:
-        axes = tuple(sorted(set(shapes.axes("squeeze", wanted, len(dims)))))
-    elif is_open(dims):
-        return apply(SQUEEZE_ALL, x)
-    else:
-        axes = tuple(i for i, d in enumerate(dims) if d == 1)
-    return apply(SQUEEZE, x, axis=axes)
+    try:
+        x = operand(input)
+        wanted = () if axis is None else static_tuple("squeeze", axis, "axis")
+        if not wanted and rank_of(x) is None:
+            return apply(SQUEEZE_ALL, x)
+        dims = x._array.shape
+        if wanted:
+            axes = tuple(sorted(set(shapes.axes("squeeze", wanted, len(dims)))))
+        elif is_open(dims):
+            return apply(SQUEEZE_ALL, x)
+        else:
+            axes = tuple(i for i, d in enumerate(dims) if d == 1)
+        return apply(SQUEEZE, x, axis=axes)
+    except Exception as error:
+        return fallback(squeeze, error, (input, axis))
 
 
 def broadcast_static_shape(shape_x: TensorLike, shape_y: TensorLike) -> shapes.TensorShape:

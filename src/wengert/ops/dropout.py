@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.tensor import Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static
@@ -61,6 +62,7 @@ def _dropped(
     return tf.where(keep, scaled, 0.0)
 
 
+@with_fallback
 def dropout(
     x: TensorLike,
     rate: TensorLike,
@@ -78,6 +80,7 @@ def dropout(
     )
 
 
+@with_fallback
 def stateless_dropout(
     x: TensorLike, rate: TensorLike, seed: TensorLike, rng_alg: str = "auto_select", noise_shape: ShapeLike = None,
     name: str | None = None,

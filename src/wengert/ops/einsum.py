@@ -15,6 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
@@ -221,6 +222,7 @@ EINSUM_ONE = Op(
 )
 
 
+@with_fallback
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     """Sums of products of any number of tensors, as `equation` says.
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import operand
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
     from wengert.core.types import TensorLike
 
 
+@with_fallback
 def embedding_lookup(
     params: TensorLike, ids: Any, max_norm: TensorLike | None = None, name: str | None = None
 ) -> Any:
@@ -23,6 +26,8 @@ def embedding_lookup(
         raise invalid("embedding_lookup", "`params` must be a table or a list of tables")
     if isinstance(params, list | tuple):
         params = params[0] if len(params) == 1 else tf.concat(list(params), 0)
+    if isinstance(params, CompositeOperand):
+        raise invalid_dtype("embedding_lookup", "`params` must be a dense table", params)
     ids = operand(ids)
     rows = tf.gather(params, ids)
     if max_norm is None:

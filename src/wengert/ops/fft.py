@@ -16,6 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, larger
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import calm, need_rank, static, static_tuple
@@ -63,6 +64,7 @@ FIT = Op(
 )
 
 
+@with_fallback
 def fit(x: Any, sizes: tuple[int, ...]) -> Tensor:
     """Crops or fills up with zeros at the end, so that the last axes have these sizes."""
     shape = x._array.shape
@@ -106,31 +108,37 @@ def _complex(name: str, x: Any, rank: int, inverse: bool) -> Tensor:
     return apply(FFT, x, rank=rank, inverse=inverse)
 
 
+@with_fallback
 def fft(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform of the last axis."""
     return _complex("fft", input, 1, False)
 
 
+@with_fallback
 def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `fft`."""
     return _complex("ifft", input, 1, True)
 
 
+@with_fallback
 def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform of the last two axes."""
     return _complex("fft2d", input, 2, False)
 
 
+@with_fallback
 def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `fft2d`."""
     return _complex("ifft2d", input, 2, True)
 
 
+@with_fallback
 def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform of the last three axes."""
     return _complex("fft3d", input, 3, False)
 
 
+@with_fallback
 def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `fft3d`."""
     return _complex("ifft3d", input, 3, True)
@@ -272,6 +280,7 @@ def _inverse_real(name: str, x: Any, given: TensorLike | None, rank: int) -> Ten
     return apply(IRFFT, x, rank=rank, length=length)
 
 
+@with_fallback
 def rfft(
     input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
@@ -279,6 +288,7 @@ def rfft(
     return _real("rfft", input_tensor, fft_length, 1)
 
 
+@with_fallback
 def irfft(
     input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
@@ -286,16 +296,19 @@ def irfft(
     return _inverse_real("irfft", input_tensor, fft_length, 1)
 
 
+@with_fallback
 def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
     """`rfft` of the last two axes."""
     return _real("rfft2d", input_tensor, fft_length, 2)
 
 
+@with_fallback
 def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
     """The inverse of `rfft2d`."""
     return _inverse_real("irfft2d", input_tensor, fft_length, 2)
 
 
+@with_fallback
 def rfft3d(
     input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
@@ -303,6 +316,7 @@ def rfft3d(
     return _real("rfft3d", input_tensor, fft_length, 3)
 
 
+@with_fallback
 def irfft3d(
     input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
@@ -321,11 +335,13 @@ def _shifted(name: str, x: Any, axes: list[int] | Axis | None, back: bool) -> Te
     return apply(ROLL, x, shift=tuple([-n for n in halves]) if back else halves, axis=places)
 
 
+@with_fallback
 def fftshift(x: TensorLike, axes: Axis = None, name: str | None = None) -> Tensor:
     """Moves the zero frequency to the middle."""
     return _shifted("fftshift", x, axes, False)
 
 
+@with_fallback
 def ifftshift(x: TensorLike, axes: Axis = None, name: str | None = None) -> Tensor:
     """The inverse of `fftshift`."""
     return _shifted("ifftshift", x, axes, True)

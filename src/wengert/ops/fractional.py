@@ -20,6 +20,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import formula, smaller
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp
 from wengert.core.op import Op, Spec
 from wengert.ops import distributions
@@ -110,6 +111,7 @@ ARGMAX = Op(
 )
 
 
+@with_fallback
 def largest(x: Tensor, rows: Tensor, columns: Tensor, overlapping: bool) -> Tensor:
     """The largest number of each window between edges; its gradient goes to the first."""
     place = apply(ARGMAX, x, rows, columns, overlapping=overlapping)
@@ -210,6 +212,7 @@ def _pooled(
     return FractionalPool(pool(x, *edges, bool(overlapping)), *edges)
 
 
+@with_fallback
 def fractional_max_pool(
     value: TensorLike, pooling_ratio: TensorLike, pseudo_random: bool = False, overlapping: bool = False,
     seed: TensorLike = 0, name: str | None = None,
@@ -224,6 +227,7 @@ def fractional_max_pool(
     return _pooled("fractional_max_pool", largest, *given)
 
 
+@with_fallback
 def fractional_avg_pool(
     value: TensorLike, pooling_ratio: TensorLike, pseudo_random: bool = False, overlapping: bool = False,
     seed: TensorLike = 0, name: str | None = None,

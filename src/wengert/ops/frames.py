@@ -13,6 +13,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, known_unequal, larger, negative
 from wengert.core.errors import at_site, invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -127,6 +128,7 @@ def _move_last(x: Value, axis: int) -> Value:
     return transpose(x, [*range(axis), *range(axis + 1, rank), axis])
 
 
+@with_fallback
 def frame(
     signal: TensorLike, frame_length: TensorLike, frame_step: TensorLike, pad_end: bool = False, pad_value: TensorLike = 0,
     axis: int = -1, name: str | None = None,
@@ -169,6 +171,7 @@ def _padded(x: Value, length: int, step: int, value: TensorLike) -> Value:
     return tf.concat([x, tf.broadcast_to(filler, (*x._array.shape[:-1], extra))], x._array.ndim - 1)
 
 
+@with_fallback
 def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """Puts frames (the last two axes) back `frame_step` apart and adds where they overlap."""
     x = operand(signal)
@@ -227,6 +230,7 @@ def inverse_stft(
     return overlap_and_add(_windowed(frames, window_fn, length), frame_step)
 
 
+@with_fallback
 def mfccs_from_log_mel_spectrograms(
     log_mel_spectrograms: TensorLike, name: str | None = None
 ) -> Tensor:
@@ -251,6 +255,7 @@ def _flipped(x: Tensor) -> Tensor:
     return tf.reverse(x, [x._array.ndim - 1])
 
 
+@with_fallback
 def mdct(
     signals: TensorLike, frame_length: TensorLike, window_fn: Callable[..., Any] | None = vorbis_window,
     pad_end: bool = False, norm: Any = None, name: str | None = None,
@@ -271,6 +276,7 @@ def mdct(
     return tf.dct(folded, 4, norm=norm)
 
 
+@with_fallback
 def inverse_mdct(
     mdcts: TensorLike, window_fn: Callable[..., Any] | None = vorbis_window, norm: Any = None,
     name: str | None = None,

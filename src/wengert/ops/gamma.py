@@ -274,6 +274,7 @@ BETAINC = Op(
     grad=(None, None, _betainc_grad),
     accepts=dtypes.FLOAT,
     broadcasts=True,
+    elementwise=True,
 )
 
 

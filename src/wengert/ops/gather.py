@@ -19,6 +19,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import is_open, known_unequal
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.facts import TAME
+from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax, sparse
 from wengert.core.lowering import as_value, fail_if
@@ -278,16 +279,21 @@ def gather(
     name: str | None = None,
 ) -> Any:
     """Picks slices of `params` along `axis`; an index outside, or a negative one, is an error."""
-    x, i = operand(params), whole_numbers("gather", indices)
-    a, b = x._array, i._array
-    batch = first = static_int("gather", batch_dims, "batch_dims")
-    batch = batch + b.ndim if batch < 0 else batch
-    if not 0 <= batch <= b.ndim or known_unequal(a.shape[:batch], b.shape[:batch]):
-        raise invalid("gather", f"the first {batch} sizes (`batch_dims`) must agree", x, i)
-    place = check_axis("gather", first if axis is None else static_int("gather", axis), a.ndim)
-    if place < batch:
-        raise invalid("gather", f"`axis` {place} must not be less than `batch_dims` {batch}", x, i)
-    return apply(GATHER, x, i, axis=place, batch_dims=batch)
+    try:
+        x, i = operand(params), whole_numbers("gather", indices)
+        a, b = x._array, i._array
+        batch = first = static_int("gather", batch_dims, "batch_dims")
+        batch = batch + b.ndim if batch < 0 else batch
+        if not 0 <= batch <= b.ndim or known_unequal(a.shape[:batch], b.shape[:batch]):
+            raise invalid("gather", f"the first {batch} sizes (`batch_dims`) must agree", x, i)
+        place = check_axis("gather", first if axis is None else static_int("gather", axis), a.ndim)
+        if place < batch:
+            raise invalid(
+                "gather", f"`axis` {place} must not be less than `batch_dims` {batch}", x, i
+            )
+        return apply(GATHER, x, i, axis=place, batch_dims=batch)
+    except Exception as error:
+        return fallback(gather, error, (params, indices, validate_indices, axis, batch_dims))
 
 
 late.GATHER.fill(gather)
@@ -384,6 +390,7 @@ GATHER_ND = Op(
 )
 
 
+@with_fallback
 def gather_nd(
     params: TensorLike,
     indices: TensorLike,

@@ -8,6 +8,7 @@ from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, of_length, static_tuple
 from wengert.ops.sizes import factor
@@ -47,6 +48,7 @@ def _places(
     return tf.clip_by_value(found, 0, last), (found >= 0) & (found <= last)
 
 
+@with_fallback
 def extract_glimpse(
     input: TensorLike, size: TensorLike, offsets: TensorLike, centered: bool = True, normalized: bool = True,
     noise: str = "uniform", name: str | None = None,

@@ -237,6 +237,7 @@ STRING_HASH = Op(
     lower=None,
     grad=None,
     accepts=dtypes.nums("s"),
+    elementwise=True,
 )
 
 

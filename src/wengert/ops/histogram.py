@@ -14,6 +14,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal, negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
@@ -123,6 +124,7 @@ def as_counted(x: Value) -> Any:
     return tf.cast(x, dtypes.int32) if x.dtype.is_floating or x.dtype is dtypes.bool_ else x
 
 
+@with_fallback
 def bincount(
     arr: TensorLike,
     weights: TensorLike | None = None,
@@ -279,6 +281,7 @@ def histogram_fixed_width(
     return apply(HISTOGRAM, x, ends, nbins=n, dtype=kind)
 
 
+@with_fallback
 def confusion_matrix(
     labels: TensorLike,
     predictions: TensorLike,

@@ -12,6 +12,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import formula, is_open, negative
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp, lax
 from wengert.core.lowering import NotFixed
 from wengert.core.op import Op, Spec
@@ -30,6 +31,7 @@ def _flipped(x: Any, axis: int) -> Any:
     return tf.reverse(x, [x._array.ndim + axis])
 
 
+@with_fallback
 def flip_left_right(image: TensorLike) -> Tensor:
     """Mirrors images about their vertical axis."""
     x = operand(image)
@@ -37,6 +39,7 @@ def flip_left_right(image: TensorLike) -> Tensor:
     return _flipped(x, -2)
 
 
+@with_fallback
 def flip_up_down(image: TensorLike) -> Tensor:
     """Mirrors images about their horizontal axis."""
     x = operand(image)
@@ -44,6 +47,7 @@ def flip_up_down(image: TensorLike) -> Tensor:
     return _flipped(x, -3)
 
 
+@with_fallback
 def transpose(image: TensorLike, name: str | None = None) -> Tensor:
     """Exchanges height and width."""
     from wengert.ops import shaping
@@ -83,6 +87,7 @@ TURN = Op(
 )
 
 
+@with_fallback
 def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Value:
     """Turns images by `k` quarters anticlockwise."""
     x = operand(image)
@@ -105,24 +110,28 @@ def _maybe_flipped(name: str, image: Any, axis: int, draw: Any) -> Any:
     return tf.where(chance < 0.5, _flipped(x, axis), x)
 
 
+@with_fallback
 def random_flip_left_right(image: Any, seed: TensorLike | None = None) -> Any:
     """Mirrors each image left to right with probability a half."""
     draw = lambda shape: tf.uniform(shape, seed=seed)
     return _maybe_flipped("random_flip_left_right", image, -2, draw)
 
 
+@with_fallback
 def random_flip_up_down(image: TensorLike, seed: Any = None) -> Tensor:
     """Mirrors each image upside down with probability a half."""
     draw = lambda shape: tf.uniform(shape, seed=seed)
     return _maybe_flipped("random_flip_up_down", image, -3, draw)
 
 
+@with_fallback
 def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Tensor:
     """`random_flip_left_right` that depends on `seed` alone."""
     draw = lambda shape: tf.stateless_uniform(shape, seed)
     return _maybe_flipped("stateless_random_flip_left_right", image, -2, draw)
 
 
+@with_fallback
 def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor:
     """`random_flip_up_down` that depends on `seed` alone."""
     draw = lambda shape: tf.stateless_uniform(shape, seed)
@@ -150,6 +159,7 @@ def _crop(name: str, value: TensorLike, size: TensorLike, draw: Any) -> Tensor:
     return tf.slice(x, draw(room), wanted)
 
 
+@with_fallback
 def random_crop(
     value: TensorLike, size: TensorLike, seed: Any = None, name: str | None = None
 ) -> Tensor:
@@ -158,6 +168,7 @@ def random_crop(
         room.shape, 0, room, dtypes.int32, seed))  # fmt: skip
 
 
+@with_fallback
 def stateless_random_crop(
     value: TensorLike, size: TensorLike, seed: TensorLike, name: str | None = None
 ) -> Tensor:

@@ -17,6 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal, negative, opened
 from wengert.core.dtypes import DType
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers, fail_if
 from wengert.core.op import Op, Spec
@@ -136,6 +137,7 @@ UNMASK = Op(
 )
 
 
+@with_fallback
 def boolean_mask(
     tensor: TensorLike, mask: TensorLike, axis: Axis = None, name: str = "boolean_mask"
 ) -> Tensor:
@@ -203,6 +205,7 @@ ONE_HOT = Op(
 )
 
 
+@with_fallback
 def one_hot(
     indices: Any,
     depth: TensorLike,
@@ -413,6 +416,7 @@ UNRAVEL_INDEX = Op(
 )
 
 
+@with_fallback
 def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
     """Flat indices as index tuples of an array of shape `dims`, one row per axis."""
     i = whole_numbers("unravel_index", whole_operand(indices))

@@ -13,6 +13,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
 from wengert.ops import public as tf
@@ -72,6 +73,7 @@ ISOTONIC_REGRESSION = Op(
 )
 
 
+@with_fallback
 def isotonic_regression(
     inputs: TensorLike, decreasing: bool = True, axis: Any = -1, name: str | None = None
 ) -> tuple[Any, Any]:

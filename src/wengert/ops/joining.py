@@ -15,9 +15,10 @@ from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import Dim, is_open, known_unequal, negative
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.facts import TAME
+from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
-from wengert.core.tensor import Tensor, Value
+from wengert.core.tensor import ActsAsTensor, Tensor, Value
 from wengert.graph import contents
 from wengert.ops import public as tf
 from wengert.ops.declare import of_length, place_of, rank_of, static, static_int, static_tuple
@@ -74,19 +75,22 @@ def _refuse_names(name: str, values: Any) -> None:
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     """Joins tensors of one shape along a new axis."""
-    place = static_int("stack", axis)
-    _refuse_names("stack", values)
-    if isinstance(values, np.ndarray) and values.ndim and not place:
-        return to_tensor(values)
-    if not isinstance(values, Iterable):
-        return to_tensor(values)
-    if isinstance(values, Value) and not place and is_open(values._array.shape):
-        return tf.identity(values)
-    found = unstack(values) if isinstance(values, Value) else list(values)
-    if not place and not any(isinstance(v, Value) for v in found):
-        return to_tensor(found)
-    xs = _tensors("stack", found)
-    return apply(STACK, *xs, axis=place_of("stack", place, _of_known_rank(xs), 1))
+    try:
+        place = static_int("stack", axis)
+        _refuse_names("stack", values)
+        if isinstance(values, np.ndarray) and values.ndim and not place:
+            return to_tensor(values)
+        if isinstance(values, ActsAsTensor) or not isinstance(values, Iterable):
+            return to_tensor(values)
+        if isinstance(values, Value) and not place and is_open(values._array.shape):
+            return tf.identity(values)
+        found = unstack(values) if isinstance(values, Value) else list(values)
+        if not place and not any(isinstance(v, Value | ActsAsTensor) for v in found):
+            return to_tensor(found)
+        xs = _tensors("stack", found)
+        return apply(STACK, *xs, axis=place_of("stack", place, _of_known_rank(xs), 1))
+    except Exception as error:
+        return fallback(stack, error, (values, axis))
 
 
 def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Any:
@@ -146,6 +150,7 @@ UNSTACK = Op(
 )
 
 
+@with_fallback
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Any]:
     """Splits a tensor along an axis into a list of tensors without it."""
     x = operand(value)
@@ -220,20 +225,27 @@ def _alone(value: Any, axis: Any) -> Tensor:
 
 def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     """Joins tensors along an axis they have."""
-    if type(values) is not list and type(values) is not tuple:
-        if isinstance(values, Value | np.ndarray) or not isinstance(values, Iterable):
-            return _alone(values, axis)
-        _refuse_names("concat", values)
-    xs = _tensors("concat", values)
-    if len(xs) == 1:
-        return _alone(xs[0], axis)
-    if rank_of(xs[0]) == 0:
-        raise invalid("concat", "scalars have no axis to join along", *xs[:4], help="Use tf.stack.")
-    places = static_tuple("concat", axis, "axis")
-    if len(places) != 1:
-        raise invalid("concat", f"`axis` must be one number; got {list(places)}")
-    place = place_of("concat", places[0], _of_known_rank(xs))
-    return apply(CONCAT, *xs, axis=place)
+    try:
+        if type(values) is not list and type(values) is not tuple:
+            if isinstance(values, Value | ActsAsTensor | np.ndarray) or not isinstance(
+                values, Iterable
+            ):
+                return _alone(values, axis)
+            _refuse_names("concat", values)
+        xs = _tensors("concat", values)
+        if len(xs) == 1:
+            return _alone(xs[0], axis)
+        if rank_of(xs[0]) == 0:
+            raise invalid(
+                "concat", "scalars have no axis to join along", *xs[:4], help="Use tf.stack."
+            )
+        places = static_tuple("concat", axis, "axis")
+        if len(places) != 1:
+            raise invalid("concat", f"`axis` must be one number; got {list(places)}")
+        place = place_of("concat", places[0], _of_known_rank(xs))
+        return apply(CONCAT, *xs, axis=place)
+    except Exception as error:
+        return fallback(concat, error, (values, axis))
 
 
 def _filled(x: Any, size: Any, sizes: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
@@ -286,6 +298,7 @@ SPLIT = Op(
 )
 
 
+@with_fallback
 def split(
     value: Any,
     num_or_size_splits: TensorLike,

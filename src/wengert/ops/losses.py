@@ -16,6 +16,7 @@ from wengert.core.apply import apply, apply2
 from wengert.core.convert import operand
 from wengert.core.dims import broadcast, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from wengert.core.types import JaxArray, TensorLike
 
 
+@with_fallback
 def last(x: Tensor) -> Tensor:
     """The tensor with an axis of size 1 at the end."""
     return tf.reshape(x, (*x._array.shape, 1))
@@ -139,18 +141,21 @@ def softmax_cross_entropy_with_logits(
 
     As in TensorFlow, the gradient takes each row of labels to add up to 1.
     """
-    labels, logits = _same_kind(labels, logits)
-    name = "softmax_cross_entropy_with_logits"
-    if not logits.ndim:
-        raise invalid(name, "`logits` must have at least one axis", logits)
-    axis = -1 if axis is None else static(name, axis)
-    place = shapes.check_axis(name, axis, logits.ndim)
-    if labels._array.shape != logits._array.shape:
-        labels = _in_shape(name, labels, logits, place == logits.ndim - 1)
-    if place != logits.ndim - 1:
-        order = [i for i in range(logits.ndim) if i != place] + [place]
-        labels, logits = transpose(labels, order), transpose(logits, order)
-    return apply2(CROSS_ENTROPY, labels, logits)
+    try:
+        labels, logits = _same_kind(labels, logits)
+        name = "softmax_cross_entropy_with_logits"
+        if not logits.ndim:
+            raise invalid(name, "`logits` must have at least one axis", logits)
+        axis = -1 if axis is None else static(name, axis)
+        place = shapes.check_axis(name, axis, logits.ndim)
+        if labels._array.shape != logits._array.shape:
+            labels = _in_shape(name, labels, logits, place == logits.ndim - 1)
+        if place != logits.ndim - 1:
+            order = [i for i in range(logits.ndim) if i != place] + [place]
+            labels, logits = transpose(labels, order), transpose(logits, order)
+        return apply2(CROSS_ENTROPY, labels, logits)
+    except Exception as error:
+        return fallback(softmax_cross_entropy_with_logits, error, (labels, logits, axis))
 
 
 def _sigmoid_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
@@ -176,6 +181,7 @@ SIGMOID_CROSS_ENTROPY = Op(
     lower=wide(_lower_sigmoid),
     grad=(lambda g, logits: -g * logits, _sigmoid_grad),
     accepts=dtypes.FLOAT,
+    elementwise=True,
 )
 
 
@@ -189,6 +195,7 @@ def _same_shape(
     return agree(name, f"`{first}` and `{second}` must have the same shape", x, y), y
 
 
+@with_fallback
 def sigmoid_cross_entropy_with_logits(
     labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
@@ -197,6 +204,7 @@ def sigmoid_cross_entropy_with_logits(
     return apply2(SIGMOID_CROSS_ENTROPY, *_same_shape(name, "labels", labels, "logits", logits))
 
 
+@with_fallback
 def weighted_cross_entropy_with_logits(
     labels: Any, logits: Any, pos_weight: TensorLike, name: str | None = None
 ) -> Tensor:
@@ -207,6 +215,7 @@ def weighted_cross_entropy_with_logits(
     return (1.0 - labels) * logits + weight * tf.softplus(-logits)
 
 
+@with_fallback
 def log_poisson_loss(
     targets: TensorLike,
     log_input: TensorLike,

@@ -11,6 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp, lapack, lax, linalg
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
@@ -161,6 +162,7 @@ def lu(input: TensorLike, output_idx_type: DType = dtypes.int32, name: str | Non
     return Lu(*apply(LU, operand(input), dtype=kind))
 
 
+@with_fallback
 def lu_reconstruct(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
@@ -176,6 +178,7 @@ def _perm(name: str, perm: TensorLike) -> Tensor:
     return order
 
 
+@with_fallback
 def lu_solve(
     lower_upper: TensorLike,
     perm: TensorLike,

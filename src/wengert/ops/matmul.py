@@ -17,6 +17,7 @@ from wengert.core.apply import apply, apply2
 from wengert.core.convert import operands
 from wengert.core.errors import at_site, invalid
 from wengert.core.facts import TAME
+from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import broadcast_shapes, is_symbol
 from wengert.core.op import Op, Spec
@@ -310,20 +311,24 @@ def matmul(
         and b._array.ndim == 2 <= a._array.ndim
     ):
         return apply2(MATMUL, a, b)
-    if not (isinstance(a, Value) and isinstance(b, Value)):
-        a, b = operands("matmul", a, b)
-    if output_type is not None:
-        a, b = tf.cast(a, output_type), tf.cast(b, output_type)
-    if adjoint_a or adjoint_b:
-        a, transpose_a = _adjoint("a", a, transpose_a, adjoint_a)
-        b, transpose_b = _adjoint("b", b, transpose_b, adjoint_b)
-    if rank_of(b) == 2:
-        rank = rank_of(a)
-        if not transpose_a and rank is not None and rank >= 2:
-            return apply2(MATMUL_NT if transpose_b else MATMUL, a, b)
-        if transpose_a and not transpose_b and rank == 2:
-            return apply2(MATMUL_TN, a, b)
-    return _batch(a, b, bool(transpose_a), bool(transpose_b))
+    try:
+        x, y = (a, b) if isinstance(a, Value) and isinstance(b, Value) else operands("matmul", a, b)
+        if output_type is not None:
+            x, y = tf.cast(x, output_type), tf.cast(y, output_type)
+        turn_x, turn_y = bool(transpose_a), bool(transpose_b)
+        if adjoint_a or adjoint_b:
+            x, turn_x = _adjoint("a", x, turn_x, adjoint_a)
+            y, turn_y = _adjoint("b", y, turn_y, adjoint_b)
+        if rank_of(y) == 2:
+            rank = rank_of(x)
+            if not turn_x and rank is not None and rank >= 2:
+                return apply2(MATMUL_NT if turn_y else MATMUL, x, y)
+            if turn_x and not turn_y and rank == 2:
+                return apply2(MATMUL_TN, x, y)
+        return _batch(x, y, turn_x, turn_y)
+    except Exception as error:
+        options = (transpose_a, transpose_b, adjoint_a, adjoint_b)
+        return fallback(matmul, error, (a, b, *options, a_is_sparse, b_is_sparse, output_type))
 
 
 def _adjoint(which: str, x: Any, transpose: bool, adjoint: bool) -> tuple[Any, bool]:
@@ -339,6 +344,7 @@ def _adjoint(which: str, x: Any, transpose: bool, adjoint: bool) -> tuple[Any, b
     return tf.conj(x), True
 
 
+@with_fallback
 def matvec(
     a: Any,
     b: Any,

@@ -18,6 +18,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -138,6 +139,7 @@ def _arguments(
     return x, w, {"strides": steps, "padding": padding, "dilations": rates}
 
 
+@with_fallback
 def dilation2d(
     input: TensorLike, filters: TensorLike, strides: TensorLike, padding: str, data_format: str, dilations: TensorLike,
     name: str | None = None,
@@ -147,6 +149,7 @@ def dilation2d(
     return _dilated(*_arguments("dilation2d", "input", input, *given))
 
 
+@with_fallback
 def erosion2d(
     value: TensorLike, filters: TensorLike, strides: TensorLike, padding: str, data_format: str, dilations: TensorLike,
     name: str | None = None,

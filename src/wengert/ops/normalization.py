@@ -17,6 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import broadcast
 from wengert.core.errors import invalid
 from wengert.core.facts import TAME
+from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_value
 from wengert.core.op import Op, Spec
@@ -86,6 +87,7 @@ def _squared(x: Tensor) -> Tensor:
     return x * tf.conj(x) if x.dtype.is_complex else x * x
 
 
+@with_fallback
 def moments(
     x: Any, axes: Axis, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Any, Any]:
@@ -99,6 +101,7 @@ def moments(
     return apply(MOMENTS, x, axis=axis, keepdims=bool(keepdims))
 
 
+@with_fallback
 def weighted_moments(
     x: Any,
     axes: Axis,
@@ -192,14 +195,19 @@ BIAS_ADD = Op(
 
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Any:
     """Adds one number per channel."""
-    given = data_format if isinstance(data_format, str) else ""
-    if data_format is not None and not (
-        given.startswith("NC") or (given.startswith("N") and given[-1] == "C")
-    ):
-        raise invalid("bias_add", f"`data_format` must be N...C or NC...; got {data_format!r}")
-    value = operand(value)
-    first = data_format is not None and data_format.startswith("NC") and data_format != "NC"
-    return apply(BIAS_ADD, value, operand(bias, None, value.dtype), first=first and value.ndim > 2)
+    try:
+        given = data_format if isinstance(data_format, str) else ""
+        if data_format is not None and not (
+            given.startswith("NC") or (given.startswith("N") and given[-1] == "C")
+        ):
+            raise invalid("bias_add", f"`data_format` must be N...C or NC...; got {data_format!r}")
+        value = operand(value)
+        first = data_format is not None and data_format.startswith("NC") and data_format != "NC"
+        return apply(
+            BIAS_ADD, value, operand(bias, None, value.dtype), first=first and value.ndim > 2
+        )
+    except Exception as error:
+        return fallback(bias_add, error, (value, bias, data_format))
 
 
 def l2_normalize(
@@ -227,6 +235,7 @@ def _as_single(value: TensorLike) -> Value:
     return operand(value)
 
 
+@with_fallback
 def local_response_normalization(
     input: TensorLike, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,
     name: str | None = None,
@@ -274,6 +283,7 @@ def sufficient_statistics(
     return *sums, None if shift is None else operand(shift)
 
 
+@with_fallback
 def shifted_sums(x: Any, axes: Any, shift: Any, keepdims: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Count, sum and sum of squares of `x` less `shift`."""
     x = operand(x)

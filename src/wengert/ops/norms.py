@@ -11,6 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _MATRIX = ("euclidean", "fro", 1, 2, np.inf)
 
 
+@with_fallback
 def norm(
     tensor: Any,
     ord: Any = "euclidean",

@@ -260,6 +260,8 @@ _install("truediv", _divide, _divide_reflected)
 def _matmul(self: Any, other: Any) -> Any:
     if type(other) is not Tensor and type(other) is not Variable:
         other = operand(other, None, self.dtype)
+        if not isinstance(other, Value):
+            return tf.matmul(self, other)
     if rank_of(other) == 2 and (rank_of(self) or 0) >= 2:
         return apply2(MATMUL, self, other)
     return tf.matmul(self, other)

@@ -11,6 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import negative
 from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -193,6 +194,7 @@ MIRROR_PAD_GRAD = Op(
 )
 
 
+@with_fallback
 def pad(
     tensor: Any,
     paddings: TensorLike,

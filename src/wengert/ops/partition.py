@@ -15,6 +15,7 @@ from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
@@ -73,6 +74,7 @@ DYNAMIC_PARTITION = Op(
 )
 
 
+@with_fallback
 def dynamic_partition(
     data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
 ) -> list[Tensor]:

@@ -10,6 +10,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import OutOfRangeError, invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import static
@@ -176,6 +177,7 @@ def _inner(what: str, given: TensorLike) -> Pair:
     return found[1], found[2]
 
 
+@with_fallback
 def extract_patches(
     images: TensorLike,
     sizes: TensorLike,

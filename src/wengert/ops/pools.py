@@ -8,6 +8,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op
 from wengert.ops.pooling import AVG_POOL, MAX_POOL, MAX_POOL_ARG
 from wengert.ops.sliding import as_padding, channels_first, entries, not_both
@@ -54,6 +55,7 @@ def _windows(
     }
 
 
+@with_fallback
 def max_pool(
     input: TensorLike,
     ksize: TensorLike,
@@ -66,6 +68,7 @@ def max_pool(
     return _pooled("max_pool", MAX_POOL, input, ksize, strides, padding, data_format, None)
 
 
+@with_fallback
 def max_pool1d(
     input: TensorLike,
     ksize: TensorLike,
@@ -78,6 +81,7 @@ def max_pool1d(
     return _pooled("max_pool1d", MAX_POOL, input, ksize, strides, padding, data_format, 3)
 
 
+@with_fallback
 def max_pool2d(
     input: TensorLike,
     ksize: TensorLike,
@@ -90,6 +94,7 @@ def max_pool2d(
     return _pooled("max_pool2d", MAX_POOL, input, ksize, strides, padding, data_format, 4)
 
 
+@with_fallback
 def max_pool3d(
     input: TensorLike,
     ksize: TensorLike,
@@ -102,6 +107,7 @@ def max_pool3d(
     return _pooled("max_pool3d", MAX_POOL, input, ksize, strides, padding, data_format, 5)
 
 
+@with_fallback
 def avg_pool(
     input: TensorLike,
     ksize: TensorLike,
@@ -114,6 +120,7 @@ def avg_pool(
     return _pooled("avg_pool", AVG_POOL, input, ksize, strides, padding, data_format, None)
 
 
+@with_fallback
 def avg_pool1d(
     input: TensorLike,
     ksize: TensorLike,
@@ -126,6 +133,7 @@ def avg_pool1d(
     return _pooled("avg_pool1d", AVG_POOL, input, ksize, strides, padding, data_format, 3)
 
 
+@with_fallback
 def avg_pool2d(
     input: TensorLike,
     ksize: TensorLike,
@@ -138,6 +146,7 @@ def avg_pool2d(
     return _pooled("avg_pool2d", AVG_POOL, input, ksize, strides, padding, data_format, 4)
 
 
+@with_fallback
 def avg_pool3d(
     input: TensorLike,
     ksize: TensorLike,
@@ -150,6 +159,7 @@ def avg_pool3d(
     return _pooled("avg_pool3d", AVG_POOL, input, ksize, strides, padding, data_format, 5)
 
 
+@with_fallback
 def pool(
     input: TensorLike, window_shape: TensorLike, pooling_type: str, strides: Any = None, padding: str = "VALID",
     data_format: Any = None, dilations: TensorLike | None = None, name: str | None = None,
@@ -171,6 +181,7 @@ class MaxPoolWithArgmax(NamedTuple):
     argmax: Any
 
 
+@with_fallback
 def max_pool_with_argmax(
     input: TensorLike, ksize: TensorLike, strides: TensorLike, padding: str, data_format: str = "NHWC",
     output_dtype: DTypeLike = dtypes.int64, include_batch_in_index: bool = False, name: str | None = None,

@@ -12,6 +12,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Value
@@ -88,10 +89,14 @@ def argmax(
     input: Any, axis: Axis = None, output_type: DTypeLike = dtypes.int64, name: str | None = None
 ) -> Any:
     """The index of the first largest element along `axis` (default 0); NaN is passed over."""
-    kind = choose_type("argmax", "output_type", output_type, *SIGNED, dtypes.uint16)
-    return _position(ARGMAX, input, axis, kind)
+    try:
+        kind = choose_type("argmax", "output_type", output_type, *SIGNED, dtypes.uint16)
+        return _position(ARGMAX, input, axis, kind)
+    except Exception as error:
+        return fallback(argmax, error, (input, axis, output_type))
 
 
+@with_fallback
 def argmin(
     input: TensorLike,
     axis: Axis = None,

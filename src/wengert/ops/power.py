@@ -124,6 +124,7 @@ def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
         grad=lambda g, x: apply2(MULTIPLY, g, apply2(ADD, x, x)),
         accepts=dtypes.NUMERIC,
         hazards=TAME,
+        on_sparse=True,
     )
 )
 def square(x: TensorLike, name: str | None = None) -> Any:
@@ -165,6 +166,7 @@ SQRT_GRAD = _unless_zero(
         lambda x: lax.sqrt(x),
         grad=lambda g, out: apply2(SQRT_GRAD, out, g),
         hazards=Hazards(outside="negative numbers", pole=Pole(lambda x: x == 0, "at 0")),
+        on_sparse=True,
     )
 )
 def sqrt(x: TensorLike, name: str | None = None) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.resample import filtered
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from wengert.core.types import TensorLike
 
 
+@with_fallback
 def sobel_edges(image: TensorLike) -> Tensor:
     """Differences across rows and across columns of smoothed images, in a new last axis."""
     x = operand(image)
@@ -43,6 +45,7 @@ def _steps(x: Value, axis: int) -> Tensor:
     return x[..., 1:, :] - x[..., :-1, :]
 
 
+@with_fallback
 def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
     """Differences to the next row and to the next column; 0 in the last."""
     x = operand(image)
@@ -54,6 +57,7 @@ def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
     return tf.concat([_steps(x, -3), last_row], 1), tf.concat([_steps(x, -2), last_column], 2)
 
 
+@with_fallback
 def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the absolute differences of neighbours, image by image."""
     x = operand(images)
@@ -79,6 +83,7 @@ def _of_one_dtype(name: str, a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
+@with_fallback
 def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
     """The peak signal-to-noise ratio in decibels; infinite for equal images."""
     x, y, top = _pair("psnr", a, b, max_val)
@@ -88,6 +93,7 @@ def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = N
     return tf.log(top) * (20.0 / math.log(10.0)) - tf.log(mean) * (10.0 / math.log(10.0))
 
 
+@with_fallback
 def similarity(
     x: Any, y: Tensor, top: Tensor, size: int, sigma: float, k1: float, k2: float
 ) -> tuple[Tensor, Tensor]:
@@ -138,6 +144,7 @@ def _halved(x: Any) -> Tensor:
     return tf.reshape(small, (*shape[:-3], *small._array.shape[1:]))
 
 
+@with_fallback
 def ssim_multiscale(
     img1: TensorLike, img2: TensorLike, max_val: TensorLike, power_factors: Any = _SCALES, filter_size: int = 11,
     filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03,
@@ -164,6 +171,7 @@ def ssim_multiscale(
     return tf.reduce_mean(tf.reduce_prod(tf.pow(tf.stack(parts, axis=-1), weights), -1), -1)
 
 
+@with_fallback
 def ssim(
     img1: TensorLike, img2: TensorLike, max_val: TensorLike, filter_size: int = 11, filter_sigma: float = 1.5,
     k1: float = 0.01, k2: float = 0.03, return_index_map: bool = False,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.facts import TAME
+from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
@@ -28,12 +29,22 @@ from wengert.graph import contents
 from wengert.ops import public as tf
 from wengert.ops.columns import combine
 from wengert.ops.compiled import wide
-from wengert.ops.declare import HALF, expand, in_float32, is_dynamic, number_type, static
+from wengert.ops.declare import (
+    HALF,
+    expand,
+    function_of,
+    in_float32,
+    is_dynamic,
+    number_type,
+    static,
+)
 from wengert.ops.folding import fold
 from wengert.ops.shaping import transpose
 
 if TYPE_CHECKING:
     from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def reduced(x: Spec, axis: tuple[int, ...], keepdims: bool) -> shapes.Shape:
@@ -98,6 +109,27 @@ def reduce_args(
 _AXES = [tuple(range(rank)) for rank in range(65)]  # NumPy has no more
 
 
+def _reduction(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+) -> Any:
+    try:
+        x, axes = reduce_args(_op.name, input_tensor, axis, None, keepdims)
+        return apply1(_op, x, axis=axes, keepdims=bool(keepdims))
+    except Exception as error:
+        return fallback(_function, error, (input_tensor, axis, keepdims))
+
+
+_op: Any = None  # of a function that `reduction` makes, and the function itself
+_function: Any = None
+
+
+def reduction(op: Op) -> Callable[[F], F]:
+    """Gives a function that reduces axes its body, as `function_of` does."""
+    return function_of(
+        op, _reduction, apply1=apply1, bool=bool, fallback=fallback, reduce_args=reduce_args
+    )
+
+
 def _moved_first(x: Any, axis: Any) -> Any:
     """The tensor with an axis in front that is known only when the function runs."""
     rank = x._array.ndim
@@ -149,12 +181,11 @@ REDUCE_SUM = Op(
 )
 
 
+@reduction(REDUCE_SUM)
 def reduce_sum(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+) -> Any:
     """The sum over `axis`, or over everything; integers wrap around, nothing sums to 0."""
-    x, axes = reduce_args("reduce_sum", input_tensor, axis, None, keepdims)
-    return apply1(REDUCE_SUM, x, axis=axes, keepdims=bool(keepdims))
 
 
 def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.generic | np.ndarray:
@@ -245,6 +276,7 @@ REDUCE_MEAN = Op(
 )
 
 
+@reduction(REDUCE_MEAN)
 def reduce_mean(
     input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
@@ -252,13 +284,11 @@ def reduce_mean(
 
     The mean of no integers or complex numbers is 0.
     """
-    x, axes = reduce_args("reduce_mean", input_tensor, axis, None, keepdims)
-    return apply1(REDUCE_MEAN, x, axis=axes, keepdims=bool(keepdims))
 
 
 def _prod_grad(
     g: Tensor, x: Tensor, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
-) -> Tensor:
+) -> Any:
     """Multiplies by the product of all *other* elements: right with any number of zeros."""
     if not axis:
         return g
@@ -286,12 +316,11 @@ REDUCE_PROD = Op(
 )
 
 
+@reduction(REDUCE_PROD)
 def reduce_prod(
     input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The product over `axis`; integers wrap around, the product of nothing is 1."""
-    x, axes = reduce_args("reduce_prod", input_tensor, axis, None, keepdims)
-    return apply1(REDUCE_PROD, x, axis=axes, keepdims=bool(keepdims))
 
 
 def _extreme(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., Any]:
@@ -346,7 +375,7 @@ def _extreme_grad(
     x_shape: tuple[int | Dim, ...],
     axis: tuple[int, ...],
     keepdims: bool,
-) -> Tensor:
+) -> Any:
     """Elements that tie for the extreme share its gradient equally."""
     share = apply(EXTREME_SHARE, x, out, axis=axis, keepdims=keepdims)
     return kept(g, x_shape, axis, keepdims) * share
@@ -363,12 +392,11 @@ REDUCE_MAX = Op(
 )
 
 
+@reduction(REDUCE_MAX)
 def reduce_max(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+) -> Any:
     """The largest over `axis`; NaN wins, nothing gives -inf; ties share the gradient equally."""
-    x, axes = reduce_args("reduce_max", input_tensor, axis, None, keepdims)
-    return apply1(REDUCE_MAX, x, axis=axes, keepdims=bool(keepdims))
 
 
 REDUCE_MIN = Op(
@@ -382,12 +410,11 @@ REDUCE_MIN = Op(
 )
 
 
+@reduction(REDUCE_MIN)
 def reduce_min(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+) -> Any:
     """The smallest over `axis`; NaN wins, nothing gives inf; ties share the gradient equally."""
-    x, axes = reduce_args("reduce_min", input_tensor, axis, None, keepdims)
-    return apply1(REDUCE_MIN, x, axis=axes, keepdims=bool(keepdims))
 
 
 def _truths(ufunc: np.ufunc, x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -416,8 +443,11 @@ def reduce_all(
     input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """Whether all elements along `axis` are true; of nothing, true."""
-    x, axes = reduce_args("reduce_all", _truth(input_tensor), axis, None, keepdims)
-    return apply1(REDUCE_ALL, x, axis=axes, keepdims=bool(keepdims))
+    try:
+        x, axes = reduce_args("reduce_all", _truth(input_tensor), axis, None, keepdims)
+        return apply1(REDUCE_ALL, x, axis=axes, keepdims=bool(keepdims))
+    except Exception as error:
+        return fallback(reduce_all, error, (input_tensor, axis, keepdims))
 
 
 REDUCE_ANY = Op(
@@ -435,8 +465,11 @@ def reduce_any(
     input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """Whether any element along `axis` is true; of nothing, false."""
-    x, axes = reduce_args("reduce_any", _truth(input_tensor), axis, None, keepdims)
-    return apply1(REDUCE_ANY, x, axis=axes, keepdims=bool(keepdims))
+    try:
+        x, axes = reduce_args("reduce_any", _truth(input_tensor), axis, None, keepdims)
+        return apply1(REDUCE_ANY, x, axis=axes, keepdims=bool(keepdims))
+    except Exception as error:
+        return fallback(reduce_any, error, (input_tensor, axis, keepdims))
 
 
 def _count_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> np.ndarray:
@@ -461,6 +494,7 @@ COUNT_NONZERO = Op(
 )
 
 
+@with_fallback
 def count_nonzero(
     input: TensorLike,
     axis: Axis = None,

@@ -11,6 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import is_open
 from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
@@ -37,6 +38,7 @@ REVERSE = Op(
 )
 
 
+@with_fallback
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     """Turns the order of elements along the axes in the list `axis` around."""
     x = operand(tensor)
@@ -123,6 +125,7 @@ REVERSE_SEQUENCE = Op(
 )
 
 
+@with_fallback
 def reverse_sequence(
     input: TensorLike,
     seq_lengths: TensorLike,
@@ -197,6 +200,7 @@ ROLL_BY = Op(
 )
 
 
+@with_fallback
 def roll(input: TensorLike, shift: TensorLike, axis: Any, name: str | None = None) -> Tensor:
     """Moves elements along axes by `shift` places; what falls off one end enters at the other."""
     x = operand(input)

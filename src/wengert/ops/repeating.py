@@ -15,6 +15,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -73,6 +74,7 @@ TILE = Op(
 )
 
 
+@with_fallback
 def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """Lays copies of a tensor side by side, `multiples[i]` along axis i."""
     x = operand(input)
@@ -184,6 +186,7 @@ REPEAT_BY = Op(
 )
 
 
+@with_fallback
 def repeat(
     input: TensorLike, repeats: TensorLike, axis: Axis = None, name: str | None = None
 ) -> Tensor:

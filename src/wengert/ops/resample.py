@@ -18,6 +18,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.bounded import cached_arrays
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jax, jnp, lax
 from wengert.core.lowering import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, Spec
@@ -320,6 +321,7 @@ def resample(
     )  # fmt: skip
 
 
+@with_fallback
 def filtered(x: Any, axis: int, coefficients: tuple[float, ...], border: str = "valid") -> Tensor:
     """Correlates one axis with coefficients: "valid" loses the border, "reflect" mirrors at it."""
     need_rank("filter", x, axis + 1)

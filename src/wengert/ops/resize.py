@@ -11,6 +11,7 @@ from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, larger, negative, opened, smaller
 from wengert.core.errors import at_site, describe, invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.symbolic import is_symbolic
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_float, static_int
@@ -86,6 +87,7 @@ def _keeping_aspect(side: int, height: int, width: int, new_height: int, new_wid
     return int(np.rint(min(down, across) * np.float32(side)))
 
 
+@with_fallback
 def resampled(x: Any, size: tuple[int, int], method: str, antialias: bool) -> Tensor:
     """Resizes without changing the dtype; the axis that shrinks more goes first."""
     rank = rank_of("resize", x)
@@ -99,6 +101,7 @@ def resampled(x: Any, size: tuple[int, int], method: str, antialias: bool) -> Te
     return x
 
 
+@with_fallback
 def resize(
     images: TensorLike, size: TensorLike, method: str = ResizeMethod.BILINEAR,
     preserve_aspect_ratio: bool = False, antialias: bool = False, name: str | None = None,
@@ -224,6 +227,7 @@ def _margin(size: int, fraction: float) -> int:
     return int((size - size * fraction) / 2)
 
 
+@with_fallback
 def central_crop(image: TensorLike, central_fraction: TensorLike) -> Value:
     """The middle part of an image, a fraction of each side."""
     x = operand(image)

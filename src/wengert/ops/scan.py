@@ -15,6 +15,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op
 from wengert.core.shapes import check_axis
@@ -66,6 +67,7 @@ SHIFT = unary(
     _lower_shift,
     grad=lambda g, axis, reverse: shift(g, axis, not reverse),
     accepts=dtypes.NUMERIC,
+    elementwise=False,
 )
 
 
@@ -134,9 +136,11 @@ CUMSUM = unary(
     wide(lambda x, axis, reverse: lax.cumsum(x, axis, reverse)),
     grad=lambda g, axis, reverse: apply(CUMSUM, g, axis=axis, reverse=not reverse),
     accepts=dtypes.NUMERIC,
+    elementwise=False,
 )
 
 
+@with_fallback
 def cumsum(
     x: Any, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
@@ -157,9 +161,11 @@ CUMPROD = unary(
     wide(lambda x, axis, reverse: lax.cumprod(x, axis, reverse)),
     grad=_cumprod_grad,
     accepts=dtypes.NUMERIC,
+    elementwise=False,
 )
 
 
+@with_fallback
 def cumprod(
     x: TensorLike,
     axis: Axis = 0,
@@ -185,9 +191,11 @@ CUMULATIVE_LOGSUMEXP = unary(
     wide(lambda x, axis, reverse: lax.cumlogsumexp(x, axis, reverse)),
     grad=_cumulative_logsumexp_grad,
     accepts=dtypes.FLOAT,
+    elementwise=False,
 )
 
 
+@with_fallback
 def cumulative_logsumexp(
     x: TensorLike,
     axis: Axis = 0,

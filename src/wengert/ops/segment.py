@@ -19,6 +19,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
@@ -297,6 +298,7 @@ def _run_unsorted(op: Op, data: Any, segment_ids: Any, num_segments: Any) -> Any
     return apply(op, x, ids, num=_segments(op.name, num_segments))
 
 
+@with_fallback
 def unsorted_segment_sum(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
@@ -304,6 +306,7 @@ def unsorted_segment_sum(
     return _run_unsorted(UNSORTED_SUM, data, segment_ids, num_segments)
 
 
+@with_fallback
 def unsorted_segment_prod(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
@@ -311,6 +314,7 @@ def unsorted_segment_prod(
     return _run_unsorted(UNSORTED_PROD, data, segment_ids, num_segments)
 
 
+@with_fallback
 def unsorted_segment_max(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
@@ -318,6 +322,7 @@ def unsorted_segment_max(
     return _run_unsorted(UNSORTED_MAX, data, segment_ids, num_segments)
 
 
+@with_fallback
 def unsorted_segment_min(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
@@ -334,6 +339,7 @@ def _sum_and_counts(
     return total, _counts(ids, num, x.dtype, total._array.ndim - 1)
 
 
+@with_fallback
 def unsorted_segment_mean(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
@@ -341,6 +347,7 @@ def unsorted_segment_mean(
     return tf.truediv(*_sum_and_counts("unsorted_segment_mean", data, segment_ids, num_segments))
 
 
+@with_fallback
 def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:

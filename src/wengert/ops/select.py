@@ -56,6 +56,7 @@ SELECT = Op(
     match=(1, 2),
     broadcasts=True,
     hazards=TAME,
+    elementwise=True,
 )
 
 
@@ -166,6 +167,7 @@ CLIP = Op(
     ),
     accepts=dtypes.REAL,
     broadcasts=True,
+    elementwise=True,
 )
 
 

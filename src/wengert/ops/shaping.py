@@ -14,6 +14,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import is_open, negative
 from wengert.core.errors import invalid
 from wengert.core.facts import TAME
+from wengert.core.fallbacks import fallback
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.lowering import NotFixed
@@ -48,6 +49,7 @@ IDENTITY = unary(
     harmless=True,
     unchanged=lambda x: True,
     contents=contents.same,
+    on_sparse=True,
 )
 
 
@@ -77,6 +79,7 @@ STOP_GRADIENT = unary(
     grad=None,
     accepts=dtypes.ANY,
     unchanged=lambda x: True,
+    on_sparse=True,
 )
 
 
@@ -376,11 +379,18 @@ def transpose(
     a: Any, perm: TensorLike | None = None, conjugate: bool = False, name: str = "transpose"
 ) -> Any:
     """Permutes the axes; reverses them without `perm`."""
-    a = operand(a)
-    rank = a._array.ndim
-    order = tuple(range(rank))[::-1] if perm is None else static_tuple("transpose", perm, "perm")
-    if perm is not None and not is_open(order):
-        if any(not -rank <= i < rank for i in order):
-            raise invalid("transpose", f"`perm` {list(order)} names an axis that is not there", a)
-        order = tuple(i % rank for i in order)
-    return apply(TRANSPOSE, a, perm=order, conjugate=bool(conjugate and a.dtype.is_complex))
+    try:
+        a = operand(a)
+        rank = a._array.ndim
+        order = (
+            tuple(range(rank))[::-1] if perm is None else static_tuple("transpose", perm, "perm")
+        )
+        if perm is not None and not is_open(order):
+            if any(not -rank <= i < rank for i in order):
+                raise invalid(
+                    "transpose", f"`perm` {list(order)} names an axis that is not there", a
+                )
+            order = tuple(i % rank for i in order)
+        return apply(TRANSPOSE, a, perm=order, conjugate=bool(conjugate and a.dtype.is_complex))
+    except Exception as error:
+        return fallback(transpose, error, (a, perm, conjugate))

@@ -19,6 +19,7 @@ from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site, describe
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_value, fail_if, lies_within
 from wengert.core.op import AGAIN, Op, Spec
@@ -111,6 +112,7 @@ def _getitem(self: Any, index: Any) -> Any:
     return apply(STRIDED_SLICE, self, index=normalise(index))
 
 
+@with_fallback
 def _traced_getitem(self: Value, index: Any) -> Any:
     """Indexing in a trace: a position that depends on data is taken by an operation of its own."""
     if not depends_on_data(index):

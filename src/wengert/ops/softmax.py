@@ -10,6 +10,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import fallback
 from wengert.core.lazy import jax, lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -154,8 +155,11 @@ def _arguments(name: str, logits: Any, axis: Axis) -> tuple[Any, int]:
 
 def softmax(logits: Any, axis: Axis = None, name: str | None = None) -> Any:
     """exp(x) divided by its sum along `axis` (the last); NaN where a row has NaN or only -inf."""
-    x, place = _arguments("softmax", logits, axis)
-    return apply(SOFTMAX, x, axis=place)
+    try:
+        x, place = _arguments("softmax", logits, axis)
+        return apply(SOFTMAX, x, axis=place)
+    except Exception as error:
+        return fallback(softmax, error, (logits, axis))
 
 
 def _log_softmax_kernel(x: np.ndarray, axis: int) -> np.ndarray:
@@ -199,5 +203,8 @@ LOG_SOFTMAX = Op(
 
 def log_softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Any:
     """The logarithm of the softmax, without its overflow."""
-    x, place = _arguments("log_softmax", logits, axis)
-    return apply(LOG_SOFTMAX, x, axis=place)
+    try:
+        x, place = _arguments("log_softmax", logits, axis)
+        return apply(LOG_SOFTMAX, x, axis=place)
+    except Exception as error:
+        return fallback(log_softmax, error, (logits, axis))

@@ -18,6 +18,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.dims import is_open
 from wengert.core.errors import UnimplementedError, invalid
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import blas, jnp, lax, linalg
 from wengert.core.lowering import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, Spec
@@ -358,6 +359,7 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -
     return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True)
 
 
+@with_fallback
 def lstsq(
     matrix: TensorLike,
     rhs: TensorLike,

@@ -16,6 +16,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp, lax
 from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
@@ -170,6 +171,7 @@ def _sort(op: Op, values: TensorLike, axis: Axis, direction: str) -> Tensor:
     return apply(op, x, axis=place, descending=direction == "DESCENDING")
 
 
+@with_fallback
 def sort(
     values: TensorLike, axis: Axis = -1, direction: str = "ASCENDING", name: str | None = None
 ) -> Tensor:
@@ -177,6 +179,7 @@ def sort(
     return _sort(SORT, values, axis, direction)
 
 
+@with_fallback
 def argsort(
     values: TensorLike,
     axis: Axis = -1,
@@ -271,6 +274,7 @@ TOP_K = Op(
 )
 
 
+@with_fallback
 def top_k(
     input: TensorLike,
     k: TensorLike = 1,

@@ -54,6 +54,7 @@ def smooth(
         grad=lambda g, x: g * (_SLOPE * tf.exp(-x * x)),
         blocks=True,
         cost=SLOW,
+        on_sparse=True,
     )
 )
 def erf(x: TensorLike, name: str | None = None) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -105,6 +106,7 @@ BORDERS = Op(
 )
 
 
+@with_fallback
 def other_rows(
     x: Tensor, ids: Tensor, x_shape: tuple[int | Dim, ...], ids_shape: tuple[int | Dim, ...]
 ) -> Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.apply import apply, apply2
+from wengert.core.apply import apply2
 from wengert.core.dims import larger
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
@@ -17,7 +17,7 @@ from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.folding import fold
 from wengert.ops.power import SQRT_GRAD
-from wengert.ops.reduce import count, kept, reduce_args, reduced
+from wengert.ops.reduce import count, kept, reduced, reduction
 from wengert.ops.sizes import factor
 
 if TYPE_CHECKING:
@@ -74,12 +74,11 @@ REDUCE_LOGSUMEXP = Op(
 )
 
 
+@reduction(REDUCE_LOGSUMEXP)
 def reduce_logsumexp(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+) -> Any:
     """log(sum(exp(x))) without overflow; of nothing, and of nothing but -inf, it is -inf."""
-    x, axes = reduce_args("reduce_logsumexp", input_tensor, axis, None, keepdims)
-    return apply(REDUCE_LOGSUMEXP, x, axis=axes, keepdims=bool(keepdims))
 
 
 def _square(x: np.ndarray) -> np.ndarray:
@@ -135,12 +134,11 @@ REDUCE_VARIANCE = Op(
 )
 
 
+@reduction(REDUCE_VARIANCE)
 def reduce_variance(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The mean of |x - mean(x)|² over `axis`, a real number; NaN for nothing."""
-    x, axes = reduce_args("reduce_variance", input_tensor, axis, None, keepdims)
-    return apply(REDUCE_VARIANCE, x, axis=axes, keepdims=bool(keepdims))
 
 
 def _std_grad(
@@ -167,12 +165,11 @@ REDUCE_STD = Op(
 )  # fmt: skip
 
 
+@reduction(REDUCE_STD)
 def reduce_std(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The square root of the variance over `axis`; where it is 0 its gradient is NaN."""
-    x, axes = reduce_args("reduce_std", input_tensor, axis, None, keepdims)
-    return apply(REDUCE_STD, x, axis=axes, keepdims=bool(keepdims))
 
 
 def _euclidean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
@@ -213,6 +210,7 @@ REDUCE_EUCLIDEAN_NORM = Op(
 )
 
 
+@reduction(REDUCE_EUCLIDEAN_NORM)
 def reduce_euclidean_norm(
     input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
@@ -220,5 +218,3 @@ def reduce_euclidean_norm(
 
     Where the length is 0 the gradient is NaN, unless nothing depends on it.
     """
-    x, axes = reduce_args("reduce_euclidean_norm", input_tensor, axis, None, keepdims)
-    return apply(REDUCE_EUCLIDEAN_NORM, x, axis=axes, keepdims=bool(keepdims))

@@ -15,6 +15,7 @@ from wengert.core import dtypes, nest, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operand_or_empty, to_tensor
 from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.ops.declare import is_dynamic, rank_of, static, static_int, static_tuple, unary
@@ -127,6 +128,7 @@ TO_NUMBER = Op(
     lower=None,
     grad=None,
     accepts=_STRING,
+    elementwise=True,
 )
 
 
@@ -192,6 +194,7 @@ REDUCE_JOIN = Op(
 )
 
 
+@with_fallback
 def reduce_join(
     inputs: TensorLike,
     axis: Axis = None,
@@ -201,7 +204,7 @@ def reduce_join(
 ) -> Tensor:
     """Joins all strings along `axis`, or everything."""
     x = operand(inputs)
-    rank = len(x.shape)
+    rank = x._array.ndim
     wanted = None if axis is None else static_tuple("reduce_join", axis, "axis")
     axes = shapes.axes("reduce_join", wanted, rank)
     if len(set(axes)) < len(axes):
@@ -308,6 +311,7 @@ SUBSTR = Op(
     lower=None,
     grad=None,
     accepts=_STRING,
+    elementwise=True,
 )
 
 
@@ -361,6 +365,7 @@ REGEX_REPLACE = Op(
     lower=None,
     grad=None,
     accepts=_STRING,
+    elementwise=True,
 )
 
 
@@ -398,6 +403,7 @@ REGEX_MATCH = Op(
     lower=None,
     grad=None,
     accepts=_STRING,
+    elementwise=True,
 )
 
 

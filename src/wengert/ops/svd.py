@@ -11,6 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import larger, negative, smaller
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -245,6 +246,7 @@ PINV = Op(
 )
 
 
+@with_fallback
 def pinv(
     a: TensorLike,
     rcond: TensorLike | None = None,
@@ -275,6 +277,7 @@ def _epsilon(dtype: dtypes.DType) -> float:
     return float(ml_dtypes.finfo(dtype.np).eps)
 
 
+@with_fallback
 def matrix_rank(
     a: TensorLike, tol: Any = None, validate_args: bool = False, name: str | None = None
 ) -> Tensor:

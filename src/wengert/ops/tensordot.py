@@ -10,6 +10,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import FailedPreconditionError, at_site, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -92,6 +93,7 @@ def _apply(x: Any, y: Any, x_axes: Axes, y_axes: Axes) -> Any:
     return apply(TENSORDOT, x, y, x_axes=x_axes, y_axes=y_axes)
 
 
+@with_fallback
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     """Sums products over pairs of axes: the last n of `a` with the first n of `b` for a number n.
 
@@ -177,6 +179,7 @@ def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Any:
     """The cross product of vectors of 3 elements, which lie along the last axis."""
 
 
+@with_fallback
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
     """Swaps the last two axes."""
     from wengert.ops.shaping import transpose

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, nest
+from wengert.core.composite_operands import CompositeOperand
 from wengert.core.shapes import TensorShape
 from wengert.core.tensor import Value
 
@@ -66,6 +67,8 @@ def structure_text(value: Any, summarize: int = 3, top: bool = True) -> str:
 
 
 def _structure_text(value: Any, summarize: int, top: bool) -> str:
+    if isinstance(value, CompositeOperand):
+        return value._as_text(summarize)
     if isinstance(value, Value) or hasattr(type(value), "__tf_tensor__"):
         array = value._array if isinstance(value, Value) else np.asarray(value)
         return tensor_text(array, summarize)
@@ -88,6 +91,18 @@ def _structure_text(value: Any, summarize: int, top: bool) -> str:
     if isinstance(value, TensorShape):
         return repr(value)
     return repr(value) if not top else str(value)
+
+
+def rows_text(rows: Any, summarize: int) -> str:
+    """Rows of different lengths as `tf.print` shows them."""
+    if isinstance(rows, list):
+        shown = [rows_text(r, summarize) for r in rows]
+        if 0 <= 2 * summarize < len(shown):
+            shown = [*shown[:summarize], "...", *shown[len(shown) - summarize :]]
+        return f"[{', '.join(shown)}]"
+    if isinstance(rows, bytes):
+        return repr(rows.decode(errors="replace"))
+    return f"{rows:.6f}" if isinstance(rows, float) else str(rows)
 
 
 def number_format(

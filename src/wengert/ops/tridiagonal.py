@@ -15,6 +15,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import UnimplementedError, at_site, invalid, invalid_dtype
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp, linalg
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
@@ -150,6 +151,7 @@ def _rows(name: str, diagonals: TensorLike, format: str) -> Value:
     return d
 
 
+@with_fallback
 def tridiagonal_solve(
     diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact", transpose_rhs: bool = False,
     conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True,
@@ -174,6 +176,7 @@ def tridiagonal_solve(
     return apply(SOLVE_TRIDIAGONAL, d, tf.matrix_transpose(b) if transpose_rhs else b)
 
 
+@with_fallback
 def tridiagonal_matmul(
     diagonals: TensorLike,
     rhs: TensorLike,
@@ -219,6 +222,7 @@ def _chosen(select: str, select_range: Any, values: Value) -> Tensor | slice:
     return slice(first, last + 1)
 
 
+@with_fallback
 def eigh_tridiagonal(
     alpha: TensorLike, beta: TensorLike, eigvals_only: bool = True, select: str = "a", select_range: TensorLike | None = None,
     tol: Any = None, name: str | None = None,

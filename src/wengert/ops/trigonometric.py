@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from wengert.core.types import TensorLike
 
 
-@function_of(unary("sin", np.sin, lambda x: lax.sin(x), grad=lambda g, x: g * tf.cos(x), cost=SLOW))
+@function_of(
+    unary(
+        "sin",
+        np.sin,
+        lambda x: lax.sin(x),
+        grad=lambda g, x: g * tf.cos(x),
+        cost=SLOW,
+        on_sparse=True,
+    )
+)
 def sin(x: TensorLike, name: str | None = None) -> Any:
     """The sine; NaN for an infinity."""
 
@@ -33,7 +42,15 @@ def cos(x: TensorLike, name: str | None = None) -> Any:
     """The cosine; NaN for an infinity."""
 
 
-@function_of(unary("tan", np.tan, lambda x: lax.tan(x), grad=lambda g, out: g * (1.0 + out * out)))
+@function_of(
+    unary(
+        "tan",
+        np.tan,
+        lambda x: lax.tan(x),
+        grad=lambda g, out: g * (1.0 + out * out),
+        on_sparse=True,
+    )
+)
 def tan(x: TensorLike, name: str | None = None) -> Any:
     """The tangent; NaN for an infinity."""
 
@@ -52,6 +69,7 @@ def _complement(x: Any) -> Any:
         hazards=Hazards(
             outside="numbers outside [-1, 1]", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
         ),
+        on_sparse=True,
     )
 )
 def asin(x: TensorLike, name: str | None = None) -> Any:
@@ -73,7 +91,15 @@ def acos(x: TensorLike, name: str | None = None) -> Any:
     """The inverse cosine, in [0, π]; NaN outside [-1, 1]."""
 
 
-@function_of(unary("atan", np.arctan, lambda x: lax.atan(x), grad=lambda g, x: g / (1.0 + x * x)))
+@function_of(
+    unary(
+        "atan",
+        np.arctan,
+        lambda x: lax.atan(x),
+        grad=lambda g, x: g / (1.0 + x * x),
+        on_sparse=True,
+    )
+)
 def atan(x: TensorLike, name: str | None = None) -> Any:
     """The inverse tangent, in [-π/2, π/2]."""
 
@@ -121,7 +147,13 @@ def cosh(x: TensorLike, name: str | None = None) -> Any:
 
 
 @function_of(
-    unary("asinh", np.arcsinh, lambda x: lax.asinh(x), grad=lambda g, out: g / tf.cosh(out))
+    unary(
+        "asinh",
+        np.arcsinh,
+        lambda x: lax.asinh(x),
+        grad=lambda g, out: g / tf.cosh(out),
+        on_sparse=True,
+    )
 )
 def asinh(x: TensorLike, name: str | None = None) -> Any:
     """The inverse hyperbolic sine."""
@@ -149,6 +181,7 @@ def acosh(x: TensorLike, name: str | None = None) -> Any:
         hazards=Hazards(
             outside="numbers outside (-1, 1)", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
         ),
+        on_sparse=True,
     )
 )
 def atanh(x: TensorLike, name: str | None = None) -> Any:

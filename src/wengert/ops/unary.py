@@ -37,6 +37,8 @@ ABS = Op(
     accepts=dtypes.nums("ifc"),
     holomorphic=False,
     harmless=True,
+    elementwise=True,
+    on_sparse=True,
 )
 
 
@@ -63,6 +65,7 @@ def _sign_grad(g: Tensor, x: Tensor) -> Tensor:
         accepts=dtypes.nums("ifc"),
         holomorphic=False,
         instead="Use tf.tanh(k * x) or tf.nn.softsign(x).",
+        on_sparse=True,
     )
 )
 def sign(x: TensorLike, name: str | None = None) -> Any:
@@ -154,6 +157,7 @@ TANH_GRAD = binary(
         grad=lambda g, out: apply2(TANH_GRAD, out, g),
         cost=SLOW,
         hazards=TAME,
+        on_sparse=True,
     )
 )
 def tanh(x: TensorLike, name: str | None = None) -> Any:

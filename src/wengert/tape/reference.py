@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from wengert.core.context import State, _state
+from wengert.core.context import State, _state, executing_eagerly
 from wengert.core.handlers import failures
 from wengert.core.hooks import Hook
 from wengert.core.indexed_slices import IndexedSlices
@@ -19,9 +19,9 @@ from wengert.ops.gather import densify
 from wengert.tape import flow
 from wengert.tape.entries import Entry, explain, full_form
 
-# Takes an entry whose rules need a rank that is not known yet; filled when there is such a thing.
+# Puts off an entry of a trace whose rules need a rank that is not known yet; else raises the error.
 PUT_OFF: Hook[Callable[..., list[tuple[int, Any]]]] = Hook(
-    "put off a rule", "wengert.functions.unranked"
+    "put off a rule", "wengert.functions.deferred"
 )
 
 
@@ -65,7 +65,7 @@ def pull(
     try:
         return _pull(entry, g, needed, complex_numbers)
     except failures() as error:
-        if not PUT_OFF.is_filled():
+        if executing_eagerly():
             raise
         again = lambda entry, g: _pull(entry, g, needed, complex_numbers)
         return PUT_OFF.call(again, entry, g, error)

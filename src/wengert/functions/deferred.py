@@ -1,21 +1,15 @@
 """Operations on tensors of unknown rank: what needs the rank is put off until the graph runs.
 
 What a host call returns, or an argument declared with shape `None`, has a rank only then. A public
-function that fails for want of it becomes a node, `later`, which calls the function itself on the
-values; so does a gradient rule. The dtypes of the results, and their shapes where they do not
-depend on the rank, are found by trying it on tensors of a few ranks. Programs without such tensors
-must not pay for the question, so functions learn to ask it when the first one is made.
+function with a fallback (`core.fallbacks`) that fails for want of it becomes a node, `later`, which
+calls the function itself on the values; so does a gradient rule. The dtypes of the results, and their
+shapes where they do not depend on the rank, are found by trying it on tensors of a few ranks.
 """
 
 from __future__ import annotations
 
-import inspect
 import itertools
-import sys
 from collections.abc import Callable
-from functools import partial
-from importlib import import_module
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,11 +19,10 @@ from wengert.core import late_operations as late
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, using
 from wengert.core.dims import Dim
-from wengert.core.exchange import Answer, exchange
+from wengert.core.fallbacks import PUT_OFF
 from wengert.core.handlers import failures
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.symbolic import SymbolicTensor, Unranked, as_number
-from wengert.core.tables import IMPORTED
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.engines.lower import LOWERINGS, lower_graph
@@ -43,18 +36,6 @@ from wengert.tape import flow, reference
 from wengert.tape.gradient_tape import GradientTape
 
 _RANKS = (2, 1, 3, 4, 0, 5)
-# Modules of helpers, effects and random numbers, whose functions must not run a second time.
-_LEFT_ALONE = {
-    "array_methods", "checks", "compiled", "declare", "distributions", "generator", "nodes",
-    "numpy_functions", "numpy_protocols", "numpy_traced", "operators", "philox", "random",
-    "rejection", "row_list", "seeds",
-}  # fmt: skip
-
-
-# What the operators of tensors call.
-_INNER = frozenset({"_traced_getitem"})
-# What they import only when they need it.
-_LAZY = ("indexing", "reduce", "scan", "sorting")
 
 
 class Later:
@@ -189,8 +170,12 @@ def _emit(later: Later) -> Any:
     return nest.pack_sequence_as(later.result, list(apply(LATER, *later.inputs(), call=later)))
 
 
-def put_off(function: Callable[..., Any], args: Any, kwargs: Any, error: Exception) -> Any:
-    """A function on tensors of unknown rank as a node; the error, if it can have no such form."""
+def put_off(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> Any:
+    """A function that failed for want of a rank as a node; the error, if it cannot become one."""
+    if not _wants_rank((args, kwargs)):
+        raise error
     later = Later(function, (args, kwargs))
     result, specs = _tried(later, error)
     return _emit(later.tell(result, specs))
@@ -250,7 +235,7 @@ def _wants_rank(values: Any) -> bool:
     return building() is not None and any(map(_is_unranked, nest.flatten(values)))
 
 
-def _put_off_rule(pull: Callable[..., Any], entry: Any, g: Any, error: Exception) -> Any:
+def put_off_rule(pull: Callable[..., Any], entry: Any, g: Any, error: Exception) -> Any:
     """What `pull` gives for an entry of a tape, by a node that calls it when the graph runs."""
     kept = entry[4:8]
     if not _wants_rank((g, kept)):
@@ -277,52 +262,6 @@ def _known(own: Any, i: int) -> Any:
     return tuple([d if type(d) is int else None for d in own[i]])
 
 
-def activate() -> None:
-    """Lets public functions put off what needs a rank that is unknown; once."""
-    seen: set[str] = set()
-    for name in _LAZY:
-        import_module(f"wengert.ops.{name}")
-
-    def look() -> None:
-        for name in [n for n in sys.modules if n.startswith("wengert.ops.") and n not in seen]:
-            seen.add(name)
-            if name.rpartition(".")[2] not in _LEFT_ALONE:
-                _exchange_all(sys.modules[name])
-
-    look()
-    IMPORTED.append(look)
-    reference.PUT_OFF.fill(_put_off_rule)
-
-
-def _exchange_all(module: Any) -> None:
-    for name, value in list(vars(module).items()):
-        own = type(value) is FunctionType and value.__module__ == module.__name__
-        if own and (name in _INNER or not name.startswith("_")) and _asks(value):
-            exchange(value, partial(_attempting, value))
-
-
-def _asks(function: FunctionType) -> bool:
-    """Whether this is a function that programs call on tensors."""
-    if function.__closure__:
-        return False
-    first = next(iter(inspect.signature(function).parameters.values()), None)
-    return first is not None and first.name != "name" and first.kind is not first.KEYWORD_ONLY
-
-
-def _attempting(function: Any, plain: Any) -> Answer:
-    """Tries, and puts off where a rank was missing."""
-
-    def attempt(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        try:
-            return plain(*args, **kwargs)
-        except failures() as error:
-            if not _wants_rank((args, kwargs)):
-                raise
-            return put_off(function, args, kwargs, error)
-
-    return attempt
-
-
 def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
     """In a graph that knows the ranks, the function is called at once."""
     call: Later = attrs["call"]
@@ -345,5 +284,7 @@ def _lower(graph: Graph, node: Any, given: list[Any], attrs: dict[str, Any], low
     return lower_graph(make_graph("later", specs, run), [given[k] for k in open_], low)
 
 
+PUT_OFF.fill(put_off)
+reference.PUT_OFF.fill(put_off_rule)
 REPLAYS.fill(__name__, {LATER: _replay})
 LOWERINGS.fill(__name__, {LATER: _lower})

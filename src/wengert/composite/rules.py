@@ -1,0 +1,75 @@
+"""What operations and public functions give for ragged and sparse tensors.
+
+An operation that is `elementwise` works on the flat values of ragged tensors, and one that is
+`on_sparse` on the values of a sparse one. Others, and functions that read the rank of their arguments,
+have a rule: a function beside the code of the composite, registered by `for_ragged` or `for_sparse`
+under the `Op`, whose inputs and attributes it takes, or under the public function, whose arguments it
+takes. What has no rule refuses composites and says what to do instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar
+
+from wengert.composite.sparse_tensor import SparseTensor
+from wengert.core.apply import apply
+from wengert.core.composite_operands import ANSWER, CompositeOperand
+from wengert.core.fallbacks import FIND_RULE, Rule
+from wengert.core.op import Op
+
+F = TypeVar("F", bound=Callable[..., Any])
+_HOMES = (
+    "ragged_gather", "ragged_joining", "ragged_map", "ragged_products", "ragged_reduce",
+    "ragged_shaping", "ragged_strings", "sparse_plain",
+)  # fmt: skip
+_ragged: dict[Op | Rule, Rule] = {}
+_sparse: dict[Op | Rule, Rule] = {}
+
+
+def for_ragged(*plain: Op | Rule) -> Callable[[F], F]:
+    """Registers what operations or public functions give for ragged tensors."""
+    return _register(_ragged, plain)
+
+
+def for_sparse(*plain: Op | Rule) -> Callable[[F], F]:
+    """Registers what operations or public functions give for sparse tensors."""
+    return _register(_sparse, plain)
+
+
+def _register(rules: dict[Op | Rule, Rule], plain: tuple[Op | Rule, ...]) -> Callable[[F], F]:
+    def register(rule: F) -> F:
+        for one in plain:
+            assert one not in rules, f"{one} has two rules"
+            rules[one] = rule
+        return rule
+
+    return register
+
+
+def find(plain: Op | Rule, value: CompositeOperand) -> Rule | None:
+    """The rule of an operation or a public function for the kind of a composite."""
+    for home in _HOMES:
+        import_module(f"wengert.composite.{home}")
+    return (_sparse if isinstance(value, SparseTensor) else _ragged).get(plain)
+
+
+def answer(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """What an operation gives for inputs of which some are composites."""
+    value: CompositeOperand = next(x for x in inputs if isinstance(x, CompositeOperand))
+    rule = find(op, value)
+    if rule is not None:
+        return rule(*inputs, **attrs)
+    if isinstance(value, SparseTensor):
+        if op.on_sparse:
+            return value.with_values(apply(op, value.values, **attrs))
+    elif op.elementwise:
+        from wengert.composite.ragged_map import elementwise
+
+        return elementwise(op, inputs, attrs)
+    raise value.not_dense()
+
+
+FIND_RULE.fill(find)
+ANSWER.fill(answer)
