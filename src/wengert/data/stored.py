@@ -14,7 +14,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import numpy as np
@@ -98,14 +98,14 @@ class Writer:
             with reporting(self._name, self._path):
                 self._zip.writestr(_INDEX, json.dumps(index))
                 self._stack.close()
-        except BaseException as error:
-            self._stack.__exit__(type(error), error, error.__traceback__)
+        except BaseException:
+            self.give_up()
             raise
 
     def give_up(self) -> None:
         """Removes what was written so far."""
-        stop = GeneratorExit()
-        self._stack.__exit__(GeneratorExit, stop, None)
+        with suppress(OSError):  # a full disk has no room for the archive's end either
+            self._stack.__exit__(GeneratorExit, GeneratorExit(), None)
 
 
 def write(name: str, path: str, spec: Any, elements: Iterator[Any], compress: bool) -> None:
