@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,22 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
     pytest.mark.skipif(sys.gettrace() is not None, reason="a debugger or coverage traces"),
 ]
+
+
+SAMPLE = {"host": 60, "xla": 60, "save": 12}  # points of each
+
+
+@pytest.mark.parametrize("kind", ["sigint", "alarm"])
+@pytest.mark.parametrize("scenario", SAMPLE)
+def test_a_sample_of_the_offsets(scenario: str, kind: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.interrupts", "--scenarios", scenario, "--kinds", kind,
+         "--points", str(SAMPLE[scenario]), "--seed", "20"],
+        capture_output=True, text=True, check=False, cwd=Path(__file__).parents[1],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    raised = int(done.stdout.rpartition(" raised")[0].rpartition(" ")[2])
+    assert raised >= 0.8 * SAMPLE[scenario], done.stdout
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,9 @@ the process and the handlers of signals are as before; no lock is held (another 
 reads and assigns); variables and files have the old state or the new one; the next step, the same
 step in another thread, and a fresh build give the right numbers.
 
+One place cannot be made safe: the start of an `__exit__` that is written in Python (a tape's, NumPy's
+`errstate`), which a handler may keep from running. Such points are counted as `at exit`.
+
 `worker.py` does this in a process of its own, which a watchdog ends when it hangs. `--resume` keeps
 a file of what was tried; a run that is stopped goes on where it was. Coverage is printed at the end.
 """

@@ -17,7 +17,7 @@ from typing import Any
 from tools.interrupts import worker
 from tools.interrupts.scenarios import SCENARIOS
 
-FINE = {"raised", "not passed", "swallowed"}
+FINE = {"raised", "at exit", "not passed", "swallowed"}
 
 
 def _arguments(given: list[str] | None) -> argparse.Namespace:

@@ -16,6 +16,7 @@ import numpy as np
 
 import wengert as tf
 from tools.interrupts.scenarios import PERIOD, Subject
+from wengert.core import context
 from wengert.core.process import PROCESS
 
 _MISSING = object()
@@ -122,6 +123,13 @@ class Checker:
         self.golden = Golden(build)
         self.scopes, self.settings = scopes(), settings()
         self.running = threading.active_count()
+
+    def restore(self) -> bool:
+        """Ends the blocks that an `__exit__` had no time to end; whether there were any."""
+        left = context.get_state() is not None or np.geterr() != self.settings["errors of NumPy"]
+        context._state.set(None)
+        np.seterr(**self.settings["errors of NumPy"])
+        return left
 
     def check(self, subject: Subject, before: int) -> None:
         """Raises AssertionError with the first thing that is wrong."""

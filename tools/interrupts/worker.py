@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import faulthandler
 import json
 import os
@@ -72,22 +73,41 @@ class Attempts:
         subject = self._warm()
         before = self.checker.golden.place(subject)
         outcome, detail = "lost", ""
+        at_exit = False
         self.unraisable.clear()
         try:
             if not signal_at(subject.act, point, times, self.number):
                 outcome = "not passed"
-        except self.raised:
-            outcome = "raised"
+        except self.raised as error:
+            outcome, at_exit = "raised", _begins_exit(error)
         except Exception as error:
             outcome, detail = "other", f"{type(error).__name__}: {error!s:.300}"
         if outcome == "lost" and self.unraisable:
             outcome, detail = "swallowed", self.unraisable[0]
         try:
+            if at_exit and self.checker.restore():
+                outcome = "at exit"
             self.checker.check(subject, before)
         except Exception as error:
             where = traceback.format_exc(limit=-3) if not isinstance(error, AssertionError) else ""
             return "broken", f"{type(error).__name__}: {error!s:.500} {where}".strip()
         return outcome, detail
+
+
+def _begins_exit(error: BaseException) -> bool:
+    """Whether the handler ran where an `__exit__` written in Python begins, before its first line.
+
+    No Python code can be whole there: what its `with` set stays set, in any library.
+    """
+    tb, codes = error.__traceback__, []
+    while tb is not None:
+        codes.append((tb.tb_frame.f_code, tb.tb_lasti))
+        tb = tb.tb_next
+    for code, at in codes[-2:]:  # Python's own handler for SIGINT has no frame
+        starts = [i.offset for i in dis.get_instructions(code) if i.opname == "RESUME"]
+        if code.co_name == "__exit__" and at in starts:
+            return True
+    return False
 
 
 def choose(points: dict[Point, tuple[int, int]], seed: int) -> Iterator[tuple[Point, int, int]]:

@@ -69,8 +69,12 @@ class ForwardAccumulator(Listener):
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._live = 0
-        remove_listener(self)
+        try:
+            self._live = 0
+            remove_listener(self)
+        except BaseException:  # of a signal's handler
+            remove_listener(self)
+            raise
 
     def follows(self, values: Any) -> bool:
         """Whether any of these values has a tangent."""

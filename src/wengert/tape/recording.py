@@ -70,8 +70,13 @@ class Recorder(Listener):
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._live:
-            self._stop(history.CLOSED)
+        try:
+            if self._live:
+                self._stop(history.CLOSED)
+        except BaseException:  # of a signal's handler
+            self._live = 0
+            remove_listener(self)
+            raise
 
     def _start(self, event: int, site: Any = None) -> None:
         if self._used is not None:
