@@ -320,20 +320,26 @@ def test_only_slow_functions_get_threads(
 
 def test_the_size_of_the_pool_can_be_set() -> None:
     running, most, lock = 0, 0, threading.Lock()
+    pair = threading.Barrier(2)  # broken, an error, if nobody else comes
 
     def slow(x: Any) -> Any:
         nonlocal running, most
         with lock:
             running += 1
             most = max(most, running)
-        time.sleep(0.005)
+        if int(x) < 2:
+            time.sleep(0.01)  # two calls in a row that are worth a thread
+        else:
+            pair.wait(120.0)
         with lock:
             running -= 1
         return x
 
     options = tf.data.Options()
     options.threading.private_threadpool_size = 2
-    numbers(D.range(12).map(slow, num_parallel_calls=8).with_options(options))
+    dataset = D.range(12).map(slow, num_parallel_calls=8).with_options(options)
+    running = most = 0  # `map` has looked at the function, as far as it needs no values
+    numbers(dataset)
     assert most == 2
 
 
@@ -416,7 +422,7 @@ seen = []
 try:
     for x in numbers:
         seen.append(int(x))
-        if len(seen) == 10:
+        if len(seen) == 11:
             interrupt.start()
 except KeyboardInterrupt:
     print("interrupted")
