@@ -44,7 +44,43 @@ WISHES: dict[str, Any] = {
     "concat": lambda x: tf.concat([tf.broadcast_to(x, [N])] * 2, 0),
     "segment_sum": lambda x: tf.math.unsorted_segment_sum([x], [0], N),
     "more than can be counted": lambda x: tf.ones([2**62]) + x,
+    "convolution": lambda x: tf.nn.conv2d(
+        tf.fill([1, 1, 1, 1], x),
+        tf.ones([1, 1, 1, 1]),
+        1,
+        [[0, 0], [SIDE, SIDE], [SIDE, SIDE], [0, 0]],
+    ),
+    "resize": lambda x: tf.image.resize(tf.fill([1, 2, 2, 1], x), [SIDE, SIDE]),
+    "cast": lambda x: tf.cast(tf.broadcast_to(x, [N]), tf.float64),
+    "reshape of a view": lambda x: tf.reshape(tf.transpose(tf.broadcast_to(x, [2, N])), [-1]) + x,
+    "cumsum": lambda x: tf.cumsum(tf.broadcast_to(x, [N])),
+    "to_dense": lambda x: tf.sparse.to_dense(tf.SparseTensor([[0]], [x], [N])) + x,
+    "scatter_nd": lambda x: tf.scatter_nd([[0]], [x], [N]),
+    "to_tensor": lambda x: tf.ragged.constant([[1.0], [2.0, 3.0]]).to_tensor(shape=[2, N]) + x,
+    "map_fn": lambda x: tf.map_fn(lambda i: tf.broadcast_to(x, [N]) * i, tf.constant([1.0, 2.0])),
+    "vectorized_map": lambda x: tf.vectorized_map(
+        lambda i: tf.broadcast_to(i, [N]) * x, tf.constant([1.0, 2.0])
+    ),
+    "scan": lambda x: tf.scan(lambda a, i: a + i, tf.broadcast_to(x, [4, N])),
+    "gradient": lambda x: _gradient(x),
+    "an array": lambda x: tf.constant(np.broadcast_to(1.0, [N])),
+    "zeros that overflow": lambda x: tf.zeros([2**40, 2**40]) + x,
+    "pad that overflows": lambda x: tf.pad([x], [[2**61, 2**61]]),
+    "random that overflows": lambda x: tf.random.uniform([2**40, 2**40]) + x,
+    "scatter that overflows": lambda x: tf.scatter_nd([[0, 0]], [x], [2**40, 2**40]),
+    "segments that overflow": lambda x: tf.math.unsorted_segment_sum([[x, x]], [0], 2**62),
+    "broadcasting that overflows": lambda x: (
+        tf.fill([2**20, 1], x) + tf.broadcast_to(x, [1, 2**44])
+    ),
+    "tile that overflows": lambda x: tf.tile([[x]], [2**40, 2**40]),
 }
+
+
+def _gradient(x: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.broadcast_to(x, [N])[:10])
+    return tape.gradient(y, x)
 
 
 @pytest.mark.parametrize("way", ["eager", "host", "xla"])
@@ -52,7 +88,9 @@ WISHES: dict[str, Any] = {
 def test_too_large_a_wish_is_an_error_that_names_its_line(name: str, way: str) -> None:
     f = WISHES[name] if way == "eager" else tf.function(WISHES[name], jit_compile=way == "xla")
     x = tf.constant(1.0)
-    with pytest.raises(Exhausted, match=r"^\w+: (unable|array|iterator|maximum)") as caught:
+    with pytest.raises(
+        Exhausted, match=r"^\w+: (unable|array|iterator|maximum|out of|the|broadcast)"
+    ) as caught:
         with tf.engine("xla" if way == "xla" else "host"):
             f(x)
     assert isinstance(caught.value, MemoryError)
@@ -76,6 +114,13 @@ def test_the_array_of_a_tensor_that_is_only_told() -> None:
     for read in (x.numpy, lambda: np.array(x), lambda: np.asarray(x, np.float64)):
         with pytest.raises(Exhausted, match=r"^numpy: unable to allocate"):
             read()
+
+
+def test_a_tensor_array_of_too_many_elements() -> None:
+    for size in (2**31, 2**40):  # TensorFlow's sizes are int32
+        for way in (lambda f: f, tf.function):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="must be an int32"):
+                way(lambda n=size: tf.TensorArray(tf.float32, n).size())()
 
 
 def test_datasets() -> None:

@@ -159,3 +159,65 @@ def test_pack_sequence_as() -> None:
         tf.nest.pack_sequence_as([1, (2, 3)], [4, 5])
     with pytest.raises(TypeError, match="must be a list of leaves"):
         tf.nest.pack_sequence_as([1], 4)
+
+
+def _deep(kind: type, leaf: Any = 1.0) -> Any:
+    for _ in range(2000):
+        leaf = {"a": leaf} if kind is dict else kind([leaf])
+    return leaf
+
+
+DEEP: dict[str, Any] = {
+    "flatten": tf.nest.flatten,
+    "map_structure": lambda x: tf.nest.map_structure(lambda y: y, x),
+    "argument": lambda x: tf.function(lambda a: 1)(x),
+    "result": lambda x: tf.function(lambda: x)(),
+    "element": tf.data.Dataset.from_tensors,
+    "generator": lambda x: list(
+        tf.data.Dataset.from_generator(lambda: iter([x]), output_types=tf.float32)
+    ),
+    "map": lambda x: list(tf.data.Dataset.range(1).map(lambda i: x)),
+    "py_function": lambda x: tf.py_function(lambda: x, [], tf.float32),
+    "ragged": tf.ragged.constant,
+    "constant": tf.constant,
+    "stack": tf.stack,
+}
+
+
+@pytest.mark.parametrize("kind", [list, tuple, dict])
+@pytest.mark.parametrize("name", DEEP)
+def test_structures_thousands_deep_are_refused_in_words(name: str, kind: type) -> None:
+    with pytest.raises((RecursionError, ValueError, TypeError)) as error:
+        DEEP[name](_deep(kind))
+    assert "nested" in str(error.value)
+    assert "maximum recursion depth" not in str(error.value)
+    assert hasattr(error.value, "site")
+
+
+def test_a_dataset_of_thousands_of_steps() -> None:
+    data = tf.data.Dataset.range(3)
+    for _ in range(2000):
+        data = data.take(3)
+    for use in (iter, lambda d: d.element_spec):
+        with pytest.raises(RecursionError, match="Dataset: so many steps"):
+            use(data)
+
+
+def test_a_recursion_of_the_programs_own_is_not_blamed_on_the_dataset() -> None:
+    def endless(x: Any) -> Any:
+        return endless(x)
+
+    data = tf.data.Dataset.from_generator(lambda: map(endless, [1]), output_types=tf.int32)
+    with pytest.raises(Exception, match="maximum recursion depth"):
+        list(data)
+
+
+def test_modules_thousands_deep() -> None:
+    top: Any = tf.Module()
+    inner: Any = top
+    for _ in range(3000):
+        inner.child = tf.Module()
+        inner = inner.child
+    inner.v = tf.Variable(1.0)
+    assert len(top.trainable_variables) == 1
+    assert len(top.submodules) == 3000

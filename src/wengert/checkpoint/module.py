@@ -78,22 +78,24 @@ class Module(AutoTrackable):
         """All modules inside this one, at any depth."""
         return tuple(x for x in self._walk() if isinstance(x, Module))
 
-    def _walk(self, seen: set[int] | None = None) -> Iterator[Any]:
+    def _walk(self) -> Iterator[Any]:
         """Variables and modules by attribute name, own ones first; each object once."""
-        seen = {id(self)} if seen is None else seen
-        inner: list[Module] = []
-        for key in sorted(vars(self)):
-            if key in self._ignored:
-                continue
-            for leaf in _leaves(vars(self)[key]):
-                if id(leaf) in seen:
+        seen = {id(self)}
+        left: list[Module] = [self]
+        while left:
+            module = left.pop()
+            inner: list[Module] = []
+            for key in sorted(vars(module)):
+                if key in module._ignored:
                     continue
-                seen.add(id(leaf))
-                yield leaf
-                if isinstance(leaf, Module):
-                    inner.append(leaf)
-        for module in inner:
-            yield from module._walk(seen)
+                for leaf in _leaves(vars(module)[key]):
+                    if id(leaf) in seen:
+                        continue
+                    seen.add(id(leaf))
+                    yield leaf
+                    if isinstance(leaf, Module):
+                        inner.append(leaf)
+            left.extend(reversed(inner))
 
     def _flatten(
         self, recursive: bool = True, predicate: Any = None, expand_composites: bool = False

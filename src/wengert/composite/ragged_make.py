@@ -13,7 +13,7 @@ from wengert.composite.ragged_shaping import expand_dims as ragged_expand
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.composite.values import demand, length
-from wengert.core import dtypes
+from wengert.core import dtypes, nest
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.shapes import as_shape
@@ -37,7 +37,11 @@ def constant(
     >>> tf.ragged.constant([[1, 2], [], [3]]).row_lengths().numpy().tolist()
     [2, 0, 1]
     """
-    pylist, kind = _plain(pylist), dtypes.as_dtype(row_splits_dtype)
+    kind = dtypes.as_dtype(row_splits_dtype)
+    try:
+        pylist = _plain(pylist)
+    except RecursionError as error:
+        raise nest.too_deep("ragged.constant", error, pylist) from None
     inner = None if inner_shape is None else as_shape(_checked_shape(inner_shape))
     if not isinstance(pylist, list):
         if ragged_rank or inner:

@@ -10,6 +10,7 @@ operation. What is not a plain array of a dtype that the operation takes goes to
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from wengert.core.errors import (
     InvalidArgumentError,
     InvalidTypeError,
     at_site,
+    describe,
     exhausted,
     finds_no_room,
     invalid_dtype,
@@ -283,12 +285,25 @@ def rescue(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], error: Except
     raise explain_failure(op, [spec(x) for x in inputs], attrs, error) from error
 
 
+_MOST_BYTES = 2**47  # of no machine; products of such sizes overflow in kernels and compilers
+
+
+def _bytes(result: Any) -> int:
+    """The bytes of a result that a shape rule names; 0 where a size is not known, or is none."""
+    shape = getattr(result, "shape", None)
+    if shape is None or not all(type(size) is int and size < 2**63 for size in shape):
+        return 0
+    return math.prod(shape) * result.dtype.size
+
+
 def explain_failure(
     op: Op, specs: list[Spec], attrs: dict[str, Any], error: Exception, site: Any = None
 ) -> Exception:
     """What to raise for a failed kernel: what the shape rule objects to, or NumPy's own words."""
+    if isinstance(error, MemoryError):
+        return exhausted(op.name, error, *specs, site=site)
     try:
-        op.infer(*specs, **attrs)
+        results = op.infer(*specs, **attrs)
     except failures() as found:
         if site is not None:
             found.__notes__ = []
@@ -297,5 +312,9 @@ def explain_failure(
     kind = InvalidTypeError if isinstance(error, TypeError) else InvalidArgumentError
     if finds_no_room(error):
         return exhausted(op.name, error, *specs, site=site)
+    for result in [results] if isinstance(results, Spec) else results:
+        if _bytes(result) > _MOST_BYTES:
+            reason = MemoryError(f"unable to allocate {describe(result)}")
+            return exhausted(op.name, reason, *specs, site=site)
     text = say(op.name, lower_first(error), *specs)
     return at_site(kind(None, None, text), site)

@@ -23,7 +23,7 @@ from wengert.core.composite_operands import CompositeOperand
 from wengert.core.context import executing_eagerly
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, describe, invalid_dtype
+from wengert.core.errors import at_site, describe, exhausted, invalid_dtype
 from wengert.core.foreign import array_of, is_foreign, refused
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.shapes import TensorShape
@@ -235,7 +235,10 @@ def _copied(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if array.nbytes < _LARGE or array.dtype.kind not in "fiub" or dtype.kind not in "fiub":
         return np.array(array, dtype)
     size = array.size * dtype.itemsize
-    memory = np.empty(size + _ALIGNMENT, np.uint8)
+    try:
+        memory = np.empty(size + _ALIGNMENT, np.uint8)
+    except MemoryError as error:  # of a broadcast array, which takes no memory itself
+        raise exhausted("convert_to_tensor", error) from None
     start = -memory.__array_interface__["data"][0] % _ALIGNMENT
     result = memory[start : start + size].view(dtype).reshape(array.shape)
     np.copyto(result, array, "unsafe")

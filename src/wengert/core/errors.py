@@ -191,16 +191,20 @@ def invalid_dtype(name: str, rule: str, *got: Any, help: str = "") -> OpError:
 
 def lower_first(error: Exception) -> str:
     """NumPy's own words, fit to stand behind the name of an operation."""
-    text = str(error).rstrip(".") or type(error).__name__
+    text = str(error).removeprefix("RESOURCE_EXHAUSTED: ").rstrip(".")
+    if not text:
+        text = "not enough memory" if isinstance(error, MemoryError) else type(error).__name__
     return text[0].lower() + text[1:]
 
 
-_TOO_LARGE = ("array is too big", "iterator is too large")
+_TOO_LARGE = ("array is too big", "iterator is too large", "broadcast dimensions too large")
 
 
 def finds_no_room(error: Exception) -> bool:
-    """Whether NumPy found no memory for an array, or cannot count its bytes."""
-    return isinstance(error, MemoryError) or lower_first(error).startswith(_TOO_LARGE)
+    """Whether NumPy or XLA found no memory for an array, or cannot count its bytes."""
+    if isinstance(error, MemoryError) or str(error).startswith("RESOURCE_EXHAUSTED"):
+        return True
+    return lower_first(error).startswith(_TOO_LARGE)
 
 
 def exhausted(name: str, error: Exception, *got: Any, site: Any = None) -> Any:
@@ -240,12 +244,19 @@ def coded(error: Any, code: str, *related: Any) -> Any:
     return error
 
 
+def _repr(value: Any) -> str:
+    try:
+        return repr(value)
+    except RecursionError:
+        return f"a {type(value).__name__} that is nested too deep to be shown"
+
+
 def describe(value: Any) -> str:
     """Shows a tensor as `float32[2,3]` and anything else by its repr, shortened."""
     shape = getattr(value, "shape", None)
     dtype = getattr(value, "dtype", None)
     if dtype is None or not hasattr(value, "shape") or isinstance(value, type | ModuleType):
-        text = value if isinstance(value, str) else repr(value)
+        text = value if isinstance(value, str) else _repr(value)
         return text if len(text) <= 80 else text[:77] + "..."
     try:
         dims = "..." if shape is None else ",".join("?" if d is None else str(d) for d in shape)

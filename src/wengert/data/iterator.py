@@ -60,8 +60,11 @@ class OwnedIterator(Iterator, Trackable, Resource):
     def __init__(self, plan: Plan, handed: dict[Any, Any] | None = None) -> None:
         self._plan = plan
         self._handed = handed
-        self._random = random_steps(plan)
-        self._start()
+        try:
+            self._random = random_steps(plan)
+            self._start()
+        except RecursionError as error:
+            raise plan.too_long(error) from None
         self._lock = new_lock()
         self._number: Any = None
         self._waiting: list[Any] = []
@@ -75,7 +78,10 @@ class OwnedIterator(Iterator, Trackable, Resource):
         if building() is not None:
             return self.traced_steps().get_next()
         with self._lock:
-            found = self._waiting.pop() if self._waiting else next(self._source)
+            try:
+                found = self._waiting.pop() if self._waiting else next(self._source)
+            except RecursionError as error:
+                raise self._plan.too_long(error) from None
             self._given += 1
             return found
 

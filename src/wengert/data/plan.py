@@ -36,6 +36,9 @@ class Run:
         return Run(self.options, self.handed)
 
 
+_LONG = 100  # steps of a dataset, which nobody writes by hand
+
+
 class Plan:
     """One step. Subclasses say how it starts, and what differs from its first input."""
 
@@ -62,7 +65,21 @@ class Plan:
     @cached_property
     def spec(self) -> Any:
         """The spec of the elements."""
-        return self.find_spec()
+        try:
+            return self.find_spec()
+        except RecursionError as error:
+            raise self.too_long(error) from None
+
+    def too_long(self, error: RecursionError) -> RecursionError:
+        """What to raise for a `RecursionError`: it says so where the chain of steps is its cause."""
+        count, plans = 0, self.inputs
+        while plans:
+            count, plans = count + 1, plans[0].inputs
+        if count < _LONG or hasattr(error, "site"):
+            return error
+        text = "Dataset: so many steps, one on the other, are too deep for Python's recursion limit"
+        help = "Put what they do into one map, or make one dataset of a list with from_generator."
+        return at_site(RecursionError(f"{text}. {help}"))
 
     def find_spec(self) -> Any:
         return self.input.spec

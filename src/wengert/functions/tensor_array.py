@@ -14,7 +14,14 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import is_open
-from wengert.core.errors import OutOfRangeError, at_site, describe, invalid, invalid_dtype
+from wengert.core.errors import (
+    OutOfRangeError,
+    at_site,
+    describe,
+    exhausted,
+    invalid,
+    invalid_dtype,
+)
 from wengert.core.shapes import TensorShape, as_shape, merge
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor
@@ -65,8 +72,14 @@ class TensorArray:
         self._items: list[Any] | None = None
         self._cleared: set[int] = set()
         self._buffer: Any = None
+        if isinstance(size, int) and size > dtypes.int32.max:
+            raise invalid("TensorArray", f"`size` must be an int32; got {size}")
         if building() is None:
-            self._items = [None] * int(static_int("TensorArray", size, "size"))
+            count = int(static_int("TensorArray", size, "size"))
+            try:
+                self._items = [None] * count
+            except MemoryError as error:
+                raise exhausted("TensorArray", error) from None
         else:
             self._buffer = self._new(operand(size))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.core.context import NO_ATTRS
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, exhausted
 
 Entry = tuple[Any, ...]
 SHORT = 10  # the length of the short form
@@ -32,9 +32,16 @@ def full_form(entry: Entry) -> Entry:
 
 
 def explain(error: Exception, entry: Entry) -> None:
-    """Names the user's line of the operation whose gradient failed."""
-    if not getattr(error, "_in_gradient", False):
-        error._in_gradient = True  # type: ignore[attr-defined]  # marks that the note is there
-        entry = full_form(entry)
-        error.add_note(f"  in the gradient of {entry[0].name}, recorded at:")
-        at_site(error, entry[8])
+    """Names the user's line of the operation whose gradient failed.
+
+    Memory that ran out outside of a kernel, of which NumPy alone speaks, is raised in words.
+    """
+    if getattr(error, "_in_gradient", False):
+        return
+    entry = full_form(entry)
+    found = exhausted(entry[0].name, error) if isinstance(error, MemoryError) else error
+    found._in_gradient = True  # type: ignore[attr-defined]  # marks that the note is there
+    found.add_note(f"  in the gradient of {entry[0].name}, recorded at:")
+    at_site(found, entry[8])
+    if found is not error:
+        raise found from None
