@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wengert.autograph import trees
 from wengert.autograph.learning import Growing, Learn, Owner, Read
@@ -18,7 +18,11 @@ from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
 from wengert.core.errors import at_site, invalid_dtype
 from wengert.core.handlers import failures
 
-Recipe = Callable[[list[Any]], Any]
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
+
+Recipe: TypeAlias = "Callable[[list[Tensor]], object]"
 
 
 class Dead:

@@ -16,7 +16,7 @@ from wengert.core.errors import invalid_dtype
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
 
-Thunk = Callable[[], Any]
+Thunk = Callable[[], object]
 
 
 def and_(a: Any, rest: Thunk) -> Any:

@@ -8,7 +8,7 @@ rule again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wengert.core.apply import wrap
 from wengert.core.context import get_state
@@ -21,7 +21,11 @@ from wengert.graph.builder import Builder, building
 from wengert.graph.ir import Graph
 from wengert.tape import flow
 
-Run = Callable[[Graph, list[Any]], list[Any]]
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
+
+Run: TypeAlias = "Callable[[Graph, list[Tensor]], list[Tensor]]"
 
 
 def followers(values: list[Any]) -> list[Any]:

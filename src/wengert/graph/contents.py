@@ -8,7 +8,7 @@ by the very kernels on arrays of Python objects.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CONTENT_TYPES = frozenset({dtypes.int32.np.num, dtypes.int64.np.num})
 _MOST = 64
-Rule = Callable[[Any, Any], np.ndarray | None]
+Rule: TypeAlias = "Callable[[Builder, Node], np.ndarray | None]"
 
 
 def work_out(graph: Builder, node: Node) -> np.ndarray | None:

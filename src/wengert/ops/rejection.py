@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import ml_dtypes
 import numpy as np
@@ -31,7 +31,7 @@ _UNIT = 2.0**-32
 # Beyond this many terms a sequential search has long used up a double's 53 bits.
 _TERMS = 400
 
-Step = Callable[..., tuple[Any, Any]]
+Step: TypeAlias = "Callable[..., tuple[np.ndarray | JaxArray, np.ndarray | JaxArray]]"
 
 
 def _reject(state: np.ndarray, step: Step, active: np.ndarray, *params: np.ndarray) -> np.ndarray:
