@@ -168,14 +168,14 @@ def apply2(op: Op, x: Any, y: Any) -> Tensor:
     return out
 
 
-def unusual(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+def unusual(op: Op, inputs: tuple[Value, ...], attrs: dict[str, Any]) -> Any:
     """The slow branch of the door: an operation that is observed, or inputs that it does not take."""
     if refuses(op, inputs):
         return answer_refused(op, inputs, attrs)
     return observed("operation", run, op, inputs, attrs)
 
 
-def run(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+def run(op: Op, inputs: tuple[Value, ...], attrs: dict[str, Any]) -> Any:
     """What `apply` does outside graphs, in general: kernel, results with a site, listeners."""
     try:
         result = op.kernel(*[x._array for x in inputs], **attrs)
@@ -242,7 +242,7 @@ def answer_refused(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> An
     raise bad_dtype(op, inputs)
 
 
-def bad_dtype(op: Op, inputs: tuple[Any, ...]) -> Exception:
+def bad_dtype(op: Op, inputs: tuple[Value, ...]) -> Exception:
     """What to raise for tensors whose dtypes the operation does not take."""
     found = inputs if op.match is None else [inputs[i] for i in op.match]
     kinds = list(dict.fromkeys(x.dtype for x in found))
@@ -273,7 +273,7 @@ def bad_dtype(op: Op, inputs: tuple[Any, ...]) -> Exception:
     )
 
 
-def rescue(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], error: Exception) -> Any:
+def rescue(op: Op, inputs: tuple[Value, ...], attrs: dict[str, Any], error: Exception) -> Any:
     """Answers a failed kernel: runs it again without floating-point traps, or explains."""
     if isinstance(error, RuntimeWarning | FloatingPointError):
         with np.errstate(all="ignore"):
@@ -297,7 +297,7 @@ def _bytes(result: Any) -> int:
 
 
 def explain_failure(
-    op: Op, specs: list[Spec], attrs: dict[str, Any], error: Exception, site: Any = None
+    op: Op, specs: list[Spec], attrs: dict[str, Any], error: Exception, site: RawSite | None = None
 ) -> Exception:
     """What to raise for a failed kernel: what the shape rule objects to, or NumPy's own words."""
     if isinstance(error, MemoryError):

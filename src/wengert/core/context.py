@@ -43,12 +43,12 @@ class Listener:
         """Hears of an operation that was run, or added to the graph."""
 
     def record1(
-        self, op: Op, x: Value, out: Tensor, site: Any, attrs: dict[str, bool | tuple[int, ...]]
+        self, op: Op, x: Value, out: Tensor, site: RawSite, attrs: dict[str, bool | tuple[int, ...]]
     ) -> None:
         """`record` for one tensor, outside graphs."""
         self.record(op, (x,), (out,), attrs, site)
 
-    def record2(self, op: Op, x: Value, y: Value, out: Tensor, site: Any) -> None:
+    def record2(self, op: Op, x: Value, y: Value, out: Tensor, site: RawSite) -> None:
         """`record` for two tensors without attributes, outside graphs."""
         self.record(op, (x, y), (out,), NO_ATTRS, site)
 

@@ -103,7 +103,7 @@ CONVERSIONS: list[tuple[int, Any, Callable[..., Any]]] = []
 
 
 def register_tensor_conversion_function(
-    base_type: Any, conversion_func: Callable[..., Any], priority: int = 100
+    base_type: int | type, conversion_func: Callable[..., Any], priority: int = 100
 ) -> None:
     """Lets operations take objects of a type: `conversion_func(value, dtype, name, as_ref)`."""
     kinds = base_type if isinstance(base_type, tuple) else (base_type,)
@@ -446,7 +446,7 @@ def _tensor_dtype(value: Any) -> DType | None:
     return None
 
 
-def _packed(value: Any, dtype: DType | None, hint: DType | None) -> Any:
+def _packed(value: Any, dtype: DType | None, hint: DType | None) -> Tensor:
     """A list with tensors as one tensor: of `dtype`, of `hint` where it can be, or of their own."""
     if dtype is None and hint is not None:
         try:
@@ -456,13 +456,13 @@ def _packed(value: Any, dtype: DType | None, hint: DType | None) -> Any:
     return _stacked(value, dtype or _tensor_dtype(value), cast=dtype is not None)
 
 
-def _stacked(value: Any, dtype: DType | None, cast: bool = True) -> Any:
+def _stacked(value: Any, dtype: DType | None, cast: bool = True) -> Tensor:
     if dtype is None or not cast:
         return late.STACK.call([operand(v, None, dtype) for v in value])
     return late.STACK.call([_converted(v, dtype) for v in value])
 
 
-def _converted(value: Any, dtype: DType) -> Any:
+def _converted(value: Any, dtype: DType) -> Tensor:
     """One element of a list, of `dtype` exactly; tensors are cast unless they lose fractions."""
     if isinstance(value, list | tuple) and _holds_tensors(value):
         return _stacked(value, dtype)

@@ -100,7 +100,7 @@ class Dim:
     def __floordiv__(self, other: Any) -> Dim | int | None:
         return _formula("//", self, other)
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: Any) -> Dim | int | None:
         return _formula("//", other, self)
 
     def __mod__(self, other: Any) -> Dim | int | None:

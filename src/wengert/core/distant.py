@@ -13,10 +13,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.process import PROCESS
 from wengert.core.sites import USER, RawSite, find
+
+if TYPE_CHECKING:
+    from types import FrameType
+
 
 _NEAR = (None,) * 4  # frames that are always looked at
 _OFFSET = 4 + len(_NEAR)  # from `_remembered` to the first frame beyond, but for those of the door
@@ -64,7 +68,7 @@ class Known:
 _known: dict[int, Known] = {}
 
 
-def place(frame: Any, up: int) -> RawSite | None:
+def place(frame: FrameType, up: int) -> RawSite | None:
     """The user's site at `frame` or above: the door's `find`, called by doors alone.
 
     The frame is the door's own `sys._getframe(up)`.
@@ -91,7 +95,7 @@ def _above(frame: Any, up: int) -> RawSite | None:
         return find(frame)
 
 
-def _remembered(frame: Any, offset: int) -> RawSite | None:
+def _remembered(frame: FrameType, offset: int) -> RawSite | None:
     code = frame.f_code
     key = id(code) + frame.f_lasti  # an instruction's place in memory
     known = _known.get(key)
@@ -115,7 +119,7 @@ def _remembered(frame: Any, offset: int) -> RawSite | None:
     return found
 
 
-def _walked(frame: Any, key: int, known: Known | None, offset: int) -> RawSite | None:
+def _walked(frame: FrameType, key: int, known: Known | None, offset: int) -> RawSite | None:
     depth, found = _walk(frame, offset)
     if known is None and found is not None and not PROCESS.exact_sites:
         if len(_known) >= _MOST:

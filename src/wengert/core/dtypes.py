@@ -93,7 +93,7 @@ class DType:
         return self._limit("max", True)
 
     @property
-    def limits(self) -> tuple[Any, Any]:
+    def limits(self) -> tuple[int, int]:
         """The darkest and the brightest value of images of this dtype."""
         if self.kind in "biu":
             return 0, self.max

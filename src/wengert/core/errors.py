@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import sites
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite, Site
+
 
 (OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS,
  PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE,
@@ -216,7 +220,7 @@ def exhausted(name: str, error: Exception, *got: Any, site: Any = None) -> Any:
     return at_site(ResourceExhaustedError(None, None, text), site)
 
 
-def at_site(error: Any, site: Any = None) -> Any:
+def at_site(error: Any, site: RawSite | Site | None = None) -> Any:
     """Adds the user's line to an error as a note: that of `site`, or of the caller."""
     where = sites.locate(sites.caller() if site is None else site)
     if where is not None:

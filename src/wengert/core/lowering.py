@@ -131,7 +131,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         return tuple([_common(sizes) for sizes in zip(*rows, strict=True)])
 
 
-def _common(sizes: tuple[Any, ...]) -> Any:
+def _common(sizes: tuple[int, ...]) -> int:
     found: Any = 1
     for d in sizes:
         if isinstance(d, int) and d == 1:

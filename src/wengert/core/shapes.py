@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core.errors import at_site, invalid, invalid_dtype
 
 if TYPE_CHECKING:
+    from wengert.core.dims import Dim
     from wengert.core.dtypes import DType
 
 
@@ -319,7 +320,7 @@ def _open_axis(name: str) -> Exception:
     )
 
 
-def _need_number(name: str, axis: Any) -> None:
+def _need_number(name: str, axis: Dim | int) -> None:
     if hasattr(axis, "leaves"):  # a number of the running function; see `dims`
         raise _open_axis(name)
     if axis is None or isinstance(axis, str | bytes | Iterable):

@@ -10,6 +10,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.shapes import TensorShape
 
 if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
     from wengert.core.types import DTypeLike
 
 
@@ -68,7 +69,7 @@ class TensorSpec(TypeSpec):
 
         return Tensor
 
-    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+    def is_compatible_with(self, spec_or_tensor: Tensor | TensorSpec) -> bool:
         """Whether a tensor or spec could be of this kind."""
         same = self._dtype == spec_or_tensor.dtype
         return same and self._shape.is_compatible_with(spec_or_tensor.shape)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from wengert.core.aliases import Alias
     from wengert.core.tensor import Value
+    from wengert.graph.records import Node
 
 
 class Shadow:
@@ -86,7 +87,7 @@ class Operation:
         self._value = value
 
     @property
-    def node(self) -> Any:
+    def node(self) -> Node | None:
         """The node of the graph, or `None` for what comes from outside."""
         return self.graph.maker(self._value)
 

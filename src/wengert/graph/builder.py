@@ -32,6 +32,8 @@ from wengert.graph.records import Held, Node, Outer
 if TYPE_CHECKING:
     from wengert.core.context import Listener
     from wengert.core.dtypes import DType
+    from wengert.core.tensor import Value
+    from wengert.graph.records import Draw
 
 
 _frame = sys._getframe
@@ -118,7 +120,11 @@ class Builder(Graph):
         return any(one.follows((x,)) for one in self.watching)
 
     def capture(
-        self, key: tuple[int | str, ...], source: Any, spec: Spec, site: RawSite | None
+        self,
+        key: tuple[int | str, ...],
+        source: Tensor | Draw | Outer,
+        spec: Spec,
+        site: RawSite | None,
     ) -> int:
         """The input that stands for something from outside; one for each key."""
         found = self.captures.get(key)
@@ -143,7 +149,7 @@ class Builder(Graph):
             ("value", value, number), source, graph.specs[value], graph.sites.get(value)
         )
 
-    def own(self, x: Any) -> Any:
+    def own(self, x: Any) -> Value | Alias:
         """A tensor as it is known here: what it became, if its graph was run again in this one."""
         if type(x) is not SymbolicTensor or x._graph is self:
             return x
@@ -208,7 +214,7 @@ class Builder(Graph):
         tensor._id = self.roots.get(variable._id, variable._id)
         return tensor
 
-    def create(self, variable: Variable, initial: Any, dtype: DType | None) -> Any:
+    def create(self, variable: Variable, initial: Any, dtype: DType | None) -> Tensor:
         """Asks the function being traced whether a variable may be created, and its start."""
         graph: Builder = self
         while graph.on_create is None and graph.parent is not None:
@@ -289,7 +295,12 @@ class Builder(Graph):
         return outs[0] if single else outs
 
     def emit(
-        self, op: Op, values: tuple[int, ...], attrs: dict[str, Any], specs: list[Spec], site: Any
+        self,
+        op: Op,
+        values: tuple[int, ...],
+        attrs: dict[str, Any],
+        specs: list[Spec],
+        site: RawSite | None,
     ) -> tuple[int, ...]:
         """Appends a node as it is and returns its new values."""
         outs = []

@@ -114,7 +114,7 @@ def _kernel(node: Node, *given: np.ndarray) -> int | np.ndarray | Dim:
     return node.op.kernel(*given, **node.attrs)
 
 
-def _product(node: Any, x: np.ndarray) -> Any:
+def _product(node: Node, x: np.ndarray) -> Dim:
     axis = node.attrs.get("axis")
     return np.multiply.reduce(x, axis if axis is None else tuple(np.atleast_1d(axis)))
 

@@ -31,7 +31,7 @@ class Folded(NamedTuple):
     site: RawSite | None
 
 
-def differentiable(tensors: tuple[Any, ...]) -> bool:
+def differentiable(tensors: tuple[Tensor, ...]) -> bool:
     """Whether a gradient by one of these constants may be asked for."""
     return any(x._id and x._array.dtype.num in dtypes.INEXACT for x in tensors)
 
@@ -46,7 +46,7 @@ def is_known(graph: Builder, inputs: tuple[Value | Alias, ...]) -> bool:
     return True
 
 
-def is_small(graph: Builder, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
+def is_small(graph: Builder, op: Op, inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> bool:
     """Whether neither inputs nor results are too large to be worked out while tracing.
 
     Nor may a result that has a gradient come from a constant of an enclosing graph: the node that

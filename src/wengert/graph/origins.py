@@ -60,7 +60,7 @@ class Seen:
         del self._older, self._graph, self._env
 
 
-def settled(env: dict[int, Any], graph: Builder) -> dict[int, Any]:
+def settled(env: dict[int, Tensor], graph: Builder) -> dict[int, Tensor | int]:
     """The values of a finished graph that tensors are; constants stay tensors.
 
     Tensors of enclosing graphs become inputs where there are rules that may close over them.
