@@ -89,7 +89,7 @@ RELU = unary(
 )
 
 
-def relu(features: Any, name: str | None = None) -> Any:
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """max(x, 0); NaN stays NaN, and the gradient at 0 is 0."""
     return apply1(RELU, features if type(features) is Tensor else operand(features))
 

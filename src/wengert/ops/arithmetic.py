@@ -26,7 +26,7 @@ from wengert.ops.declare import binary, function_of, in_float32, unary
 
 if TYPE_CHECKING:
     from wengert.core.dtypes import DType
-    from wengert.core.tensor import Tensor
+    from wengert.core.tensor import Tensor, Value
     from wengert.core.types import JaxArray, ShapeLike, TensorLike
 
 
@@ -58,7 +58,7 @@ ACCUMULATE = Op(
 )
 
 
-def add(x: Any, y: Any, name: str | None = None) -> Any:
+def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Adds element by element; joins strings."""
     x, y = operands("add", x, y)
     try:
@@ -149,12 +149,12 @@ def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return apply2(DIVIDE, *operands("realdiv", x, y))
 
 
-def truediv(x: Any, y: Any, name: str | None = None) -> Any:
+def truediv(x: TensorLike, y: Any, name: str | None = None) -> Tensor:
     """Divides; integers give float64 (float32 for 8 and 16 bits), as Python divides."""
     return divide_tensors(*operands("truediv", x, y))
 
 
-def divide_tensors(x: Any, y: Any) -> Any:
+def divide_tensors(x: Value, y: Value) -> Tensor:
     """`x / y` for two tensors of any number type."""
     return (
         apply2(DIVIDE, *fractions("truediv", x, y)) if x.dtype.is_integer else apply2(DIVIDE, x, y)
@@ -267,7 +267,7 @@ ADD_N = Op(
 )
 
 
-def add_n(inputs: Any, name: str | None = None) -> Any:
+def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
     """The sum of tensors of one shape and dtype; it does not broadcast."""
     from wengert.ops.gather import densify
 

@@ -21,6 +21,7 @@ from wengert.ops.numpy_arrays import Linked, LinkedArray, answer, plain, written
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Value
+    from wengert.core.types import TensorLike
 
 
 _SAME_AS_FUNCTION = frozenset(
@@ -55,7 +56,7 @@ def _astype(self: Tensor, dtype: type, *args: Any, **kwargs: Any) -> np.ndarray:
 
     wanted = dtypes.int64 if dtype is int else dtypes.float64 if dtype is float else dtype
 
-    def ours(x: Any) -> Any:
+    def ours(x: TensorLike) -> Any:
         return tf.cast(x, wanted)
 
     if not executing_eagerly():
@@ -139,7 +140,7 @@ class _Absent:
 def _same_as(name: str) -> Callable[..., Any]:
     """The function of that name as a method."""
 
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> np.generic | np.ndarray:
+    def method(self: Tensor, *args: TensorLike, **kwargs: Any) -> np.generic | np.ndarray:
         return getattr(np, name)(self, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
@@ -149,7 +150,7 @@ def _same_as(name: str) -> Callable[..., Any]:
 def _writer(name: str) -> Callable[..., Any]:
     """A method that writes to the array, which ends its link."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: LinkedArray, *args: Any, **kwargs: Any) -> Any:
         written(self)
         return getattr(np.ndarray, name)(self, *args, **kwargs)
 
@@ -160,7 +161,7 @@ def _writer(name: str) -> Callable[..., Any]:
 def _part(name: str) -> property:
     """`real` or `imag` of an array with a link."""
 
-    def write(self: Any, value: Any) -> None:
+    def write(self: LinkedArray, value: TensorLike) -> None:
         written(self)
         setattr(plain(self), name, value)
 

@@ -22,6 +22,7 @@ from wengert.ops.seeds import next_state
 from wengert.ops.sizes import at_least, fixed
 
 if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
     from wengert.core.types import TensorLike
 
 
@@ -79,7 +80,7 @@ DRAW = Op(
 )
 
 
-def _positive(name: str, what: str, value: Any) -> int:
+def _positive(name: str, what: str, value: int) -> int:
     """A number of classes; TensorFlow cuts fractions off."""
     number = int(value) if type(value) is float else fixed(name, what, value)
     if not isinstance(number, int):
@@ -91,11 +92,11 @@ def _sampled(
     name: str,
     quantile: Any,
     chance: Any,
-    true: Any,
+    true: TensorLike,
     count: int,
     unique: bool,
     limit: int,
-    seed: Any,
+    seed: TensorLike | None,
 ) -> Candidates:
     count, limit = _positive(name, "num_sampled", count), _positive(name, "range_max", limit)
     if unique and count > limit:
@@ -107,7 +108,7 @@ def _sampled(
     )
     turns = tf.cast(tries, dtypes.float32)
 
-    def expected(classes: Any) -> Any:
+    def expected(classes: Tensor) -> Tensor:
         p = chance(tf.cast(classes, dtypes.float32), float(limit))
         return -tf.expm1(turns * tf.log1p(-p)) if unique else p * float(count)
 
@@ -118,17 +119,17 @@ def _log_uniform(u: float, limit: int) -> int:
     return int(np.exp(u * np.log(limit + 1.0))) - 1
 
 
-def _log_uniform_chance(k: Any, limit: float) -> Any:
+def _log_uniform_chance(k: Tensor, limit: float) -> Tensor:
     return (tf.log(k + 2.0) - tf.log(k + 1.0)) / float(np.log(limit + 1.0))
 
 
 def log_uniform_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
     range_max: int,
-    seed: Any = None,
+    seed: TensorLike | None = None,
     name: str | None = None,
 ) -> Candidates:
     """Classes drawn with chances that fall off with their numbers, as for words by frequency."""
@@ -139,7 +140,7 @@ def log_uniform_candidate_sampler(
 
 
 def uniform_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -157,8 +158,14 @@ def uniform_candidate_sampler(
 
 
 def _logits(
-    weights: Any, biases: Any, labels: Any, inputs: Any, values: Any, num_true: int, remove: bool
-) -> tuple[Any, Any]:
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
+    values: Any,
+    num_true: int,
+    remove: bool,
+) -> tuple[Tensor, Tensor]:
     """Logits of the true classes and of the candidates, and the labels that belong to them."""
     x = operand(inputs)
     true = tf.cast(operand(labels), dtypes.int64)
@@ -183,16 +190,16 @@ def _logits(
 
 def nce_loss(
     weights: TensorLike,
-    biases: Any,
+    biases: TensorLike,
     labels: TensorLike,
     inputs: TensorLike,
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
-    sampled_values: Any = None,
+    sampled_values: TensorLike | None = None,
     remove_accidental_hits: bool = False,
     name: str | None = "nce_loss",
-) -> Any:
+) -> Tensor:
     """Noise-contrastive estimation: each true class against a few that were drawn."""
     if sampled_values is None:
         sampled_values = log_uniform_candidate_sampler(
@@ -206,17 +213,17 @@ def nce_loss(
 
 def sampled_softmax_loss(
     weights: TensorLike,
-    biases: Any,
+    biases: TensorLike,
     labels: TensorLike,
     inputs: TensorLike,
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
-    sampled_values: Any = None,
+    sampled_values: TensorLike | None = None,
     remove_accidental_hits: bool = True,
     seed: Any = None,
     name: str | None = "sampled_softmax_loss",
-) -> Any:
+) -> Tensor:
     """The cross-entropy over the true class and a few that were drawn."""
     if sampled_values is None:
         sampled_values = log_uniform_candidate_sampler(

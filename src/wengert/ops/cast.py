@@ -286,6 +286,6 @@ ENSURE_SHAPE = Op(
 )
 
 
-def ensure_shape(x: Any, shape: ShapeLike, name: str | None = None) -> Any:
+def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The same tensor, or an error where its shape does not fit; `None` fits any size."""
     return apply(ENSURE_SHAPE, operand(x), shape=shapes.as_shape(shape))

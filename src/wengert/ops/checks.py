@@ -84,7 +84,7 @@ def Assert(
     if not executing_eagerly():
         tensors = [x for x in data if isinstance(x, Value)]
 
-        def explain(*found: Any) -> None:
+        def explain(*found: Tensor) -> None:
             given = iter(found)
             _refuse([next(given) if isinstance(x, Value) else x for x in data], count)
 
@@ -93,7 +93,7 @@ def Assert(
         _refuse(data, count)
 
 
-def _refuse(data: Any, count: int) -> None:
+def _refuse(data: list[Tensor], count: int) -> None:
     shown = ", ".join(structure_text(d, count) for d in data)
     raise _failed("Assert", f"the condition is false. Data: {shown}")
 
@@ -104,8 +104,8 @@ def _compare(
     """An assertion that a comparison holds for all pairs of elements."""
 
     def check(
-        x: Any,
-        y: Any,
+        x: Tensor | list[int],
+        y: Tensor | float | list[int],
         message: str | None = None,
         summarize: int | None = None,
         name: str | None = None,
@@ -165,7 +165,7 @@ def lax_operands(a: JaxArray, b: JaxArray | np.ndarray) -> tuple[Any, Any]:
     return expand(a, shape), expand(b, shape)
 
 
-def test_in_jax(test: Any, a: Any, b: Any) -> Any:
+def test_in_jax(test: Any, a: JaxArray, b: JaxArray) -> JaxArray:
     """A test written with NumPy's functions, on JAX arrays: they know their own operators."""
     return test(_Abs(a), _Abs(b))
 
@@ -173,7 +173,7 @@ def test_in_jax(test: Any, a: Any, b: Any) -> Any:
 class _Abs:
     """Lets `(p == q) | (np.abs(p - q) < r + s * np.abs(q))` run on JAX arrays."""
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: JaxArray) -> None:
         self.x = x
 
     def __sub__(self, other: Any) -> _Abs:
@@ -187,7 +187,7 @@ class _Abs:
     def __abs__(self) -> Any:
         return lax.abs(self.x)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> JaxArray:
         return lax.abs(self.x)
 
 
@@ -252,7 +252,7 @@ assert_non_positive = _sign("assert_non_positive", "<=", np.less_equal)
 
 
 def assert_near(
-    x: TensorLike, y: TensorLike, rtol: Any = None, atol: Any = None, message: Any = None,
+    x: TensorLike, y: TensorLike, rtol: TensorLike | None = None, atol: TensorLike | None = None, message: Any = None,
     summarize: Any = None, name: str | None = None,
 ) -> None:  # fmt: skip
     """Raises unless x is y or |x - y| < atol + rtol * |y|; tolerances are ten steps of the dtype."""
@@ -309,7 +309,9 @@ def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> A
     return check_numerics(x, message)
 
 
-def _check_rank(name: str, tensor: Any, fits: Callable[[Any], Any], rule: str, message: Any) -> Any:
+def _check_rank(
+    name: str, tensor: TensorLike, fits: Callable[[Any], Any], rule: str, message: Any
+) -> Tensor:
     """Raises `ValueError` where the rank does not fit, at run time if it is unknown before."""
     x = operand(tensor)
     rank = x.shape.rank
@@ -322,14 +324,16 @@ def _check_rank(name: str, tensor: Any, fits: Callable[[Any], Any], rule: str, m
     return x
 
 
-def assert_rank(x: TensorLike, rank: Any, message: Any = None, name: str | None = None) -> None:
+def assert_rank(
+    x: TensorLike, rank: TensorLike, message: Any = None, name: str | None = None
+) -> None:
     """Raises `ValueError` unless the tensor has this rank."""
     wanted = static_int("assert_rank", rank, "rank")
     _check_rank("assert_rank", x, lambda r: r == wanted, f"rank {wanted}", message)
 
 
 def assert_rank_at_least(
-    x: TensorLike, rank: Any, message: Any = None, name: str | None = None
+    x: TensorLike, rank: TensorLike, message: Any = None, name: str | None = None
 ) -> None:
     """Raises `ValueError` unless the tensor has at least this rank."""
     wanted = static_int("assert_rank_at_least", rank, "rank")
@@ -344,7 +348,7 @@ def assert_rank_in(x: TensorLike, ranks: Any, message: Any = None, name: str | N
     _check_rank("assert_rank_in", x, fits, f"a rank in {allowed}", message)
 
 
-def assert_scalar(tensor: TensorLike, message: Any = None, name: str | None = None) -> Any:
+def assert_scalar(tensor: TensorLike, message: Any = None, name: str | None = None) -> Tensor:
     """Raises `ValueError` unless the tensor is a scalar."""
     return _check_rank("assert_scalar", tensor, lambda r: r == 0, "a scalar", message)
 

@@ -22,18 +22,18 @@ from wengert.ops.declare import static_tuple
 from wengert.ops.sliding import Windows, windows
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
+    from wengert.core.tensor import Tensor, Value
     from wengert.core.types import ShapeLike, TensorLike
 
 
-def _ranked(x: Any, rank: int) -> Any:
+def _ranked(x: Value, rank: int) -> Value:
     """An input; one of unknown rank is taken for images without further leading axes."""
     if type(x) is SymbolicTensor and x.shape.rank is None:
         return tf.ensure_shape(x, (None,) * rank)
     return x
 
 
-def _convolve(name: str, x: Any, w: Any, at: Windows) -> Any:
+def _convolve(name: str, x: Value, w: Tensor, at: Windows) -> Tensor:
     """Applies `CONV`, taking any further leading axes of `x` as one batch."""
     spatial = len(at.strides)
     x = _ranked(x, spatial + 2)
@@ -53,7 +53,7 @@ def _convolve(name: str, x: Any, w: Any, at: Windows) -> Any:
     return tf.reshape(y, (*lead, *y._array.shape[1:]))
 
 
-def _pair(input: Any, filters: Any) -> tuple[Any, Any]:
+def _pair(input: TensorLike, filters: Any) -> tuple[Value, Tensor]:
     x = operand(input)
     return x, operand(filters, None, x.dtype)
 
@@ -70,9 +70,9 @@ def conv1d(
 
 @with_fallback
 def conv2d(
-    input: Any, filters: Any, strides: TensorLike, padding: TensorLike, data_format: str = "NHWC",
+    input: TensorLike, filters: TensorLike, strides: TensorLike, padding: TensorLike, data_format: str = "NHWC",
     dilations: TensorLike | None = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Slides a filter `[height, width, in, out]` over images `[batch, height, width, in]`."""
     at = windows("conv2d", strides, padding, dilations, data_format, 2)
     return _convolve("conv2d", *_pair(input, filters), at)
@@ -88,7 +88,7 @@ def conv3d(
     return _convolve("conv3d", *_pair(input, filters), at)
 
 
-def _spatial(name: str, w: Any) -> int:
+def _spatial(name: str, w: Tensor) -> int:
     if w.ndim not in (3, 4, 5):
         raise invalid(name, "`filters` must have rank 3, 4 or 5", w)
     return w.ndim - 2
@@ -98,7 +98,7 @@ def _spatial(name: str, w: Any) -> int:
 def convolution(
     input: TensorLike, filters: Any, strides: TensorLike | None = None, padding: str = "VALID",
     data_format: str | None = None, dilations: TensorLike | None = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """A convolution over one, two or three spatial axes, as the filter says."""
     x, w = _pair(input, filters)
     spatial = _spatial("convolution", w)

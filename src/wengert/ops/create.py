@@ -40,7 +40,7 @@ _RANGE_TYPES = (
 )  # fmt: skip
 
 
-def _filled(shape: tuple[int, ...], value: np.ndarray) -> Any:
+def _filled(shape: tuple[int, ...], value: np.ndarray) -> Tensor:
     """An array of one value in a trace: made now, or by the graph when it is large or open."""
     from wengert.ops.shaping import BROADCAST_TO
 
@@ -153,8 +153,8 @@ ONES_LIKE = Op(
 
 
 def ones_like(
-    input: Any, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
-) -> Any:
+    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
+) -> Tensor:
     """Ones in the shape of another tensor, and of its dtype unless one is given."""
     x = operand(input)
     kind = x.dtype if dtype is None else dtypes.as_dtype(dtype)
@@ -163,7 +163,9 @@ def ones_like(
     return apply(ONES_LIKE, x, dtype=kind)
 
 
-def fill(dims: TensorLike, value: TensorLike, name: str | None = None, layout: Any = None) -> Any:
+def fill(
+    dims: TensorLike, value: TensorLike, name: str | None = None, layout: Any = None
+) -> Tensor:
     """A tensor of shape `dims` that holds one value everywhere."""
     try:
         x = operand(value)

@@ -27,6 +27,9 @@ from wengert.ops.shaping import transpose
 from wengert.ops.sizes import checked
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 
@@ -43,7 +46,7 @@ class _Problem(NamedTuple):
 
 
 def _problem(
-    xp: Any,
+    xp: ModuleType | Lazy,
     logits: JaxArray | np.ndarray,
     labels: Any,
     label_length: Any,
@@ -71,7 +74,7 @@ def _problem(
     return _Problem(log_probs, emissions, states, skips, finals, logit_length)
 
 
-def _shift(xp: Any, x: np.ndarray, by: int) -> np.ndarray:
+def _shift(xp: ModuleType, x: np.ndarray, by: int) -> np.ndarray:
     """Moves states along by one or two (back for a negative number); -inf comes in."""
     gap = xp.full((x.shape[0], min(abs(by), x.shape[1])), -np.inf, x.dtype)
     if by > 0:
@@ -79,14 +82,14 @@ def _shift(xp: Any, x: np.ndarray, by: int) -> np.ndarray:
     return xp.concatenate([x[:, gap.shape[1] :], gap], 1)
 
 
-def _forward(xp: Any, p: _Problem, alpha: Any, t: Any, emission: Any) -> np.ndarray:
+def _forward(xp: ModuleType, p: _Problem, alpha: Any, t: Any, emission: Any) -> np.ndarray:
     one = xp.logaddexp(alpha, _shift(xp, alpha, 1))
     two = xp.where(p.skips, _shift(xp, alpha, 2), -np.inf)
     live = (t < p.lengths)[:, None]
     return xp.where(live, emission + xp.logaddexp(one, two), alpha)
 
 
-def _backward(xp: Any, p: _Problem, beta: Any, t: Any, following: Any) -> np.ndarray:
+def _backward(xp: ModuleType, p: _Problem, beta: Any, t: Any, following: Any) -> np.ndarray:
     """What can still be emitted after frame `t`; `following` are the emissions of frame t + 1."""
     moved = beta + following
     one = xp.logaddexp(moved, _shift(xp, moved, -1))
@@ -95,13 +98,13 @@ def _backward(xp: Any, p: _Problem, beta: Any, t: Any, following: Any) -> np.nda
     return xp.where(last, p.finals, xp.logaddexp(one, two))
 
 
-def _first(xp: Any, p: _Problem, emission: JaxArray | np.ndarray) -> Any:
+def _first(xp: ModuleType | Lazy, p: _Problem, emission: JaxArray | np.ndarray) -> Any:
     place = xp.arange(p.states.shape[1])[None]
     live = (p.lengths > 0)[:, None]
     return xp.where(live & (place < 2), emission, -np.inf)
 
 
-def _total(xp: Any, p: _Problem, alpha: JaxArray | np.ndarray) -> Any:
+def _total(xp: ModuleType | Lazy, p: _Problem, alpha: JaxArray | np.ndarray) -> Any:
     """The log-likelihood: both last states of the label sequence end it."""
     ends = alpha + p.finals
     top = ends.max(1)
@@ -113,7 +116,11 @@ def _total(xp: Any, p: _Problem, alpha: JaxArray | np.ndarray) -> Any:
 
 
 def _gradient(
-    xp: Any, p: _Problem, alphas: JaxArray | np.ndarray, betas: JaxArray | np.ndarray, g: Any
+    xp: ModuleType | Lazy,
+    p: _Problem,
+    alphas: JaxArray | np.ndarray,
+    betas: JaxArray | np.ndarray,
+    g: Any,
 ) -> Any:
     """Softmax less the expected number of times each class is emitted, per frame."""
     total = _total(xp, p, alphas[-1])

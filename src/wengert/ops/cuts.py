@@ -24,14 +24,14 @@ from wengert.ops.strides import SLICE_GRAD, STRIDED_SLICE, Index, infer, kernel,
 if TYPE_CHECKING:
     from wengert.core.symbolic import SymbolicTensor
     from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import TensorLike
+    from wengert.core.types import JaxArray, TensorLike
     from wengert.ops.slicing import VariableSlice
 
 
 _Slice = builtins.slice
 
 
-def slice(input_: Any, begin: TensorLike, size: TensorLike, name: str | None = None) -> Any:
+def slice(input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Any:
     """The block of the given size that starts at `begin`; a size of -1 takes all that is left."""
     try:
         x = operand(input_)
@@ -48,7 +48,10 @@ def slice(input_: Any, begin: TensorLike, size: TensorLike, name: str | None = N
 
 
 def _part_index(
-    x: Any, dims: tuple[int, ...] | tuple[int | None, ...], starts: Any, counts: tuple[int, ...]
+    x: Tensor | Spec,
+    dims: tuple[int, ...] | tuple[int | None, ...],
+    starts: Any,
+    counts: tuple[int, ...],
 ) -> Index:
     """The index of a block; raises where it does not lie within the sizes."""
     for axis, (a, n, d) in enumerate(zip(starts, counts, dims, strict=True)):
@@ -116,7 +119,7 @@ def _block_kernel(x: np.ndarray, begin: np.ndarray, size: tuple[int, ...]) -> np
     return _part_kernel(x, tuple(begin.tolist()), size)
 
 
-def _lower_block(x: Any, begin: Any, size: tuple[int, ...]) -> Any:
+def _lower_block(x: JaxArray, begin: JaxArray, size: tuple[int, ...]) -> JaxArray:
     room = np.asarray([d - n for d, n in zip(x.shape, size, strict=True)], begin.dtype)
     fail_if(lambda: (begin < 0) | (begin > room))
     if any(type(d) is int and d < n for d, n in zip(x.shape, size, strict=True)):
@@ -130,7 +133,7 @@ def _block_grad_kernel(g: np.ndarray, begin: np.ndarray, shape: tuple[int, ...])
     return out
 
 
-def _lower_block_grad(g: Any, begin: Any, shape: tuple[int, ...]) -> Any:
+def _lower_block_grad(g: JaxArray, begin: JaxArray, shape: tuple[int, ...]) -> JaxArray:
     if any(d < n for d, n in zip(shape, g.shape, strict=True)):
         return lax.full(shape, 0, g.dtype)
     starts = [begin[k] for k in builtins.range(len(shape))]

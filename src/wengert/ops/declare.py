@@ -274,7 +274,7 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def whole_operand(value: Any) -> Any:
+def whole_operand(value: Any) -> Value:
     """A tensor for labels, lengths or places, which NumPy's arrays may hold as floats or booleans."""
     if isinstance(value, np.ndarray | np.generic) and value.dtype not in (np.int32, np.int64):
         value = _narrowed(without_fractions(value))
@@ -353,7 +353,7 @@ def static_int(name: str, value: TensorLike, what: str = "axis") -> int:
     return found  # type: ignore[return-value]  # an unknown number acts as a number
 
 
-def _followed(value: Any) -> bool:
+def _followed(value: Value) -> bool:
     """Whether somebody will want a derivative by the value; others only look on."""
     state = get_state()
     found = () if state is None else state.listeners

@@ -126,7 +126,7 @@ def lower_triangle(x: JaxArray) -> JaxArray:
     return lax.select(lax.ge(rows, cols), x, lax.full_like(x, 0))
 
 
-def _cholesky_grad(g: Any, out: Any) -> Any:
+def _cholesky_grad(g: Tensor, out: Tensor) -> Tensor:
     middle = tf.matmul(out, g, adjoint_a=True)
     middle = tf.band_part(tf.set_diag(middle, 0.5 * tf.diag_part(middle)), -1, 0)
     left = tf.triangular_solve(out, middle, adjoint=True)
@@ -150,7 +150,7 @@ CHOLESKY = Op(
 )
 
 
-def cholesky(input: Any, name: str | None = None) -> Any:
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """The lower triangular L with L @ adjoint(L) = input; NaN where there is none.
 
     Only the lower triangle is read; the gradient is that of a symmetric change.

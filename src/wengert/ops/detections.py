@@ -358,7 +358,7 @@ DRAW_BOXES = Op(
 
 @with_fallback
 def draw_bounding_boxes(
-    images: TensorLike, boxes: TensorLike, colors: Any = None, name: str | None = None
+    images: TensorLike, boxes: TensorLike, colors: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """Images with the outlines of boxes [y1, x1, y2, x2] (fractions of the height and width).
 

@@ -146,12 +146,12 @@ DIAG_PART = Op(
 
 
 def diag_part(
-    input: Any,
+    input: TensorLike,
     name: str = "diag_part",
     k: TensorLike = 0,
     padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
-) -> Any:
+) -> Tensor:
     """The diagonal `k` of matrices, or the diagonals from `k[0]` to `k[1]` packed as rows.
 
     Diagonals that are shorter than the longest are filled with `padding_value`.
@@ -174,7 +174,7 @@ def _range(name: str, k: TensorLike, align: str) -> tuple[int, int]:
     return ends[0], ends[-1]
 
 
-def _padding(value: Any, x: Any) -> bytes | float | int | complex:
+def _padding(value: Any, x: Tensor) -> bytes | float | int | complex:
     if isinstance(value, Value):
         value = value.__array__()
     if isinstance(value, list | tuple | np.ndarray | np.generic):
@@ -361,8 +361,12 @@ SET_DIAG = Op(
 
 
 def set_diag(
-    input: Any, diagonal: Any, name: str = "set_diag", k: TensorLike = 0, align: str = "RIGHT_LEFT"
-) -> Any:
+    input: TensorLike,
+    diagonal: TensorLike,
+    name: str = "set_diag",
+    k: TensorLike = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:
     """Matrices with diagonal `k`, or diagonals `k[0]` to `k[1]`, replaced."""
     lower, upper = _range("set_diag", k, align)
     x, d = operands("set_diag", input, diagonal)
@@ -412,8 +416,8 @@ BAND_PART = Op(
 
 
 def band_part(
-    input: Any, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
-) -> Any:
+    input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
+) -> Tensor:
     """Keeps so many diagonals below and above the main one (all, if negative), zeros elsewhere."""
     lower = static_int("band_part", num_lower, "num_lower")
     upper = static_int("band_part", num_upper, "num_upper")

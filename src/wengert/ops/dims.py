@@ -50,7 +50,7 @@ def _whole_type(out_type: DType | DTypeLike | None) -> DType:
     return dtypes.int32 if out_type is None else number_type("size", out_type)
 
 
-def shape(input: Any, out_type: DTypeLike | None = None, name: str | None = None) -> Any:
+def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The sizes of a tensor as a vector of int32 (or `out_type`, int64)."""
     try:
         kind = _whole_type(out_type)
@@ -101,7 +101,7 @@ SIZE = Op(
 
 
 @with_fallback
-def size(input: Any, out_type: DTypeLike | None = None, name: str | None = None) -> Any:
+def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The number of elements as an int32 (or `out_type`) scalar."""
     return apply(SIZE, operand(input), dtype=_whole_type(out_type))
 
@@ -194,7 +194,7 @@ def _reshape(x: SymbolicTensor, shape: tuple[Dim, ...]) -> Tensor:
     return tf.reshape(x, shape)
 
 
-def squeeze(input: Any, axis: Axis = None, name: str | None = None) -> Any:
+def squeeze(input: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
     """Drops the given axes, which must have size 1; without `axis`, all of size 1."""
     try:
         x = operand(input)

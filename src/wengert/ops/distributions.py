@@ -26,7 +26,7 @@ from wengert.ops.sizes import checked
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray
+    from wengert.core.types import JaxArray, TensorLike
 
 
 _INTEGERS = dtypes.nums("int32", "int64", "uint32", "uint64")
@@ -118,7 +118,7 @@ RANDOM_UNIFORM = Op(
 )
 
 
-def fraction(state: Any, shape: tuple[int, ...], dtype: DType = dtypes.float32) -> Any:
+def fraction(state: TensorLike, shape: tuple[int, ...], dtype: DType = dtypes.float32) -> Tensor:
     """Uniform numbers in [0, 1), multiples of the type's spacing below 1."""
     return apply(RANDOM_UNIFORM, state, shape=shape, dtype=dtype)
 
@@ -179,7 +179,7 @@ RANDOM_NORMAL = Op(
 )
 
 
-def standard_normal(state: Any, shape: tuple[int, ...], dtype: DType = dtypes.float32) -> Any:
+def standard_normal(state: Tensor, shape: tuple[int, ...], dtype: DType = dtypes.float32) -> Tensor:
     """Normal numbers of mean 0 and deviation 1."""
     return apply(RANDOM_NORMAL, state, shape=shape, dtype=dtype)
 
@@ -288,7 +288,7 @@ RANDOM_PERMUTATION = Op(
 )
 
 
-def permutation(state: Any, size: int) -> Any:
+def permutation(state: Tensor, size: int) -> Tensor:
     """The numbers below `size` in random order."""
     return apply(RANDOM_PERMUTATION, state, size=size)
 

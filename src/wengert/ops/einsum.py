@@ -44,7 +44,7 @@ from wengert.ops.shaping import sum_to
 if TYPE_CHECKING:
     from wengert.core.dims import Dim
     from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray
+    from wengert.core.types import JaxArray, TensorLike
 
 
 def _diagonal(x: np.ndarray, labels: str, write: bool = False) -> np.ndarray:
@@ -180,7 +180,9 @@ def _lower_one(x: JaxArray, equation: str, sizes: Sizes) -> JaxArray:
     return _lower_finish(_lower_prepare(x, how), how.kept, out, dims)
 
 
-def _pull(g: Any, other: Any, place: int, shape: tuple[int | Dim, ...], equation: str) -> Any:
+def _pull(
+    g: Tensor, other: Tensor, place: int, shape: tuple[int | Dim, ...], equation: str
+) -> Tensor:
     inputs, out = cut(equation)
     theirs = inputs[1 - place]
     known = label_sizes(f"{out},{theirs}->", (g._array.shape, other._array.shape), ())
@@ -223,7 +225,7 @@ EINSUM_ONE = Op(
 
 
 @with_fallback
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Any:
     """Sums of products of any number of tensors, as `equation` says.
 
     A label twice in one input takes its diagonal; `...` stands for axes that broadcast; without

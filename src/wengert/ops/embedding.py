@@ -11,13 +11,15 @@ from wengert.core.fallbacks import with_fallback
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
     from wengert.core.types import TensorLike
 
 
 @with_fallback
 def embedding_lookup(
     params: TensorLike, ids: Any, max_norm: TensorLike | None = None, name: str | None = None
-) -> Any:
+) -> Tensor | IndexedSlices:
     """The rows of `params` named by `ids`, each shortened to `max_norm` where that is given.
 
     A list of tables counts as one, cut into consecutive parts. An id outside is an error.

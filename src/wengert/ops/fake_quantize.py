@@ -60,13 +60,13 @@ def _rounded(
     return tf.where(nothing, apply(IN_PLACE_OF, x, tf.zeros_like(x)), found)
 
 
-def _scalars(name: str, *xs: Any) -> None:
+def _scalars(name: str, *xs: Value) -> None:
     for x in xs:
         if x._array.ndim:
             raise invalid(name, "`min` and `max` must be scalars", x)
 
 
-def _channels(name: str, x: Any, low: Any, high: Any) -> None:
+def _channels(name: str, x: Value, low: Value, high: Value) -> None:
     rule = "`min` and `max` must be vectors with a number for each channel, the last axis"
     for end in (low, high):
         fits = end._array.ndim == 1 and x._array.ndim
@@ -101,7 +101,7 @@ def fake_quant_with_min_max_vars(
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Numbers rounded to the `2**num_bits` steps of a range that may be learned."""
     which = "fake_quant_with_min_max_vars"
     low, high = _ends(min, max)
@@ -116,7 +116,7 @@ def fake_quant_with_min_max_vars_per_channel(
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The same with a range for each channel, the last axis."""
     which = "fake_quant_with_min_max_vars_per_channel"
     x = operand(inputs, dtypes.float32)
@@ -126,7 +126,7 @@ def fake_quant_with_min_max_vars_per_channel(
 
 
 def _pulled(
-    g: Any, x: Any, low: Any, high: Any, num_bits: Any, narrow_range: Any
+    g: Any, x: Value, low: Any, high: Any, num_bits: int, narrow_range: bool
 ) -> tuple[Any, Any, Any]:
     """The gradients of the numbers and of the two ends, given that of the result."""
     bottom, top, _ = _nudged(low, high, 1.0 if narrow_range else 0.0, 2.0**num_bits - 1.0)
@@ -138,9 +138,9 @@ def _pulled(
 
 
 def fake_quant_with_min_max_args_gradient(
-    gradients: Any, inputs: TensorLike, min: Any = -6.0, max: TensorLike = 6.0, num_bits: int = 8,
+    gradients: TensorLike, inputs: TensorLike, min: TensorLike = -6.0, max: TensorLike = 6.0, num_bits: int = 8,
     narrow_range: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The gradient of `fake_quant_with_min_max_args`, given that of its result."""
     low, high = _constant_ends("fake_quant_with_min_max_args_gradient", min, max)
     g, x = operand(gradients, dtypes.float32), operand(inputs, dtypes.float32)
@@ -148,9 +148,9 @@ def fake_quant_with_min_max_args_gradient(
 
 
 def fake_quant_with_min_max_vars_gradient(
-    gradients: Any, inputs: TensorLike, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
+    gradients: TensorLike, inputs: TensorLike, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """The gradients of the arguments of `fake_quant_with_min_max_vars`."""
     low, high = _ends(min, max)
     _scalars("fake_quant_with_min_max_vars_gradient", low, high)
@@ -159,9 +159,9 @@ def fake_quant_with_min_max_vars_gradient(
 
 
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients: Any, inputs: TensorLike, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
+    gradients: TensorLike, inputs: TensorLike, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """The gradients of the arguments of `fake_quant_with_min_max_vars_per_channel`."""
     g, x = operand(gradients, dtypes.float32), operand(inputs, dtypes.float32)
     low, high = _ends(min, max)

@@ -29,7 +29,10 @@ from wengert.ops.declare import static_float, static_int
 from wengert.ops.seeds import fixed_state, next_state
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from wengert.core.dims import Dim
+    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 
@@ -43,7 +46,7 @@ def _span(size: Any, count: int | Dim, overlapping: bool) -> int | None:
 
 
 def _windows(
-    xp: Any, edges: JaxArray | np.ndarray, size: int, overlapping: bool
+    xp: ModuleType | Lazy, edges: JaxArray | np.ndarray, size: int, overlapping: bool
 ) -> JaxArray | np.ndarray:
     """The elements of each window; the last one again where a window has fewer than others."""
     last = xp.minimum(edges[1:] - (not overlapping), size - 1)
@@ -52,7 +55,7 @@ def _windows(
 
 
 def _first_max(
-    xp: Any,
+    xp: ModuleType | Lazy,
     x: JaxArray | np.ndarray,
     place: JaxArray | np.ndarray,
     elements: JaxArray | np.ndarray,
@@ -70,7 +73,7 @@ def _first_max(
 
 
 def _argmax(
-    xp: Any,
+    xp: ModuleType | Lazy,
     x: JaxArray | np.ndarray,
     rows: JaxArray | np.ndarray,
     columns: JaxArray | np.ndarray,

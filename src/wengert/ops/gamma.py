@@ -137,7 +137,7 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Any:
     """
 
 
-def _density(a: Any, x: Any) -> Any:
+def _density(a: Tensor, x: Tensor) -> Tensor:
     """The derivative of `igamma` with respect to `x`."""
     return tf.exp(tf.xlogy(a - 1.0, x) - x - lgamma(a))
 

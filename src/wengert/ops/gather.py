@@ -73,7 +73,7 @@ def fail_outside(indices: JaxArray | np.ndarray, *sizes: int) -> None:
         fail_if(lambda: np.True_)
 
 
-def whole_numbers(name: str, indices: Any, what: str = "indices") -> Any:
+def whole_numbers(name: str, indices: TensorLike, what: str = "indices") -> Tensor:
     """Indices as an integer tensor."""
     i = operand(indices)
     if i.dtype.is_integer:
@@ -172,7 +172,12 @@ def _lower_gather(x: JaxArray, i: JaxArray, axis: int, batch_dims: int) -> JaxAr
 
 
 def _gather_grad(
-    g: Any, i: Any, x_shape: tuple[int, ...], i_shape: tuple[int, ...], axis: int, batch_dims: int
+    g: Tensor,
+    i: Tensor,
+    x_shape: tuple[int, ...],
+    i_shape: tuple[int, ...],
+    axis: int,
+    batch_dims: int,
 ) -> Tensor | IndexedSlices:
     if axis == 0:
         return row_slices(g, i, x_shape, i_shape)
@@ -180,7 +185,7 @@ def _gather_grad(
 
 
 def row_slices(
-    g: Any, i: Any, x_shape: tuple[int | Dim, ...], i_shape: tuple[int | Dim, ...]
+    g: Tensor, i: Tensor, x_shape: tuple[int | Dim, ...], i_shape: tuple[int | Dim, ...]
 ) -> IndexedSlices:
     """The gradient of picking rows `i`: only those rows."""
     if len(i_shape) != 1:
@@ -272,7 +277,7 @@ def densify(slices: IndexedSlices) -> Tensor:
 
 def gather(
     params: Any,
-    indices: Any,
+    indices: TensorLike,
     validate_indices: Any = None,
     axis: Axis = None,
     batch_dims: int = 0,

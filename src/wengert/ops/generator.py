@@ -27,8 +27,9 @@ from wengert.ops.seeds import entropy
 
 if TYPE_CHECKING:
     from wengert.core.dims import Dim
+    from wengert.core.symbolic import SymbolicTensor
     from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, ShapeLike, TensorLike
+    from wengert.core.types import DTypeLike, JaxArray, ShapeLike, TensorLike
 
 
 _WIDE = 0xFFFFFFFFFFFFFFFF
@@ -41,7 +42,7 @@ def _advance_kernel(state: np.ndarray, count: np.ndarray) -> np.ndarray:
     return philox.advance(state.view(np.uint64), int(count) * _ROOM).view(np.int64)
 
 
-def _lower_advance(state: Any, count: Any) -> Any:
+def _lower_advance(state: JaxArray, count: JaxArray) -> JaxArray:
     """A sum of 128 bits: the sign of the step fills its upper half."""
     step = lax.convert_element_type(count, np.int64) * np.int64(_ROOM)
     wide = lax.bitcast_convert_type(state, np.uint64)
@@ -259,7 +260,7 @@ class Generator:
         return [Generator(state=[0, 0, int(k)], alg=self._alg) for k in keys]
 
 
-def _traced_state(seed: Any) -> Any:
+def _traced_state(seed: SymbolicTensor) -> Tensor:
     """`_first_state` for a seed that is known when the function runs."""
     parts = tf.reshape(tf.cast(seed, dtypes.int64), (-1,))[:3]
     known = seed._array.shape

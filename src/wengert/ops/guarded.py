@@ -49,7 +49,7 @@ DIVIDE_NO_NAN = _where_nonzero(
 )
 
 
-def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+def divide_no_nan(x: Any, y: TensorLike, name: str | None = None) -> Tensor:
     """Divides, with 0 where `y` is 0; integers give floats as `truediv` does."""
     return apply2(DIVIDE_NO_NAN, *fractions("divide_no_nan", *operands("divide_no_nan", x, y)))
 

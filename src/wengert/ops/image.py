@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from wengert.core.types import TensorLike
 
 
-def _flipped(x: Any, axis: int) -> Any:
+def _flipped(x: Tensor, axis: int) -> Tensor:
     return tf.reverse(x, [x._array.ndim + axis])
 
 
@@ -102,7 +102,7 @@ def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Valu
     return transpose(_flipped(x, -3)) if turns == 3 else x
 
 
-def _maybe_flipped(name: str, image: Any, axis: int, draw: Any) -> Any:
+def _maybe_flipped(name: str, image: TensorLike, axis: int, draw: Any) -> Tensor:
     """Flips each image whose number in [0, 1) is below a half."""
     x = operand(image)
     batch = rank_of(name, x) == 4
@@ -111,7 +111,7 @@ def _maybe_flipped(name: str, image: Any, axis: int, draw: Any) -> Any:
 
 
 @with_fallback
-def random_flip_left_right(image: Any, seed: TensorLike | None = None) -> Any:
+def random_flip_left_right(image: TensorLike, seed: TensorLike | None = None) -> Tensor:
     """Mirrors each image left to right with probability a half."""
     draw = lambda shape: tf.uniform(shape, seed=seed)
     return _maybe_flipped("random_flip_left_right", image, -2, draw)

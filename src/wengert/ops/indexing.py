@@ -37,6 +37,7 @@ from wengert.ops.gather import fail_outside, whole_numbers
 from wengert.ops.sizes import at_least
 
 if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
     from wengert.core.tensor import Value
     from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
 
@@ -207,14 +208,14 @@ ONE_HOT = Op(
 
 @with_fallback
 def one_hot(
-    indices: Any,
+    indices: TensorLike,
     depth: TensorLike,
     on_value: TensorLike | None = None,
     off_value: TensorLike | None = None,
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Rows with `on_value` (1) at the index and `off_value` (0) elsewhere.
 
     An index outside [0, depth) gives a row of `off_value` alone.
@@ -239,7 +240,9 @@ def one_hot(
     return apply(ONE_HOT, i, depth=count, axis=place, on=on, off=off, dtype=kind)
 
 
-def _chosen(hot: Any, on: Any, off: Any) -> Any:
+def _chosen(
+    hot: SymbolicTensor, on: SymbolicTensor | Tensor | IndexedSlices, off: Tensor | IndexedSlices
+) -> Tensor:
     return tf.where(hot, on, off)
 
 

@@ -98,7 +98,7 @@ def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Any:
     return stack(values)
 
 
-def _tensors(name: str, values: Any) -> list[Any]:
+def _tensors(name: str, values: Any) -> list[Value]:
     """The members of a list as tensors of one dtype, that of the first tensor among them."""
     found = list(values)
     if not found:
@@ -110,7 +110,7 @@ def _tensors(name: str, values: Any) -> list[Any]:
     return [first, *(operand(v, None, hint or first.dtype) for v in found[1:])]
 
 
-def _of_known_rank(xs: list[Any]) -> Any:
+def _of_known_rank(xs: list[Value]) -> Value:
     """A tensor that tells the rank of all, if there is one."""
     for x in xs:
         if rank_of(x) is not None:
@@ -151,7 +151,9 @@ UNSTACK = Op(
 
 
 @with_fallback
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Any]:
+def unstack(
+    value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unstack"
+) -> list[Tensor]:
     """Splits a tensor along an axis into a list of tensors without it."""
     x = operand(value)
     axis = place_of("unstack", static_int("unstack", axis), x)
@@ -200,7 +202,7 @@ def _infer_concat(*xs: Spec, axis: int) -> Spec:
     return Spec((*shape[:axis], total, *shape[axis + 1 :]), xs[0].dtype)
 
 
-def _concat_grad(g: Any, shapes: Any, axis: int) -> Any:
+def _concat_grad(g: Tensor, shapes: Any, axis: int) -> list[Tensor]:
     return split(g, [s[axis] for s in shapes], axis)
 
 
@@ -248,7 +250,9 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
         return fallback(concat, error, (values, axis))
 
 
-def _filled(x: Any, size: Any, sizes: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
+def _filled(
+    x: Value | JaxArray | Spec, size: Any, sizes: tuple[Any, ...], axis: int
+) -> tuple[Any, ...]:
     """The sizes with a -1 among them worked out; raises where they do not add up to `size`."""
     if sizes.count(-1) == 1:
         rest = size - sum(sizes) - 1
@@ -305,7 +309,7 @@ def split(
     axis: Any = 0,
     num: TensorLike | None = None,
     name: str = "split",
-) -> list[Any]:
+) -> list[Tensor]:
     """Cuts a tensor along an axis: into equal parts for a number, else into the given sizes.
 
     One of the sizes may be -1 and takes what is left.

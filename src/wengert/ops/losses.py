@@ -253,7 +253,7 @@ def l2_loss(t: TensorLike, name: str | None = None) -> Any:
 
 def compute_average_loss(
     per_example_loss: TensorLike,
-    sample_weight: Any = None,
+    sample_weight: TensorLike | None = None,
     global_batch_size: TensorLike | None = None,
 ) -> Tensor:
     """The sum of the losses of examples, divided by how many there are in all; 0 for none."""

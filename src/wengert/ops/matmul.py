@@ -28,7 +28,7 @@ from wengert.ops.costs import batch_product, product
 from wengert.ops.declare import HALF, in_float32, rank_of
 
 if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, JaxArray
+    from wengert.core.types import DTypeLike, JaxArray, TensorLike
 
 
 def _fits(name: str, x: Spec, y: Spec, inner: tuple[int, int]) -> None:
@@ -252,13 +252,13 @@ def _lower_batch(x: JaxArray, y: JaxArray, transpose_a: bool, transpose_b: bool)
     return dot_general(x, y, contract, (tuple(range(n)),) * 2)
 
 
-def _left(g: Any, y: Any, transpose_a: bool, transpose_b: bool) -> Any:
+def _left(g: Tensor, y: Tensor, transpose_a: bool, transpose_b: bool) -> Tensor:
     if transpose_a:
         return _batch(y, g, transpose_b, True)
     return _batch(g, y, False, not transpose_b)
 
 
-def _right(g: Any, x: Any, transpose_a: bool, transpose_b: bool) -> Any:
+def _right(g: Tensor, x: Tensor, transpose_a: bool, transpose_b: bool) -> Tensor:
     if transpose_b:
         return _batch(g, x, True, transpose_a)
     return _batch(x, g, not transpose_a, False)
@@ -278,7 +278,7 @@ BATCH_MATMUL = Op(
 )
 
 
-def _batch(x: Any, y: Any, transpose_a: bool, transpose_b: bool) -> Any:
+def _batch(x: TensorLike, y: Value, transpose_a: bool, transpose_b: bool) -> Tensor:
     return apply(BATCH_MATMUL, x, y, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
@@ -298,7 +298,7 @@ def matmul(
     grad_a: bool = False,
     grad_b: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The product of matrices, or of stacks of them whose leading axes broadcast.
 
     Half precision sums in float32; integers wrap around, unless `output_type` asks for a wider
@@ -353,7 +353,7 @@ def matvec(
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The product of a matrix and a vector, or of stacks of them whose leading axes broadcast."""
     a, b = operands("matvec", a, b)
     if a.ndim < 2 or b.ndim < 1:

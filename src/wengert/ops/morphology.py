@@ -26,6 +26,9 @@ from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes, per_axis, resolve
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 
@@ -40,7 +43,7 @@ def _walk(
 
 
 def _places(
-    xp: Any,
+    xp: ModuleType | Lazy,
     walk: Any,
     x: Any,
     w: JaxArray | np.ndarray,

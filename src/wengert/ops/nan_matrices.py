@@ -14,7 +14,10 @@ import numpy as np
 from wengert.core.lazy import jnp
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from wengert.core.dtypes import DType
+    from wengert.core.lazy import Lazy
     from wengert.core.types import JaxArray
 
 
@@ -46,7 +49,7 @@ def lower_nan_for_nan(lower: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _spread(
-    xp: Any,
+    xp: ModuleType | Lazy,
     compute: Callable[..., Any],
     x: JaxArray | np.ndarray,
     rest: tuple[JaxArray | np.ndarray, ...],
@@ -61,7 +64,7 @@ def _spread(
 
 
 def _filled(
-    xp: Any, out: JaxArray | np.ndarray, bad: JaxArray | np.generic
+    xp: ModuleType | Lazy, out: JaxArray | np.ndarray, bad: JaxArray | np.generic
 ) -> JaxArray | np.ndarray:
     """NaN in place of what was computed for the identities; whole numbers stay."""
     if out.dtype.kind not in "fc":
@@ -71,7 +74,7 @@ def _filled(
 
 
 def unless_infinite(
-    xp: Any, x: JaxArray | np.ndarray, out: JaxArray | np.ndarray, infinite: Any
+    xp: ModuleType | Lazy, x: JaxArray | np.ndarray, out: JaxArray | np.ndarray, infinite: Any
 ) -> Any:
     """`out`, with NaN for matrices that have infinite entries but no infinite determinant."""
     wrong = xp.isinf(x).any((-2, -1)) & ~infinite

@@ -60,8 +60,13 @@ def _lower_moments(x: JaxArray, axis: tuple[int, ...], keepdims: bool) -> tuple[
 
 
 def _moments_grad(
-    g: Any, x: Any, outs: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
-) -> Any:
+    g: tuple[Tensor, ...],
+    x: Tensor,
+    outs: tuple[Tensor, ...],
+    x_shape: tuple[int | Dim, ...],
+    axis: tuple[int, ...],
+    keepdims: bool,
+) -> Tensor:
     kept = tuple(1 if i in axis else d for i, d in enumerate(x_shape))
     mean, over_mean, over_variance = (tf.reshape(y, kept) for y in (outs[0], *g))
     size = math.prod(x_shape[i] for i in axis)
@@ -90,7 +95,7 @@ def _squared(x: Tensor) -> Tensor:
 @with_fallback
 def moments(
     x: Any, axes: Axis, shift: Any = None, keepdims: bool = False, name: str | None = None
-) -> tuple[Any, Any]:
+) -> tuple[Tensor, Tensor]:
     """The mean and the (population) variance over `axes`; `shift` is not needed and not used."""
     x, axis = reduce_args("moments", x, axes)
     if not x.dtype.is_floating:
@@ -132,9 +137,9 @@ def weighted_moments(
 
 
 def batch_normalization(
-    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: TensorLike,
+    x: Any, mean: Any, variance: Any, offset: TensorLike | None, scale: TensorLike | None, variance_epsilon: TensorLike,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor | None:  # fmt: skip
     """(x - mean) / sqrt(variance + epsilon), times `scale`, plus `offset` where they are given."""
     x = operand(x)
     mean, variance = operand(mean, None, x.dtype), operand(variance, None, x.dtype)
@@ -174,7 +179,7 @@ def _infer_bias(value: Spec, bias: Spec, first: bool) -> Spec:
     return Spec((*value.shape[:at], known, *value.shape[at + 1 :]), value.dtype)
 
 
-def _bias_grad(g: Any, value_shape: tuple[int | Dim, ...], first: bool) -> Any:
+def _bias_grad(g: Tensor, value_shape: tuple[int | Dim, ...], first: bool) -> Tensor:
     channel = 1 if first else len(value_shape) - 1
     return tf.reduce_sum(g, [i for i in range(len(value_shape)) if i != channel])
 
@@ -193,7 +198,9 @@ BIAS_ADD = Op(
 )
 
 
-def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Any:
+def bias_add(
+    value: Any, bias: Any, data_format: str | None = None, name: str | None = None
+) -> Tensor:
     """Adds one number per channel."""
     try:
         given = data_format if isinstance(data_format, str) else ""
@@ -297,8 +304,12 @@ def shifted_sums(x: Any, axes: Any, shift: Any, keepdims: bool) -> tuple[Tensor,
 
 
 def normalize_moments(
-    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
-) -> tuple[Any, Any]:
+    counts: TensorLike,
+    mean_ss: TensorLike,
+    variance_ss: TensorLike,
+    shift: TensorLike | None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Mean and variance from sufficient statistics."""
     share = tf.reciprocal(operand(counts))
     shifted = operand(mean_ss) * share

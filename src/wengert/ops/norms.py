@@ -32,12 +32,12 @@ _MATRIX = ("euclidean", "fro", 1, 2, np.inf)
 
 @with_fallback
 def norm(
-    tensor: Any,
+    tensor: TensorLike,
     ord: Any = "euclidean",
     axis: Axis = None,
     keepdims: bool | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The length of vectors (one `axis`, or all elements for `None`) or matrices (two axes).
 
     `ord` is 'euclidean', 1, 2, `np.inf` or any positive number; for matrices 'euclidean', 'fro',
@@ -106,7 +106,9 @@ def _spectral_norm(x: Value, down: int, across: int, keepdims: bool) -> Tensor:
     return tf.reshape(top, tuple(1 if i in (down, across) else d for i, d in enumerate(shape)))
 
 
-def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Axis = None, name: str | None = None) -> Any:
+def clip_by_norm(
+    t: Any, clip_norm: TensorLike, axes: Axis = None, name: str | None = None
+) -> Tensor | IndexedSlices:
     """Scales a tensor down so that its Euclidean length over `axes` is at most `clip_norm`.
 
     Of `IndexedSlices` only the given rows are scaled. A negative `clip_norm` counts as 0.
@@ -154,7 +156,7 @@ GLOBAL_NORM = Op(
 )
 
 
-def _members(name: str, t_list: Any) -> list[Any]:
+def _members(name: str, t_list: Any) -> list[Tensor | IndexedSlices | None]:
     if isinstance(t_list, Value | str) or not hasattr(t_list, "__iter__"):
         raise at_site(TypeError(f"{name}: `t_list` must be a list; got {describe(t_list)}."))
     return [
@@ -162,7 +164,7 @@ def _members(name: str, t_list: Any) -> list[Any]:
     ]  # fmt: skip
 
 
-def global_norm(t_list: Any, name: str | None = None) -> Any:
+def global_norm(t_list: list[Tensor | IndexedSlices | None], name: str | None = None) -> Tensor:
     """The Euclidean length of all tensors taken together; `None` in the list is passed over."""
     given = [t for t in _members("global_norm", t_list) if t is not None]
     if not given:
@@ -172,7 +174,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
 
 def clip_by_global_norm(
     t_list: Any, clip_norm: TensorLike, use_norm: TensorLike | None = None, name: str | None = None
-) -> tuple[list[Any], Any]:
+) -> tuple[list[Tensor | IndexedSlices | None], Tensor]:
     """Scales all tensors by one factor so that their common length is at most `clip_norm`.
 
     Returns the list and the length before (or `use_norm`). A length of infinity or NaN makes all
@@ -192,7 +194,7 @@ def clip_by_global_norm(
     return [t if t is None else _scaled(t, scale) for t in members], length
 
 
-def _scaled(t: Any, scale: Any) -> Any:
+def _scaled(t: Tensor | IndexedSlices, scale: Tensor) -> Tensor | IndexedSlices:
     if isinstance(t, IndexedSlices):
         return IndexedSlices(t.values * scale, t.indices, t.dense_shape)
     return t * scale

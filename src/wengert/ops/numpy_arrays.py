@@ -116,7 +116,7 @@ class LinkedArray(Linked, np.ndarray):
     def __copy__(self) -> Any:
         return np.copy(self)
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: Any) -> LinkedArray | np.ndarray:
         return np.copy(self)
 
 
@@ -139,7 +139,7 @@ def plain(value: Any) -> np.ndarray:
     return value
 
 
-def written(array: Any) -> None:
+def written(array: LinkedArray | None) -> None:
     """Ends the link of an array and of all views that share its memory."""
     link = array._link if isinstance(array, LinkedArray) else None
     if link is not None:
@@ -261,7 +261,7 @@ def as_tensors(value: Any) -> Any:
     return value
 
 
-def _in_dtype(value: Any, dtype: np.dtype) -> Any:
+def _in_dtype(value: Tensor | np.ndarray | tuple[Tensor, np.ndarray], dtype: np.dtype) -> Any:
     if isinstance(value, Value):
         return tf.cast(value, dtypes.BY_NUM[dtype.num]) if value.dtype.is_differentiable else value
     if type(value) in (list, tuple):

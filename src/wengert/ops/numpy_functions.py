@@ -22,6 +22,7 @@ from wengert.ops.shaping import transpose
 if TYPE_CHECKING:
     from wengert.core.symbolic import SymbolicTensor
     from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
 
 
 def rank(x: Any) -> int:
@@ -85,11 +86,11 @@ def min(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor
     return tf.reduce_min(a, axis, keepdims)
 
 
-def any(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def any(a: TensorLike, axis: Any = None, *, keepdims: bool = False) -> Any:
     return tf.reduce_any(tf.cast(a, dtypes.bool_), axis, keepdims)
 
 
-def all(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def all(a: TensorLike, axis: Any = None, *, keepdims: bool = False) -> Any:
     return tf.reduce_all(tf.cast(a, dtypes.bool_), axis, keepdims)
 
 

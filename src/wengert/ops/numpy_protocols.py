@@ -33,6 +33,7 @@ from wengert.ops.numpy_arrays import (
 
 if TYPE_CHECKING:
     from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.types import TensorLike
     from wengert.ops.numpy_arrays import LinkedArray
 
 
@@ -186,7 +187,7 @@ def _linked_ufunc(
     return answer(result, ours, inputs, options)
 
 
-def _returned(result: Any, outs: tuple[Any, ...]) -> Any:
+def _returned(result: TensorLike, outs: tuple[LinkedArray, ...]) -> Any:
     """The arrays that were written to, as they were given."""
     if not isinstance(result, tuple):
         return outs[0]

@@ -6,7 +6,7 @@ Eagerly these give arrays, as in TensorFlow, and programs write into them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,36 +14,40 @@ from wengert.core.convert import operand
 from wengert.ops import public as tf
 from wengert.ops.numpy_functions import all, flat, rank, sizes, tensors
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
 
-def full_like(a: Any, fill_value: Any) -> Any:
+
+def full_like(a: Any, fill_value: TensorLike) -> Tensor:
     return tf.broadcast_to(operand(fill_value, None, a.dtype), sizes(a))
 
 
-def vstack(tup: Any) -> Any:
+def vstack(tup: Any) -> Tensor:
     return tf.concat([tf.reshape(x, [1, -1]) if rank(x) < 2 else x for x in tensors(list(tup))], 0)
 
 
-def hstack(tup: Any) -> Any:
+def hstack(tup: Any) -> Tensor:
     xs = [x if rank(x) else tf.reshape(x, [1]) for x in tensors(list(tup))]
     return tf.concat(xs, 0 if rank(xs[0]) == 1 else 1)
 
 
-def diff(a: Any, *, axis: int = -1) -> Any:
+def diff(a: Any, *, axis: int = -1) -> Tensor:
     lead = (slice(None),) * (axis % rank(a))
     return a[(*lead, slice(1, None))] - a[(*lead, slice(None, -1))]
 
 
-def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Any:
+def isclose(a: TensorLike, b: TensorLike, rtol: float = 1e-5, atol: float = 1e-8) -> Tensor:
     x, y = tensors([a, b])
     return tf.abs(x - y) <= atol + rtol * tf.abs(y)
 
 
-def take(a: Any, indices: Any, axis: Any = None) -> Any:
+def take(a: Any, indices: TensorLike, axis: Any = None) -> Tensor:
     a, axis = flat(a, axis)
     return tf.gather(a, indices, axis=axis)
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: TensorLike, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
     return tf.norm(x, "euclidean" if ord is None else ord, axis, keepdims)
 
 

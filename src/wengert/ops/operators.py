@@ -242,7 +242,7 @@ _install("neg", lambda self: apply1(arithmetic.NEGATIVE, self))
 _install("abs", lambda self: apply1(unary.ABS, self))
 
 
-def _divide(self: Any, other: Any) -> Any:
+def _divide(self: Value, other: Any) -> Tensor:
     if type(other) is not Tensor and type(other) is not Variable:
         other = operand(other, None, self.dtype)
     if self._array.dtype.kind in "fcV":
@@ -250,14 +250,14 @@ def _divide(self: Any, other: Any) -> Any:
     return arithmetic.divide_tensors(self, other)
 
 
-def _divide_reflected(self: Any, other: float) -> Any:
+def _divide_reflected(self: Value, other: float) -> Tensor:
     return arithmetic.divide_tensors(operand(other, None, self.dtype), self)
 
 
 _install("truediv", _divide, _divide_reflected)
 
 
-def _matmul(self: Any, other: Any) -> Any:
+def _matmul(self: Value, other: Any) -> Tensor:
     if type(other) is not Tensor and type(other) is not Variable:
         other = operand(other, None, self.dtype)
         if not isinstance(other, Value):
@@ -302,7 +302,7 @@ def _equality(op: Op, in_graphs: Op, otherwise: bool) -> Any:
     `in_graphs` is the operation where only the run knows whether they broadcast.
     """
 
-    def compare_all(self: Any, other: Any) -> Any:
+    def compare_all(self: Any, other: Any) -> Tensor | bool:
         if other is None:
             return otherwise
         if type(other) is not Tensor and type(other) is not Variable:

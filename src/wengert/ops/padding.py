@@ -21,6 +21,7 @@ from wengert.ops.strides import STRIDED_SLICE
 
 if TYPE_CHECKING:
     from wengert.core.dims import Dim
+    from wengert.core.symbolic import SymbolicTensor
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 
@@ -196,12 +197,12 @@ MIRROR_PAD_GRAD = Op(
 
 @with_fallback
 def pad(
-    tensor: Any,
+    tensor: TensorLike,
     paddings: TensorLike,
     mode: str = "CONSTANT",
     constant_values: TensorLike = 0,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Puts `paddings[i][0]` elements before and `paddings[i][1]` after axis i.
 
     `mode` says what they are: CONSTANT (`constant_values`), REFLECT (the mirror image without the
@@ -228,14 +229,16 @@ def pad(
     return apply(MIRROR_PAD, x, paddings=pairs, skip=int(kind == "REFLECT"))
 
 
-def _pad_with(x: Any, paddings: Paddings, value: Any) -> Any:
+def _pad_with(
+    x: SymbolicTensor, paddings: tuple[tuple[int, ...], ...], value: SymbolicTensor
+) -> Tensor:
     """Padding with a value that only the running function knows."""
     inside = apply(PAD, tf.ones_like(x, dtypes.bool_), paddings=paddings, value=False)
     padded = apply(PAD, x, paddings=paddings, value=_constant(x, 0))
     return tf.where(inside, padded, tf.stop_gradient(value))
 
 
-def _constant(x: Any, value: TensorLike) -> bool | bytes | float:
+def _constant(x: Tensor, value: TensorLike) -> bool | bytes | float:
     """The padding as a plain Python number of the tensor's kind."""
     if type(value) is int and value == 0:
         return b"" if x.dtype is dtypes.string else False if x.dtype.is_bool else 0

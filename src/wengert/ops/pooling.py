@@ -388,7 +388,7 @@ def _lower_avg(x: JaxArray, **at: str | tuple[int | tuple[int, ...], ...]) -> Ja
     return lax.div(total, valid)
 
 
-def _lower_avg_grad(g: Any, shape: Any, **at: Any) -> Any:
+def _lower_avg_grad(g: JaxArray, shape: Any, **at: Any) -> JaxArray:
     """Each element of the input collects from the windows that hold it: a window again."""
     pairs, counts = _geometry(shape, **at)
     valid = expand(_valid(shape, pairs, counts, at).astype(g.dtype), tuple(counts))

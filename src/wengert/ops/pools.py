@@ -161,7 +161,7 @@ def avg_pool3d(
 
 @with_fallback
 def pool(
-    input: TensorLike, window_shape: TensorLike, pooling_type: str, strides: Any = None, padding: str = "VALID",
+    input: TensorLike, window_shape: TensorLike, pooling_type: str, strides: TensorLike | None = None, padding: str = "VALID",
     data_format: Any = None, dilations: TensorLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """`"MAX"` or `"AVG"` pooling over the axes that `window_shape` counts, with dilations."""

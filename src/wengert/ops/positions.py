@@ -78,7 +78,9 @@ ARGMIN = _declare_arg(
 )
 
 
-def _position(op: Op, input: Any, axis: int | list[int] | Axis | None, dtype: DType) -> Any:
+def _position(
+    op: Op, input: TensorLike, axis: int | list[int] | Axis | None, dtype: DType
+) -> Tensor:
     x = operand(input)
     place = 0 if axis is None else static_int(op.name, axis)
     place = shapes.check_axis(op.name, place, x._array.ndim)
@@ -86,8 +88,11 @@ def _position(op: Op, input: Any, axis: int | list[int] | Axis | None, dtype: DT
 
 
 def argmax(
-    input: Any, axis: Axis = None, output_type: DTypeLike = dtypes.int64, name: str | None = None
-) -> Any:
+    input: TensorLike,
+    axis: Axis = None,
+    output_type: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
     """The index of the first largest element along `axis` (default 0); NaN is passed over."""
     try:
         kind = choose_type("argmax", "output_type", output_type, *SIGNED, dtypes.uint16)

@@ -17,6 +17,9 @@ from wengert.ops.declare import static
 from wengert.ops.sizes import checked
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, ShapeLike, TensorLike
 
@@ -24,13 +27,13 @@ if TYPE_CHECKING:
 # The formulas take the array library as an argument and are written once for both engines.
 
 
-def _reflect(m: Any, at: JaxArray | np.ndarray, size: int) -> JaxArray | np.ndarray:
+def _reflect(m: ModuleType | Lazy, at: JaxArray | np.ndarray, size: int) -> JaxArray | np.ndarray:
     """Continues the axis by mirror images: 2 1 0 | 0 1 2 | 2 1 0."""
     at = at - m.floor(at / (2 * size)) * (2 * size)
     return m.clip(m.where(at >= size, 2 * size - 1 - at, at), 0, size - 1)
 
 
-def _wrap(m: Any, at: JaxArray | np.ndarray, size: int) -> JaxArray | np.ndarray:
+def _wrap(m: ModuleType | Lazy, at: JaxArray | np.ndarray, size: int) -> JaxArray | np.ndarray:
     """Continues the axis by copies of itself, as TensorFlow does."""
     if size <= 1:
         return m.zeros_like(at)
@@ -47,13 +50,13 @@ def _place(m: Any, at: np.ndarray, size: int, mode: str) -> Any:
     return m.clip(at, 0, size - 1) if mode == "NEAREST" else at
 
 
-def _away(m: Any, x: JaxArray | np.ndarray) -> JaxArray | np.ndarray:
+def _away(m: ModuleType | Lazy, x: JaxArray | np.ndarray) -> JaxArray | np.ndarray:
     """Rounds halves away from zero."""
     return m.sign(x) * m.floor(m.abs(x) + np.float32(0.5))
 
 
 def _reads(
-    m: Any,
+    m: ModuleType | Lazy,
     transforms: np.ndarray,
     old: tuple[int, int],
     new: tuple[int, int],
@@ -91,7 +94,7 @@ def _read(
 
 
 def _project(
-    m: Any,
+    m: ModuleType | Lazy,
     x: Any,
     transforms: np.ndarray,
     fill: np.ndarray,
@@ -154,7 +157,12 @@ PROJECT = Op(
 
 
 def _spread(
-    m: Any, g: np.ndarray, transforms: np.ndarray, shape: tuple[int, ...], mode: str, smooth: bool
+    m: ModuleType,
+    g: np.ndarray,
+    transforms: np.ndarray,
+    shape: tuple[int, ...],
+    mode: str,
+    smooth: bool,
 ) -> np.ndarray:
     wide = g.dtype if g.dtype.itemsize >= 4 else np.float32
     batch = np.arange(shape[0])[:, None, None]
@@ -189,9 +197,9 @@ PROJECT_GRAD = Op(
 
 
 def image_projective_transform(
-    images: Any, transforms: Any, output_shape: ShapeLike, fill_value: TensorLike = 0.0,
+    images: TensorLike, transforms: TensorLike, output_shape: ShapeLike, fill_value: TensorLike = 0.0,
     interpolation: str = "NEAREST", fill_mode: str = "CONSTANT", name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Output (x, y) reads the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k).
 
     `transforms` holds a0 a1 a2 b0 b1 b2 c0 c1 per image, k = c0 x + c1 y + 1. Outside the image

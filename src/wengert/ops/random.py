@@ -23,6 +23,7 @@ from wengert.ops.seeds import next_state, seed_state
 from wengert.ops.sizes import whole_shape as sizes
 
 if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
     from wengert.core.tensor import Tensor
     from wengert.core.types import DTypeLike, ShapeLike, TensorLike
 
@@ -73,11 +74,11 @@ def float_dtype(name: str, dtype: DTypeLike) -> DType:
     return found
 
 
-def _is(value: Any, number: float) -> bool:
+def _is(value: TensorLike, number: float) -> bool:
     return type(value) in (int, float) and value == number
 
 
-def scaled(noise: Any, mean: TensorLike, stddev: TensorLike) -> Any:
+def scaled(noise: Tensor, mean: TensorLike, stddev: TensorLike) -> Tensor:
     """`noise * stddev + mean`, without work for the standard values."""
     dtype = noise.dtype
     if not _is(stddev, 1):
@@ -86,8 +87,13 @@ def scaled(noise: Any, mean: TensorLike, stddev: TensorLike) -> Any:
 
 
 def between(
-    name: str, state: Any, shape: tuple[int, ...], minval: Any, maxval: Any, dtype: DTypeLike
-) -> Any:
+    name: str,
+    state: Any,
+    shape: tuple[int, ...],
+    minval: Any,
+    maxval: TensorLike | None,
+    dtype: DTypeLike,
+) -> Tensor:
     """Uniform numbers of a state in [minval, maxval), floating or whole."""
     kind = as_dtype(dtype)
     if kind.kind == "f":
@@ -119,7 +125,7 @@ def between(
 def uniform(
     shape: Any, minval: TensorLike = 0, maxval: TensorLike | None = None, dtype: DTypeLike = dtypes.float32, seed: Any = None,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Uniform numbers in [minval, maxval); whole ones need `maxval`."""
     kind = as_dtype(dtype)
     if kind.is_integer and maxval is None:
@@ -131,7 +137,7 @@ def uniform(
 def normal(
     shape: Any, mean: TensorLike = 0.0, stddev: Any = 1.0, dtype: DTypeLike = dtypes.float32, seed: TensorLike | None = None,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Normal numbers; gradients reach `mean` and `stddev`."""
     kind = float_dtype("normal", dtype)
     noise = distributions.standard_normal(next_state("normal", seed), sizes("normal", shape), kind)
@@ -149,7 +155,7 @@ def truncated_normal(
     return scaled(noise, mean, stddev)
 
 
-def shuffled(value: Any, state: Any) -> Any:
+def shuffled(value: TensorLike, state: Tensor) -> Any:
     """The rows of a tensor in the order that a state gives; a scalar stays."""
     from wengert.ops.gather import GATHER
 
@@ -160,7 +166,9 @@ def shuffled(value: Any, state: Any) -> Any:
     return apply(GATHER, x, order, axis=0, batch_dims=0)
 
 
-def shuffle(value: Any, seed: TensorLike | None = None, name: str | None = None) -> Any:
+def shuffle(
+    value: TensorLike, seed: TensorLike | None = None, name: str | None = None
+) -> Tensor | IndexedSlices:
     """The rows of a tensor in random order; gradients follow the rows."""
     return shuffled(value, next_state("shuffle", seed))
 
@@ -244,9 +252,9 @@ def poisson(
 
 
 def stateless_uniform(
-    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: DTypeLike = dtypes.float32,
+    shape: Any, seed: Any, minval: Any = 0, maxval: TensorLike | None = None, dtype: DTypeLike = dtypes.float32,
     name: Any = None, alg: str = "auto_select",
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Uniform numbers that depend on `seed` alone; whole ones over all bits without limits."""
     check_algorithm(alg)
     full = sizes("stateless_uniform", shape)

@@ -43,9 +43,9 @@ def CudnnRNNV3(*, input: TensorLike, **options: Any) -> Any:
 
 
 def ImageProjectiveTransformV3(
-    *, images: Any, transforms: Any, output_shape: ShapeLike, fill_value: TensorLike, interpolation: str,
+    *, images: TensorLike, transforms: TensorLike, output_shape: ShapeLike, fill_value: TensorLike, interpolation: str,
     fill_mode: str = "CONSTANT", name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Images under a projective transformation."""
     return image_projective_transform(
         images, transforms, output_shape, fill_value, interpolation, fill_mode

@@ -42,6 +42,8 @@ from wengert.ops.folding import fold
 from wengert.ops.shaping import transpose
 
 if TYPE_CHECKING:
+    from wengert.core.forms import Call
+    from wengert.core.symbolic import SymbolicTensor
     from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,14 +58,18 @@ def reduced(x: Spec, axis: tuple[int, ...], keepdims: bool) -> shapes.Shape:
     return tuple(d for i, d in enumerate(x.shape) if i not in axis)
 
 
-def kept(g: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
+def kept(
+    g: Tensor, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
+) -> Tensor:
     """`g` in a shape that broadcasts against the tensor that was reduced."""
     if keepdims or axis == tuple(range(len(axis))):
         return g
     return tf.reshape(g, tuple(1 if i in axis else d for i, d in enumerate(x_shape)))
 
 
-def restore(g: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
+def restore(
+    g: Tensor, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
+) -> Tensor:
     """Spreads a gradient of a reduction back over the axes it summed away."""
     return tf.broadcast_to(kept(g, x_shape, axis, keepdims), x_shape)
 
@@ -130,7 +136,7 @@ def reduction(op: Op) -> Callable[[F], F]:
     )
 
 
-def _moved_first(x: Any, axis: Any) -> Any:
+def _moved_first(x: SymbolicTensor, axis: Any) -> Tensor:
     """The tensor with an axis in front that is known only when the function runs."""
     rank = x._array.ndim
     others = np.arange(rank - 1, dtype=np.int32)
@@ -260,7 +266,7 @@ SPREAD_MEAN = Op(
 )
 
 
-def _mean_grad(g: Any, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _mean_grad(g: Tensor, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Tensor | Call:
     return apply1(SPREAD_MEAN, g, shape=x_shape, axis=axis, keepdims=keepdims)
 
 
@@ -279,7 +285,7 @@ REDUCE_MEAN = Op(
 @reduction(REDUCE_MEAN)
 def reduce_mean(
     input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The mean over `axis`; of integers rounded towards zero, of nothing NaN.
 
     The mean of no integers or complex numbers is 0.
@@ -318,8 +324,8 @@ REDUCE_PROD = Op(
 
 @reduction(REDUCE_PROD)
 def reduce_prod(
-    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Any:
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """The product over `axis`; integers wrap around, the product of nothing is 1."""
 
 
@@ -440,8 +446,8 @@ def _truth(x: Any) -> Any:
 
 
 def reduce_all(
-    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Any:
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Whether all elements along `axis` are true; of nothing, true."""
     try:
         x, axes = reduce_args("reduce_all", _truth(input_tensor), axis, None, keepdims)
@@ -462,8 +468,8 @@ REDUCE_ANY = Op(
 
 
 def reduce_any(
-    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Any:
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Whether any element along `axis` is true; of nothing, false."""
     try:
         x, axes = reduce_args("reduce_any", _truth(input_tensor), axis, None, keepdims)

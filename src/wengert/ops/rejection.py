@@ -23,6 +23,9 @@ from wengert.core.op import Op, Spec
 from wengert.ops import philox
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 
@@ -80,13 +83,13 @@ def _open(w: JaxArray | np.ndarray) -> JaxArray | np.ndarray:
     return (w + 0.5) * _UNIT
 
 
-def _fine(m: Any, low: JaxArray | np.ndarray, high: JaxArray | np.ndarray) -> Any:
+def _fine(m: ModuleType | Lazy, low: JaxArray | np.ndarray, high: JaxArray | np.ndarray) -> Any:
     """Two words as a number in [0, 1) with 53 bits."""
     return (m.floor(high * 2.0**-11) * 2.0**32 + low) * 2.0**-53
 
 
 def _gamma_step(
-    m: Any, w: Any, alpha: JaxArray | np.ndarray
+    m: ModuleType | Lazy, w: Any, alpha: JaxArray | np.ndarray
 ) -> tuple[JaxArray | np.ndarray, JaxArray | np.ndarray]:
     """Marsaglia and Tsang; below 1 a number for alpha + 1 is scaled down by a power."""
     w = [x.astype(np.float64) for x in w]
@@ -162,7 +165,7 @@ GAMMA_SLOPE = Op(
 
 
 def _poisson_step(
-    lgamma: Any, m: Any, w: Any, lam: JaxArray | np.ndarray
+    lgamma: Any, m: ModuleType | Lazy, w: Any, lam: JaxArray | np.ndarray
 ) -> tuple[JaxArray | np.ndarray, JaxArray | np.ndarray]:
     """Transformed rejection (Hoermann 1993), for rates of 10 and more."""
     w = [x.astype(np.float64) for x in w]
@@ -180,7 +183,7 @@ def _poisson_step(
 
 
 def _binomial_step(
-    lgamma: Any, m: Any, w: Any, n: JaxArray | np.ndarray, q: JaxArray | np.ndarray
+    lgamma: Any, m: ModuleType | Lazy, w: Any, n: JaxArray | np.ndarray, q: JaxArray | np.ndarray
 ) -> tuple[JaxArray | np.ndarray, JaxArray | np.ndarray]:
     """Transformed rejection (Hoermann 1993), for means of 10 and more and q up to a half."""
     w = [x.astype(np.float64) for x in w]
@@ -204,7 +207,10 @@ def _binomial_step(
 
 
 def _search(
-    m: Any, u: JaxArray | np.ndarray, first: JaxArray | np.ndarray, ratio: Callable[[Any], Any]
+    m: ModuleType | Lazy,
+    u: JaxArray | np.ndarray,
+    first: JaxArray | np.ndarray,
+    ratio: Callable[[Any], Any],
 ) -> tuple[Any, Any, Any]:
     """The start and the step of a sequential search through a distribution on 0, 1, 2, …"""
     start = (m.zeros_like(u), first, first)
@@ -274,13 +280,15 @@ _XLA = Engine(
 )
 
 
-def _poisson_terms(m: Any, rate: JaxArray | np.ndarray) -> tuple[Any, Callable[[Any], Any]]:
+def _poisson_terms(
+    m: ModuleType | Lazy, rate: JaxArray | np.ndarray
+) -> tuple[Any, Callable[[Any], Any]]:
     lam = m.where((rate > 0.0) & (rate < 10.0), rate, 0.0)
     return m.exp(-lam), lambda k: lam / m.maximum(k, 1.0)
 
 
 def _binomial_terms(
-    m: Any, n: JaxArray | np.ndarray, q: JaxArray | np.ndarray
+    m: ModuleType | Lazy, n: JaxArray | np.ndarray, q: JaxArray | np.ndarray
 ) -> tuple[Any, Callable[[Any], Any]]:
     small = (n * q < 10.0) & (q > 0.0)
     q = m.where(small, q, 0.0)

@@ -39,7 +39,7 @@ REVERSE = Op(
 
 
 @with_fallback
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+def reverse(tensor: TensorLike, axis: Any, name: str | None = None) -> Tensor:
     """Turns the order of elements along the axes in the list `axis` around."""
     x = operand(tensor)
     if isinstance(static("reverse", axis), int):
@@ -178,7 +178,7 @@ def _roll_by_kernel(x: np.ndarray, shift: np.ndarray, axis: tuple[int, ...]) -> 
     return np.roll(x, tuple(shift.ravel().tolist()), axis)
 
 
-def _lower_roll_by(x: Any, shift: Any, axis: tuple[int, ...]) -> Any:
+def _lower_roll_by(x: JaxArray, shift: JaxArray, axis: tuple[int, ...]) -> JaxArray:
     for s, a in zip(lax.reshape(shift, (len(axis),)), axis, strict=True):
         n = shift.dtype.type(x.shape[a])
         if n:

@@ -23,6 +23,7 @@ from wengert.ops.declare import is_dynamic, of_length, static_int, static_tuple
 from wengert.ops.gather import GATHER, GATHER_GRAD, whole_numbers
 
 if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
     from wengert.core.tensor import Tensor, Value
     from wengert.core.types import Axis, JaxArray, TensorLike
 
@@ -168,7 +169,9 @@ SOURCES = Op(
 )
 
 
-def _repeat_by_grad(g: Any, counts: Any, x_shape: Any, axis: int) -> Any:
+def _repeat_by_grad(
+    g: SymbolicTensor, counts: SymbolicTensor, x_shape: tuple[int | Dim, ...], axis: int
+) -> Tensor:
     places = apply(SOURCES, counts, size=x_shape[axis])
     return apply(GATHER_GRAD, g, places, shape=tuple(x_shape), axis=axis, batch_dims=0)
 

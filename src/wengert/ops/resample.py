@@ -238,8 +238,8 @@ def _lower_resample(
 
 
 def _lower_open(
-    x: Any, axis: int, method: Any, old: Any, new: Any, antialias: bool, transposed: bool
-) -> Any:
+    x: JaxArray, axis: int, method: Any, old: Any, new: int, antialias: bool, transposed: bool
+) -> JaxArray:
     """The same for sizes that are symbols, where an element has at most two places."""
     if transposed or antialias or method not in ("nearest", "bilinear"):
         raise NotFixed(f"resizing by {method!r} needs sizes that are known")

@@ -41,7 +41,7 @@ class Blank:
         self.dtype = dtype
         self.shape = (count,)
 
-    def buffer(self, row: tuple[int, ...]) -> Any:
+    def buffer(self, row: tuple[int, ...]) -> JaxArray:
         return lax.full((self.count, *row), 0, self.dtype)
 
 

@@ -23,6 +23,9 @@ from wengert.ops.declare import static_float, static_int
 from wengert.ops.seeds import next_state, seed_state
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 
@@ -44,7 +47,9 @@ class Window(NamedTuple):
     attempts: int
 
 
-def _sizes(xp: Any, u: JaxArray | np.ndarray, image: Any, how: Window) -> tuple[Any, Any, Any]:
+def _sizes(
+    xp: ModuleType | Lazy, u: JaxArray | np.ndarray, image: Any, how: Window
+) -> tuple[Any, Any, Any]:
     """Heights and widths, and whether they are of the area that is wanted."""
     rows, columns = image
     least, most = (part * rows * columns for part in how.area)
@@ -63,7 +68,10 @@ def _sizes(xp: Any, u: JaxArray | np.ndarray, image: Any, how: Window) -> tuple[
 
 
 def _shows(
-    xp: Any, windows: JaxArray | np.ndarray, boxes: JaxArray | np.ndarray, covered: float
+    xp: ModuleType | Lazy,
+    windows: JaxArray | np.ndarray,
+    boxes: JaxArray | np.ndarray,
+    covered: float,
 ) -> JaxArray | np.ndarray:
     """Whether windows [k, 4] show so much of some box [n, 4], in pixels."""
     ends = xp.minimum(windows[:, None, 2:], boxes[:, 2:])
@@ -74,7 +82,7 @@ def _shows(
     return (enough & (area > 0)).any(-1)
 
 
-def _all(xp: Any, boxes: JaxArray | np.ndarray, whole: bool) -> JaxArray | np.ndarray:
+def _all(xp: ModuleType | Lazy, boxes: JaxArray | np.ndarray, whole: bool) -> JaxArray | np.ndarray:
     """The boxes [n, 4] of all images of the batch."""
     if boxes.size:
         return boxes.reshape(-1, 4)
@@ -85,7 +93,11 @@ def _all(xp: Any, boxes: JaxArray | np.ndarray, whole: bool) -> JaxArray | np.nd
 
 
 def _sample(
-    xp: Any, words: JaxArray | np.ndarray, size: Any, boxes: JaxArray | np.ndarray, how: Window
+    xp: ModuleType | Lazy,
+    words: JaxArray | np.ndarray,
+    size: Any,
+    boxes: JaxArray | np.ndarray,
+    how: Window,
 ) -> tuple[Any, Any, Any]:
     boxes = _all(xp, boxes, how.whole)
     image = size[0].astype(np.float64), size[1].astype(np.float64)

@@ -123,7 +123,7 @@ def linear_recurrence(a: Tensor, b: Tensor, axis: int, reverse: bool) -> Tensor:
     return apply(LINEAR_RECURRENCE, a, b, axis=axis, reverse=reverse)
 
 
-def _scan(op: Op, x: Any, axis: Any, exclusive: bool, reverse: bool, fill: float) -> Any:
+def _scan(op: Op, x: Any, axis: Any, exclusive: bool, reverse: bool, fill: float) -> Tensor:
     x = operand(x)
     place = check_axis(op.name, static_int(op.name, axis), x._array.ndim)
     out = apply(op, x, axis=place, reverse=bool(reverse))
@@ -142,8 +142,12 @@ CUMSUM = unary(
 
 @with_fallback
 def cumsum(
-    x: Any, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Any:
+    x: TensorLike,
+    axis: Axis = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Running sums along `axis`; `exclusive` leaves each element out of its own sum."""
     return _scan(CUMSUM, x, axis, exclusive, reverse, 0)
 

@@ -159,7 +159,7 @@ def _whole(name: str, seed: Any) -> int:
         ) from None
 
 
-def next_state(kind: str, seed: Any = None) -> Any:
+def next_state(kind: str, seed: Any = None) -> Tensor:
     """The state for one call of a random operation, new or played again.
 
     Inside a function it is drawn anew for each call of the function.

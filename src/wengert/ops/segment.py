@@ -248,7 +248,7 @@ SEGMENT_MEAN = Op(
 )
 
 
-def _inputs(name: str, data: Any, segment_ids: Any) -> tuple[Any, Any]:
+def _inputs(name: str, data: TensorLike, segment_ids: Any) -> tuple[Any, Any]:
     x, ids = operand(data), operand(segment_ids)
     if ids.dtype is dtypes.int16 and name.startswith("unsorted"):
         ids = tf.cast(ids, dtypes.int32)
@@ -286,22 +286,24 @@ def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = No
     return _run_sorted(SEGMENT_MIN, data, segment_ids)
 
 
-def _segments(name: str, num_segments: Any) -> Any:
+def _segments(name: str, num_segments: TensorLike) -> Any:
     num = static(name, num_segments)
     if not isinstance(num, int | Dim) or negative(num):
         raise invalid(name, f"`num_segments` must be one number, not negative; got {num}")
     return num
 
 
-def _run_unsorted(op: Op, data: Any, segment_ids: Any, num_segments: Any) -> Any:
+def _run_unsorted(
+    op: Op, data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike
+) -> Tensor:
     x, ids = _inputs(op.name, data, segment_ids)
     return apply(op, x, ids, num=_segments(op.name, num_segments))
 
 
 @with_fallback
 def unsorted_segment_sum(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
-) -> Any:
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Sums rows with the same number; negative numbers drop a row, an empty segment gives 0."""
     return _run_unsorted(UNSORTED_SUM, data, segment_ids, num_segments)
 

@@ -60,7 +60,12 @@ SELECT = Op(
 )
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+def where(
+    condition: Any,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
+    name: str | None = None,
+) -> Any:
     """`x` where the condition holds, else `y`, all broadcast; alone, the indices where it holds."""
     if x is None and y is None:
         from wengert.ops.indexing import where_indices

@@ -136,7 +136,7 @@ SUM_TO = Op(
 )
 
 
-def sum_to(x: Any, shape: tuple[int | Dim, ...] | Unranked) -> Any:
+def sum_to(x: Tensor, shape: tuple[int | Dim, ...] | Unranked) -> Any:
     """Undoes broadcasting: sums `x` down to `shape`."""
     if type(shape) is Unranked:
         return apply(SUM_LIKE, x, shape.tensor)
@@ -224,7 +224,7 @@ def _broadcast_by(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return _broadcast_kernel(x, shape)
 
 
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
+def broadcast_to(input: TensorLike, shape: Any, name: str | None = None) -> Tensor:
     """Repeats a tensor along new axes and axes of size 1 until it has `shape`."""
     if type(shape) is Unranked:
         shape = _shape_of(shape.tensor)
@@ -307,7 +307,7 @@ RESHAPE_BY = Op(
 )
 
 
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
+def reshape(tensor: TensorLike, shape: Any, name: str | None = None) -> Any:
     """The same elements in row order under another shape; one size may be -1."""
     if type(shape) is Unranked:
         shape = _shape_of(shape.tensor)
@@ -377,7 +377,7 @@ TRANSPOSE_BACK = Op(
 
 def transpose(
     a: Any, perm: TensorLike | None = None, conjugate: bool = False, name: str = "transpose"
-) -> Any:
+) -> Tensor:
     """Permutes the axes; reverses them without `perm`."""
     try:
         a = operand(a)

@@ -104,7 +104,7 @@ def normalise(index: Any) -> Index:
     return (_part(index),)
 
 
-def _getitem(self: Any, index: Any) -> Any:
+def _getitem(self: Value | VariableSlice, index: Any) -> Any:
     if type(index) not in _PLAIN and _is_mask(index):
         return tf.boolean_mask(self, index)
     if not executing_eagerly():
@@ -247,7 +247,11 @@ class VariableSlice(Tensor):
 
     __slots__ = ("_index", "_variable")
 
-    def assign(self, value: Any, name: str | None = None) -> Variable:
+    def assign(
+        self,
+        value: Tensor | float | list[float | list[float]] | np.ndarray,
+        name: str | None = None,
+    ) -> Variable:
         """Replaces this part of the variable."""
         return self._variable._assign_slice(native(self._index), value)
 

@@ -7,7 +7,7 @@ plain operations, so every order exists.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -162,7 +162,7 @@ SILU = unary(
 )
 
 
-def silu(features: Any, beta: TensorLike = 1.0) -> Any:
+def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
     """x times sigmoid(beta x), also called swish; `beta` may be a trained tensor."""
     x = operand(features)
     if isinstance(beta, int | float | np.generic):

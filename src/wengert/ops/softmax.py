@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from wengert.ops.declare import in_float32, static_int
 from wengert.ops.folding import fold
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
+    from wengert.core.tensor import Tensor, Value
     from wengert.core.types import Axis, JaxArray, TensorLike
 
 
@@ -145,7 +145,7 @@ SOFTMAX = Op(
 )
 
 
-def _arguments(name: str, logits: Any, axis: Axis) -> tuple[Any, int]:
+def _arguments(name: str, logits: TensorLike, axis: Axis) -> tuple[Value, int]:
     x = operand(logits)
     if not x.ndim:
         raise invalid(name, "`logits` must have at least one axis", x, help="Use tf.reshape.")
@@ -153,7 +153,7 @@ def _arguments(name: str, logits: Any, axis: Axis) -> tuple[Any, int]:
     return x, shapes.check_axis(name, place, x.ndim)
 
 
-def softmax(logits: Any, axis: Axis = None, name: str | None = None) -> Any:
+def softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
     """exp(x) divided by its sum along `axis` (the last); NaN where a row has NaN or only -inf."""
     try:
         x, place = _arguments("softmax", logits, axis)
@@ -201,7 +201,7 @@ LOG_SOFTMAX = Op(
 )
 
 
-def log_softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Any:
+def log_softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
     """The logarithm of the softmax, without its overflow."""
     try:
         x, place = _arguments("log_softmax", logits, axis)

@@ -28,6 +28,9 @@ from wengert.ops.declare import calm, in_float32, is_dynamic
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infinite
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor, Value
     from wengert.core.types import JaxArray, TensorLike
 
@@ -101,7 +104,7 @@ INV = Op(
 )
 
 
-def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverse of square matrices, or of their adjoints; a singular one is an error.
 
     The inverse of a matrix with NaN is NaN.
@@ -179,7 +182,10 @@ def _lower_slogdet(x: JaxArray) -> tuple[Any, Any]:
 
 
 def _sized(
-    xp: Any, x: JaxArray | np.ndarray, sign: JaxArray | np.ndarray, size: JaxArray | np.ndarray
+    xp: ModuleType | Lazy,
+    x: JaxArray | np.ndarray,
+    sign: JaxArray | np.ndarray,
+    size: JaxArray | np.ndarray,
 ) -> tuple[Any, Any]:
     """Signs and logarithms in the dtype of `x`; a determinant that is NaN has no sign."""
     size = unless_infinite(xp, x, xp.asarray(size), size == np.inf).astype(x.dtype)
@@ -346,8 +352,12 @@ TRIANGULAR_SOLVE = Op(
 
 
 def triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
-) -> Any:
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Solves equations with triangular matrices; the other half is not read, a zero gives inf."""
     a, b = operands("triangular_solve", matrix, rhs)
     a = tf.conj(a) if adjoint else a

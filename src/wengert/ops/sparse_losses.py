@@ -268,7 +268,7 @@ _LABELS = dtypes.nums("int32", "int64")
 
 def sparse_softmax_cross_entropy_with_logits(
     labels: Any, logits: Any, name: str | None = None
-) -> Any:
+) -> Tensor:
     """-log_softmax(logits)[label] per row; a label outside the classes is an error."""
     name = "sparse_softmax_cross_entropy_with_logits"
     if labels is None or logits is None:

@@ -22,6 +22,7 @@ from wengert.ops.sizes import factor
 
 if TYPE_CHECKING:
     from wengert.core.dims import Dim
+    from wengert.core.indexed_slices import IndexedSlices
     from wengert.core.tensor import Tensor
     from wengert.core.types import Axis, JaxArray, TensorLike
 
@@ -115,8 +116,8 @@ def _infer_real(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
 
 
 def _variance_grad(
-    g: Any, x: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
-) -> Any:
+    g: Tensor, x: Tensor, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
+) -> Tensor:
     away = x - tf.reduce_mean(x, axis, keepdims=True)
     scale = 2.0 / factor(larger(count(x_shape, axis), 1), x.dtype.real_dtype)
     return tf.cast(kept(g * scale, x_shape, axis, keepdims), x.dtype) * away
@@ -137,13 +138,18 @@ REDUCE_VARIANCE = Op(
 @reduction(REDUCE_VARIANCE)
 def reduce_variance(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The mean of |x - mean(x)|² over `axis`, a real number; NaN for nothing."""
 
 
 def _std_grad(
-    g: Any, x: Any, out: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
-) -> Any:
+    g: Tensor,
+    x: Tensor,
+    out: Tensor,
+    x_shape: tuple[int | Dim, ...],
+    axis: tuple[int, ...],
+    keepdims: bool,
+) -> Tensor:
     away = x - tf.reduce_mean(x, axis, keepdims=True)
     # As in the gradient of `sqrt`, nothing comes of no gradient, even where the deviation is 0.
     scale = 2.0 / factor(larger(count(x_shape, axis), 1), x.dtype.real_dtype)
@@ -168,7 +174,7 @@ REDUCE_STD = Op(
 @reduction(REDUCE_STD)
 def reduce_std(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The square root of the variance over `axis`; where it is 0 its gradient is NaN."""
 
 
@@ -190,8 +196,13 @@ def _lower_euclidean(x: JaxArray, axis: tuple[int, ...], keepdims: bool) -> JaxA
 
 
 def _euclidean_grad(
-    g: Any, x: Any, out: Any, x_shape: tuple[int | Dim, ...], axis: tuple[int, ...], keepdims: bool
-) -> Any:
+    g: Tensor | IndexedSlices,
+    x: Tensor,
+    out: Tensor,
+    x_shape: tuple[int | Dim, ...],
+    axis: tuple[int, ...],
+    keepdims: bool,
+) -> Tensor:
     if x.dtype.is_complex:
         # The result is real, whatever its dtype, so only the real part of `g` counts.
         g = tf.cast(tf.cast(g, x.dtype.real_dtype), x.dtype)
@@ -212,8 +223,8 @@ REDUCE_EUCLIDEAN_NORM = Op(
 
 @reduction(REDUCE_EUCLIDEAN_NORM)
 def reduce_euclidean_norm(
-    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Any:
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """The square root of the sum of squares, in the dtype of the tensor (integers cut off).
 
     Where the length is 0 the gradient is NaN, unless nothing depends on it.

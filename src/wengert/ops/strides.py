@@ -111,7 +111,7 @@ def infer(x: Spec, index: Index) -> Spec:
     return Spec(None if x.shape is None else tuple(resolve(index, x)[1]), x.dtype)
 
 
-def _lower_symbolic(x: Any, index: Index) -> Any:
+def _lower_symbolic(x: Any, index: Index) -> JaxArray:
     """The same where sizes are symbols, which JAX compares with numbers as far as it can."""
     axis = 0
     for part in _expanded(index, x):

@@ -137,7 +137,9 @@ _READABLE = (
 )  # fmt: skip
 
 
-def to_number(input: Any, out_type: DTypeLike = dtypes.float32, name: str | None = None) -> Any:
+def to_number(
+    input: TensorLike, out_type: DTypeLike = dtypes.float32, name: str | None = None
+) -> Tensor:
     """Reads each string as a number."""
     kind = choose_type("to_number", "out_type", out_type, *_READABLE)
     return apply(TO_NUMBER, operand_or_empty(input, dtypes.string), dtype=kind)

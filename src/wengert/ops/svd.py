@@ -27,7 +27,10 @@ from wengert.ops.decompose import (
 )
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from wengert.core.dtypes import DType
+    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor, Value
     from wengert.core.types import Axis, JaxArray, TensorLike
 
@@ -206,7 +209,7 @@ def _pinv(
     x: JaxArray | np.ndarray,
     factors: tuple[JaxArray | np.ndarray, ...],
     rcond: np.ndarray,
-    np_: Any,
+    np_: ModuleType | Lazy,
 ) -> Any:
     s, u, v = factors
     if not s.size:

@@ -89,12 +89,12 @@ TENSORDOT = Op(
 )
 
 
-def _apply(x: Any, y: Any, x_axes: Axes, y_axes: Axes) -> Any:
+def _apply(x: TensorLike, y: TensorLike, x_axes: Axes, y_axes: Axes) -> Tensor:
     return apply(TENSORDOT, x, y, x_axes=x_axes, y_axes=y_axes)
 
 
 @with_fallback
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     """Sums products over pairs of axes: the last n of `a` with the first n of `b` for a number n.
 
     A pair of axes, or of lists of axes, names them one by one; 0 gives the outer product.
@@ -180,7 +180,7 @@ def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Any:
 
 
 @with_fallback
-def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """Swaps the last two axes."""
     from wengert.ops.shaping import transpose
 
@@ -193,6 +193,6 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     return transpose(a, (*range(rank - 2), rank - 1, rank - 2), conjugate=conjugate)
 
 
-def adjoint(matrix: Any, name: str | None = None) -> Any:
+def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Swaps the last two axes and takes the complex conjugate."""
     return matrix_transpose(matrix, conjugate=True)

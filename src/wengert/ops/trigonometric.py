@@ -18,6 +18,7 @@ from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, unary
 
 if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
     from wengert.core.types import TensorLike
 
 
@@ -55,7 +56,7 @@ def tan(x: TensorLike, name: str | None = None) -> Any:
     """The tangent; NaN for an infinity."""
 
 
-def _complement(x: Any) -> Any:
+def _complement(x: Tensor) -> Tensor:
     """1 - x², with the sign of a zero that tells the sides of a branch cut apart."""
     return -(x * x - 1.0) if x.dtype.is_complex else 1.0 - x * x
 

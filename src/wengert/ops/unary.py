@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wengert.core.types import JaxArray, TensorLike
 
 
-def _abs_grad(g: Any, x: Any) -> Any:
+def _abs_grad(g: Tensor, x: Tensor) -> Tensor:
     return tf.cast(g, x.dtype) * sign(x)
 
 

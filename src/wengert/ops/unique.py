@@ -118,13 +118,13 @@ def unique_slices(
     return apply(UNIQUE_SLICES, x, axis=check_axis(name, place, x._array.ndim), dtype=kind)
 
 
-def _find(name: str, x: Any, out_idx: DType | DTypeLike) -> tuple[Any, ...]:
+def _find(name: str, x: Any, out_idx: DType | DTypeLike) -> tuple[Tensor, Tensor, Tensor]:
     x = operand(x)
     kind = choose_type(name, "out_idx", out_idx, dtypes.int32, dtypes.int64)
     return apply(UNIQUE, x, dtype=kind)
 
 
-def unique(x: Any, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
+def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
     """The distinct elements of a vector and each element's place among them; NaNs all differ."""
     return Unique(*_find("unique", x, out_idx)[:2])
 

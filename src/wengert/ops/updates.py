@@ -31,6 +31,7 @@ from wengert.ops.scatter import (
 
 if TYPE_CHECKING:
     from wengert.core.aliases import Alias
+    from wengert.core.sites import RawSite
     from wengert.core.symbolic import SymbolicTensor
     from wengert.core.tensor import Tensor, Value
 
@@ -73,7 +74,7 @@ def _write(variable: Variable, method: str, value: Value | float) -> None:
     graph.write(variable, symbolic(graph, graph.specs[new], site, new))
 
 
-def _caller() -> Any:
+def _caller() -> RawSite | None:
     from wengert.core.sites import caller
 
     return caller(1)
