@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,15 @@ from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.rows import RowBatches
 from wengert.data.structure import batched, columns, example, join, packer, unbatched
 
+if TYPE_CHECKING:
+    from wengert.composite.ragged_tensor import RaggedTensor
+    from wengert.core.sites import RawSite
+    from wengert.core.spec import TypeSpec
 
-def stack(elements: list[Any], site: Any = None, specs: Sequence[Any] | None = None) -> Any:
+
+def stack(
+    elements: list[Any], site: RawSite | None = None, specs: Sequence[Any] | None = None
+) -> Any:
     """A batch: the elements side by side along a new first axis.
 
     A spec of a composite says how its values go together, in `_batch_values`. `specs` are those of
@@ -31,7 +38,9 @@ def stack(elements: list[Any], site: Any = None, specs: Sequence[Any] | None = N
     return packer(elements[0])(leaves)
 
 
-def _stack_leaf(values: Sequence[Any], kind: Any, component: int, site: Any) -> Any:
+def _stack_leaf(
+    values: Sequence[Any], kind: TypeSpec | None, component: int, site: RawSite | None
+) -> Any:
     first = values[0]
     together = getattr(kind, "_batch_values", None)
     if together is None and type(first) is Tensor:
@@ -114,7 +123,7 @@ class Batches(Iterator[Any]):
 
     specs: Sequence[Any] | None = None
 
-    def __init__(self, source: Iterator[Any], size: int, drop: bool, site: Any) -> None:
+    def __init__(self, source: Iterator[Any], size: int, drop: bool, site: RawSite | None) -> None:
         self._source, self._size, self._drop, self._site = source, size, drop, site
 
     def __next__(self) -> Any:
@@ -156,7 +165,7 @@ class Unbatch(Plan):
         return count * size
 
 
-def _leading(name: str, spec: Any) -> int | None:
+def _leading(name: str, spec: tuple[TensorSpec, ...] | TypeSpec) -> int | None:
     """The number of rows that a spec promises."""
     specs = [s for s in nest.flatten(spec) if isinstance(s, TensorSpec)]
     sizes = {s.shape[0] for s in specs if s.shape.rank} - {None}
@@ -170,7 +179,9 @@ def _leading(name: str, spec: Any) -> int | None:
     return sizes.pop() if sizes else None
 
 
-def split(element: Any) -> Iterator[Any]:
+def split(
+    element: Tensor | tuple[Tensor, ...] | RaggedTensor,
+) -> Iterator[Tensor | tuple[Tensor, Tensor]]:
     """The rows of one element."""
     pack, leaves = packer(element), nest.flatten(element)
     found = [_rows_of(leaf) for leaf in leaves]
@@ -193,7 +204,7 @@ def _rows_of(leaf: Any) -> Any:
     return None if leaf is None else list(leaf._type_spec._unbatch_value(leaf))
 
 
-def _row(rows: Any, index: int) -> Any:
+def _row(rows: list[Tensor] | np.ndarray, index: int) -> Tensor:
     return wrap(rows[index, ...]) if isinstance(rows, np.ndarray) else rows[index]
 
 
@@ -202,7 +213,7 @@ class _Unbatched(Iterator[Any]):
         self._source = source
         self._rows: Iterator[Any] = iter(())
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor | tuple[Tensor, Tensor]:
         for row in self._rows:
             return row
         while True:
@@ -225,7 +236,7 @@ class Rebatch(Plan):
     def start(self, run: Run) -> Iterator[Any]:
         return _Rebatched(self.input.start(run), self._sizes, self._drop)
 
-    def find_spec(self) -> Any:
+    def find_spec(self) -> TensorSpec:
         sizes = set(self._sizes)
         size = sizes.pop() if self._drop and len(sizes) == 1 else None
         return batched(unbatched("rebatch", self.input.spec), size)
@@ -244,7 +255,7 @@ class _Rebatched(Iterator[Any]):
         self._turn = 0
         self._rest: list[Any] = []
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor:
         size = self._sizes[self._turn % len(self._sizes)]
         have = sum(_length(e) for e in self._rest)
         while have < size or not self._rest:
@@ -266,21 +277,23 @@ def _length(element: Any) -> int:
     return next(len(x) for x in nest.flatten(element) if x is not None)
 
 
-def _joined(elements: list[Any]) -> Any:
+def _joined(elements: list[Tensor]) -> Tensor:
     if len(elements) == 1:
         return elements[0]
 
-    def leaf(*parts: Any) -> Any:
+    def leaf(*parts: Tensor) -> Tensor | None:
         return None if parts[0] is None else wrap(np.concatenate([p._array for p in parts]))
 
     return nest.map_structure(leaf, *elements)
 
 
-def _cut(element: Any, start: int, stop: int) -> Any:
+def _cut(element: Tensor, start: int, stop: int) -> Tensor:
     return nest.map_structure(lambda x: None if x is None else wrap(x._array[start:stop]), element)
 
 
-def common_spec(name: str, plans: Sequence[Plan]) -> Any:
+def common_spec(
+    name: str, plans: Sequence[Plan]
+) -> dict[str, TensorSpec] | tuple[TensorSpec, TensorSpec] | TensorSpec:
     """The spec that takes in the elements of several datasets."""
     spec = plans[0].spec
     for plan in plans[1:]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +13,17 @@ from wengert.data.grouping import GroupByWindow
 from wengert.data.plan import Plan, positive
 from wengert.data.structure import map_spec
 
+if TYPE_CHECKING:
+    from wengert.core.shapes import TensorShape
+    from wengert.core.tensor import Tensor
+    from wengert.data.dataset import Dataset
+
+
 _NAME = "bucket_by_sequence_length"
 
 
 def windows(
-    plan: Plan, key: Any, reduce: Any, size: Any, size_function: Any, dataset: Callable[[Plan], Any]
+    plan: Plan, key: Any, reduce: Any, size: int | None, size_function: Any, dataset: type
 ) -> GroupByWindow:
     """The plan of `group_by_window`."""
     name = "group_by_window"
@@ -39,7 +44,7 @@ def windows(
 class Buckets:
     """Batches of elements of similar length."""
 
-    def __init__(self, length: Any, boundaries: Any, sizes: Any) -> None:
+    def __init__(self, length: Any, boundaries: list[int], sizes: list[int]) -> None:
         self._length = UserFunction(_NAME, length, "element_length_func")
         self._boundaries = _numbers("bucket_boundaries", boundaries)
         self._sizes = _numbers("bucket_batch_sizes", sizes)
@@ -52,21 +57,21 @@ class Buckets:
             )
 
     def pad(
-        self, shapes: Any, values: Any, to_boundary: bool, no_padding: bool, drop: bool
+        self, shapes: list[int] | None, values: Any, to_boundary: bool, no_padding: bool, drop: bool
     ) -> None:
         """How the batches are filled up."""
         self._shapes, self._values, self._to_boundary = shapes, values, to_boundary
         self._no_padding, self._drop = no_padding, drop
 
-    def plan(self, source: Plan, dataset: Callable[[Plan], Any]) -> GroupByWindow:
-        def bucket(*element: Any) -> Any:
+    def plan(self, source: Plan, dataset: type) -> GroupByWindow:
+        def bucket(*element: Tensor) -> np.generic:
             length = int(self._length(element))
             return np.int64(np.searchsorted(self._boundaries, length, side="right"))
 
-        def size(key: Any) -> Any:
+        def size(key: Tensor) -> np.generic:
             return np.int64(self._sizes[int(key)])
 
-        def batches(key: Any, window: Any) -> Any:
+        def batches(key: Tensor, window: Dataset) -> Dataset:
             if is_symbolic(key):
                 return self._any_bucket(source, window)
             number = int(key)
@@ -77,18 +82,18 @@ class Buckets:
 
         return windows(source, bucket, batches, None, size, dataset)
 
-    def _any_bucket(self, source: Plan, window: Any) -> Any:
+    def _any_bucket(self, source: Plan, window: Dataset) -> Dataset:
         """Batches of which only that is known which holds for every bucket."""
         if self._no_padding:
             return window.batch(1)
         return window.padded_batch(1, self._given_shapes(source), self._values)
 
-    def _given_shapes(self, source: Plan) -> Any:
+    def _given_shapes(self, source: Plan) -> list[int] | TensorShape:
         if self._shapes is None:
             return map_spec(lambda s: s.shape, source.spec)
         return self._shapes
 
-    def _padded_shapes(self, source: Plan, bucket: int) -> Any:
+    def _padded_shapes(self, source: Plan, bucket: int) -> list[int] | TensorShape:
         shapes = self._given_shapes(source)
         if not self._to_boundary:
             return shapes
@@ -102,7 +107,7 @@ class Buckets:
         return _filled(shapes, room)
 
 
-def _numbers(argument: str, given: Any) -> list[int]:
+def _numbers(argument: str, given: list[int]) -> list[int]:
     try:
         return [int(n) for n in given]
     except (TypeError, ValueError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from itertools import count, repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,10 @@ from wengert.data.captures import captured
 from wengert.data.plan import Plan, Run
 from wengert.data.structure import join, map_spec, normalize, spec_of
 
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.data.keys import Draws
+
 
 class UserFunction:
     """A function of the user's, the step that calls it, and where that was made."""
@@ -52,7 +56,7 @@ class UserFunction:
         """Whether it uses variables, or seems to by the names it speaks of."""
         return _mentions_variables(self.function) if self.reads is None else self.reads
 
-    def __call__(self, element: Any, draws: Any = None) -> Any:
+    def __call__(self, element: Any, draws: Draws | np.ndarray | None = None) -> Any:
         """The result for one element, as an element."""
         function = self.function
         if self.captured is not None and draws is not None:
@@ -99,7 +103,7 @@ class UserFunction:
         except failures():
             return map_spec(loosened, spec), result
 
-    def try_out(self, plan: Plan, *before: Any) -> None:
+    def try_out(self, plan: Plan, *before: Tensor) -> None:
         """Calls the function on a sample of a plan's elements, for its errors."""
         sample = plan.sample()
         self((*before, sample) if before else sample, self._first_draws())
@@ -114,7 +118,9 @@ def _mentions_variables(function: Any) -> bool:
     return any(isinstance(x, Variable) or hasattr(x, "trainable_variables") for x in named)
 
 
-def _call_user(function: UserFunction, call: Any, arguments: tuple[Any, ...], draws: Any) -> Any:
+def _call_user(
+    function: UserFunction, call: Any, arguments: tuple[Any, ...], draws: Draws | np.ndarray | None
+) -> Any:
     """Calls the user's function on tensors; whatever tapes and graphs there are see nothing."""
     if context.get_state() is None:
         return _called(function, call, arguments, draws)
@@ -149,7 +155,7 @@ def as_element(step: str, result: Any) -> Any:
         ) from error
 
 
-def explain(error: Any, function: Any, cause: BaseException) -> Any:
+def explain(error: Any, function: UserFunction, cause: BaseException) -> Any:
     """Adds the line in the user's function, and the line of the step, to an error."""
     if not hasattr(error, "site"):
         place = raised_at(cause)
@@ -160,7 +166,7 @@ def explain(error: Any, function: Any, cause: BaseException) -> Any:
     return error
 
 
-def raised_at(error: BaseException) -> Any:
+def raised_at(error: BaseException) -> RawSite | None:
     """The raw site of the innermost user frame that an error came through."""
     found, step = None, error.__traceback__
     while step is not None:
@@ -172,7 +178,7 @@ def raised_at(error: BaseException) -> Any:
     return found
 
 
-def _lengthened(sample: Any, spec: Any) -> Any:
+def _lengthened(sample: Any, spec: Any) -> Tensor | tuple[Tensor, Tensor] | None:
     """The sample with one more row wherever the spec leaves a size open; `None` if nowhere."""
     changed = False
 
@@ -191,7 +197,7 @@ def _lengthened(sample: Any, spec: Any) -> Any:
     return result if changed else None
 
 
-def loosened(spec: Any) -> Any:
+def loosened(spec: TensorSpec) -> TensorSpec:
     """A spec of which only the rank is sure."""
     if not isinstance(spec, TensorSpec):
         return spec

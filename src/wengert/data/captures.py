@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from types import CellType, FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,17 +17,20 @@ from wengert.core.spec import TensorSpec
 from wengert.core.symbolic import SymbolicTensor
 from wengert.graph.builder import building
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
 
 class Captured:
     """The tensors that one function closes over; an argument of the dataset, like those handed in."""
 
-    def __init__(self, function: Any, tensors: list[Any]) -> None:
+    def __init__(self, function: Any, tensors: list[SymbolicTensor]) -> None:
         self.tensors = tensors
         self.specs = [TensorSpec(t.shape, t.dtype) for t in tensors]
         self._function = function
         self._function = self.filled(tensors)  # as it is now: names may be bound anew later
 
-    def found(self, *values: Any) -> list[Any]:
+    def found(self, *values: Tensor) -> list[Tensor]:
         """What stands for the tensors in one call."""
         return list(values)
 
@@ -54,7 +57,7 @@ def captured(function: Any) -> Captured | None:
     return Captured(function, list(found.values())) if found else None
 
 
-def _tensors_in(value: Any, found: dict[int, Any], seen: set[int]) -> dict[int, Any]:
+def _tensors_in(value: Any, found: dict[int, Any], seen: set[int]) -> dict[int, SymbolicTensor]:
     """All tensors of traces that a value holds, by their ids."""
     if isinstance(value, SymbolicTensor):
         found[value._id] = value

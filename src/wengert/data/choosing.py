@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from wengert.core.spec import TensorSpec
 from wengert.data import keys
 from wengert.data.batching import common_spec
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
 
 class Choose(Plan):
@@ -55,7 +58,7 @@ class _Chosen(Iterator[Any]):
         self._name, self._choices, self._stop = name, choices, stop
         self._sources: list[Iterator[Any] | None] = sources
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor:
         while any(source is not None for source in self._sources):
             index = int(next(self._choices))
             if not 0 <= index < len(self._sources):
@@ -83,7 +86,12 @@ class Sample(Plan):
     _name = "sample_from_datasets"
 
     def __init__(
-        self, weights: Any, plans: list[Plan], seed: Any, stop_on_empty: bool, rerandomize: bool
+        self,
+        weights: np.ndarray,
+        plans: list[Plan],
+        seed: int | None,
+        stop_on_empty: bool,
+        rerandomize: bool,
     ) -> None:
         super().__init__(*plans)
         self._stop, self._weights = stop_on_empty, weights
@@ -117,7 +125,7 @@ class _Sampled(Iterator[Any]):
         self._sources: list[Iterator[Any] | None] = sources
         self._weights, self._fractions, self._stop = weights, fractions, stop
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor:
         while True:
             live = [i for i, source in enumerate(self._sources) if source is not None]
             weights = next(self._weights)[live]

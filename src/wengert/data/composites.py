@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,13 +19,21 @@ from wengert.data.batching import Batch, Batches, stack
 from wengert.data.plan import Plan, Run
 from wengert.data.structure import batched
 
+if TYPE_CHECKING:
+    from wengert.composite.ragged_tensor import RaggedTensor
+    from wengert.core.dtypes import DType
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+
 
 class RaggedBatch(Batch):
     """Batches in which tensors whose sizes are not known become ragged."""
 
     kind = "_ParallelMapDataset"
 
-    def __init__(self, source: Plan, size: int, drop_remainder: bool, splits: Any) -> None:
+    def __init__(
+        self, source: Plan, size: int, drop_remainder: bool, splits: DType | Tensor | IndexedSlices
+    ) -> None:
         super().__init__(source, size, drop_remainder)
         self._splits = splits
 
@@ -34,10 +42,10 @@ class RaggedBatch(Batch):
         found.specs = self._leaves()
         return found
 
-    def _leaves(self) -> list[Any]:
+    def _leaves(self) -> list[RaggedTensorSpec]:
         return [_open(one, self._splits) for one in nest.flatten(self.input.spec)]
 
-    def find_spec(self) -> Any:
+    def find_spec(self) -> RaggedTensorSpec:
         spec = nest.pack_sequence_as(self.input.spec, self._leaves())
         return batched(spec, self._size if self._drop else None)
 
@@ -47,12 +55,12 @@ class RaggedBatch(Batch):
 
 
 class _Ragged(Batches):
-    def _combine(self, elements: list[Any]) -> Any:
+    def _combine(self, elements: list[Tensor]) -> RaggedTensor:
         specs: Any = self.specs
         return stack([_cut(e, specs) for e in elements], self._site, specs)
 
 
-def _open(one: Any, splits: Any) -> Any:
+def _open(one: TensorSpec, splits: DType | Tensor | IndexedSlices) -> Any:
     """The ragged spec of a tensor whose sizes vary from element to element."""
     if not isinstance(one, TensorSpec) or one.shape.rank is None or one.shape.is_fully_defined():
         return one
@@ -60,7 +68,7 @@ def _open(one: Any, splits: Any) -> Any:
     return RaggedTensorSpec(one.shape, one.dtype, depth, splits)
 
 
-def _cut(element: Any, specs: list[Any]) -> Any:
+def _cut(element: Tensor, specs: list[RaggedTensorSpec]) -> Tensor | RaggedTensor:
     """An element with the tensors that become ragged cut into rows."""
     leaves = [
         from_tensor(x, ragged_rank=s.ragged_rank, row_splits_dtype=s.row_splits_dtype)
@@ -76,7 +84,7 @@ class SparseBatch(Plan):
 
     kind = "_DenseToSparseBatchDataset"
 
-    def __init__(self, source: Plan, size: int, row_shape: Any) -> None:
+    def __init__(self, source: Plan, size: int, row_shape: list[int]) -> None:
         super().__init__(source)
         self._size, self._row = size, TensorShape(row_shape)
         if not isinstance(source.spec, TensorSpec):
@@ -107,11 +115,11 @@ class _Sparse(Batches):
         super().__init__(source, size, False, None)
         self._row = row
 
-    def _combine(self, elements: list[Any]) -> Any:
+    def _combine(self, elements: list[Tensor]) -> SparseTensor:
         return _sparse(elements, self._row)
 
 
-def _sparse(elements: list[Any], row: TensorShape) -> SparseTensor:
+def _sparse(elements: list[Tensor], row: TensorShape) -> SparseTensor:
     arrays = [e._array for e in elements]
     sizes = [
         max(a.shape[i] for a in arrays) if d is None else d for i, d in enumerate(row.as_list())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,6 +50,12 @@ from wengert.data.types import DatasetSpec
 from wengert.graph.builder import building
 from wengert.io.paths import local
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike
+    from wengert.data.captures import Captured
+    from wengert.data.handed import Handed, Handing
+
 
 class DatasetV2:
     """A base without contents: Keras knows a dataset by this name and module among its bases."""
@@ -78,11 +84,11 @@ class Dataset(Making, Storing, Resource, DatasetV2):
 
     # As an argument of functions; see `handed`.
 
-    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+    def __tf_flatten__(self) -> tuple[Handing, list[Tensor]]:
         return handed.taken_apart(self, bound)
 
     @classmethod
-    def __tf_unflatten__(cls, rest: Any, parts: list[Any]) -> Any:
+    def __tf_unflatten__(cls, rest: Handing, parts: list[Tensor]) -> Dataset:
         return handed.put_together(cls, rest, parts)
 
     # What is asked of a dataset.
@@ -100,7 +106,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
     def _type_spec(self) -> DatasetSpec:
         return DatasetSpec(self.element_spec)
 
-    def cardinality(self) -> Any:
+    def cardinality(self) -> Tensor:
         """The number of elements, or `INFINITE_CARDINALITY` or `UNKNOWN_CARDINALITY`."""
         return wrap(np.array(self._plan.cardinality(), np.int64))
 
@@ -115,7 +121,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
     def __bool__(self) -> bool:
         return True
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> OwnedIterator:
         if building() is not None:
             raise at_site(not_in_python("dataset"))
         return OwnedIterator(self._plan)
@@ -138,7 +144,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
             return single(self)
         return self._single(None)
 
-    def _single(self, given: dict[Any, Any] | None) -> Any:
+    def _single(self, given: dict[Captured | Handed, list[Tensor] | Dataset] | None) -> Any:
         found = self._plan.start(Run(self._plan.options, given))
         missing = object()
         element = next(found, missing)
@@ -149,8 +155,11 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         return element
 
     def reduce(
-        self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
-    ) -> Any:
+        self,
+        initial_state: Tensor | float | tuple[Tensor, int],
+        reduce_func: Callable[..., Any],
+        name: str | None = None,
+    ) -> Tensor | tuple[Tensor, Tensor]:
         """Takes all elements together: `reduce_func(state, element)` gives the next state."""
         function = UserFunction("reduce", reduce_func, "reduce_func")
         state = normalize(initial_state)
@@ -158,7 +167,12 @@ class Dataset(Making, Storing, Resource, DatasetV2):
             return reduced(self, state, spec_of(state), function)
         return self._reduced(state, function, None)
 
-    def _reduced(self, state: Any, function: UserFunction, given: dict[Any, Any] | None) -> Any:
+    def _reduced(
+        self,
+        state: Tensor | tuple[Tensor, ...],
+        function: UserFunction,
+        given: dict[Captured | Handed, list[Tensor] | Dataset] | None,
+    ) -> Any:
         form, kind = state, spec_of(state)
         run = Run(self._plan.options, given)
         draws = function.draws(run)
@@ -172,7 +186,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
     def map(
         self,
         map_func: Callable[..., Any],
-        num_parallel_calls: Any = None,
+        num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
         synchronous: bool | None = None,
         use_unbounded_threadpool: bool = False,
@@ -199,7 +213,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         return Dataset(elementwise.TakeWhile(self._plan, function))
 
     def scan(
-        self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
+        self, initial_state: Tensor | float, scan_func: Callable[..., Any], name: str | None = None
     ) -> Dataset:
         """Maps with a memory: `scan_func(state, element)` gives the next state and a result."""
         function = UserFunction("scan", scan_func, "scan_func")
@@ -211,32 +225,32 @@ class Dataset(Making, Storing, Resource, DatasetV2):
 
     # Steps that choose and order.
 
-    def take(self, count: Any, name: str | None = None) -> Dataset:
+    def take(self, count: int, name: str | None = None) -> Dataset:
         """The first `count` elements; all of them for -1."""
         number = whole("take", "count", count)
         return Dataset(ordering.Cut("_TakeDataset", self._plan, 0, None if number < 0 else number))
 
-    def skip(self, count: Any, name: str | None = None) -> Dataset:
+    def skip(self, count: int, name: str | None = None) -> Dataset:
         """All but the first `count` elements; none for -1."""
         number = whole("skip", "count", count)
         if number < 0:
             return Dataset(ordering.nothing(self._plan))
         return Dataset(ordering.Cut("_SkipDataset", self._plan, number, None))
 
-    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+    def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """Every `num_shards`-th element, from number `index` on."""
         count, first = whole("shard", "num_shards", num_shards), whole("shard", "index", index)
         return Dataset(ordering.shard(self._plan, count, first))
 
-    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+    def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """The elements `count` times over, or without end."""
         number = -1 if count is None else whole("repeat", "count", count)
         return Dataset(ordering.Repeat(self._plan, number))
 
     def shuffle(
         self,
-        buffer_size: Any,
-        seed: Any = None,
+        buffer_size: int,
+        seed: int | str | None = None,
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
     ) -> Dataset:
@@ -252,7 +266,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         again = reshuffle_each_iteration is not False
         return Dataset(ordering.Shuffle(self._plan, size, seed, again))
 
-    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
         """Keeps the elements once they were all seen: in memory, or in a file of this name."""
         if isinstance(filename, Value):
             filename = filename.numpy()
@@ -260,7 +274,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
             return Dataset(OnDisk("cache", self._plan, f"{local('cache', filename)}.zip"))
         return Dataset(ordering.Cache(self._plan))
 
-    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+    def prefetch(self, buffer_size: int, name: str | None = None) -> Dataset:
         """Makes up to `buffer_size` elements ahead of time in a background thread."""
         size = whole("prefetch", "buffer_size", buffer_size)
         if size < 0 and size != AUTOTUNE:
@@ -277,7 +291,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
 
     def batch(
         self,
-        batch_size: Any,
+        batch_size: float,
         drop_remainder: bool = False,
         num_parallel_calls: Any = None,
         deterministic: bool | None = None,
@@ -294,9 +308,9 @@ class Dataset(Making, Storing, Resource, DatasetV2):
 
     def padded_batch(
         self,
-        batch_size: Any,
+        batch_size: int,
         padded_shapes: Any = None,
-        padding_values: Any = None,
+        padding_values: Tensor | float | str | None = None,
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
@@ -310,9 +324,9 @@ class Dataset(Making, Storing, Resource, DatasetV2):
 
     def ragged_batch(
         self,
-        batch_size: Any,
+        batch_size: int,
         drop_remainder: bool = False,
-        row_splits_dtype: Any = dtypes.int64,
+        row_splits_dtype: DTypeLike = dtypes.int64,
         name: str | None = None,
     ) -> Dataset:
         """Batches of elements of unequal sizes, as ragged tensors where sizes are not known."""
@@ -320,7 +334,9 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         splits = dtypes.as_dtype(row_splits_dtype)
         return Dataset(RaggedBatch(self._plan, size, bool(drop_remainder), splits))
 
-    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
+    def sparse_batch(
+        self, batch_size: int, row_shape: list[int], name: str | None = None
+    ) -> Dataset:
         """Batches of elements of unequal sizes, as sparse tensors with rows of a given shape."""
         size = positive("sparse_batch", "batch_size", batch_size)
         return Dataset(SparseBatch(self._plan, size, row_shape))
@@ -330,7 +346,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         return Dataset(Unbatch(self._plan))
 
     def rebatch(
-        self, batch_size: Any, drop_remainder: bool = False, name: str | None = None
+        self, batch_size: int | list[int], drop_remainder: bool = False, name: str | None = None
     ) -> Dataset:
         """The rows of each element in batches of another size, or of several sizes in turn."""
         sizes = [int(n) for n in np.atleast_1d(np.asarray(batch_size))]
@@ -340,9 +356,9 @@ class Dataset(Making, Storing, Resource, DatasetV2):
 
     def window(
         self,
-        size: Any,
-        shift: Any = None,
-        stride: Any = 1,
+        size: int,
+        shift: int | None = None,
+        stride: int = 1,
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
@@ -357,7 +373,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         self,
         key_func: Callable[..., Any],
         reduce_func: Callable[..., Any],
-        window_size: Any = None,
+        window_size: int | None = None,
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
     ) -> Dataset:
@@ -371,9 +387,9 @@ class Dataset(Making, Storing, Resource, DatasetV2):
     def bucket_by_sequence_length(
         self,
         element_length_func: Callable[..., Any],
-        bucket_boundaries: Any,
-        bucket_batch_sizes: Any,
-        padded_shapes: Any = None,
+        bucket_boundaries: list[int],
+        bucket_batch_sizes: list[int],
+        padded_shapes: list[int] | None = None,
         padding_values: Any = None,
         pad_to_bucket_boundary: bool = False,
         no_padding: bool = False,
@@ -390,9 +406,9 @@ class Dataset(Making, Storing, Resource, DatasetV2):
     def rejection_resample(
         self,
         class_func: Callable[..., Any],
-        target_dist: Any,
-        initial_dist: Any = None,
-        seed: Any = None,
+        target_dist: list[float],
+        initial_dist: list[float] | None = None,
+        seed: int | None = None,
         name: str | None = None,
     ) -> Dataset:
         """Leaves out elements at random, so that classes come as often as `target_dist` says.
@@ -408,7 +424,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         _, plans = mixing.flatten_plans("concatenate", (self, dataset))
         return Dataset(mixing.Concatenate(*plans))
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+    def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Pairs of a number, counting from `start`, and an element."""
         first, count = whole("enumerate", "start", start), self._plan.cardinality()
         numbers = Dataset.range(first, first + count) if count >= 0 else Dataset.counter(first)
@@ -422,9 +438,9 @@ class Dataset(Making, Storing, Resource, DatasetV2):
     def interleave(
         self,
         map_func: Callable[..., Any],
-        cycle_length: Any = None,
-        block_length: Any = None,
-        num_parallel_calls: Any = None,
+        cycle_length: int | None = None,
+        block_length: int | None = None,
+        num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.dtypes import bool_
@@ -17,6 +17,9 @@ from wengert.data.foresight import foreseen
 from wengert.data.parallel import ParallelMap
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import join, normalize, show_spec, spec_of
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
 
 class Map(Plan):
@@ -85,7 +88,7 @@ class Filter(Plan):
 
 
 class _Filtered(_Mapped):
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor | tuple[Tensor, Tensor]:
         while True:
             element = next(self._source)
             if truth(self._function, self._function(element, next(self._draws))):
@@ -102,7 +105,7 @@ class TakeWhile(Filter):
 
 
 class _WhileTrue(_Mapped):
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor:
         element = next(self._source)
         if truth(self._function, self._function(element, next(self._draws))):
             return element
@@ -110,13 +113,13 @@ class _WhileTrue(_Mapped):
         raise StopIteration
 
 
-def truth(function: UserFunction, result: Any) -> bool:
+def truth(function: UserFunction, result: Tensor) -> bool:
     """What a predicate said."""
     _check_predicate(function, spec_of(result), result)
     return bool(result._array)
 
 
-def _check_predicate(function: UserFunction, spec: Any, result: Any) -> None:
+def _check_predicate(function: UserFunction, spec: TensorSpec, result: Tensor | TensorSpec) -> None:
     if not isinstance(spec, TensorSpec) or spec.dtype is not bool_ or spec.shape.rank:
         raise at_site(
             ValueError(
@@ -132,7 +135,7 @@ class Scan(Plan):
 
     kind = "_ScanDataset"
 
-    def __init__(self, source: Plan, initial: Any, function: UserFunction) -> None:
+    def __init__(self, source: Plan, initial: Tensor | float, function: UserFunction) -> None:
         super().__init__(source)
         self.initial = normalize(initial)
         self.function = function
@@ -162,11 +165,11 @@ class Scan(Plan):
 
 
 class _Scanned(_Mapped):
-    def __init__(self, source: Any, function: UserFunction, draws: Any, initial: Any) -> None:
+    def __init__(self, source: Any, function: UserFunction, draws: Any, initial: Tensor) -> None:
         super().__init__(source, function, draws)
         self._state, self._kind = initial, spec_of(initial)
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor | tuple[Tensor, Tensor]:
         element = next(self._source)
         result = self._function((self._state, element), next(self._draws))
         state, output = pair(self._function, result)
@@ -188,12 +191,18 @@ def pair(function: UserFunction, result: Any) -> tuple[Any, Any]:
     return result
 
 
-def same_state(function: UserFunction, spec: Any, state: Any) -> Any:
+def same_state(
+    function: UserFunction, spec: Any, state: Tensor | tuple[Tensor, ...]
+) -> tuple[TensorSpec, TensorSpec] | TensorSpec:
     """The spec of all states so far; the kind of a state may not change, its sizes may."""
     return _same_kind(function, spec, spec_of(state))
 
 
-def _same_kind(function: UserFunction, spec: Any, found: Any) -> Any:
+def _same_kind(
+    function: UserFunction,
+    spec: tuple[TensorSpec, ...] | TensorSpec,
+    found: tuple[TensorSpec, ...] | TensorSpec,
+) -> Any:
     try:
         return join(spec, found)
     except TypeError:
@@ -206,7 +215,7 @@ def _same_kind(function: UserFunction, spec: Any, found: Any) -> Any:
         ) from None
 
 
-def shaped_like(form: Any, state: Any) -> Any:
+def shaped_like(form: Tensor | tuple[Tensor, ...], state: Tensor | tuple[Tensor, ...]) -> Any:
     """A state in the form of the first one, where it has as many leaves."""
     leaves = nest.flatten(state)
     if len(leaves) != len(nest.flatten(form)):
@@ -234,7 +243,7 @@ class _Ignoring(Iterator[Any]):
     def __init__(self, source: Iterator[Any], log: bool) -> None:
         self._source, self._log = source, log
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor:
         while True:
             try:
                 return next(self._source)
@@ -265,7 +274,7 @@ class _Counted(Iterator[Any]):
     def __init__(self, source: Iterator[Any], expected: int) -> None:
         self._source, self._expected, self._seen = source, expected, 0
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor:
         try:
             element = next(self._source)
         except StopIteration:

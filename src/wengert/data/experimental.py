@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,11 @@ from wengert.data.reducing import GroupByReducer, Reducer
 from wengert.data.sources import Tensors
 from wengert.data.structure import blank, normalize
 from wengert.data.tables import CsvDataset, make_csv_dataset
+
+if TYPE_CHECKING:
+    from wengert.core.spec import TensorSpec
+    from wengert.core.tensor import Tensor
+
 
 __all__ = [
     "AUTOTUNE", "AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "Counter",
@@ -59,18 +64,18 @@ def choose_from_datasets(
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
-def cardinality(dataset: Dataset) -> Any:
+def cardinality(dataset: Dataset) -> Tensor:
     """The number of elements of a dataset."""
     return _known("cardinality", dataset).cardinality()
 
 
-def assert_cardinality(expected_cardinality: Any) -> Step:
+def assert_cardinality(expected_cardinality: int) -> Step:
     """A step for `apply` that says how many elements there are, and checks it."""
     expected = whole("assert_cardinality", "expected_cardinality", expected_cardinality)
     return lambda dataset: Dataset(AssertCardinality(dataset._plan, expected))
 
 
-def at(dataset: Dataset, index: Any) -> Any:
+def at(dataset: Dataset, index: int) -> Tensor:
     """The element at a place."""
     place = whole("at", "index", index)
     _known("at", dataset)
@@ -81,7 +86,7 @@ def at(dataset: Dataset, index: Any) -> Any:
     raise invalid("at", f"there is no element {place}", kind=OutOfRangeError)
 
 
-def from_list(elements: list[Any], name: str | None = None) -> Dataset:
+def from_list(elements: list[tuple[int, str]], name: str | None = None) -> Dataset:
     """A dataset of the elements of a list."""
     if not elements:
         raise at_site(ValueError("from_list: give at least one element."))
@@ -99,13 +104,13 @@ def get_single_element(dataset: Dataset) -> Any:
     return _known("get_single_element", dataset).get_single_element()
 
 
-def _known(name: str, dataset: Any) -> Dataset:
+def _known(name: str, dataset: Dataset) -> Dataset:
     if not isinstance(dataset, Dataset):
         raise at_site(TypeError(f"{name}: a tf.data.Dataset is needed; got {describe(dataset)}."))
     return dataset
 
 
-def get_structure(dataset_or_iterator: Any) -> Any:
+def get_structure(dataset_or_iterator: Dataset) -> TensorSpec:
     """The spec of the elements."""
     if not hasattr(dataset_or_iterator, "element_spec"):
         words = "get_structure: a dataset or an iterator is needed"
@@ -118,7 +123,7 @@ def prefetch_to_device(device: Any, buffer_size: Any = None) -> Step:
     return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
 
 
-def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Step:
+def copy_to_device(target_device: Any, source_device: str = "/cpu:0") -> Step:
     """A step for `apply` that leaves the elements where they are: functions move them."""
     return lambda dataset: dataset
 
@@ -127,7 +132,7 @@ def enable_debug_mode() -> None:
     """Accepted: the functions of a dataset are called eagerly as it is."""
 
 
-def enumerate_dataset(start: Any = 0) -> Step:
+def enumerate_dataset(start: int = 0) -> Step:
     """`Dataset.enumerate` as a step for `apply`."""
     return lambda dataset: dataset.enumerate(start)
 
@@ -158,7 +163,7 @@ def unique() -> Step:
 
 
 def dense_to_ragged_batch(
-    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = "int64"
+    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: str = "int64"
 ) -> Step:
     """`Dataset.ragged_batch` as a step for `apply`."""
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
@@ -210,7 +215,7 @@ def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) ->
 def parallel_interleave(
     map_func: Callable[..., Any],
     cycle_length: Any,
-    block_length: Any = 1,
+    block_length: int = 1,
     sloppy: bool = False,
     buffer_output_elements: Any = None,
     prefetch_input_elements: Any = None,
@@ -241,15 +246,15 @@ def bucket_by_sequence_length(*args: Any, **kwargs: Any) -> Step:
     return lambda dataset: dataset.bucket_by_sequence_length(*args, **kwargs)
 
 
-def pad_to_cardinality(cardinality: Any, mask_key: str = "valid") -> Step:
+def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Step:
     """A step for `apply` that fills up with zeros; `mask_key` says which elements are real."""
     wanted = whole("pad_to_cardinality", "cardinality", cardinality)
 
     def padded(dataset: Dataset) -> Dataset:
-        def marked(element: dict[str, Any]) -> dict[str, Any]:
+        def marked(element: dict[str, Any]) -> dict[str, Tensor | np.generic]:
             return {**element, mask_key: np.True_}
 
-        def zeros(x: Any) -> Any:
+        def zeros(x: Tensor) -> Tensor:
             return wrap(blank(x._array.shape, x._array.dtype))
 
         count = len(dataset)

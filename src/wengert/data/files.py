@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,15 +20,18 @@ from wengert.io.expansion import opened
 from wengert.io.paths import local, reporting
 from wengert.io.records import compression
 
+if TYPE_CHECKING:
+    from wengert.core.types import TensorLike
 
-def file_names(given: Any, name: str) -> list[str]:
+
+def file_names(given: TensorLike, name: str) -> list[str]:
     """File names from strings, paths, lists and string tensors."""
     if isinstance(given, Tensor | np.ndarray):
         return [_file_name(n, name) for n in np.asarray(given, object).ravel()]
     return [_file_name(n, name) for n in nest.flatten(given)]
 
 
-def _file_name(given: Any, name: str) -> str:
+def _file_name(given: bytes | str, name: str) -> str:
     if isinstance(given, Tensor):
         given = given.numpy()
     try:
@@ -38,7 +41,7 @@ def _file_name(given: Any, name: str) -> str:
         raise at_site(kind(f"{name}: file names are strings; got {describe(given)}.")) from None
 
 
-def matching(file_pattern: Any, name: str = "list_files") -> list[str]:
+def matching(file_pattern: str, name: str = "list_files") -> list[str]:
     """The files that match patterns, sorted; an error where there are none."""
     patterns = file_names(file_pattern, name)
     found = sorted({one for pattern in patterns for one in glob.glob(pattern)})
@@ -47,7 +50,7 @@ def matching(file_pattern: Any, name: str = "list_files") -> list[str]:
     return found
 
 
-def text_lines(filenames: Any, compression_type: str | None) -> Started:
+def text_lines(filenames: TensorLike, compression_type: str | None) -> Started:
     """The lines of text files, one file after the other, without their ends."""
     names = file_names(filenames, "TextLineDataset")
     kind = compression("TextLineDataset", compression_type)
@@ -62,7 +65,7 @@ def scalar_text(text: bytes) -> np.ndarray:
     return array
 
 
-def _lines(names: list[str], kind: str) -> Iterator[Any]:
+def _lines(names: list[str], kind: str) -> Iterator[Tensor]:
     own = "TextLineDataset"
     for name in names:
         path = local(own, name)

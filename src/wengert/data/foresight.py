@@ -8,7 +8,7 @@ their values, so a function that needs these (`int(x)`, `if x > 0`) is not found
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import context, nest
 from wengert.core.composite import CompositeSpec
@@ -21,8 +21,13 @@ from wengert.data.plan import Plan
 from wengert.data.structure import NoneTensorSpec, spec_of
 from wengert.functions.trace import trace
 
+if TYPE_CHECKING:
+    from wengert.core.spec import TypeSpec
+    from wengert.core.tensor import Tensor
+    from wengert.data.dataset import Dataset
 
-def foreseen(function: UserFunction, plan: Plan, *before: Any) -> Any:
+
+def foreseen(function: UserFunction, plan: Plan, *before: Tensor) -> Any:
     """The spec of the function's results on a plan's elements; `None` where only calls can tell.
 
     `before` are arguments to stand in front.
@@ -42,7 +47,9 @@ def foreseen(function: UserFunction, plan: Plan, *before: Any) -> Any:
     return None
 
 
-def announced(function: UserFunction, plan: Plan) -> Any:
+def announced(
+    function: UserFunction, plan: Plan
+) -> tuple[TensorSpec, TensorSpec] | TensorSpec | None:
     """The spec of the elements of the datasets that a function makes of a plan's elements.
 
     It is `None` where only calls can tell: where the function reads files or values, say.
@@ -52,13 +59,15 @@ def announced(function: UserFunction, plan: Plan) -> Any:
     return _announced(function, plan.spec, lambda call: call)
 
 
-def announced_of_groups(function: UserFunction, window: Any) -> Any:
+def announced_of_groups(function: UserFunction, window: Dataset) -> Any:
     """The same for a function of a key and a dataset, of which `window` is an empty one."""
     by_key = lambda call: lambda key: call(key, window)
     return _announced(function, TensorSpec((), int64), by_key)
 
 
-def _announced(function: UserFunction, spec: Any, form: Callable[..., Any]) -> Any:
+def _announced(
+    function: UserFunction, spec: TensorSpec, form: Callable[..., Any]
+) -> tuple[TensorSpec, TensorSpec] | TensorSpec | None:
     try:
         found = _traced(function, spec, form)
     except failures():
@@ -66,7 +75,7 @@ def _announced(function: UserFunction, spec: Any, form: Callable[..., Any]) -> A
     return getattr(found, "element_spec", None)
 
 
-def _can_be_traced(spec: Any) -> bool:
+def _can_be_traced(spec: TypeSpec) -> bool:
     return isinstance(spec, TensorSpec | CompositeSpec | NoneTensorSpec)
 
 

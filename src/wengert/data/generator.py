@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,11 @@ from wengert.data.calls import raised_at
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import NoneTensorSpec, example, normalize, rebuild, show_spec
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.sites import RawSite
+
+
 _NAME = "from_generator"
 # As TensorFlow names what Python code raises inside a dataset.
 _KINDS: list[tuple[type[Exception], type[OpError]]] = [
@@ -46,7 +51,7 @@ class Generator(Plan):
 
     kind = "_FlatMapDataset"
 
-    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], spec: Any) -> None:
+    def __init__(self, function: Callable[..., Any], args: tuple[Tensor, ...], spec: Any) -> None:
         super().__init__()
         self._function, self._args = function, args
         self._kept: _Items | None = None
@@ -59,7 +64,7 @@ class Generator(Plan):
     def _begin(self) -> _Items:
         return _Items(self._function, self._args, self.spec, self.site)
 
-    def sample(self) -> Any:
+    def sample(self) -> Tensor:
         """The first element, which the next iteration still gets: a generator may be unrepeatable."""
         kept = self._kept = self._kept or self._begin()
         try:
@@ -74,13 +79,13 @@ class Generator(Plan):
 class _Items(Iterator[Any]):
     """One run of the user's generator."""
 
-    def __init__(self, function: Any, args: tuple[Any, ...], spec: Any, site: Any) -> None:
+    def __init__(self, function: Any, args: tuple[Tensor, ...], spec: Any, site: Any) -> None:
         self._begin = lambda: iter(function(*[a.numpy() for a in args]))
         self._spec, self._site = spec, site
         self._items: Iterator[Any] | None = None
         self._ahead: list[Any] = []
 
-    def peek(self) -> Any:
+    def peek(self) -> Tensor:
         if not self._ahead:
             self._ahead.append(next(self))
         return self._ahead[0]
@@ -110,7 +115,7 @@ class _Items(Iterator[Any]):
             raise _translated(error, self._site) from error
 
 
-def _translated(error: Exception, site: Any) -> OpError:
+def _translated(error: Exception, site: RawSite) -> OpError:
     """A user's exception as TensorFlow's, with the user's line and the dataset's."""
     kind = next((ours for theirs, ours in _KINDS if isinstance(error, theirs)), UnknownError)
     if kind is OpError:
@@ -121,7 +126,7 @@ def _translated(error: Exception, site: Any) -> OpError:
     return raised
 
 
-def convert_like(spec: Any, value: Any, site: Any = None) -> Any:
+def convert_like(spec: Any, value: Any, site: RawSite | None = None) -> Any:
     """A yielded value as an element of the given spec."""
     if isinstance(spec, TensorSpec):
         return _tensor(spec, value, site)
@@ -141,7 +146,9 @@ def convert_like(spec: Any, value: Any, site: Any = None) -> Any:
     raise _wrong(f"the element must have the structure {show_spec(spec)}", value, site)
 
 
-def _tensor(spec: TensorSpec, value: Any, site: Any) -> Any:
+def _tensor(
+    spec: TensorSpec, value: float | list[float | str] | np.ndarray | str | None, site: Any
+) -> Tensor:
     wanted = spec.dtype
     if type(value) is Tensor and value.dtype is wanted:
         array = value._array
@@ -152,7 +159,9 @@ def _tensor(spec: TensorSpec, value: Any, site: Any) -> Any:
     return wrap(array, site)
 
 
-def _array(spec: TensorSpec, value: Any, site: Any) -> np.ndarray:
+def _array(
+    spec: TensorSpec, value: float | list[float | str] | np.ndarray | str | None, site: RawSite
+) -> np.ndarray:
     try:
         if spec.dtype is string:
             return to_array(value, string)
@@ -169,7 +178,9 @@ def _wrong(rule: str, value: Any, site: Any) -> OpError:
     return error
 
 
-def signature(output_signature: Any, output_types: Any, output_shapes: Any) -> Any:
+def signature(
+    output_signature: Any, output_types: dict[str, DType] | DType | None, output_shapes: Any
+) -> Any:
     """The spec of the elements from either way of giving it."""
     if output_signature is None:
         if output_types is None:
@@ -196,7 +207,7 @@ def _checked(spec: Any) -> Any:
     return spec
 
 
-def _from_types(types: Any, shapes: Any) -> Any:
+def _from_types(types: dict[str, DType] | DType, shapes: Any) -> Any:
     """Specs from dtypes, with a shape in the place of each."""
     if isinstance(types, Mapping):
         pairs = [(k, _from_types(t, shapes[k])) for k, t in types.items()]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, R
 from wengert.data.sources import Elements
 from wengert.data.structure import columns, map_spec
 
+if TYPE_CHECKING:
+    from wengert.data.dataset import Dataset
+    from wengert.data.types import DatasetSpec
+
 
 class Window(Plan):
     """Datasets of `size` elements that lie `stride` apart, each `shift` after the one before."""
@@ -34,7 +38,7 @@ class Window(Plan):
         shift: int,
         stride: int,
         drop_remainder: bool,
-        dataset: Callable[[Plan], Any],
+        dataset: type,
     ) -> None:
         super().__init__(source)
         self._size, self._shift, self._stride = size, shift, stride
@@ -46,7 +50,9 @@ class Window(Plan):
         source = self.input.start(run)
         return _Windows(source, reach, self._shift, self._stride, self._drop, self._nest)
 
-    def _nest(self, elements: list[Any]) -> Any:
+    def _nest(
+        self, elements: list[Tensor | tuple[Tensor, ...]]
+    ) -> tuple[Dataset, Dataset] | Dataset:
         """One dataset per leaf, in the form of an element."""
         found = columns(elements)
         known = self.input.__dict__.get("spec")
@@ -54,7 +60,7 @@ class Window(Plan):
         plans = [Elements(list(c), spec) for c, spec in zip(found, specs, strict=True)]
         return nest.pack_sequence_as(elements[0], [self._dataset(plan) for plan in plans])
 
-    def find_spec(self) -> Any:
+    def find_spec(self) -> tuple[DatasetSpec, DatasetSpec] | DatasetSpec:
         return map_spec(lambda one: self._dataset(Elements([], one))._type_spec, self.input.spec)
 
     def sample(self) -> Any:
@@ -80,7 +86,7 @@ class _Windows(Iterator[Any]):
         self._buffer: list[Any] = []
         self._skip = 0
 
-    def __next__(self) -> Any:
+    def __next__(self) -> tuple[Dataset, Dataset] | Dataset:
         while len(self._buffer) < self._reach or self._skip:
             try:
                 element = next(self._source)
@@ -109,7 +115,7 @@ class GroupByWindow(Plan):
         key: UserFunction,
         reduce: UserFunction,
         size: UserFunction,
-        dataset: Callable[[Plan], Any],
+        dataset: type,
     ) -> None:
         super().__init__(source)
         self.key, self.reduce, self.size, self._dataset = key, reduce, size, dataset
@@ -121,7 +127,7 @@ class GroupByWindow(Plan):
     def settled(self) -> bool:
         return "spec" in self.__dict__
 
-    def made(self, key: Any, elements: list[Any]) -> Plan:
+    def made(self, key: Tensor, elements: list[Tensor]) -> Plan:
         """The dataset that the user makes of one window."""
         window = self._dataset(Elements(elements, self.__dict__.get("_known")))
         return plan_of(self.reduce, self.reduce((key, window)))
@@ -132,7 +138,7 @@ class GroupByWindow(Plan):
         sample = self.input.sample()
         return self.made(scalar_key(self.key, self.key(sample)), [sample])
 
-    def find_spec(self) -> Any:
+    def find_spec(self) -> TensorSpec:
         window = self._dataset(Elements([], self.input.spec))
         found = announced_of_groups(self.reduce, window)
         # One group tells of itself only: where the key is asked for its value, sizes may differ.
@@ -154,7 +160,7 @@ class _Grouped(Iterator[Any]):
         self._current: Iterator[Any] = iter(())
         self._over = False
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor:
         while True:
             try:
                 return next(self._current)
@@ -183,12 +189,12 @@ class _Grouped(Iterator[Any]):
         number = min(self._groups)
         return self._opened(number, self._groups.pop(number))
 
-    def _opened(self, key: Any, elements: list[Any]) -> Iterator[Any]:
+    def _opened(self, key: Tensor | int, elements: list[Tensor]) -> Iterator[Any]:
         tensor = key if isinstance(key, Tensor) else wrap(np.array(key, np.int64))
         return self._plan.made(tensor, elements).start(self._run.inner())
 
 
-def scalar_key(function: UserFunction, key: Any) -> Any:
+def scalar_key(function: UserFunction, key: Tensor) -> Tensor:
     """A group's key, checked."""
     if not isinstance(key, Tensor) or key.dtype is not int64 or key.ndim:
         raise at_site(
@@ -200,7 +206,7 @@ def scalar_key(function: UserFunction, key: Any) -> Any:
     return key
 
 
-def _window_size(function: UserFunction, key: Any) -> int:
+def _window_size(function: UserFunction, key: Tensor) -> int:
     size = int(function(key))
     if size <= 0:
         raise invalid(function.step, "the window size must be greater than zero", str(size))
@@ -218,7 +224,7 @@ class Unique(Plan):
         if source.settled:
             _ = self.spec
 
-    def find_spec(self) -> Any:
+    def find_spec(self) -> TensorSpec:
         spec = self.input.spec
         if not isinstance(spec, TensorSpec):
             raise invalid("unique", "the elements must be single tensors")
@@ -243,7 +249,7 @@ class _New(Iterator[Any]):
         self._source = source
         self._seen: set[Any] = set()
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor:
         while True:
             element = next(self._source)
             array = element._array

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,19 +25,25 @@ from wengert.data.plan import Plan, Run
 from wengert.functions.signature import Same
 from wengert.graph.builder import building
 
+if TYPE_CHECKING:
+    from wengert.core.resources import Resource
+    from wengert.core.tensor import Tensor
+    from wengert.data.dataset import Dataset
+
+
 _numbers = itertools.count(1).__next__
 # Datasets and iterators by the numbers that graphs know them by.
 _known: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
-def register(holder: Any) -> Any:
+def register(holder: Resource) -> Tensor:
     """The number of a dataset or iterator, as a tensor."""
     number = _numbers()
     _known[number] = holder
     return wrap(np.asarray(number, np.int64))
 
 
-def found(number: Any, name: str = "dataset", what: str = "dataset") -> Any:
+def found(number: Tensor, name: str = "dataset", what: str = "dataset") -> Resource:
     """The dataset or iterator of a number."""
     holder = _known.get(int(number))
     if holder is None:
@@ -57,7 +63,7 @@ class Handing:
         self.kept: Any = None
 
     @staticmethod
-    def of(dataset: Any) -> Handing:
+    def of(dataset: Dataset) -> Handing:
         """What is known of a dataset that is passed on."""
         plan = dataset._plan
         facts = Handing(plan.spec, plan.cardinality(), plan.options, uses_variables(plan))
@@ -77,7 +83,7 @@ class Handing:
 class Handed(Plan):
     """A dataset that a function was given."""
 
-    def __init__(self, facts: Handing, number: Any) -> None:
+    def __init__(self, facts: Handing, number: SymbolicTensor) -> None:
         super().__init__()
         self.facts, self.number = facts, number
 
@@ -86,7 +92,7 @@ class Handed(Plan):
         """What a graph passes for it."""
         return [self.number]
 
-    def found(self, number: Any) -> Any:
+    def found(self, number: Tensor) -> Any:
         """The dataset of one call."""
         return found(number)
 
@@ -124,7 +130,7 @@ def uses_variables(plan: Plan) -> bool:
     return any(x.uses_variables() for x in own) or any(map(uses_variables, plan.inputs))
 
 
-def number_of(dataset: Any) -> Any:
+def number_of(dataset: Dataset) -> Tensor:
     """The number by which graphs know a dataset, as a tensor."""
     if isinstance(dataset._plan, Handed):
         return dataset._plan.number
@@ -144,7 +150,7 @@ class Bound(Plan):
         return self.input.start(Run(run.options, {**run.handed, **self._given}))
 
 
-def taken_apart(dataset: Any, bound: Any) -> tuple[Any, list[Any]]:
+def taken_apart(dataset: Dataset, bound: Any) -> tuple[Any, list[Any]]:
     """A dataset for a trace: its facts and number; itself, where a trace could not pass it on.
 
     One that the function made of its arguments has a number only when the function runs; `bound`
@@ -159,7 +165,7 @@ def taken_apart(dataset: Any, bound: Any) -> tuple[Any, list[Any]]:
     return facts, [number_of(dataset)]
 
 
-def put_together(kind: Any, rest: Any, parts: list[Any]) -> Any:
+def put_together(kind: type, rest: Handing, parts: list[Tensor]) -> Any:
     """The dataset of facts and a number, or a stand-in where the number has no value yet."""
     if isinstance(rest, Same):
         return rest.ref()

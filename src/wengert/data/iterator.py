@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from wengert.data.plan import Plan, Run
 from wengert.data.traced import TracedIterator, ended
 from wengert.data.types import IteratorSpec
 from wengert.graph.builder import building
+
+if TYPE_CHECKING:
+    from wengert.core.spec import TensorSpec
+    from wengert.data.dataset import Dataset
 
 
 class Iterator(ABC):
@@ -87,7 +91,7 @@ class OwnedIterator(Iterator, Trackable, Resource):
 
     # In checkpoints.
 
-    def _serialize_to_tensors(self) -> dict[str, Any]:
+    def _serialize_to_tensors(self) -> dict[str, Tensor]:
         with self._lock:
             facts = [self._given, *[n for pair in self._began for n in pair]]
         return {"position": wrap(np.array(facts, np.uint64))}
@@ -138,7 +142,7 @@ class OwnedIterator(Iterator, Trackable, Resource):
                     ended(self.number())
             return bool(self._waiting)
 
-    def number(self) -> Any:
+    def number(self) -> Tensor:
         """The number by which graphs know this iterator."""
         if self._number is None:
             self._number = handed.register(self)
@@ -148,11 +152,11 @@ class OwnedIterator(Iterator, Trackable, Resource):
         """What a loop of a converted function asks."""
         return TracedIterator(self.element_spec, self.number())
 
-    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+    def __tf_flatten__(self) -> tuple[IteratorSpec, list[Tensor]]:
         return self._type_spec, [self.number()]
 
     @staticmethod
-    def __tf_unflatten__(spec: IteratorSpec, parts: list[Any]) -> TracedIterator:
+    def __tf_unflatten__(spec: IteratorSpec, parts: list[Tensor]) -> TracedIterator:
         return TracedIterator(spec.element_spec, parts[0])
 
     @property
@@ -160,7 +164,7 @@ class OwnedIterator(Iterator, Trackable, Resource):
         """The spec of the elements."""
         return self._plan.spec
 
-    def _spec(self) -> Any:
+    def _spec(self) -> TensorSpec:
         return self._plan.spec
 
     @property
@@ -190,7 +194,7 @@ def _after(source: Any, count: int) -> Any:
 class NumpyIterator:
     """The elements of a dataset as NumPy values."""
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Dataset) -> None:
         self._iterator = iter(dataset)
 
     def __iter__(self) -> NumpyIterator:
@@ -204,7 +208,7 @@ class NumpyIterator:
         return next(self)
 
 
-def _to_numpy(value: Any) -> Any:
+def _to_numpy(value: Tensor | Dataset | None) -> bytes | np.generic | np.ndarray | None:
     if isinstance(value, Tensor):
         return value.numpy()
     if value is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from wengert.ops import philox, seeds
 _BLOCK = 1024
 
 
-def step_key(name: str, seed: Any) -> int:
+def step_key(name: str, seed: int | str | None) -> int:
     """The key of a random step: the same for the same seeds, else a new one each time."""
     if seed is not None:
         return seeds._streams._key(name, whole(name, "seed", seed))

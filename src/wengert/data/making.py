@@ -18,6 +18,7 @@ from wengert.data.generator import Generator, signature
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, whole
 
 if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
     from wengert.data.dataset import Dataset
 
 
@@ -50,9 +51,9 @@ class Making:
     @staticmethod
     def from_generator(
         generator: Callable[..., Any],
-        output_types: Any = None,
+        output_types: dict[str, DType] | DType | None = None,
         output_shapes: Any = None,
-        args: Any = None,
+        args: tuple[int, ...] | None = None,
         output_signature: Any = None,
         name: str | None = None,
     ) -> Dataset:
@@ -72,7 +73,7 @@ class Making:
         return _dataset(Generator(generator, given, spec))
 
     @staticmethod
-    def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Dataset:
+    def range(*args: Any, output_type: DType = dtypes.int64, name: str | None = None) -> Dataset:
         """Whole numbers: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
         if not 1 <= len(args) <= 3:
             raise at_site(ValueError(f"range: give one to three numbers; got {len(args)}."))
@@ -89,7 +90,7 @@ class Making:
 
     @staticmethod
     def counter(
-        start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None
+        start: int = 0, step: int = 1, dtype: DType = dtypes.int64, name: str | None = None
     ) -> Dataset:
         """Whole numbers from `start` in steps, without end."""
         first, by = whole("counter", "start", start), whole("counter", "step", step)
@@ -97,13 +98,17 @@ class Making:
 
     @staticmethod
     def random(
-        seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+        seed: int | None = None,
+        rerandomize_each_iteration: bool | None = None,
+        name: str | None = None,
     ) -> Dataset:
         """Random int64 numbers from 0 to 2**32 - 1, without end."""
         return _dataset(sources.Random(seed, bool(rerandomize_each_iteration)))
 
     @staticmethod
-    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+    def zip(
+        *args: Any, datasets: tuple[Dataset, ...] | None = None, name: str | None = None
+    ) -> Dataset:
         """Datasets side by side: `zip(a, b)`, or `zip((a, b))`, or any nest of datasets."""
         if args and datasets is not None:
             raise at_site(TypeError("zip: give `datasets` or arguments, but not both."))
@@ -117,7 +122,7 @@ class Making:
 
     @staticmethod
     def choose_from_datasets(
-        datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = True
+        datasets: list[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = True
     ) -> Dataset:
         """Elements of several datasets; the elements of `choice_dataset` say of which."""
         name = "choose_from_datasets"
@@ -127,9 +132,9 @@ class Making:
 
     @staticmethod
     def sample_from_datasets(
-        datasets: Any,
-        weights: Any = None,
-        seed: Any = None,
+        datasets: list[Dataset],
+        weights: list[float] | None = None,
+        seed: int | None = None,
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
     ) -> Dataset:
@@ -151,7 +156,10 @@ class Making:
 
     @staticmethod
     def list_files(
-        file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
+        file_pattern: str,
+        shuffle: bool | None = None,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> Dataset:
         """The names of the files that match a pattern, in random order unless `shuffle=False`."""
         found = sources.Slices(files.matching(file_pattern))
@@ -159,7 +167,7 @@ class Making:
         return dataset if shuffle is False else dataset.shuffle(max(1, len(dataset)), seed)
 
 
-def _chances(name: str, weights: Any) -> np.ndarray:
+def _chances(name: str, weights: list[float]) -> np.ndarray:
     try:
         return np.asarray(weights, np.float64)
     except (TypeError, ValueError):
@@ -170,7 +178,7 @@ def _chances(name: str, weights: Any) -> np.ndarray:
         ) from None
 
 
-def _several(name: str, datasets: Any) -> list[Plan]:
+def _several(name: str, datasets: list[Dataset]) -> list[Plan]:
     if not hasattr(datasets or (), "__iter__"):
         raise at_site(TypeError(f"{name}: a list of datasets is needed; got {describe(datasets)}."))
     if not datasets:

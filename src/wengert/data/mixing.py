@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.errors import at_site, describe
@@ -16,6 +16,10 @@ from wengert.data.parallel import Prefetched
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.rows import RowIterator, Rows, zipped
 from wengert.data.structure import packer
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.data.dataset import Dataset
 
 
 class Zip(Plan):
@@ -105,7 +109,7 @@ class _Chained(Iterator[Any]):
         self._sources = sources
         self._source: Iterator[Any] = iter(())
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor | dict[str, Tensor] | tuple[Tensor, Tensor]:
         while True:
             try:
                 return next(self._source)
@@ -154,7 +158,7 @@ class Interleave(Plan):
         return UNKNOWN_CARDINALITY
 
 
-def plan_of(function: UserFunction, result: Any) -> Plan:
+def plan_of(function: UserFunction, result: Tensor | Dataset) -> Plan:
     """The plan of the dataset that a user's function returned."""
     plan = getattr(result, "_plan", None)
     if not isinstance(plan, Plan):
@@ -185,13 +189,13 @@ class _Inner(Iterator[Iterator[Any]]):
 class _Interleaved(Iterator[Any]):
     """A ring of `cycle` open iterators; one that ended is replaced when its turn comes."""
 
-    def __init__(self, inner: Iterator[Iterator[Any]], cycle: int, block: int) -> None:
+    def __init__(self, inner: _Inner, cycle: int, block: int) -> None:
         self._inner, self._block = inner, block
         self._ring: list[Iterator[Any] | None] = [None] * cycle
         self._turn = self._taken = 0
         self._more = True
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor:
         while self._more or any(one is not None for one in self._ring):
             current = self._ring[self._turn]
             if current is None:

@@ -84,7 +84,7 @@ class Settings:
         shown = [f"{n}={self.__dict__[n]!r}" for n in self._kinds if n in self._set]
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    def _merge(self, other: Any) -> Any:
+    def _merge(self, other: Settings) -> Any:
         """These settings, and over them what was set in `other`."""
         merged = type(self)()
         for name, kind in self._kinds.items():
@@ -104,7 +104,7 @@ class Settings:
         return self
 
 
-def _is_group(kind: Any) -> bool:
+def _is_group(kind: type) -> bool:
     return isinstance(kind, type) and issubclass(kind, Settings)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from wengert.data.keys import Words
 from wengert.data.options import UNSET, Options, merge
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.rows import Chunk, RowIterator, Rows, cut
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
 
 class Cut(Plan):
@@ -150,7 +153,7 @@ class Shuffle(Plan):
 
     kind = "_ShuffleDataset"
 
-    def __init__(self, source: Plan, size: int, seed: Any, reshuffle: bool) -> None:
+    def __init__(self, source: Plan, size: int, seed: int | str | None, reshuffle: bool) -> None:
         super().__init__(source)
         if size == UNKNOWN_CARDINALITY and source.cardinality() == INFINITE_CARDINALITY:
             raise invalid("shuffle", "an endless dataset needs a `buffer_size`")
@@ -185,7 +188,7 @@ class _Shuffling(Iterator[Any]):
         self._draws = draws.below(size) if size > 0 else iter(())
         self._buffer: list[Any] = []
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor:
         while self._source is not None:
             try:
                 element = next(self._source)

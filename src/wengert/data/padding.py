@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from wengert.data.batching import Batches, in_groups
 from wengert.data.plan import Plan, Run
 from wengert.data.structure import batched, blank, columns, packer
 
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+
+
 _NAME = "padded_batch"
 
 
@@ -26,7 +30,14 @@ class PaddedBatch(Plan):
 
     kind = "_PaddedBatchDataset"
 
-    def __init__(self, source: Plan, size: int, shapes: Any, values: Any, drop: bool) -> None:
+    def __init__(
+        self,
+        source: Plan,
+        size: int,
+        shapes: dict[str, list[int]] | list[Tensor | int | None] | TensorShape | None,
+        values: Any,
+        drop: bool,
+    ) -> None:
         super().__init__(source)
         self._size, self._shapes, self._values, self._drop = size, shapes, values, drop
         if source.settled:
@@ -48,7 +59,7 @@ class PaddedBatch(Plan):
         found.targets = self._targets()
         return found
 
-    def find_spec(self) -> Any:
+    def find_spec(self) -> TensorSpec:
         padded = self.input.spec
         if self._shapes is not None:
             flat = [
@@ -68,11 +79,13 @@ class PaddedBatch(Plan):
 class _Padded(Batches):
     targets: list[tuple[Any, np.ndarray]]
 
-    def _combine(self, elements: list[Any]) -> Any:
+    def _combine(self, elements: list[Tensor | dict[str, Tensor]]) -> Tensor | dict[str, Tensor]:
         return combine(elements, self.targets, self._site)
 
 
-def combine(elements: list[Any], targets: list[Any], site: Any) -> Any:
+def combine(
+    elements: list[Tensor | dict[str, Tensor]], targets: list[Any], site: Any
+) -> Tensor | dict[str, Tensor]:
     """One padded batch."""
     leaves = [
         _pad(values, shape, filling, site) if isinstance(values[0], Tensor) else None
@@ -81,7 +94,12 @@ def combine(elements: list[Any], targets: list[Any], site: Any) -> Any:
     return packer(elements[0])(leaves)
 
 
-def _pad(values: Any, target: tuple[int | None, ...], filling: np.ndarray, site: Any) -> Any:
+def _pad(
+    values: list[Tensor] | tuple[Tensor, ...],
+    target: tuple[int | None, ...],
+    filling: np.ndarray,
+    site: RawSite,
+) -> Tensor:
     arrays = [v._array for v in values]
     for a in arrays:
         if a.ndim != len(target):
@@ -112,7 +130,7 @@ def _pad(values: Any, target: tuple[int | None, ...], filling: np.ndarray, site:
     return wrap(out, site)
 
 
-def _open(spec: Any) -> Any:
+def _open(spec: TensorSpec) -> Any:
     """A shape of which every size follows the largest element."""
     if not isinstance(spec, TensorSpec):
         return None
@@ -161,7 +179,7 @@ def _sizes(shape: Any) -> list[Any]:
         raise at_site(ValueError(words)) from None
 
 
-def _filling(spec: TensorSpec, value: Any) -> np.ndarray:
+def _filling(spec: TensorSpec, value: Tensor | float | str | None) -> np.ndarray:
     if value is None:
         return blank((), spec.dtype.np)
     found = to_tensor(value)
@@ -193,7 +211,9 @@ def _up_to(spec: Any, given: Any) -> list[Any]:
     return [given]
 
 
-def _spread(spec: Any, given: Any) -> list[Any]:
+def _spread(
+    spec: dict[str, TensorSpec] | TensorSpec, given: Tensor | float | str | None
+) -> list[Any]:
     """One value for all leaves, or one for each."""
     if given is None or not nest.is_nested(given):
         return [given] * len(nest.flatten(spec))

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from queue import SimpleQueue
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.handlers import failures
@@ -24,6 +24,10 @@ from wengert.data.options import Options
 from wengert.data.plan import AUTOTUNE, Plan, Run
 from wengert.data.rows import Rows
 from wengert.engines.scope import enter, wanted
+
+if TYPE_CHECKING:
+    from wengert.data.calls import UserFunction
+
 
 # A call shorter than this is done sooner than another thread is woken for it.
 _WORTH_A_THREAD = 1e-3
@@ -40,7 +44,7 @@ class ParallelMap(Iterator[Any]):
     def __init__(
         self,
         source: Iterator[Any],
-        function: Any,
+        function: UserFunction,
         draws: Iterator[Any],
         most: int | None,
         ordered: bool,

@@ -121,7 +121,7 @@ def whole(name: str, argument: str, value: Any) -> int:
         ) from None
 
 
-def positive(name: str, argument: str, value: Any) -> int:
+def positive(name: str, argument: str, value: float | int | None) -> int:
     """A whole number above zero."""
     found = whole(name, argument, value)
     if found <= 0:
@@ -129,7 +129,7 @@ def positive(name: str, argument: str, value: Any) -> int:
     return found
 
 
-def workers(name: str, num_parallel_calls: Any) -> int | None:
+def workers(name: str, num_parallel_calls: int | None) -> int | None:
     """How many calls may run at once: `None` for one, `AUTOTUNE` for as many as seem good."""
     if num_parallel_calls is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.apply import wrap
 from wengert.core.dtypes import string
@@ -16,6 +16,10 @@ from wengert.data.sources import Started
 from wengert.io.expansion import opened
 from wengert.io.paths import local, reporting
 from wengert.io.records import compression, records
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
 
 
 class _Records(Started):
@@ -30,12 +34,12 @@ class _Records(Started):
             return self._sample
 
 
-def tf_records(filenames: Any, compression_type: str | None) -> Started:
+def tf_records(filenames: TensorLike, compression_type: str | None) -> Started:
     """The records of TFRecord files, one file after the other."""
     names = file_names(filenames, "TFRecordDataset")
     kind = compression("TFRecordDataset", compression_type)
 
-    def begin() -> Iterator[Any]:
+    def begin() -> Iterator[Tensor]:
         for name in names:
             for record in records("TFRecordDataset", name, kind):
                 yield wrap(scalar_text(record))
@@ -43,7 +47,13 @@ def tf_records(filenames: Any, compression_type: str | None) -> Started:
     return _Records(begin, TensorSpec([], string), wrap(scalar_text(b"")))
 
 
-def pieces(filenames: Any, size: Any, header: Any, footer: Any, compressed: Any) -> Started:
+def pieces(
+    filenames: str,
+    size: TensorLike,
+    header: TensorLike | None,
+    footer: TensorLike | None,
+    compressed: Any,
+) -> Started:
     """Files cut into pieces of one length, between a header and a footer."""
     own = "FixedLengthRecordDataset"
     names = file_names(filenames, own)
@@ -55,7 +65,7 @@ def pieces(filenames: Any, size: Any, header: Any, footer: Any, compressed: Any)
         raise invalid(own, "`record_bytes` must be positive, and the others not negative")
     kind = compression(own, compressed)
 
-    def begin() -> Iterator[Any]:
+    def begin() -> Iterator[Tensor]:
         for name in names:
             path = local(own, name)
             with reporting(own, path), open(path, "rb") as file:

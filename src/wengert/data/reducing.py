@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from wengert.data.elementwise import same_state
 from wengert.data.grouping import scalar_key
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import spec_of
+
+if TYPE_CHECKING:
+    from wengert.core.spec import TensorSpec
+    from wengert.core.tensor import Tensor
 
 
 class Reducer:
@@ -35,7 +39,7 @@ class GroupByReducer(Plan):
 
     kind = "_GroupByReducerDataset"
 
-    def __init__(self, source: Plan, key_func: Callable[..., Any], reducer: Any) -> None:
+    def __init__(self, source: Plan, key_func: Callable[..., Any], reducer: Reducer) -> None:
         super().__init__(source)
         if not isinstance(reducer, Reducer):
             words = f"group_by_reducer: `reducer` must be a Reducer; got {describe(reducer)}."
@@ -58,14 +62,14 @@ class GroupByReducer(Plan):
         for key in sorted(states):
             yield self._last(states[key])
 
-    def _begun(self, key: int) -> Any:
+    def _begun(self, key: int) -> Tensor | tuple[Tensor, Tensor]:
         return self._first(wrap(np.array(key, np.int64)))
 
     @cached_property
-    def _probed(self) -> Any:
+    def _probed(self) -> dict[str, Tensor]:
         return self._last(self._next((self._begun(0), self.input.sample())))
 
-    def find_spec(self) -> Any:
+    def find_spec(self) -> dict[str, TensorSpec]:
         return spec_of(self._probed)
 
     def sample(self) -> Any:

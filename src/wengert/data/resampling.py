@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from wengert.data import keys
 from wengert.data.calls import UserFunction
 from wengert.data.foresight import foreseen
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
 
 _NAME = "rejection_resample"
 
@@ -23,7 +27,12 @@ class Resample(Plan):
     kind = "_MapDataset"
 
     def __init__(
-        self, source: Plan, function: UserFunction, target: Any, initial: Any, seed: Any
+        self,
+        source: Plan,
+        function: UserFunction,
+        target: list[float],
+        initial: list[float] | None,
+        seed: int | None,
     ) -> None:
         super().__init__(source)
         self.function = function
@@ -60,7 +69,7 @@ class Resample(Plan):
             if next(chances) * wanted.max() < wanted[place]:
                 yield label, element
 
-    def _place(self, label: Any) -> int:
+    def _place(self, label: Tensor) -> int:
         place = int(label)
         if not 0 <= place < len(self._target):
             raise invalid(
@@ -87,7 +96,7 @@ class Resample(Plan):
         return INFINITE_CARDINALITY if endless else UNKNOWN_CARDINALITY
 
 
-def _shares(argument: str, given: Any) -> np.ndarray:
+def _shares(argument: str, given: list[float]) -> np.ndarray:
     found = np.asarray(given, np.float64)
     if found.ndim != 1 or not len(found) or (found < 0).any() or not found.sum() > 0:
         raise at_site(

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert.core.apply import wrap
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
 
 Chunk = range | np.ndarray
 
@@ -37,12 +41,12 @@ class Rows:
         """The same rows in an order made from this one, anew for every iteration."""
         return replace(self, order=lambda: change(self.chunks()))
 
-    def element(self, index: Any) -> Any:
+    def element(self, index: int) -> Any:
         """The element in one row."""
         site = self.site
         return self.pack([c if c is None else wrap(c[index, ...], site) for c in self.columns])
 
-    def batch(self, chunk: Chunk) -> Any:
+    def batch(self, chunk: Chunk) -> Tensor | tuple[Tensor, Tensor | dict[str, Tensor]]:
         """The elements of a chunk as one."""
         return self.pack(
             [c if c is None else wrap(_pick(c, chunk), self.site) for c in self.columns]

@@ -167,7 +167,7 @@ class Range(Plan):
         )
         return map(self._tensor, numbers)
 
-    def _tensor(self, number: int) -> Any:
+    def _tensor(self, number: int) -> Tensor:
         return wrap(np.array(number, self._dtype.np), self.site)
 
     def rows(self) -> Rows | None:
@@ -192,7 +192,7 @@ class Random(Plan):
 
     kind = "_RandomDataset"
 
-    def __init__(self, seed: Any, rerandomize: bool) -> None:
+    def __init__(self, seed: int | None, rerandomize: bool) -> None:
         super().__init__()
         self._key = keys.step_key("random", seed)
         self._epochs = keys.Epochs(rerandomize)
@@ -202,7 +202,7 @@ class Random(Plan):
         words = keys.Words(self._key, next(self._epochs)).below(1 << 32)
         return map(self._tensor, words)
 
-    def _tensor(self, number: int) -> Any:
+    def _tensor(self, number: int) -> Tensor:
         return wrap(np.array(number, np.int64), self.site)
 
     def sample(self) -> Any:
@@ -217,7 +217,12 @@ class Started(Plan):
 
     kind = "_FlatMapDataset"
 
-    def __init__(self, begin: Callable[[], Iterator[Any]], spec: Any, sample: Any) -> None:
+    def __init__(
+        self,
+        begin: Callable[[], Iterator[Any]],
+        spec: tuple[TensorSpec, ...] | TensorSpec,
+        sample: Tensor | tuple[Tensor, ...],
+    ) -> None:
         super().__init__()
         self._begin, self._sample = begin, sample
         self.__dict__["spec"] = spec

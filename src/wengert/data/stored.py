@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,10 @@ from wengert.data.structure import NoneTensorSpec, example
 from wengert.functions.packing import Strange, pack, unpack
 from wengert.functions.trace import Slot
 from wengert.io.paths import MissingFileError, failed, refused, reporting
+
+if TYPE_CHECKING:
+    from wengert.core.spec import TypeSpec
+
 
 _FORMAT, _VERSION = "wengert dataset", 1
 _INDEX = "dataset.json"
@@ -108,7 +112,13 @@ class Writer:
             self._stack.__exit__(GeneratorExit, GeneratorExit(), None)
 
 
-def write(name: str, path: str, spec: Any, elements: Iterator[Any], compress: bool) -> None:
+def write(
+    name: str,
+    path: str,
+    spec: dict[str, tuple[TensorSpec, ...] | TypeSpec] | TensorSpec,
+    elements: Iterator[Any],
+    compress: bool,
+) -> None:
     """Writes all elements to a file."""
     writer = Writer(name, path, spec, compress)
     try:
@@ -148,7 +158,9 @@ class Stored(Plan):
         except _BROKEN as error:
             raise _broken(self._name, self._path, error) from error
 
-    def _elements(self, data: bytes, count: int, shapes: Any, sizes: Any) -> Iterator[Any]:
+    def _elements(
+        self, data: bytes, count: int, shapes: list[tuple[int, ...]], sizes: list[int]
+    ) -> Iterator[Any]:
         columns, place = [], 0
         try:
             for spec, shape, size in zip(self._form.parts, shapes, sizes, strict=True):
@@ -217,7 +229,7 @@ def _damaged(name: str, path: str, reason: str) -> Exception:
     return refused(name, rule, path, "Save the dataset again.", DataLossError)
 
 
-def _spec_out(name: str, spec: Any) -> Any:
+def _spec_out(name: str, spec: dict[str, tuple[TensorSpec, ...] | TypeSpec] | TensorSpec) -> Any:
     """A spec as plain lists, fit for JSON."""
     leaves = nest.flatten(spec)
     kinds = []
@@ -242,11 +254,11 @@ def _spec_out(name: str, spec: Any) -> Any:
         raise at_site(TypeError(f"{name}: {error}. Use tuples and dicts.")) from None
 
 
-def _spec_in(data: Any) -> Any:
+def _spec_in(data: Any) -> dict[str, tuple[TensorSpec, ...] | TypeSpec] | TensorSpec:
     form, kinds = data
     leaf: Callable[[int], Any] = lambda i: _leaf(*kinds[i])
     return unpack(form, leaf)
 
 
-def _leaf(kind: str, *facts: Any) -> Any:
+def _leaf(kind: str, *facts: Any) -> TypeSpec:
     return NoneTensorSpec() if kind == "none" else _KINDS[kind](*facts)

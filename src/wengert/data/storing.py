@@ -13,6 +13,8 @@ from wengert.data.stored import Stored, Writer, write
 from wengert.io.paths import MissingFileError, local, refused
 
 if TYPE_CHECKING:
+    from wengert.core.spec import TensorSpec
+    from wengert.core.tensor import Tensor
     from wengert.data.dataset import Dataset
 
 _FILE = "elements.zip"
@@ -48,7 +50,7 @@ class Storing:
     @staticmethod
     def load(
         path: Any,
-        element_spec: Any = None,
+        element_spec: TensorSpec | None = None,
         compression: str | None = None,
         reader_func: Callable[..., Any] | None = None,
         wait: bool = False,
@@ -81,7 +83,7 @@ class Storing:
 
     def snapshot(
         self,
-        path: Any,
+        path: str,
         compression: str | None = "AUTO",
         reader_func: Callable[..., Any] | None = None,
         shard_func: Callable[..., Any] | None = None,
@@ -107,7 +109,7 @@ def _compressed(name: str, compression: str | None) -> bool:
     return compression not in (None, "", "NONE")
 
 
-def _fits(wanted: Any, found: Any) -> bool:
+def _fits(wanted: TensorSpec, found: TensorSpec) -> bool:
     from wengert.core import nest
 
     try:
@@ -116,7 +118,7 @@ def _fits(wanted: Any, found: Any) -> bool:
         return False
 
 
-def _compatible(a: Any, b: Any) -> bool:
+def _compatible(a: TensorSpec, b: TensorSpec) -> bool:
     return a.is_compatible_with(b)
 
 
@@ -140,7 +142,7 @@ class _Writing(Iterator[Any]):
         self._writer: Writer | None = writer
         self._source = source
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Tensor:
         try:
             element = next(self._source)
         except StopIteration:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from wengert.core.foreign import is_foreign
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import Tensor, Value
+
+if TYPE_CHECKING:
+    from wengert.composite.ragged_tensor import RaggedTensor
+    from wengert.composite.sparse_tensor import SparseTensor
+    from wengert.data.dataset import Dataset
 
 
 class NoneTensorSpec(TypeSpec):
@@ -111,7 +116,7 @@ def columns(elements: list[Any]) -> list[Any]:
     return list(zip(*map(nest.flatten, elements), strict=True))
 
 
-def leaf_spec(value: Any) -> Any:
+def leaf_spec(value: Tensor | RaggedTensor | SparseTensor | Dataset | None) -> TypeSpec:
     """The spec of one leaf."""
     if isinstance(value, Tensor):
         return TensorSpec(value.shape, value.dtype)
@@ -135,7 +140,7 @@ def map_spec(function: Callable[[Any], Any], spec: Any) -> Any:
     return nest.map_structure(function, spec)
 
 
-def join(a: Any, b: Any) -> Any:
+def join(a: Any, b: Any) -> dict[str, TensorSpec] | tuple[TensorSpec, TensorSpec] | TensorSpec:
     """The narrowest spec that takes in both; `TypeError` where the elements are of other kinds."""
     try:
         return nest.map_structure(lambda x, y: x.most_specific_compatible_type(y), a, b)
@@ -143,7 +148,7 @@ def join(a: Any, b: Any) -> Any:
         raise TypeError(f"the elements {_show(a)} and {_show(b)} are not of one kind") from None
 
 
-def show_spec(spec: Any) -> Any:
+def show_spec(spec: Any) -> str:
     """A spec as messages show it: `float32[2,?]` instead of the long form."""
     return _show(spec)
 
@@ -162,7 +167,7 @@ def _show(spec: Any) -> str:
 def batched(spec: Any, size: int | None) -> Any:
     """The spec of a batch of elements."""
 
-    def leaf(one: Any) -> Any:
+    def leaf(one: Any) -> TypeSpec:
         if isinstance(one, TensorSpec):
             return TensorSpec(TensorShape([size]).concatenate(one.shape), one.dtype)
         return one._batch(size) if hasattr(one, "_batch") else one
@@ -173,7 +178,7 @@ def batched(spec: Any, size: int | None) -> Any:
 def unbatched(name: str, spec: Any) -> Any:
     """The spec of the rows of an element."""
 
-    def leaf(one: Any) -> Any:
+    def leaf(one: Any) -> TypeSpec:
         if isinstance(one, TensorSpec):
             if one.shape.rank == 0:
                 raise at_site(

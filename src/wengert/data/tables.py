@@ -6,7 +6,7 @@ import io
 from collections import OrderedDict
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from wengert.io.expansion import opened
 from wengert.io.paths import local, reporting
 from wengert.io.records import compression
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
+
 _GUESSES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 _MIXED = 10_000  # rows that are mixed where a program does not say
 
@@ -36,16 +40,16 @@ def _lines(name: str, path: str, kind: str, columns: Columns, header: bool) -> I
         yield from islice(rows, 1 if header else 0, None)
 
 
-def _tensor(value: Any, dtype: dtypes.DType) -> Any:
+def _tensor(value: Any, dtype: dtypes.DType) -> Tensor:
     return wrap(scalar_text(value) if dtype is dtypes.string else np.asarray(value, dtype.np))
 
 
-def _blank(dtype: dtypes.DType) -> Any:
+def _blank(dtype: dtypes.DType) -> Tensor:
     return _tensor(b"" if dtype is dtypes.string else 0, dtype)
 
 
 def CsvDataset(
-    filenames: Any,
+    filenames: list[str] | str,
     record_defaults: Any,
     compression_type: str | None = None,
     buffer_size: Any = None,
@@ -54,7 +58,7 @@ def CsvDataset(
     use_quote_delim: bool = True,
     na_value: str = "",
     select_cols: Any = None,
-    exclude_cols: Any = None,
+    exclude_cols: list[int] | None = None,
 ) -> Dataset:
     """The rows of files with comma-separated values, as tuples of scalars.
 
@@ -81,7 +85,7 @@ def _dataset(
 ) -> Dataset:
     kind = compression(name, compressed)
 
-    def begin() -> Iterator[Any]:
+    def begin() -> Iterator[tuple[Tensor, ...] | None]:
         for path in names:
             for number, row in enumerate(_lines(name, path, kind, columns, header)):
                 values = columns.values(row, f"{number} of {path}")
@@ -92,8 +96,8 @@ def _dataset(
 
 
 def make_csv_dataset(
-    file_pattern: Any, batch_size: int, column_names: Any = None, column_defaults: Any = None,
-    label_name: str | None = None, select_columns: Any = None, field_delim: str = ",",
+    file_pattern: str, batch_size: int, column_names: Any = None, column_defaults: Any = None,
+    label_name: str | None = None, select_columns: list[str] | None = None, field_delim: str = ",",
     use_quote_delim: bool = True, na_value: str = "", header: bool = True,
     num_epochs: int | None = None, shuffle: bool = True, shuffle_buffer_size: int = _MIXED,
     shuffle_seed: int | None = None, prefetch_buffer_size: Any = None, num_parallel_reads: Any = None,
@@ -130,7 +134,7 @@ def make_csv_dataset(
         found = found.shuffle(shuffle_buffer_size, seed=shuffle_seed)
     found = found.repeat(num_epochs).batch(batch_size, drop_remainder=num_epochs is None)
 
-    def named(*values: Any) -> Any:
+    def named(*values: Tensor) -> Any:
         features = OrderedDict(zip(keys, values, strict=True))
         return features if label_name is None else (features, features.pop(label_name))
 
@@ -138,7 +142,7 @@ def make_csv_dataset(
                                      else prefetch_buffer_size)  # fmt: skip
 
 
-def _chosen(name: str, names: list[str], select: Any) -> list[int]:
+def _chosen(name: str, names: list[str], select: list[str] | None) -> list[int]:
     if select is None:
         return list(range(len(names)))
     found = []
@@ -153,7 +157,7 @@ def _chosen(name: str, names: list[str], select: Any) -> list[int]:
     return sorted(found)
 
 
-def _guessed(rows: list[list[str]], chosen: list[int], missing: str) -> list[Any]:
+def _guessed(rows: list[list[str]], chosen: list[int], missing: str) -> list[Tensor]:
     """A default for each column: zero or an empty string, of the narrowest dtype that fits."""
     found = []
     for i in chosen:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.forms import Form
 from wengert.composite.optional import Optional
@@ -28,29 +28,36 @@ from wengert.data.types import IteratorSpec
 from wengert.functions.host_calls import PyCall, emit_call
 from wengert.graph.builder import building
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.data.captures import Captured
+    from wengert.data.dataset import Dataset
+    from wengert.data.handed import Handed
+
+
 # Iterations that loops of running functions have started, the one that was asked last at the end;
 # one that was left early stays a while.
 _started: OrderedDict[int, Any] = OrderedDict()
 _MOST_STARTED = 1024
 
 
-def _find(number: Any) -> Any:
+def _find(number: Tensor) -> Any:
     if int(number) in _started:
         _started.move_to_end(int(number))
     return handed.found(number, "get_next", "iterator")
 
 
 def _called(
-    name: str, function: Callable[..., Any], inputs: list[Any], specs: list[Any],
+    name: str, function: Callable[..., Any], inputs: list[Any], specs: list[TensorSpec],
     variables: bool = False,
-) -> Any:  # fmt: skip
+) -> list[SymbolicTensor]:  # fmt: skip
     return emit_call(PyCall(function, specs, name, False), inputs, variables=variables)
 
 
 class TracedIterator:
     """An iterator in a function that is being traced."""
 
-    def __init__(self, element_spec: Any, number: Any, variables: bool = False) -> None:
+    def __init__(self, element_spec: Any, number: Tensor, variables: bool = False) -> None:
         self.element_spec = element_spec
         self._number = number
         self._variables = variables
@@ -59,7 +66,7 @@ class TracedIterator:
     def get_next(self, name: str | None = None) -> Any:
         """The next element; `tf.errors.OutOfRangeError` at the end, when the function runs."""
 
-        def call(number: Any) -> list[Any]:
+        def call(number: Tensor) -> list[Tensor]:
             return self._form.apart(_find(number).get_next())
 
         given = ([self._number], self._form.parts, self._variables)
@@ -67,7 +74,7 @@ class TracedIterator:
 
     __next__ = get_next
 
-    def has_more(self) -> Any:
+    def has_more(self) -> Tensor:
         """Whether there is another element, which waits for `get_next`."""
         flag = TensorSpec((), "bool")
         call = lambda number: [_find(number).has_more()]
@@ -76,7 +83,7 @@ class TracedIterator:
     def get_next_as_optional(self, name: str | None = None) -> Optional:
         """The next element as an optional, which is empty at the end."""
 
-        def call(number: Any) -> list[Any]:
+        def call(number: Tensor) -> list[Tensor | bool]:
             found = _find(number)
             if not found.has_more():
                 return [False, *self._form.nothing()]
@@ -113,13 +120,13 @@ def not_in_python(what: str) -> ValueError:
     )
 
 
-def started(dataset: Any, iterate: Callable[..., Any]) -> TracedIterator:
+def started(dataset: Dataset, iterate: type) -> TracedIterator:
     """An iteration over a dataset that starts when the function runs."""
 
     plan = dataset._plan
     arguments = handed.handed_in(plan)
 
-    def call(*numbers: Any) -> list[Any]:
+    def call(*numbers: Tensor) -> list[Any]:
         iterator = iterate(plan, _given(arguments, numbers))
         number = iterator.number()
         _started[int(number)] = iterator
@@ -136,12 +143,12 @@ def started(dataset: Any, iterate: Callable[..., Any]) -> TracedIterator:
 _MOST_MADE = 8
 
 
-def bound(dataset: Any) -> Any:
+def bound(dataset: Dataset) -> Tensor:
     """The number of a dataset that the function makes of its arguments, when it runs."""
     arguments = handed.handed_in(dataset._plan)
     kept: deque[Any] = deque(maxlen=_MOST_MADE)
 
-    def call(*numbers: Any) -> list[Any]:
+    def call(*numbers: Tensor) -> list[Tensor]:
         plan = handed.Bound(dataset._plan, _given(arguments, numbers))
         new = type(dataset)(plan)
         kept.append(new)
@@ -158,13 +165,18 @@ def is_symbolic(value: Any) -> bool:
     return any(isinstance(x, SymbolicTensor | Variable) for x in nest.flatten(value))
 
 
-def made(make: Callable[[Any], Any], value: Any, spec: Any, count: int) -> handed.Handed:
+def made(
+    make: Callable[[Any], Any],
+    value: Any,
+    spec: dict[str, TensorSpec] | tuple[TensorSpec, ...] | TensorSpec,
+    count: int,
+) -> handed.Handed:
     """The plan of a dataset that the function makes of tensors, when it runs."""
     value = normalize(value)
     form = Form("dataset", spec_of(value))
     kept: deque[Any] = deque(maxlen=_MOST_MADE)
 
-    def call(*parts: Any) -> list[Any]:
+    def call(*parts: Tensor) -> list[Tensor]:
         new = make(form.together(list(parts)))
         kept.append(new)
         return [handed.number_of(new)]
@@ -173,7 +185,9 @@ def made(make: Callable[[Any], Any], value: Any, spec: Any, count: int) -> hande
     return handed.Handed(handed.Handing(spec, count, UNSET, False), number)
 
 
-def made_of_rows(make: Callable[[Any], Any], value: Any) -> handed.Handed:
+def made_of_rows(
+    make: Callable[[Any], Any], value: SymbolicTensor | tuple[SymbolicTensor, ...]
+) -> handed.Handed:
     """The same, where each row of the tensors is an element."""
     value = normalize(value)
     for x in nest.flatten(value):
@@ -185,28 +199,30 @@ def made_of_rows(make: Callable[[Any], Any], value: Any) -> handed.Handed:
     return made(make, value, spec, sizes.pop() if len(sizes) == 1 else UNKNOWN_CARDINALITY)
 
 
-def _tensors(arguments: list[Any]) -> list[Any]:
+def _tensors(arguments: list[Captured | Handed]) -> list[SymbolicTensor]:
     """What a graph passes for arguments."""
     return [t for argument in arguments for t in argument.tensors]
 
 
-def _given(arguments: list[Any], values: Any) -> dict[Any, Any]:
+def _given(
+    arguments: list[Captured | Handed], values: tuple[Tensor, ...]
+) -> dict[Captured | Handed, list[Tensor] | Dataset]:
     """The datasets and tensors of a call, by what stood for them in the trace."""
     left = iter(values)
     return {a: a.found(*islice(left, len(a.tensors))) for a in arguments}
 
 
-def ended(number: Any) -> None:
+def ended(number: Tensor) -> None:
     """Forgets an iteration that has come to its end."""
     _started.pop(int(number), None)
 
 
-def single(dataset: Any) -> Any:
+def single(dataset: Dataset) -> Tensor | dict[str, SymbolicTensor]:
     """`Dataset.get_single_element` when the function runs."""
     form = Form("get_single_element", dataset.element_spec)
     arguments = handed.handed_in(dataset._plan)
 
-    def call(*numbers: Any) -> list[Any]:
+    def call(*numbers: Tensor) -> list[Any]:
         return form.apart(dataset._single(_given(arguments, numbers)))
 
     inputs = _tensors(arguments)
@@ -214,7 +230,7 @@ def single(dataset: Any) -> Any:
     return form.together(_called("get_single_element", call, inputs, form.parts, variables))
 
 
-def reduced(dataset: Any, state: Any, spec: Any, function: UserFunction) -> Any:
+def reduced(dataset: Dataset, state: Tensor, spec: TensorSpec, function: UserFunction) -> Tensor:
     """`Dataset.reduce` when the function runs."""
     form = Form("reduce", spec)
     arguments = handed.handed_in(dataset._plan)
@@ -223,7 +239,7 @@ def reduced(dataset: Any, state: Any, spec: Any, function: UserFunction) -> Any:
     inputs = _tensors(arguments)
     variables = function.uses_variables() or handed.uses_variables(dataset._plan)
 
-    def call(*parts: Any) -> list[Any]:
+    def call(*parts: Tensor) -> list[Any]:
         given, first = parts[: len(inputs)], form.together(list(parts[len(inputs) :]))
         return form.apart(dataset._reduced(first, function, _given(arguments, given)))
 

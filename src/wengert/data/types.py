@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.data.structure import join
+
+if TYPE_CHECKING:
+    from wengert.data.dataset import Dataset
 
 
 class HolderSpec(TypeSpec):
@@ -23,7 +26,7 @@ class HolderSpec(TypeSpec):
         return self._element_spec
 
     @classmethod
-    def from_value(cls, value: Any) -> Any:
+    def from_value(cls, value: Dataset) -> Any:
         """The spec of a value of this kind."""
         return cls(value.element_spec)
 
@@ -75,7 +78,9 @@ class DatasetSpec(HolderSpec):
 
     __slots__ = ("_dataset_shape",)
 
-    def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
+    def __init__(
+        self, element_spec: tuple[TensorSpec, ...] | TensorSpec, dataset_shape: Any = ()
+    ) -> None:
         super().__init__(element_spec)
         self._dataset_shape = TensorShape(dataset_shape)
 

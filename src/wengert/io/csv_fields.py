@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from wengert.core.op import Op, Spec
 from wengert.core.tensor import Tensor
 from wengert.ops.strings import said, whole
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.types import TensorLike
+
+
 _STRING = dtypes.nums("s")
 _KINDS = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
@@ -24,7 +29,13 @@ class Columns:
     """The columns of a table: their dtypes and defaults, and how a line is cut into them."""
 
     def __init__(
-        self, name: str, defaults: Any, delimiter: str, quotes: bool, missing: str, chosen: Any
+        self,
+        name: str,
+        defaults: Any,
+        delimiter: str,
+        quotes: bool,
+        missing: str,
+        chosen: TensorLike | None,
     ) -> None:
         if isinstance(defaults, str | bytes) or not hasattr(defaults, "__iter__"):
             words = f"{name}: `record_defaults` must be a list, an entry per column"
@@ -68,7 +79,7 @@ class Columns:
             raise invalid(self.name, words, help=help)
         return [self._value(i, text, number) for i, text in enumerate(row)]
 
-    def _value(self, column: int, text: str, number: int | str) -> Any:
+    def _value(self, column: int, text: str, number: int | str) -> bytes | np.generic | None:
         dtype = self.dtypes[column]
         if text in ("", self.missing):
             if self.defaults[column] is None:
@@ -98,7 +109,7 @@ def _columns(name: str, chosen: Any) -> list[int]:
     return found
 
 
-def _default(name: str, column: int, given: Any) -> tuple[dtypes.DType, Any]:
+def _default(name: str, column: int, given: Any) -> tuple[DType, bytes | np.generic | None]:
     """Dtype and default of a column; a dtype alone, or an empty list, asks for a value."""
     if isinstance(given, dtypes.DType):
         dtype, array = given, None
@@ -138,14 +149,14 @@ DECODE_CSV = Op(
 
 
 def decode_csv(
-    records: Any,
+    records: TensorLike,
     record_defaults: Any,
     field_delim: str = ",",
     use_quote_delim: bool = True,
     na_value: str = "",
-    select_cols: Any = None,
-    name: Any = None,
-) -> list[Any]:
+    select_cols: TensorLike | None = None,
+    name: str | None = None,
+) -> list[Tensor]:
     """Lines of comma-separated values as a list of tensors, one per column.
 
     An entry of `record_defaults` is a column's default value, or its dtype where a value is

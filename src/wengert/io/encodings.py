@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,12 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.io.expansion import expanded
 from wengert.io.records import compression
+
+if TYPE_CHECKING:
+    from wengert.composite.ragged_tensor import RaggedTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
+
 
 _STRING = dtypes.nums("s")
 _NUMBERS = tuple(
@@ -64,12 +70,12 @@ DECODE_RAW = Op(
 
 
 def decode_raw(
-    input_bytes: Any,
-    out_type: Any,
+    input_bytes: TensorLike,
+    out_type: DTypeLike,
     little_endian: bool = True,
     fixed_length: int | None = None,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Tensor:
     """The bytes of each string as numbers, along a new last axis.
 
     All strings must have the same length, unless `fixed_length` says to which one they are cut
@@ -99,7 +105,7 @@ def _each(function: Any, x: np.ndarray) -> np.ndarray:
     return out
 
 
-def _of_strings(value: Any, change: Any) -> Any:
+def _of_strings(value: Any, change: Any) -> Tensor | RaggedTensor:
     """Strings changed one by one; those of a ragged tensor keep its rows."""
     if hasattr(value, "with_flat_values"):
         return value.with_flat_values(_of_strings(value.flat_values, change))
@@ -122,7 +128,9 @@ ENCODE_BASE64 = Op(
 )
 
 
-def encode_base64(input: Any, pad: bool = False, name: Any = None) -> Any:
+def encode_base64(
+    input: TensorLike, pad: bool = False, name: str | None = None
+) -> Tensor | RaggedTensor:
     """Each string in base64, in the alphabet that is safe in URLs."""
     return _of_strings(input, lambda x: apply(ENCODE_BASE64, x, pad=bool(pad)))
 
@@ -150,7 +158,7 @@ DECODE_BASE64 = Op(
 )
 
 
-def decode_base64(input: Any, name: Any = None) -> Any:
+def decode_base64(input: TensorLike, name: str | None = None) -> Tensor | RaggedTensor:
     """What base64 text says, with or without padding."""
     return _of_strings(input, lambda x: apply(DECODE_BASE64, x))
 
@@ -169,7 +177,9 @@ DECODE_COMPRESSED = Op(
 )
 
 
-def decode_compressed(bytes: Any, compression_type: str = "", name: Any = None) -> Any:
+def decode_compressed(
+    bytes: TensorLike, compression_type: str = "", name: str | None = None
+) -> Tensor | RaggedTensor:
     """Each string, which was compressed by GZIP or ZLIB, as it was before.
 
     One that expands to more than a GiB, or the bytes in the environment variable

@@ -17,7 +17,7 @@ class _Bytes:
 
     numpy: ClassVar = None
 
-    def __new__(cls, value: Any) -> Any:  # the check of one value
+    def __new__(cls, value: bytes | str) -> bytes:  # the check of one value
         if isinstance(value, bytes):
             return value
         help = "Encode text with .encode(), and take a tensor's bytes with .numpy()."
@@ -35,7 +35,7 @@ class _Floats:
 
     numpy: ClassVar = np.float32
 
-    def __new__(cls, value: Any) -> Any:
+    def __new__(cls, value: float | np.generic | str) -> float:
         if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
             raise at_site(TypeError(f"FloatList: a value is a number; got {describe(value)}."))
         try:
@@ -58,7 +58,7 @@ class _Int64s:
 
     numpy: ClassVar = np.int64
 
-    def __new__(cls, value: Any) -> Any:
+    def __new__(cls, value: Any) -> int:
         try:
             found = value.__index__()
         except (AttributeError, TypeError) as error:

@@ -77,7 +77,9 @@ class Expected:
         if self.kind == "rows" and not sequence and not given.allow_missing:
             raise _wrong(name, key, "a FixedLenSequenceFeature needs allow_missing=True here")
 
-    def _take_shape(self, name: str, key: str, given: Any) -> None:
+    def _take_shape(
+        self, name: str, key: str, given: FixedLenFeature | FixedLenSequenceFeature
+    ) -> None:
         shape = [given.shape] if isinstance(given.shape, int) else list(given.shape)
         if any(not isinstance(d, int | np.integer) or d < 0 for d in shape):
             help = "Use a FixedLenSequenceFeature, a RaggedFeature or a VarLenFeature."
@@ -86,7 +88,7 @@ class Expected:
         if given.default_value is not None:
             self.default = _default(name, key, given.default_value, self)
 
-    def _take_ragged(self, name: str, key: str, given: Any) -> None:
+    def _take_ragged(self, name: str, key: str, given: RaggedFeature) -> None:
         self.source = given.value_key or key
         if given.partitions:
             words = "partitions of a RaggedFeature are not there yet"
@@ -103,7 +105,7 @@ _KIND: dict[type, str] = {
 }
 
 
-def _default(name: str, key: str, value: Any, to: Expected) -> np.ndarray:
+def _default(name: str, key: str, value: float | list[int], to: Expected) -> np.ndarray:
     if to.dtype is dtypes.string:
         found = np.asarray(value, object)
         found = np.vectorize(lambda t: t.encode() if isinstance(t, str) else t, [object])(found)

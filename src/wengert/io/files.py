@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
 from wengert.io.paths import local, reporting
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+
 
 _STRING = dtypes.nums("s")
 
@@ -49,7 +54,7 @@ READ_FILE = Op(
 )
 
 
-def read_file(filename: Any, name: Any = None) -> Any:
+def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     """The whole content of a file, as a string tensor."""
     return apply(READ_FILE, operand(filename, dtypes.string))
 
@@ -77,7 +82,7 @@ WRITE_FILE = Op(
 )
 
 
-def write_file(filename: Any, contents: Any, name: Any = None) -> None:
+def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> None:
     """Writes a string to a file, and makes the folders around it where they are missing."""
     apply(WRITE_FILE, operand(filename, dtypes.string), operand(contents, dtypes.string))
 
@@ -107,6 +112,6 @@ MATCHING_FILES = Op(
 )
 
 
-def matching_files(pattern: Any, name: Any = None) -> Any:
+def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
     """The paths that match one pattern or several, sorted, as a string tensor."""
     return apply(MATCHING_FILES, operand(pattern, dtypes.string))

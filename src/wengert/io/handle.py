@@ -32,7 +32,7 @@ class GFile:
         self._file: Any = None
 
     @property
-    def name(self) -> Any:
+    def name(self) -> str:
         """The path that was given."""
         return self._name
 
@@ -53,20 +53,20 @@ class GFile:
                 self._file = open(self._path, plain + "b")  # noqa: SIM115  # `close` closes it
         return self._file
 
-    def _text(self, data: bytes) -> Any:
+    def _text(self, data: bytes) -> bytes | str:
         return data if self._binary else data.decode()
 
-    def read(self, n: int = -1) -> Any:
+    def read(self, n: int = -1) -> bytes | str:
         """The next `n` bytes, or all that is left; as text unless the mode has `b`."""
         file = self._open("reading")
         with reporting("GFile", self._path):
             return self._text(file.read(n))
 
-    def readline(self) -> Any:
+    def readline(self) -> bytes | str:
         """The next line with its end, or nothing at the end of the file."""
         return self._text(self._open("reading").readline())
 
-    def readlines(self) -> list[Any]:
+    def readlines(self) -> list[str]:
         """The lines that are left."""
         return list(self)
 

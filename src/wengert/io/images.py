@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from wengert.core.symbolic import is_symbolic
 from wengert.io import deep_png
 from wengert.ops.declare import of_length
 from wengert.ops.strings import said, whole
+
+if TYPE_CHECKING:
+    from wengert.core.types import DTypeLike, TensorLike
+
 
 _STRING = dtypes.nums("s")
 # How a picture with so many channels is held in memory.
@@ -158,20 +162,22 @@ def _decoded(
     )  # fmt: skip
 
 
-def decode_png(contents: Any, channels: Any = 0, dtype: Any = "uint8", name: Any = None) -> Any:
+def decode_png(
+    contents: Any, channels: TensorLike = 0, dtype: DTypeLike = "uint8", name: str | None = None
+) -> Any:
     """The pixels of a PNG picture, [height, width, channels]; `channels` of 0 as in the file."""
     return _decoded("decode_png", contents, _ANY, channels, dtype)
 
 
 def decode_jpeg(
     contents: Any,
-    channels: Any = 0,
+    channels: TensorLike = 0,
     ratio: int = 1,
     fancy_upscaling: bool = True,
     try_recover_truncated: bool = False,
     acceptable_fraction: float = 1,
     dct_method: str = "",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """The pixels of a JPEG picture, [height, width, channels].
 
@@ -200,7 +206,7 @@ CROP = Op(
 
 
 def decode_and_crop_jpeg(
-    contents: Any, crop_window: Any, channels: Any = 0, *args: Any, **kwargs: Any
+    contents: Any, crop_window: Any, channels: TensorLike = 0, *args: Any, **kwargs: Any
 ) -> Any:
     """A part of a JPEG picture: `crop_window` is [y, x, height, width]."""
     window = operand(crop_window, None, dtypes.int32)
@@ -214,17 +220,19 @@ def decode_and_crop_jpeg(
     return found
 
 
-def decode_gif(contents: Any, name: Any = None) -> Any:
+def decode_gif(contents: Any, name: str | None = None) -> Any:
     """The frames of a GIF picture, [frames, height, width, 3]."""
     return _decoded("decode_gif", contents, ("GIF",), 3, dtypes.uint8, True)
 
 
-def decode_bmp(contents: Any, channels: Any = 0, name: Any = None) -> Any:
+def decode_bmp(contents: Any, channels: TensorLike = 0, name: str | None = None) -> Any:
     """The pixels of a BMP picture, [height, width, channels]."""
     return _decoded("decode_bmp", contents, ("BMP",), channels, dtypes.uint8)
 
 
-def decode_webp(contents: Any, channels: Any = 0, dtype: Any = "uint8", name: Any = None) -> Any:
+def decode_webp(
+    contents: Any, channels: TensorLike = 0, dtype: DTypeLike = "uint8", name: str | None = None
+) -> Any:
     """The pixels of a WebP picture, [height, width, channels]."""
     return _decoded("decode_webp", contents, ("WEBP",), channels, dtype)
 
@@ -232,8 +240,8 @@ def decode_webp(contents: Any, channels: Any = 0, dtype: Any = "uint8", name: An
 def decode_image(
     contents: Any,
     channels: Any = None,
-    dtype: Any = "uint8",
-    name: Any = None,
+    dtype: DTypeLike = "uint8",
+    name: str | None = None,
     expand_animations: bool = True,
 ) -> Any:
     """The pixels of a picture of any kind; a GIF gives all frames if `expand_animations`.
@@ -299,7 +307,7 @@ def _encoded(name: str, image: Any, kind: str, allowed: Any, **options: Any) -> 
     return apply(ENCODE_IMAGE, x, name=name, kind=kind, options=tuple(options.items()))
 
 
-def encode_png(image: Any, compression: int = -1, name: Any = None) -> Any:
+def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Any:
     """Pixels as a PNG picture."""
     level = whole("encode_png", compression, "compression", -1)
     if not -1 <= level <= 9:
@@ -309,7 +317,7 @@ def encode_png(image: Any, compression: int = -1, name: Any = None) -> Any:
 
 
 def encode_jpeg(
-    image: Any,
+    image: TensorLike,
     format: str = "",
     quality: int = 95,
     progressive: bool = False,
@@ -319,7 +327,7 @@ def encode_jpeg(
     x_density: int = 300,
     y_density: int = 300,
     xmp_metadata: str = "",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Pixels as a JPEG picture."""
     name = "encode_jpeg"
@@ -357,14 +365,16 @@ def _density(unit: Any, across: Any, down: Any) -> tuple[int, int]:
     return round(found[0] * factor[chosen]), round(found[1] * factor[chosen])
 
 
-def is_jpeg(contents: Any, name: Any = None) -> Any:
+def is_jpeg(contents: Any, name: str | None = None) -> Any:
     """Whether bytes begin as those of a JPEG picture do."""
     from wengert.ops.strings import substr
 
     return substr(operand(contents, dtypes.string), 0, 3) == b"\xff\xd8\xff"
 
 
-def extract_jpeg_shape(contents: Any, output_type: Any = "int32", name: Any = None) -> Any:
+def extract_jpeg_shape(
+    contents: Any, output_type: DTypeLike = "int32", name: str | None = None
+) -> Any:
     """Height, width and channels of a JPEG picture."""
     from wengert.ops.dims import shape
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from wengert.core.op import Op, Spec
 from wengert.io.images import decode_jpeg, encode_jpeg
 from wengert.ops import random
 from wengert.ops.color import convert_image_dtype
+
+if TYPE_CHECKING:
+    from wengert.core.types import TensorLike
 
 
 def _kernel(x: np.ndarray, quality: np.ndarray) -> np.ndarray:
@@ -38,7 +41,7 @@ JPEG_QUALITY = Op(
 
 
 def adjust_jpeg_quality(
-    image: Any, jpeg_quality: Any, dct_method: str = "", name: Any = None
+    image: TensorLike, jpeg_quality: Any, dct_method: str = "", name: str | None = None
 ) -> Any:
     """An image as it looks after it was stored as JPEG with a quality from 0 to 100.
 
@@ -62,7 +65,7 @@ def _check(name: str, low: Any, high: Any) -> None:
 
 
 def random_jpeg_quality(
-    image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any = None
+    image: TensorLike, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any = None
 ) -> Any:
     """`adjust_jpeg_quality` with a random quality from [min_jpeg_quality, max_jpeg_quality)."""
     _check("random_jpeg_quality", min_jpeg_quality, max_jpeg_quality)
@@ -71,7 +74,7 @@ def random_jpeg_quality(
 
 
 def stateless_random_jpeg_quality(
-    image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any
+    image: TensorLike, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any
 ) -> Any:
     """`random_jpeg_quality` that depends on `seed` alone."""
     _check("stateless_random_jpeg_quality", min_jpeg_quality, max_jpeg_quality)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from wengert.core.errors import at_site, describe
 from wengert.io import wire
+
+if TYPE_CHECKING:
+    from wengert.io.examples import Feature
 
 
 class Field(NamedTuple):
@@ -59,7 +62,7 @@ class Message:
         else:
             self._fill(self._at(name), name, value)
 
-    def _fill(self, held: Any, name: str, value: Any) -> None:
+    def _fill(self, held: _Map | _Values, name: str, value: Any) -> None:
         try:
             items = dict(value) if isinstance(held, dict) else list(value)
         except TypeError as error:
@@ -69,7 +72,7 @@ class Message:
         held.clear()
         held.update(items) if isinstance(held, dict) else held.extend(items)
 
-    def _copied(self) -> Any:
+    def _copied(self) -> Message:
         found = type(self)()
         found._given = set(self._given)
         for name, held in self._held.items():
@@ -172,7 +175,7 @@ class Message:
             _READ[field.kind](field, self._at(name), kind, content)
 
     @classmethod
-    def FromString(cls, s: bytes) -> Any:
+    def FromString(cls, s: bytes) -> Message:
         """The message that bytes say."""
         found = cls()
         found.ParseFromString(s)
@@ -202,16 +205,16 @@ class Message:
 class _Values(list[Any]):
     """The numbers or byte strings of a list, each checked as it comes."""
 
-    def __init__(self, of: Any) -> None:
+    def __init__(self, of: type) -> None:
         super().__init__()
         self._of = of
 
-    def _copied(self) -> Any:
+    def _copied(self) -> _Values:
         found = _Values(self._of)
         list.extend(found, self)
         return found
 
-    def append(self, value: Any) -> None:
+    def append(self, value: int) -> None:
         super().append(self._of(value))
 
     def extend(self, values: Iterable[Any]) -> None:
@@ -235,7 +238,7 @@ class _Values(list[Any]):
 class _Messages(list[Any]):
     """A list of messages."""
 
-    def __init__(self, of: Any) -> None:
+    def __init__(self, of: type) -> None:
         super().__init__()
         self._of = of
 
@@ -244,7 +247,7 @@ class _Messages(list[Any]):
         found.extend(message._copied() for message in self)
         return found
 
-    def add(self, **fields: Any) -> Any:
+    def add(self, **fields: Any) -> Feature:
         """Appends a new message, and returns it."""
         self.append(self._of(**fields))
         return self[-1]
@@ -253,17 +256,17 @@ class _Messages(list[Any]):
 class _Map(dict[str, Any]):
     """Messages by name; one that is asked for and not there is made."""
 
-    def __init__(self, of: Any) -> None:
+    def __init__(self, of: type) -> None:
         super().__init__()
         self._of = of
 
-    def _copied(self) -> Any:
+    def _copied(self) -> _Map:
         found = _Map(self._of)
         for key, message in self.items():
             dict.__setitem__(found, key, message._copied())
         return found
 
-    def __missing__(self, key: str) -> Any:
+    def __missing__(self, key: str) -> Message:
         self[key] = self._of()
         return self[key]
 
@@ -282,7 +285,7 @@ class _Map(dict[str, Any]):
         return self[key]
 
 
-def _write_map(field: Field, held: Any) -> bytes:
+def _write_map(field: Field, held: _Map) -> bytes:
     entries = [
         wire.field(1, key.encode()) + wire.field(2, value.SerializeToString())
         for key, value in held.items()
@@ -290,7 +293,7 @@ def _write_map(field: Field, held: Any) -> bytes:
     return b"".join(wire.field(field.number, entry) for entry in entries)
 
 
-def _read_map(field: Field, held: Any, kind: int, content: Any) -> None:
+def _read_map(field: Field, held: _Map, kind: int, content: bytes) -> None:
     key, value = "", b""
     for number, part in wire.parts(content):
         if number == 1:
@@ -314,7 +317,7 @@ def _inner(name: str, message: Message) -> Iterator[str]:
     yield "}"
 
 
-def _map_lines(name: str, held: Any) -> Iterator[str]:
+def _map_lines(name: str, held: _Map) -> Iterator[str]:
     for key in sorted(held):
         yield f"{name} {{"
         yield f"  key: {_quoted(key.encode())}"
@@ -337,7 +340,7 @@ def _quoted(data: bytes) -> str:
     return f'"{inner}"'
 
 
-def _shown(value: Any) -> str:
+def _shown(value: bytes | float) -> str:
     if isinstance(value, bytes):
         return _quoted(value)
     if isinstance(value, float):

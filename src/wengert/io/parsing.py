@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,12 @@ from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
 from wengert.io import wire
 from wengert.io.features import KINDS, Expected, expected
+
+if TYPE_CHECKING:
+    from wengert.core.composite import CompositeTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+
 
 _STRING = dtypes.nums("s")
 _READ: dict[int, Any] = {
@@ -36,7 +42,7 @@ class Wanted:
         return ", ".join(one.key for one in self.features)
 
 
-def _feature(data: bytes) -> Values | None:
+def _feature(data: bytes) -> tuple[str, list[bytes | float]] | None:
     """The kind and the values of a feature."""
     found: Values | None = None
     for number, content in wire.parts(data):
@@ -60,7 +66,7 @@ def entries_of(data: bytes) -> dict[str, bytes]:
     return found
 
 
-def _example(name: str, data: Any) -> dict[str, bytes]:
+def _example(name: str, data: bytes) -> dict[str, bytes]:
     """The features of an example by name, still as bytes."""
     try:
         joined = b"".join(part for number, part in wire.parts(bytes(data)) if number == 1)
@@ -74,7 +80,9 @@ def no_example(name: str, data: Any, error: Exception) -> Exception:
     return invalid(name, f"the bytes are no example ({error})", repr(bytes(data)[:40]), help=help)
 
 
-def values_of(name: str, example: dict[str, bytes], one: Expected, key: str) -> list[Any] | None:
+def values_of(
+    name: str, example: dict[str, bytes], one: Expected, key: str
+) -> list[bytes | float] | None:
     """The values of a feature; `None` where the example does not have it."""
     data = example.get(key)
     try:
@@ -92,7 +100,7 @@ def values_of(name: str, example: dict[str, bytes], one: Expected, key: str) -> 
     return found[1]
 
 
-def array_of(values: list[Any], dtype: dtypes.DType) -> np.ndarray:
+def array_of(values: list[bytes | float] | list[float], dtype: dtypes.DType) -> np.ndarray:
     if dtype is not dtypes.string:
         return np.array(values, dtype.np)
     out = np.empty(len(values), object)
@@ -100,7 +108,9 @@ def array_of(values: list[Any], dtype: dtypes.DType) -> np.ndarray:
     return out
 
 
-def dense(name: str, one: Expected, rows: list[list[Any] | None], examples: list[Any]) -> Any:
+def dense(
+    name: str, one: Expected, rows: list[list[Any] | None], examples: list[dict[str, bytes]]
+) -> np.ndarray:
     size = int(np.prod(one.shape))
     out = np.empty((len(rows), size), object if one.dtype is dtypes.string else one.dtype.np)
     for i, values in enumerate(rows):
@@ -143,7 +153,7 @@ def _rows(name: str, one: Expected, rows: list[list[Any] | None]) -> np.ndarray:
     return out.reshape(len(rows), longest, *one.shape)
 
 
-def _sparse(one: Expected, rows: list[list[Any] | None]) -> tuple[np.ndarray, ...]:
+def _sparse(one: Expected, rows: list[list[bytes | float] | None]) -> tuple[np.ndarray, ...]:
     lengths = [len(values or ()) for values in rows]
     row = np.repeat(np.arange(len(rows)), lengths)
     column = np.concatenate([np.arange(n) for n in lengths] or [np.zeros(0)])
@@ -261,7 +271,9 @@ PARSE_EXAMPLE = Op(
 )
 
 
-def packed(features: list[Expected], parts: Any, single: bool) -> dict[str, Any]:
+def packed(
+    features: list[Expected], parts: list[Tensor] | tuple[Tensor, ...], single: bool
+) -> dict[str, Tensor | CompositeTensor]:
     """Tensors by name, from the tensors that they are made of."""
     rest, found = list(parts), {}
     for one in features:
@@ -269,7 +281,7 @@ def packed(features: list[Expected], parts: Any, single: bool) -> dict[str, Any]
     return found
 
 
-def _composed(one: Expected, rest: list[Any], single: bool) -> Any:
+def _composed(one: Expected, rest: list[Tensor], single: bool) -> Tensor | CompositeTensor:
     if one.kind in ("sparse", "pairs"):
         return SparseTensor(rest.pop(0), rest.pop(0), rest.pop(0))
     if one.kind == "ragged" and not single:
@@ -279,7 +291,7 @@ def _composed(one: Expected, rest: list[Any], single: bool) -> Any:
 
 
 def parse_single_example(
-    serialized: Any, features: Any, example_names: Any = None, name: Any = None
+    serialized: TensorLike, features: Any, example_names: Any = None, name: str | None = None
 ) -> dict[str, Any]:
     """The features of one serialized `tf.train.Example`, by name.
 
@@ -296,8 +308,8 @@ def parse_single_example(
 
 
 def parse_example(
-    serialized: Any, features: Any, example_names: Any = None, name: Any = None
-) -> dict[str, Any]:
+    serialized: TensorLike, features: Any, example_names: Any = None, name: str | None = None
+) -> dict[str, Tensor | CompositeTensor]:
     """The features of a vector of serialized `tf.train.Example`s, by name."""
     found = expected("parse_example", features)
     x = operand(serialized, dtypes.string)

@@ -27,7 +27,7 @@ class TFRecordOptions:
         self.compression_level = compression_level
 
 
-def compression(name: str, kind: Any) -> str:
+def compression(name: str, kind: str | None) -> str:
     """The name of a compression, checked."""
     if kind is None or (isinstance(kind, str) and kind in KINDS):
         return kind or ""
@@ -145,5 +145,5 @@ def _next_record(name: str, path: str, file: Any, number: int) -> bytes | None:
     return data
 
 
-def _damaged(name: str, path: str, rule: str, help: str) -> Any:
+def _damaged(name: str, path: str, rule: str, help: str) -> Exception:
     return refused(name, rule, path, help, DataLossError)

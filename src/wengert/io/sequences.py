@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,11 +27,18 @@ from wengert.io.parsing import (
     values_of,
 )
 
+if TYPE_CHECKING:
+    from wengert.composite.ragged_tensor import RaggedTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+    from wengert.io.features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature
+
+
 Lists = dict[str, list[bytes]]
 _STRING = dtypes.nums("s")
 
 
-def _lists(name: str, data: Any) -> Lists:
+def _lists(name: str, data: bytes | np.ndarray) -> Lists:
     """The rows of features by name, each row still as bytes."""
     try:
         joined = b"".join(part for n, part in wire.parts(bytes(data)) if n == 2)
@@ -91,12 +98,12 @@ PARSE_SEQUENCE = Op(
 
 
 def parse_single_sequence_example(
-    serialized: Any,
-    context_features: Any = None,
-    sequence_features: Any = None,
+    serialized: TensorLike,
+    context_features: dict[str, FixedLenFeature] | None = None,
+    sequence_features: dict[str, FixedLenSequenceFeature | RaggedFeature] | None = None,
     example_name: Any = None,
-    name: Any = None,
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    name: str | None = None,
+) -> tuple[dict[str, Tensor], dict[str, Tensor | RaggedTensor]]:
     """The context and the rows of features of one serialized `tf.train.SequenceExample`."""
     own, x = "parse_single_sequence_example", operand(serialized, dtypes.string)
     context: dict[str, Any] = {}
@@ -122,7 +129,7 @@ def _batch(serialized: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, ...]:
     return tuple(out)
 
 
-def _padded(one: Expected, found: list[Any]) -> list[np.ndarray]:
+def _padded(one: Expected, found: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
     """Rows filled up to the longest example, and how many each example has."""
     lengths = np.array([len(rows) for (rows,) in found], np.int64)
     fill = b"" if one.dtype is dtypes.string else 0
@@ -133,7 +140,7 @@ def _padded(one: Expected, found: list[Any]) -> list[np.ndarray]:
     return [out, lengths]
 
 
-def _stacked(one: Expected, found: list[Any]) -> list[np.ndarray]:
+def _stacked(one: Expected, found: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
     """Sparse matrices as one sparse tensor."""
     indices = [np.insert(at, 0, i, axis=1) for i, (at, _, _) in enumerate(found)]
     shapes = np.array([shape for _, _, shape in found], np.int64).reshape(len(found), -1)
@@ -144,7 +151,7 @@ def _stacked(one: Expected, found: list[Any]) -> list[np.ndarray]:
     return [at.astype(np.int64), values, np.array(whole, np.int64)]
 
 
-def _nested(one: Expected, found: list[Any]) -> list[np.ndarray]:
+def _nested(one: Expected, found: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
     """Values, the rows they are in, and the examples that those are in."""
     kind = dtypes.as_dtype(one.given.row_splits_dtype).np
     lengths = np.concatenate([np.zeros(1), *(np.diff(splits) for _, splits in found)])
@@ -186,11 +193,11 @@ PARSE_SEQUENCES = Op(
 
 
 def parse_sequence_example(
-    serialized: Any,
+    serialized: TensorLike,
     context_features: Any = None,
     sequence_features: Any = None,
     example_names: Any = None,
-    name: Any = None,
+    name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """The contexts and the rows of features of several serialized `tf.train.SequenceExample`s.
 
@@ -218,6 +225,6 @@ def parse_sequence_example(
     return context, rows, lengths
 
 
-def _rows_of_rows(values: Any, inner: Any, outer: Any) -> Any:
+def _rows_of_rows(values: Tensor, inner: Tensor, outer: Tensor) -> RaggedTensor:
     rows = RowPartition.from_row_splits(inner, validate=False)
     return ragged(ragged(values, rows), RowPartition.from_row_splits(outer, validate=False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,11 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
 from wengert.io import wire
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
+
 
 _STRING = dtypes.nums("s")
 # The fields of a TensorProto, and those that hold single values by the kind of their dtype.
@@ -43,7 +48,7 @@ SERIALIZE_TENSOR = Op(
 )
 
 
-def serialize_tensor(tensor: Any, name: Any = None) -> Any:
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """A tensor as one string; `tf.io.parse_tensor` reads it.
 
     >>> text = tf.io.serialize_tensor([[1.0, 2.0]])
@@ -96,7 +101,7 @@ def _parts(data: bytes) -> tuple[int, list[int], bytes, list[Any]]:
     return number, shape, content, values
 
 
-def _singles(place: int, kind: int, part: Any) -> list[Any]:
+def _singles(place: int, kind: int, part: bytes) -> list[Any]:
     if place == _STRINGS:
         return wire.texts(kind, part)
     if place == _FLOATS:
@@ -112,7 +117,9 @@ def _singles(place: int, kind: int, part: Any) -> list[Any]:
     return wire.int64s(kind, part) if place in _WHOLE or place == _HALVES else []
 
 
-def _filled(dtype: dtypes.DType, shape: list[int], content: bytes, values: list[Any]) -> np.ndarray:
+def _filled(
+    dtype: dtypes.DType, shape: list[int], content: bytes, values: list[bytes | float]
+) -> np.ndarray:
     size = int(np.prod(shape))
     if dtype is dtypes.string:
         out = np.empty(size, object)
@@ -145,7 +152,7 @@ PARSE_TENSOR = Op(
 )
 
 
-def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Any:
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """The tensor that `tf.io.serialize_tensor` made a string of."""
     x = operand(serialized, dtypes.string)
     return apply(PARSE_TENSOR, x, dtype=dtypes.as_dtype(out_type))

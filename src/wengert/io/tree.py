@@ -34,7 +34,7 @@ def exists(path: Any) -> bool:
     return os.path.exists(local("exists", path))
 
 
-def isdir(path: Any) -> bool:
+def isdir(path: str) -> bool:
     """Whether this is a folder."""
     return os.path.isdir(local("isdir", path))
 
@@ -48,7 +48,7 @@ def listdir(path: Any) -> list[str]:
         return sorted(os.listdir(where))
 
 
-def glob(pattern: Any) -> list[str]:
+def glob(pattern: list[str] | str) -> list[str]:
     """The paths that match a pattern with `*`, `?` and `[...]`, or one of several patterns."""
     patterns = pattern if isinstance(pattern, list | tuple) else [pattern]
     found: list[str] = []
@@ -74,7 +74,7 @@ def walk(
         yield folder, folders, sorted(files)
 
 
-def mkdir(path: Any) -> None:
+def mkdir(path: str) -> None:
     """Makes a folder; the one around it must be there. One that is there already is left."""
     where = local("mkdir", path)
     if not os.path.isdir(where):
@@ -107,7 +107,7 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
         shutil.copyfile(source, target)
 
 
-def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
+def rename(src: str, dst: str, overwrite: bool = False) -> None:
     """Moves a file or folder."""
     source, target = local("rename", src), local("rename", dst)
     _free("rename", target, overwrite)
@@ -124,7 +124,7 @@ def remove(path: Any) -> None:
         os.remove(where)
 
 
-def rmtree(path: Any) -> None:
+def rmtree(path: str) -> None:
     """Removes a folder and all that is in it."""
     where = local("rmtree", path)
     with reporting("rmtree", where):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import static_int
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+
 
 _FULL = 2.0**15
 _PCM = 1  # plain numbers, not compressed
@@ -91,7 +96,10 @@ class DecodedWav(NamedTuple):
 
 
 def decode_wav(
-    contents: Any, desired_channels: Any = -1, desired_samples: Any = -1, name: Any = None
+    contents: TensorLike,
+    desired_channels: TensorLike = -1,
+    desired_samples: TensorLike = -1,
+    name: str | None = None,
 ) -> DecodedWav:
     """The sound in a WAV file of 16 bits: numbers from -1 to 1, [samples, channels].
 
@@ -141,7 +149,7 @@ ENCODE_WAV = Op(
 )  # fmt: skip
 
 
-def encode_wav(audio: Any, sample_rate: Any, name: Any = None) -> Any:
+def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = None) -> Tensor:
     """A WAV file of 16 bits from numbers [samples, channels]; those beyond -1 and 1 are cut."""
     rate = operand(sample_rate, dtypes.int32)
     return apply(ENCODE_WAV, operand(audio, dtypes.float32), rate)

@@ -106,7 +106,7 @@ def texts(kind: int, content: Any) -> list[bytes]:
     return [content] if kind == BYTES else []
 
 
-def floats(kind: int, content: Any) -> list[float]:
+def floats(kind: int, content: bytes) -> list[float]:
     """The floats of a repeated field, packed or single."""
     if kind not in (BYTES, FIXED32):
         return []
