@@ -8,7 +8,7 @@ batch.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from wengert.core.apply import wrap
 from wengert.core.errors import invalid
 from wengert.core.tensor import Tensor
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
 
-def ragged_rows(value: Any) -> list[Any]:
+
+def ragged_rows(value: Any) -> list[Tensor | RaggedTensor]:
     """The rows of a ragged tensor."""
     if isinstance(value, Tensor):
         return [wrap(row) for row in value._array]
@@ -32,7 +35,7 @@ def ragged_rows(value: Any) -> list[Any]:
     return [inner[a:b] for a, b in pairwise(splits)]
 
 
-def ragged_batch(values: list[Any], depth: int, splits: Any) -> RaggedTensor:
+def ragged_batch(values: list[Any], depth: int, splits: DType) -> RaggedTensor:
     """Elements with `depth` cut axes as the rows of a ragged tensor with one more."""
     flat = [v.flat_values._array if depth else v._array for v in values]
     if len({a.shape[1:] for a in flat}) > 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.op import Op, Spec
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
 
 _NAME = "edit_distance"
 
@@ -75,7 +79,9 @@ EDIT_DISTANCE = Op(
 )
 
 
-def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: Any = None) -> Any:
+def edit_distance(
+    hypothesis: Any, truth: Any, normalize: bool = True, name: str | None = None
+) -> Tensor:
     """How many insertions, deletions and substitutions turn each row into that of the truth.
 
     Both are sparse; the last axis holds the sequences. Normalized, the number is divided by the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from wengert.core.apply import wrap
 from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.errors import at_site
 from wengert.core.spec import TensorSpec
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
 
 class Form:
@@ -38,7 +41,7 @@ class Form:
             self.parts.extend(parts)
             self.rests.append((rest, len(parts)))
 
-    def apart(self, element: Any) -> list[Any]:
+    def apart(self, element: Any) -> list[Tensor]:
         """The tensors of an element."""
         found: list[Any] = []
         for one in nest.flatten(element):
@@ -58,7 +61,7 @@ class Form:
                 made.append(parts[0] if parts else None)
         return nest.pack_sequence_as(self.spec, made)
 
-    def nothing(self) -> list[Any]:
+    def nothing(self) -> list[Tensor]:
         """Tensors that stand where there is no element."""
         return [
             wrap(np.zeros([d or 0 for d in s.shape._dims or ()], s.dtype.np)) for s in self.parts

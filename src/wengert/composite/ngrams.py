@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +18,15 @@ from wengert.core.op import Op, Spec
 from wengert.ops.declare import static_int, static_tuple
 from wengert.ops.strings import said, whole
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+
 
 def _kernel(
-    x: np.ndarray, splits: np.ndarray, widths: tuple[int, ...], mark: bytes, pads: Any,
+    x: np.ndarray, splits: np.ndarray, widths: tuple[int, ...], mark: bytes, pads: tuple[bytes, ...] | None,
     most: int, short: bool,
-) -> Any:  # fmt: skip
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     found: list[bytes] = []
     lengths = []
     for a, b in zip(splits[:-1].tolist(), splits[1:].tolist(), strict=True):
@@ -36,7 +40,12 @@ def _kernel(
 
 
 def _of_row(
-    words: list[bytes], widths: Any, mark: bytes, pads: Any, most: int, short: bool
+    words: list[bytes],
+    widths: tuple[int, ...],
+    mark: bytes,
+    pads: tuple[bytes, ...] | None,
+    most: int,
+    short: bool,
 ) -> list[bytes]:
     found = []
     for width in widths:
@@ -57,14 +66,14 @@ NGRAMS = Op(
 
 
 def ngrams(
-    data: Any,
-    ngram_width: Any,
+    data: TensorLike,
+    ngram_width: TensorLike,
     separator: str = " ",
-    pad_values: Any = None,
+    pad_values: TensorLike | None = None,
     padding_width: int | None = None,
     preserve_short_sequences: bool = False,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Tensor | RaggedTensor:
     """Words with their neighbours, `ngram_width` together, along the last axis.
 
     >>> tf.strings.ngrams(["a", "b", "c"], 2).numpy().tolist()
@@ -96,7 +105,7 @@ def _bytes(name: str, value: Any, what: str, default: str | None = None) -> byte
     return said(name, value, what, default).encode(errors="surrogateescape")
 
 
-def _pads(given: Any) -> tuple[bytes, ...]:
+def _pads(given: TensorLike) -> tuple[bytes, ...]:
     """What stands before and after a row."""
     pair = given if isinstance(given, list | tuple) else (given, given)
     if len(pair) != 2:
@@ -140,8 +149,12 @@ SEGMENT_JOIN = Op(
 
 
 def unsorted_segment_join(
-    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: Any = None
-) -> Any:
+    inputs: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    separator: str = "",
+    name: str | None = None,
+) -> Tensor:
     """The strings of each segment, joined."""
     x, ids = operand(inputs, dtypes.string), operand(segment_ids)
     name = "unsorted_segment_join"

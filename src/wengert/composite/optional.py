@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.ops import public as tf
 
+if TYPE_CHECKING:
+    from wengert.core.spec import TensorSpec
+    from wengert.core.symbolic import SymbolicTensor
+
 
 class Optional:
     """A nest of tensors, or nothing; make one with `from_value` or `empty`.
@@ -26,7 +30,11 @@ class Optional:
     """
 
     def __init__(
-        self, element_spec: Any, value: Any, full: Any, find_spec: Callable[[], Any] | None = None
+        self,
+        element_spec: TensorSpec | None,
+        value: Any,
+        full: SymbolicTensor | bool,
+        find_spec: Callable[[], Any] | None = None,
     ) -> None:
         if find_spec is None:
             self._element_spec = element_spec
@@ -49,15 +57,15 @@ class Optional:
         return Optional(None, held, True, lambda: nest.map_structure(type_spec_from_value, held))
 
     @staticmethod
-    def empty(element_spec: Any) -> Optional:
+    def empty(element_spec: TensorSpec | None) -> Optional:
         """An optional without a value; `element_spec` says what it could hold."""
         return Optional(element_spec, None, False)
 
-    def has_value(self, name: Any = None) -> Any:
+    def has_value(self, name: str | None = None) -> Tensor:
         """Whether there is a value, as a scalar tensor."""
         return wrap(np.array(self._full)) if isinstance(self._full, bool) else self._full
 
-    def get_value(self, name: Any = None) -> Any:
+    def get_value(self, name: str | None = None) -> Any:
         """The value; an error where there is none."""
         if is_symbolic(self._full):
             tf.Assert(self._full, ["get_value: this optional has no value."])
@@ -84,7 +92,7 @@ class Optional:
         return self._type_spec, [self.has_value(), *parts]
 
     @staticmethod
-    def __tf_unflatten__(spec: OptionalSpec, parts: list[Any]) -> Optional:
+    def __tf_unflatten__(spec: OptionalSpec, parts: list[Tensor]) -> Optional:
         form = Form("Optional", spec.element_spec)
         full = parts[0] if is_symbolic(parts[0]) else bool(parts[0])
         return Optional(spec.element_spec, form.together(parts[1:]), full)
@@ -100,18 +108,18 @@ class OptionalSpec(StaticSpec):
 
     __slots__ = ("_element_spec",)
 
-    def __init__(self, element_spec: Any) -> None:
+    def __init__(self, element_spec: TensorSpec | None) -> None:
         self._element_spec = element_spec
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> TensorSpec | None:
         return self._element_spec
 
     @property
     def value_type(self) -> type:
         return Optional
 
-    def _serialize(self) -> tuple[Any, ...]:
+    def _serialize(self) -> tuple[TensorSpec | None, ...]:
         return (self._element_spec,)
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, demanding
@@ -18,8 +18,16 @@ from wengert.ops import public as tf
 from wengert.ops.declare import of_unknown_length, static, static_tuple
 from wengert.ops.sizes import at_least
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def places(x: RaggedTensor) -> Any:
+    from wengert.core.dtypes import DType
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+
+
+def places(x: RaggedTensor) -> Tensor | IndexedSlices:
     """The index tuple of each flat value, as far as the axes are cut into rows."""
     columns: list[Any] = []
     for rows in x._partitions:
@@ -29,7 +37,7 @@ def places(x: RaggedTensor) -> Any:
     return tf.cast(tf.stack(columns, axis=1), dtypes.int64)
 
 
-def bounding_shape(x: RaggedTensor, axis: Any = None) -> Any:
+def bounding_shape(x: RaggedTensor, axis: int | list[int] | None = None) -> Tensor:
     """The sizes of the smallest dense tensor that holds this one, or some of them."""
     kind = x._partition.dtype
     none = tf.zeros([1], kind)
@@ -44,7 +52,11 @@ def uniform_lengths(values: Any, axis: int, dtype: Any) -> Any:
     return tf.fill(tf.shape(values)[:axis], sizes[axis])
 
 
-def to_tensor(x: RaggedTensor, default_value: Any = None, shape: Any = None) -> Any:
+def to_tensor(
+    x: RaggedTensor,
+    default_value: Tensor | float | list[float] | str | None = None,
+    shape: Any = None,
+) -> Tensor:
     """A dense tensor with short rows filled up."""
     if of_unknown_length(shape):
         shape = tf.ensure_shape(shape, [x.shape.rank])
@@ -64,7 +76,9 @@ def to_tensor(x: RaggedTensor, default_value: Any = None, shape: Any = None) -> 
     return tf.tensor_scatter_nd_update(start, at, flat)
 
 
-def _asked_sizes(shape: Any) -> list[Any] | None:
+def _asked_sizes(
+    shape: Tensor | list[SymbolicTensor | int | None] | TensorShape | None,
+) -> list[int | Dim] | None:
     """The sizes that a program asked for, -1 where it leaves one open; `None` where all are."""
     if isinstance(shape, list | tuple) and any(isinstance(d, Value) for d in shape):
         return list(static_tuple("to_tensor", [_number(d) for d in shape]))
@@ -74,14 +88,14 @@ def _asked_sizes(shape: Any) -> list[Any] | None:
     return list(static_tuple("to_tensor", shape))
 
 
-def _number(size: Any) -> Any:
+def _number(size: SymbolicTensor | int | None) -> Tensor | int:
     """A size beside others that are tensors, where `None` has no place."""
     if size is None:
         raise at_site(TypeError("to_tensor: a `shape` of tensors has no None. Use -1 instead."))
     return size
 
 
-def _ranked(x: RaggedTensor, asked: list[Any]) -> RaggedTensor:
+def _ranked(x: RaggedTensor, asked: list[int | Dim]) -> RaggedTensor:
     """A tensor that has as many axes as sizes are asked for; inner ones keep their size."""
     depth = x.ragged_rank
     if x.shape.rank is None and len(asked) > depth:
@@ -108,7 +122,7 @@ def _dense_sizes(x: RaggedTensor, asked: list[Any] | None) -> Any:
     return tuple(map(_size, wanted, needed))
 
 
-def _size(wanted: Any, needed: Any) -> Any:
+def _size(wanted: int, needed: int | Dim | None) -> int | Dim | None:
     """One size of the dense tensor, where a negative wish leaves it open."""
     if type(wanted) is int:
         return needed if wanted < 0 else wanted
@@ -140,7 +154,9 @@ def deepened(x: RaggedTensor) -> RaggedTensor:
     )
 
 
-def from_sparse(st_input: Any, row_splits_dtype: Any = dtypes.int64) -> RaggedTensor:
+def from_sparse(
+    st_input: int | SparseTensor, row_splits_dtype: DType = dtypes.int64
+) -> RaggedTensor:
     """A ragged tensor from a sparse matrix whose values begin each row without gaps."""
     x = as_sparse("from_sparse", st_input)
     if x.shape.rank != 2:
@@ -154,7 +170,7 @@ def from_sparse(st_input: Any, row_splits_dtype: Any = dtypes.int64) -> RaggedTe
     return ragged(x.values, rows)
 
 
-def _check_gaps(name: str, part: Any, indices: Any, wanted: Any) -> None:
+def _check_gaps(name: str, part: np.ndarray, indices: np.ndarray, wanted: np.ndarray) -> None:
     if indices[:, 1].shape != wanted.shape or (indices[:, 1] != wanted).any():
         raise invalid(name, "the values of each row must come first, without gaps")
 
@@ -165,10 +181,10 @@ def _bad_gaps(part: Any, indices: Any, wanted: Any) -> tuple[Any, ...]:
 
 def from_tensor(
     tensor: Any,
-    lengths: Any = None,
-    padding: Any = None,
+    lengths: Tensor | list[int] | tuple[list[int], ...] | None = None,
+    padding: float | list[int] | str | None = None,
     ragged_rank: int = 1,
-    row_splits_dtype: Any = dtypes.int64,
+    row_splits_dtype: DType = dtypes.int64,
 ) -> RaggedTensor:
     """A ragged tensor from a dense one."""
     x, kind = tensor_of(tensor), dtypes.as_dtype(row_splits_dtype)
@@ -187,7 +203,7 @@ def from_tensor(
     return _by_lengths(x, index_tensor("from_tensor", lengths, kind), kind)
 
 
-def _uniform(x: Any, kind: Any) -> RaggedTensor:
+def _uniform(x: Tensor, kind: DType) -> RaggedTensor:
     sizes = tf.shape(x)
     rows = RowPartition.from_uniform_row_length(
         length(x, 1), nrows=sizes[0], validate=False, dtype=kind
@@ -195,14 +211,14 @@ def _uniform(x: Any, kind: Any) -> RaggedTensor:
     return ragged(tf.reshape(x, tf.concat([(sizes[0] * sizes[1])[None], sizes[2:]], 0)), rows)
 
 
-def _split_first(x: Any, lengths: Any, padding: Any, depth: int, kind: Any) -> RaggedTensor:
+def _split_first(x: Tensor, lengths: Any, padding: Any, depth: int, kind: DType) -> RaggedTensor:
     """Cuts the outer axes into equal rows and the innermost one as asked."""
     outer = _uniform(x, kind)
     inner = from_tensor(outer.values, lengths, padding, depth - 1, kind)
     return ragged(inner, outer._partition)
 
 
-def _by_nested_lengths(x: Any, lengths: Any, kind: Any) -> RaggedTensor:
+def _by_nested_lengths(x: Tensor, lengths: Any, kind: DType) -> RaggedTensor:
     made = _by_lengths(x, index_tensor("from_tensor", lengths[0], kind), kind)
     if len(lengths) == 1:
         return made
@@ -210,7 +226,7 @@ def _by_nested_lengths(x: Any, lengths: Any, kind: Any) -> RaggedTensor:
     return ragged(from_tensor(made.values, inner, None, 1, kind), made._partition)
 
 
-def _lengths_without(x: Any, padding: Any, kind: Any) -> Any:
+def _lengths_without(x: Any, padding: float | list[int] | str, kind: DType) -> Tensor:
     """How long each row is without the padding at its end."""
     fill = tensor_of(padding, x.dtype)
     if not x.shape[2:].is_compatible_with(fill.shape):
@@ -226,7 +242,7 @@ def _lengths_without(x: Any, padding: Any, kind: Any) -> Any:
     return tf.reduce_max(tf.concat([empty, ends], 1), axis=1)
 
 
-def _by_lengths(x: Any, lengths: Any, kind: Any) -> RaggedTensor:
+def _by_lengths(x: Tensor, lengths: Tensor, kind: DType) -> RaggedTensor:
     if not x.shape[:1].is_compatible_with(lengths.shape):
         raise invalid("from_tensor", "there must be one length per row", x, lengths)
     width = tf.cast(tf.shape(x)[1], kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite import sparse_cross
 from wengert.composite.ragged_convert import from_sparse, to_sparse
@@ -11,8 +11,11 @@ from wengert.composite.ragged_tensor import RaggedTensor
 from wengert.core import dtypes
 from wengert.core.errors import invalid
 
+if TYPE_CHECKING:
+    from wengert.core.types import TensorLike
 
-def cross(inputs: Any, name: Any = None) -> RaggedTensor:
+
+def cross(inputs: TensorLike, name: str | None = None) -> RaggedTensor:
     """Every combination of the features' values in a row, as text.
 
     >>> tf.ragged.cross([tf.ragged.constant([["a"], ["b", "c"]]), [["d"], ["e"]]]).to_list()
@@ -22,14 +25,16 @@ def cross(inputs: Any, name: Any = None) -> RaggedTensor:
 
 
 def cross_hashed(
-    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: Any = None
+    inputs: TensorLike, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
 ) -> RaggedTensor:
     """Every combination of the features' values in a row, as a number below `num_buckets`."""
     function = sparse_cross.crossed_hashed
     return _crossed("ragged.cross_hashed", function, inputs, num_buckets, hash_key)
 
 
-def _crossed(name: str, function: Callable[..., Any], inputs: Any, *options: Any) -> RaggedTensor:
+def _crossed(
+    name: str, function: Callable[..., Any], inputs: Any, *options: int | None
+) -> RaggedTensor:
     features = list(inputs) if isinstance(inputs, list | tuple) else []
     rows = [x for x in features if isinstance(x, RaggedTensor)]
     if any(x.shape.rank not in (2, None) for x in rows):

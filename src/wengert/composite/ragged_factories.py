@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.row_partition import RowPartition, ending_at
 from wengert.composite.values import known, length
@@ -10,6 +10,12 @@ from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, invalid
+
+if TYPE_CHECKING:
+    from wengert.composite.ragged_tensor import RaggedTensor
+    from wengert.composite.sparse_tensor import SparseTensor
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
 
 
 class Factories:
@@ -20,8 +26,12 @@ class Factories:
 
     @classmethod
     def from_row_splits(
-        cls, values: Any, row_splits: Any, name: Any = None, validate: bool = True
-    ) -> Any:
+        cls,
+        values: Tensor | int | list[int | list[int]] | RaggedTensor,
+        row_splits: Any,
+        name: str | None = None,
+        validate: bool = True,
+    ) -> RaggedTensor:
         """Row i holds the values from `row_splits[i]` to `row_splits[i + 1]`."""
         values, hint = _values_and_hint("from_row_splits", values)
         return _cut(
@@ -30,8 +40,12 @@ class Factories:
 
     @classmethod
     def from_row_lengths(
-        cls, values: Any, row_lengths: Any, name: Any = None, validate: bool = True
-    ) -> Any:
+        cls,
+        values: Any,
+        row_lengths: Tensor | list[int],
+        name: str | None = None,
+        validate: bool = True,
+    ) -> RaggedTensor:
         """Row i holds the next `row_lengths[i]` values."""
         values, hint = _values_and_hint("from_row_lengths", values)
         return _cut(
@@ -41,12 +55,12 @@ class Factories:
     @classmethod
     def from_value_rowids(
         cls,
-        values: Any,
-        value_rowids: Any,
-        nrows: Any = None,
-        name: Any = None,
+        values: Tensor | list[int] | RaggedTensor,
+        value_rowids: Tensor | list[int],
+        nrows: Tensor | int | None = None,
+        name: str | None = None,
         validate: bool = True,
-    ) -> Any:
+    ) -> RaggedTensor:
         """Value i goes to row `value_rowids[i]`; the row numbers increase."""
         values, hint = _values_and_hint("from_value_rowids", values)
         rows = RowPartition.from_value_rowids(value_rowids, nrows, validate, None, hint)
@@ -54,8 +68,12 @@ class Factories:
 
     @classmethod
     def from_row_starts(
-        cls, values: Any, row_starts: Any, name: Any = None, validate: bool = True
-    ) -> Any:
+        cls,
+        values: Tensor | list[int] | Tensor | RaggedTensor,
+        row_starts: Tensor | list[int],
+        name: str | None = None,
+        validate: bool = True,
+    ) -> RaggedTensor:
         """Row i begins at `row_starts[i]` and ends where the next begins."""
         values, hint = _values_and_hint("from_row_starts", values)
         rows = RowPartition.from_row_starts(row_starts, length(values), validate, None, hint)
@@ -63,8 +81,12 @@ class Factories:
 
     @classmethod
     def from_row_limits(
-        cls, values: Any, row_limits: Any, name: Any = None, validate: bool = True
-    ) -> Any:
+        cls,
+        values: Tensor | list[int] | Tensor | RaggedTensor,
+        row_limits: Tensor | list[int],
+        name: str | None = None,
+        validate: bool = True,
+    ) -> RaggedTensor:
         """Row i ends before `row_limits[i]` and begins where the one before ends."""
         values, hint = _values_and_hint("from_row_limits", values)
         return _cut(
@@ -74,12 +96,12 @@ class Factories:
     @classmethod
     def from_uniform_row_length(
         cls,
-        values: Any,
-        uniform_row_length: Any,
-        nrows: Any = None,
+        values: Tensor | list[float] | RaggedTensor,
+        uniform_row_length: int,
+        nrows: int | None = None,
         validate: bool = True,
-        name: Any = None,
-    ) -> Any:
+        name: str | None = None,
+    ) -> RaggedTensor:
         """Rows of one length; the axis counts as uniform, not as ragged."""
         kind: Any = cls
         values, hint = _values_and_hint("from_uniform_row_length", values)
@@ -90,14 +112,22 @@ class Factories:
 
     @classmethod
     def from_nested_row_splits(
-        cls, flat_values: Any, nested_row_splits: Any, name: Any = None, validate: bool = True
-    ) -> Any:
+        cls,
+        flat_values: list[int],
+        nested_row_splits: Tensor | list[list[int]],
+        name: str | None = None,
+        validate: bool = True,
+    ) -> list[int] | RaggedTensor:
         """Several ragged axes by their row splits, outermost first."""
         return _nested(cls.from_row_splits, flat_values, nested_row_splits, validate)
 
     @classmethod
     def from_nested_row_lengths(
-        cls, flat_values: Any, nested_row_lengths: Any, name: Any = None, validate: bool = True
+        cls,
+        flat_values: Tensor | list[int],
+        nested_row_lengths: list[Tensor | list[int]] | list[Tensor | IndexedSlices],
+        name: str | None = None,
+        validate: bool = True,
     ) -> Any:
         """Several ragged axes by their row lengths, outermost first."""
         return _nested(cls.from_row_lengths, flat_values, nested_row_lengths, validate)
@@ -105,10 +135,10 @@ class Factories:
     @classmethod
     def from_nested_value_rowids(
         cls,
-        flat_values: Any,
-        nested_value_rowids: Any,
-        nested_nrows: Any = None,
-        name: Any = None,
+        flat_values: list[int],
+        nested_value_rowids: list[list[int]],
+        nested_nrows: list[int] | None = None,
+        name: str | None = None,
         validate: bool = True,
     ) -> Any:
         """Several ragged axes by the row numbers of their values, outermost first."""
@@ -125,12 +155,12 @@ class Factories:
     def from_tensor(
         cls,
         tensor: Any,
-        lengths: Any = None,
-        padding: Any = None,
+        lengths: Tensor | list[int] | tuple[list[int], ...] | None = None,
+        padding: float | list[int] | str | None = None,
         ragged_rank: int = 1,
-        name: Any = None,
-        row_splits_dtype: Any = dtypes.int64,
-    ) -> Any:
+        name: str | None = None,
+        row_splits_dtype: DType = dtypes.int64,
+    ) -> RaggedTensor:
         """A ragged tensor from a dense one: of given `lengths`, or without `padding` at row ends."""
         from wengert.composite.ragged_convert import from_tensor
 
@@ -138,8 +168,11 @@ class Factories:
 
     @classmethod
     def from_sparse(
-        cls, st_input: Any, name: Any = None, row_splits_dtype: Any = dtypes.int64
-    ) -> Any:
+        cls,
+        st_input: int | SparseTensor,
+        name: str | None = None,
+        row_splits_dtype: DType = dtypes.int64,
+    ) -> RaggedTensor:
         """A ragged tensor from a sparse matrix whose values begin each row without gaps."""
         from wengert.composite.ragged_convert import from_sparse
 
@@ -151,7 +184,7 @@ def values_of(value: Any) -> Any:
     return value if isinstance(value, Factories) else to_tensor(value)
 
 
-def _values_and_hint(name: str, values: Any) -> tuple[Any, DType | None]:
+def _values_and_hint(name: str, values: Any) -> tuple[Tensor | RaggedTensor, DType | None]:
     """The values, and the type of row splits that goes with theirs."""
     found = values_of(values)
     if found.shape.rank == 0:
@@ -159,7 +192,7 @@ def _values_and_hint(name: str, values: Any) -> tuple[Any, DType | None]:
     return found, found._partition.dtype if isinstance(found, Factories) else None
 
 
-def _cut(kind: Any, values: Any, rows: RowPartition, validate: bool) -> Any:
+def _cut(kind: type, values: Any, rows: RowPartition, validate: bool) -> RaggedTensor:
     """Values cut into rows, after a look at whether they fit."""
     if isinstance(values, Factories) and values._partition.dtype is not rows.dtype:
         raise at_site(
@@ -184,7 +217,7 @@ def _fitted(values: Any, rows: RowPartition) -> RowPartition:
     return rows
 
 
-def _nested(make: Any, flat_values: Any, parts: Any, validate: bool) -> Any:
+def _nested(make: Any, flat_values: Tensor | list[int], parts: Any, validate: bool) -> Any:
     _check_list("nested rows", parts)
     result = flat_values
     for part in reversed(parts):
@@ -192,6 +225,6 @@ def _nested(make: Any, flat_values: Any, parts: Any, validate: bool) -> Any:
     return result
 
 
-def _check_list(what: str, value: Any) -> None:
+def _check_list(what: str, value: Tensor | list[Tensor | list[int]] | list[list[int]]) -> None:
     if not isinstance(value, list | tuple):
         raise at_site(TypeError(f"RaggedTensor: `{what}` must be a list; got {describe(value)}."))

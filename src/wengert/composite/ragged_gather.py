@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.ragged_factories import values_of
 from wengert.composite.ragged_rows import pick_rows, within
@@ -19,16 +19,20 @@ from wengert.ops.declare import static_int
 from wengert.ops.indexing import where_indices
 from wengert.ops.shaping import transpose
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, TensorLike
+
 
 @for_ragged(plain.gather)
 def gather(
-    params: Any,
-    indices: Any,
+    params: TensorLike,
+    indices: TensorLike,
     validate_indices: Any = None,
-    axis: Any = None,
-    batch_dims: Any = 0,
-    name: Any = None,
-) -> Any:
+    axis: Axis = None,
+    batch_dims: TensorLike = 0,
+    name: str | None = None,
+) -> Tensor | RaggedTensor:
     """Picks slices of `params` along `axis`; either may be ragged."""
     x, i = values_of(params), values_of(indices)
     if not i.dtype.is_integer:
@@ -43,7 +47,7 @@ def gather(
     return _along(x, i, place)
 
 
-def _along(x: Any, i: Any, axis: int) -> Any:
+def _along(x: Tensor | RaggedTensor, i: Any, axis: int) -> Tensor | RaggedTensor:
     """A gather without batch axes."""
     if isinstance(i, RaggedTensor):
         if axis:
@@ -62,7 +66,7 @@ def _along(x: Any, i: Any, axis: int) -> Any:
     )
 
 
-def _rows(x: Any, i: Any) -> Any:
+def _rows(x: Tensor | RaggedTensor, i: Tensor) -> Tensor | RaggedTensor:
     """Rows by indices of any rank."""
     if not isinstance(x, RaggedTensor):
         return tf.gather(x, i)
@@ -78,14 +82,14 @@ def _rows(x: Any, i: Any) -> Any:
     return flat
 
 
-def _unequal(x: Any) -> Any:
+def _unequal(x: Tensor | RaggedTensor) -> Any:
     """A ragged tensor that does not promise rows of equal length; TensorFlow's gather does not."""
     if not isinstance(x, RaggedTensor):
         return x
     return ragged(_unequal(x.values), RowPartition(x.row_splits))
 
 
-def _dense_along(x: Any, i: RaggedTensor, axis: int) -> Any:
+def _dense_along(x: Any, i: RaggedTensor, axis: int) -> RaggedTensor:
     """Ragged indices along an inner axis of a dense tensor: they apply to each outer position."""
     if isinstance(x, RaggedTensor):
         return x.with_values(_along(x.values, i, axis - 1)) if axis > 1 else _refused(x, i)
@@ -111,7 +115,7 @@ def _refused(x: Any, i: Any) -> Any:
     raise invalid("gather", "ragged indices along a ragged axis need `batch_dims`", x, i)
 
 
-def _by_batch(x: Any, i: Any, axis: int, batch: int) -> Any:
+def _by_batch(x: Tensor | RaggedTensor, i: Any, axis: int, batch: int) -> Tensor | RaggedTensor:
     """A gather in which row b of the indices speaks of row b of the tensor."""
     if batch > 1:
         rows = x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x)
@@ -139,12 +143,12 @@ def _by_batch(x: Any, i: Any, axis: int, batch: int) -> Any:
 
 @for_ragged(plain.gather_nd)
 def gather_nd(
-    params: Any,
-    indices: Any,
-    batch_dims: Any = 0,
-    name: Any = None,
+    params: TensorLike,
+    indices: TensorLike,
+    batch_dims: TensorLike = 0,
+    name: str | None = None,
     bad_indices_policy: str = "",
-) -> Any:
+) -> Tensor | RaggedTensor:
     """Picks slices at the index tuples in the last axis of `indices`."""
     if static_int("gather_nd", batch_dims, "batch_dims"):
         raise invalid("gather_nd", "`batch_dims` is not taken for ragged tensors")
@@ -170,13 +174,17 @@ def gather_nd(
 
 
 @for_ragged(embedding.embedding_lookup)
-def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: Any = None) -> Any:
+def embedding_lookup(
+    params: TensorLike, ids: TensorLike, max_norm: Any = None, name: str | None = None
+) -> RaggedTensor:
     """The rows of a table named by ragged ids."""
     return ids.with_flat_values(tf.embedding_lookup(params, ids.flat_values, max_norm))
 
 
 @for_ragged(partition.dynamic_partition)
-def dynamic_partition(data: Any, partitions: Any, num_partitions: Any, name: Any = None) -> Any:
+def dynamic_partition(
+    data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
+) -> list[Tensor | RaggedTensor] | list[Tensor]:
     """The rows of a ragged tensor dealt out to several by number."""
     if not isinstance(data, RaggedTensor):
         where_to = partitions.flat_values if isinstance(partitions, RaggedTensor) else partitions

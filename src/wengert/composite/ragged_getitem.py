@@ -6,7 +6,7 @@ rows differ in length, a number would not exist in each of them, and is refused.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.ragged_rows import pick_rows, spans, within
 from wengert.composite.ragged_shaping import expand_dims
@@ -19,8 +19,12 @@ from wengert.core.tensor import Value
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, static_int
 
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
 
-def getitem(x: RaggedTensor, key: Any) -> Any:
+
+def getitem(x: RaggedTensor, key: Any) -> Tensor | RaggedTensor:
     """What `x[key]` gives."""
     keys = list(key) if isinstance(key, tuple) else [key]
     for one in keys:
@@ -51,7 +55,7 @@ def _without_ellipsis(keys: list[Any], rank: int) -> list[Any]:
     return [*keys[: at[0]], *[slice(None)] * (rank - len(rest)), *keys[at[0] + 1 :]]
 
 
-def _outer(x: Any, keys: list[Any]) -> Any:
+def _outer(x: Tensor | RaggedTensor, keys: list[Any]) -> Tensor | RaggedTensor:
     """Applies keys from the outermost axis on."""
     if not keys:
         return x
@@ -72,7 +76,7 @@ def _outer(x: Any, keys: list[Any]) -> Any:
     return _outer(_row(x, place), rest)
 
 
-def _place(x: RaggedTensor, number: int) -> Any:
+def _place(x: RaggedTensor, number: int) -> Tensor | int:
     """A row counted from the front."""
     count = x._partition.static_nrows
     if count is not None and not -count <= number < count:
@@ -82,20 +86,20 @@ def _place(x: RaggedTensor, number: int) -> Any:
     return number if number >= 0 else number + x.nrows()
 
 
-def _at_run_time(x: RaggedTensor, key: Any) -> Any:
+def _at_run_time(x: RaggedTensor, key: SymbolicTensor) -> Tensor:
     """A row counted from the front, whose number is known only when the function runs."""
     number, count = tf.cast(key, x._partition.dtype), x.nrows()
     return within("index", tf.where(tf.less(number, 0), number + count, number), count)
 
 
-def _row(x: RaggedTensor, place: Any) -> Any:
+def _row(x: RaggedTensor, place: Tensor | int) -> Tensor | RaggedTensor:
     start, limit = x.row_splits[place], x.row_splits[place + 1]
     if isinstance(x.values, RaggedTensor):
         return pick_rows(x.values, tf.range(start, limit))
     return x.values[start:limit]
 
 
-def _inner(x: Any, keys: list[Any]) -> Any:
+def _inner(x: Tensor | RaggedTensor, keys: list[int | slice | None]) -> Tensor | RaggedTensor:
     """Applies keys from the second axis on."""
     if not keys:
         return x
@@ -112,7 +116,7 @@ def _inner(x: Any, keys: list[Any]) -> Any:
     return _outer_of_each(x, static_int("index", key, "index"), rest)
 
 
-def _outer_of_each(x: RaggedTensor, number: int, rest: list[Any]) -> Any:
+def _outer_of_each(x: RaggedTensor, number: int, rest: list[Any]) -> Tensor | RaggedTensor:
     """The element of that number of each row, where rows have one length."""
     size = x._partition.static_uniform_row_length
     if size is None:
@@ -154,7 +158,7 @@ def _sliced(x: RaggedTensor, key: slice) -> RaggedTensor:
     return ragged(pick_rows(x.values, tf.add(begin, cut.offsets_in_rows() * step)), cut)
 
 
-def _row_slices(own: RowPartition, key: slice, step: int) -> tuple[Any, RowPartition]:
+def _row_slices(own: RowPartition, key: slice, step: int) -> tuple[Tensor, RowPartition]:
     """Where the slice of each row begins, and how long it is: Python's rules, row by row."""
     lengths = own.row_lengths()
     low, high = tf.zeros_like(lengths), lengths
@@ -174,7 +178,7 @@ def _row_slices(own: RowPartition, key: slice, step: int) -> tuple[Any, RowParti
     return tf.add(own.row_starts(), start), cut
 
 
-def _clamped(bound: Any, lengths: Any, low: Any, high: Any) -> Any:
+def _clamped(bound: int | Dim, lengths: Any, low: Tensor, high: Any) -> Tensor:
     """A bound counted from the front of each row and kept within it."""
     if type(bound) is Dim:
         given = to_tensor(bound, lengths.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,9 +23,13 @@ from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int, static_tuple
 from wengert.ops.shaping import transpose
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, TensorLike
+
 
 @for_ragged(joining.concat)
-def concat(values: Any, axis: Any, name: Any = "concat") -> Any:
+def concat(values: TensorLike, axis: Any, name: str | None = "concat") -> Any:
     """Joins ragged (and dense) tensors along an axis."""
     xs = [values_of(v) for v in _listed("concat", values)]
     place = check_axis("concat", static_int("concat", axis), xs[0].shape.rank)
@@ -41,7 +45,7 @@ def _listed(name: str, values: Any) -> list[Any]:
     return list(values)
 
 
-def _join(xs: list[Any], axis: int) -> Any:
+def _join(xs: list[Any], axis: int) -> Tensor | RaggedTensor:
     if not any(isinstance(x, RaggedTensor) for x in xs):
         return joining.concat(xs, axis)
     rows = alike("concat", xs)
@@ -75,7 +79,7 @@ def _side_by_side(xs: list[RaggedTensor]) -> RaggedTensor:
     return ragged(woven.values, RowPartition(splits))
 
 
-def _check_counts(name: str, order: Any, *counts: Any) -> None:
+def _check_counts(name: str, order: np.ndarray, *counts: np.ndarray) -> None:
     if len({*map(int, counts)}) > 1:
         rows = " and ".join(map(str, counts))
         raise invalid(name, f"there must be as many rows in each tensor; got {rows}")
@@ -86,7 +90,7 @@ def _bad_counts(order: Any, *counts: Any) -> tuple[Any, ...]:
 
 
 @for_ragged(joining.stack)
-def stack(values: Any, axis: Any = 0, name: Any = "stack") -> Any:
+def stack(values: TensorLike, axis: Any = 0, name: str | None = "stack") -> Any:
     """Joins ragged (and dense) tensors along a new axis."""
     xs = [values_of(v) for v in _listed("stack", values)]
     rank = xs[0].shape.rank
@@ -101,7 +105,7 @@ def stack(values: Any, axis: Any = 0, name: Any = "stack") -> Any:
     return _join([expand_dims(x, place) for x in xs], place)
 
 
-def _stack_dense(xs: list[Any], place: int) -> Any:
+def _stack_dense(xs: list[Any], place: int) -> RaggedTensor | Tensor:
     """Dense tensors of one rank, cut along all axes but the last so that they may differ."""
     depth = len(xs[0].shape) - 1
     kind = dtypes.int32 if depth == 1 else dtypes.int64
@@ -112,7 +116,7 @@ def _stack_dense(xs: list[Any], place: int) -> Any:
 
 
 @for_ragged(repeating.tile)
-def tile(input: Any, multiples: Any, name: Any = None) -> Any:
+def tile(input: Any, multiples: TensorLike, name: str | None = None) -> Any:
     """Lays copies of a ragged tensor side by side, `multiples[i]` along axis i."""
     counts = static_tuple("tile", multiples, "multiples")
     if input.shape.rank not in (None, len(counts)) or min(counts) < 0:
@@ -127,7 +131,7 @@ def tile(input: Any, multiples: Any, name: Any = None) -> Any:
 
 
 @for_ragged(reordering.reverse)
-def reverse(tensor: Any, axis: Any, name: Any = None) -> Any:
+def reverse(tensor: Any, axis: Axis, name: str | None = None) -> TensorLike:
     """The rows in the opposite order along the given axes."""
     wanted = static("reverse", axis)
     axes = [wanted] if isinstance(wanted, int) else list(wanted)
@@ -137,7 +141,7 @@ def reverse(tensor: Any, axis: Any, name: Any = None) -> Any:
     return result
 
 
-def _reversed(x: Any, axis: int) -> Any:
+def _reversed(x: TensorLike, axis: int) -> Tensor | RaggedTensor:
     if not isinstance(x, RaggedTensor):
         return tf.reverse(x, [axis])
     if axis == 0:
@@ -151,7 +155,11 @@ def _reversed(x: Any, axis: int) -> Any:
 
 @for_ragged(joining.split)
 def split(
-    value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: Any = "split"
+    value: Any,
+    num_or_size_splits: TensorLike,
+    axis: Any = 0,
+    num: Any = None,
+    name: str | None = "split",
 ) -> list[Any]:
     """Cuts a ragged tensor along its first axis, or along an inner one that is uniform."""
     place = check_axis("split", static_int("split", axis), value.shape.rank)
@@ -166,7 +174,7 @@ def split(
     return [value[end - n : end] for n, end in zip(sizes, ends, strict=True)]
 
 
-def _sizes(wanted: Any, size: int, value: Any) -> list[int]:
+def _sizes(wanted: int | tuple[int, ...], size: int, value: TensorLike) -> list[int]:
     if isinstance(wanted, int):
         even = wanted > 0 and size % wanted == 0
         sizes = [size // wanted] * wanted if even else [-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,14 +21,20 @@ from wengert.ops import indexing
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
+
 
 def constant(
     pylist: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
-    inner_shape: Any = None,
-    name: Any = None,
-    row_splits_dtype: Any = dtypes.int64,
+    inner_shape: TensorLike | None = None,
+    name: str | None = None,
+    row_splits_dtype: DTypeLike = dtypes.int64,
 ) -> Any:
     """A ragged tensor from nested lists whose rows may differ in length.
 
@@ -63,7 +69,7 @@ def constant(
     return flat
 
 
-def _checked_shape(shape: Any) -> Any:
+def _checked_shape(shape: TensorLike) -> Any:
     if isinstance(shape, int):
         raise at_site(TypeError("ragged.constant: `inner_shape` must be a tuple of sizes."))
     return shape
@@ -118,7 +124,7 @@ def _ragged_depth(scalars: int | None, deepest: int, ragged_rank: int | None, in
     return ragged_rank
 
 
-def _nothing(inner: Any, dtype: Any) -> Any:
+def _nothing(inner: Any, dtype: DType | DTypeLike | None) -> Tensor:
     return tf.zeros([0, *(inner or ())], dtype or dtypes.float32)
 
 
@@ -127,8 +133,8 @@ def range(
     limits: Any = None,
     deltas: Any = 1,
     dtype: Any = None,
-    name: Any = None,
-    row_splits_dtype: Any = dtypes.int64,
+    name: str | None = None,
+    row_splits_dtype: DTypeLike = dtypes.int64,
 ) -> RaggedTensor:
     """Rows of numbers from a start up to a limit, each with its own bounds and step.
 
@@ -153,7 +159,9 @@ def range(
     return ragged(tf.add(tf.gather(start, ids), tf.multiply(offsets, tf.gather(step, ids))), rows)
 
 
-def _one_type(starts: Any, limits: Any, deltas: Any, dtype: Any) -> list[Any]:
+def _one_type(
+    starts: TensorLike, limits: TensorLike, deltas: TensorLike, dtype: DType | DTypeLike | None
+) -> list[Any]:
     """The bounds as tensors of one type: that of `dtype`, or the widest of their own."""
     found = [
         operand(v, None, None if dtype is None else dtypes.as_dtype(dtype))
@@ -164,7 +172,7 @@ def _one_type(starts: Any, limits: Any, deltas: Any, dtype: Any) -> list[Any]:
     return [tf.cast(f, dtype or widest) for f in found]
 
 
-def _vector(bound: Any) -> Any:
+def _vector(bound: Tensor) -> Any:
     """A bound of unknown rank as a vector, which one number is too."""
     if bound.shape.rank is not None:
         return bound
@@ -180,7 +188,7 @@ def _bad_rank(bound: Any) -> tuple[Any, ...]:
     return (bound.ndim > 1,)
 
 
-def _check_steps(name: str, steps: Any) -> None:
+def _check_steps(name: str, steps: np.ndarray) -> None:
     if (steps == 0).any():
         raise invalid(name, "a step must not be 0")
 
@@ -189,7 +197,9 @@ def _bad_steps(steps: Any) -> tuple[Any, ...]:
     return (steps == 0,)
 
 
-def boolean_mask(data: Any, mask: Any, name: Any = None) -> Any:
+def boolean_mask(
+    data: TensorLike, mask: TensorLike, name: str | None = None
+) -> Tensor | RaggedTensor:
     """The elements where a mask is true, row by row, so that rows may get different lengths."""
     x, m = values_of(data), values_of(mask)
     if m.dtype is not dtypes.bool_:
@@ -205,7 +215,7 @@ def boolean_mask(data: Any, mask: Any, name: Any = None) -> Any:
     return pick_rows(x, tf.reshape(indexing.where_indices(m), [-1]))
 
 
-def _cut(x: Any) -> RaggedTensor:
+def _cut(x: Tensor | RaggedTensor | IndexedSlices) -> RaggedTensor:
     return x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x)
 
 
@@ -222,22 +232,27 @@ def _masked_rows(x: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
     return ragged(inner, RowPartition.from_row_lengths(kept, validate=False))
 
 
-def row_splits_to_segment_ids(splits: Any, name: Any = None, out_type: Any = None) -> Any:
+def row_splits_to_segment_ids(
+    splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None
+) -> Tensor | IndexedSlices:
     """For each value the number of its row."""
     ids = RowPartition.from_row_splits(splits).value_rowids()
     return ids if out_type is None else tf.cast(ids, out_type)
 
 
 def segment_ids_to_row_splits(
-    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: Any = None
-) -> Any:
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    out_type: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor | IndexedSlices:
     """Where the rows end, from the row number of each value."""
     splits = RowPartition.from_value_rowids(segment_ids, num_segments).row_splits()
     return splits if out_type is None else tf.cast(splits, out_type)
 
 
 def stack_dynamic_partitions(
-    data: Any, partitions: Any, num_partitions: Any, name: Any = None
+    data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
 ) -> RaggedTensor:
     """The elements of `data` dealt out to rows by number."""
     name = "stack_dynamic_partitions"
@@ -266,7 +281,7 @@ def stack_dynamic_partitions(
     return ragged(pick_rows(x, order), rows)
 
 
-def _check_same(name: str, part: Any, ours: Any, theirs: Any) -> None:
+def _check_same(name: str, part: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> None:
     if ours.shape != theirs.shape or (ours != theirs).any():
         raise invalid(name, "data and row numbers must have the same rows")
 
@@ -275,7 +290,7 @@ def _bad_same(part: Any, ours: Any, theirs: Any) -> tuple[Any, ...]:
     return (True,) if ours.shape != theirs.shape else (ours != theirs,)
 
 
-def _check_deal(name: str, where_to: Any, count: Any, size: Any) -> None:
+def _check_deal(name: str, where_to: np.ndarray, count: np.ndarray, size: np.ndarray) -> None:
     if where_to.size and (where_to.min() < 0 or where_to.max() >= count):
         raise invalid(name, f"row numbers must lie in [0, {count})", where_to)
     if len(where_to) != size:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.ragged_convert import cut_to_numbers, places
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
@@ -24,8 +24,11 @@ from wengert.ops import cast, dropout, losses
 from wengert.ops import public as tf
 from wengert.ops.indexing import WHERE_INDICES
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
-def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor | RaggedTensor:
     """Calls a function on the flat values of ragged arguments, which must be cut alike.
 
     >>> x = tf.ragged.constant([[1, 2], [3]])
@@ -130,11 +133,11 @@ class _Cuts:
             self.values = tf.reshape(self.values, tf.concat([[-1], now[2:]], 0))
         self.cuts = [c.with_dtype(dtype) for c in self.cuts]
 
-    def count(self, dtype: Any) -> Any:
+    def count(self, dtype: DType) -> Tensor:
         """How many rows stand at the outside, as a tensor."""
         return self.cuts[0].nrows() if self.cuts else tf.shape(self.values, dtype)[0]
 
-    def stretch(self, wanted: Any, dtype: Any) -> None:
+    def stretch(self, wanted: Tensor, dtype: DType) -> None:
         """Lets the only outer row stand for `wanted` rows."""
         self.rows = tf.zeros(wanted[None], dtype)
 
@@ -165,7 +168,7 @@ class _Cuts:
         return self.values if self.rows is None else tf.gather(self.values, self.rows)
 
 
-def _meet(name: str, x: _Cuts, y: _Cuts, dtype: Any) -> tuple[Any, Any, list[RowPartition]]:
+def _meet(name: str, x: _Cuts, y: _Cuts, dtype: DType) -> tuple[Any, Any, list[RowPartition]]:
     depth = max(len(x.cuts), len(y.cuts))
     x.deepen(depth, dtype)
     y.deepen(depth, dtype)
@@ -220,17 +223,19 @@ def where_indices(condition: RaggedTensor) -> Any:
     return tf.boolean_mask(places(cut), cut.flat_values)
 
 
-def left(a: Any, b: Any) -> Any:
+def left(a: Tensor, b: Tensor) -> Tensor:
     """The first of two operands, where they meet."""
     return a
 
 
-def right(a: Any, b: Any) -> Any:
+def right(a: Tensor, b: Tensor) -> Tensor:
     """The second of two operands, where they meet."""
     return b
 
 
-def _along(whole: RaggedTensor, part: Any) -> Any:
+def _along(
+    whole: RaggedTensor, part: Tensor | float | RaggedTensor
+) -> Tensor | float | RaggedTensor:
     """An operand with the rows of the whole; a scalar goes with any."""
     if not isinstance(part, RaggedTensor) and not operand(part).shape.rank:
         return part

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError
 from wengert.core.tensor import Value
 from wengert.ops import arithmetic, compare, division, power
 from wengert.ops import public as tf
+
+if TYPE_CHECKING:
+    from wengert.composite.ragged_tensor import RaggedTensor
+    from wengert.core.tensor import Tensor
 
 
 def _forward(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
@@ -23,7 +27,9 @@ def _reflected(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 def _equality(function: Callable[..., Any], otherwise: bool) -> Callable[[Any, Any], Any]:
     """`==` or `!=`; what does not broadcast is simply unequal, and so is `None`."""
 
-    def compare_all(self: Any, other: Any) -> Any:
+    def compare_all(
+        self: RaggedTensor, other: Value | int | RaggedTensor | None
+    ) -> bool | RaggedTensor:
         if other is None:
             return otherwise
         try:
@@ -36,19 +42,19 @@ def _equality(function: Callable[..., Any], otherwise: bool) -> Callable[[Any, A
     return compare_all
 
 
-def _and(x: Any, y: Any) -> Any:
+def _and(x: Tensor, y: Tensor) -> Tensor:
     return (tf.logical_and if x.dtype is dtypes.bool_ else tf.bitwise_and)(x, y)
 
 
-def _or(x: Any, y: Any) -> Any:
+def _or(x: Tensor, y: Tensor) -> Tensor:
     return (tf.logical_or if x.dtype is dtypes.bool_ else tf.bitwise_or)(x, y)
 
 
-def _xor(x: Any, y: Any) -> Any:
+def _xor(x: Tensor, y: Tensor) -> Tensor:
     return (tf.logical_xor if x.dtype is dtypes.bool_ else tf.bitwise_xor)(x, y)
 
 
-def _not(x: Any) -> Any:
+def _not(x: Tensor) -> Tensor:
     return (tf.logical_not if x.dtype is dtypes.bool_ else tf.invert)(x)
 
 
@@ -70,15 +76,15 @@ class Operators:
     __eq__ = _equality(compare.equal, False)
     __ne__ = _equality(compare.not_equal, True)
 
-    def __rmatmul__(self: Any, other: Any) -> Any:
+    def __rmatmul__(self: Any, other: Any) -> Tensor | RaggedTensor:
         """A dense tensor times a ragged one; TensorFlow has no operator for the other way round."""
         return tf.matmul(other, self) if isinstance(other, Value) else NotImplemented
 
-    def __neg__(self: Any) -> Any:
+    def __neg__(self: Any) -> RaggedTensor:
         return tf.negative(self)
 
-    def __abs__(self: Any) -> Any:
+    def __abs__(self: Any) -> RaggedTensor:
         return tf.abs(self)
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> RaggedTensor:
         return _not(self)

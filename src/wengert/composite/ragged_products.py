@@ -7,7 +7,7 @@ columns on the right, so infinities and NaN stay where they belong.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.composite.ragged_convert import from_tensor
 from wengert.composite.ragged_factories import values_of
@@ -20,22 +20,29 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.ops import matmul as plain
 from wengert.ops import public as tf
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wengert.core.dtypes import DType
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
+
 
 @for_ragged(plain.matmul)
 def matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    output_type: Any = None,
+    output_type: DTypeLike | None = None,
     grad_a: bool = False,
     grad_b: bool = False,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Tensor | RaggedTensor:
     """The product of matrices or stacks of them, each of its own size where they are ragged."""
     x, y = values_of(a), values_of(b)
     if x.dtype is not y.dtype:
@@ -56,11 +63,13 @@ class _How(NamedTuple):
     adjoint_b: bool
     output_type: Any
 
-    def multiply(self, x: Any, y: Any) -> Any:
+    def multiply(self, x: Tensor, y: Tensor) -> Tensor:
         return tf.matmul(x, y, **self._asdict())
 
 
-def _product(x: Any, y: Any, how: _How, rank: int) -> Any:
+def _product(
+    x: Tensor | RaggedTensor, y: Tensor | RaggedTensor, how: _How, rank: int
+) -> Tensor | RaggedTensor:
     if not (isinstance(x, RaggedTensor) or isinstance(y, RaggedTensor)):
         return how.multiply(x, y)
     if rank == 2:
@@ -72,7 +81,7 @@ def _product(x: Any, y: Any, how: _How, rank: int) -> Any:
     return x.with_values(_product(x.values, y.with_flat_values(values).values, how, rank - 1))
 
 
-def _matrix(x: Any) -> Any:
+def _matrix(x: Tensor | RaggedTensor) -> Tensor:
     """A matrix as a dense one; its rows must have one length."""
     if not isinstance(x, RaggedTensor):
         return x
@@ -97,7 +106,7 @@ class _Stack(NamedTuple):
         return _Stack(self.matrices, self.widths, self.heights, (width, height))
 
 
-def _stack(x: Any, kind: Any) -> _Stack:
+def _stack(x: Tensor | RaggedTensor, kind: DType) -> _Stack:
     static = (x.shape[-2], x.shape[-1])
     if not isinstance(x, RaggedTensor):
         sizes = tf.shape(x, kind)
@@ -113,7 +122,7 @@ def _stack(x: Any, kind: Any) -> _Stack:
     return _Stack(filled, heights, widths, static)
 
 
-def _stacks(x: Any, y: Any, how: _How) -> RaggedTensor:
+def _stacks(x: Tensor | RaggedTensor, y: Any, how: _How) -> RaggedTensor:
     """The products of the matrices of two stacks, cut to their sizes."""
     if not x.shape[:1].is_compatible_with(y.shape[:1]):
         raise invalid("matmul", "there must be as many matrices on either side", x, y)
@@ -138,7 +147,7 @@ def _even(rows: RowPartition, size: int | None) -> RowPartition:
     return rows if size is None else RowPartition(rows.row_splits(), rows.row_lengths(), None, size)
 
 
-def _check_even(name: str, x: Any, lengths: Any, widths: Any) -> None:
+def _check_even(name: str, x: np.ndarray, lengths: np.ndarray, widths: np.ndarray) -> None:
     if (lengths != widths).any():
         raise invalid(name, "the rows of a matrix must have one length")
 
@@ -147,7 +156,7 @@ def _bad_even(x: Any, lengths: Any, widths: Any) -> tuple[Any, ...]:
     return (lengths != widths,)
 
 
-def _check_inner(name: str, x: Any, widths: Any, heights: Any) -> None:
+def _check_inner(name: str, x: np.ndarray, widths: np.ndarray, heights: np.ndarray) -> None:
     if widths.shape != heights.shape:
         counts = f"{len(widths)} and {len(heights)}"
         raise invalid(name, f"there must be as many matrices on either side; got {counts}")
@@ -161,7 +170,7 @@ def _bad_inner(x: Any, widths: Any, heights: Any) -> tuple[Any, ...]:
     return (True,) if widths.shape != heights.shape else (widths != heights,)
 
 
-def _check_same(name: str, x: Any, ours: Any, theirs: Any) -> None:
+def _check_same(name: str, x: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> None:
     if ours.shape != theirs.shape or (ours != theirs).any():
         raise invalid(name, "the outer axes of both must have the same rows")
 
@@ -172,14 +181,14 @@ def _bad_same(x: Any, ours: Any, theirs: Any) -> tuple[Any, ...]:
 
 @for_ragged(plain.matvec)
 def matvec(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     adjoint_a: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> TensorLike:
     """The product of matrices and vectors, of which some are ragged."""
     y = values_of(b)
     column = expand_dims(y, -1) if isinstance(y, RaggedTensor) else tf.expand_dims(y, -1)

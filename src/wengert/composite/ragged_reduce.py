@@ -7,7 +7,7 @@ row by itself. What is left is ragged where rows inside are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.ragged_map import binary, map_flat_values
 from wengert.composite.ragged_shaping import expand_dims
@@ -22,43 +22,48 @@ from wengert.ops import reduce, scan, segment, statistics
 from wengert.ops import softmax as plain
 from wengert.ops.declare import static, static_int
 
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, TensorLike
+
 
 @for_ragged(reduce.reduce_sum)
 def reduce_sum(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor | RaggedTensor:
     """The sum over `axis`, or over everything."""
     return over_axes(tf.reduce_sum, segment.unsorted_segment_sum, input_tensor, axis, keepdims)
 
 
 @for_ragged(reduce.reduce_prod)
 def reduce_prod(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor | RaggedTensor:
     """The product over `axis`, or over everything."""
     return over_axes(tf.reduce_prod, segment.unsorted_segment_prod, input_tensor, axis, keepdims)
 
 
 @for_ragged(reduce.reduce_max)
 def reduce_max(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor | RaggedTensor:
     """The largest over `axis`, or of everything; an empty row gives the least number there is."""
     return over_axes(tf.reduce_max, segment.unsorted_segment_max, input_tensor, axis, keepdims)
 
 
 @for_ragged(reduce.reduce_min)
 def reduce_min(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor | RaggedTensor:
     """The smallest over `axis`, or of everything; an empty row gives the largest number."""
     return over_axes(tf.reduce_min, segment.unsorted_segment_min, input_tensor, axis, keepdims)
 
 
 @for_ragged(reduce.reduce_mean)
 def reduce_mean(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor | RaggedTensor:
     """The mean over `axis`, or of everything; NaN for an empty row."""
     total = reduce_sum(input_tensor, axis, keepdims)
     ones = map_flat_values(tf.ones_like, input_tensor)
@@ -67,8 +72,8 @@ def reduce_mean(
 
 @for_ragged(statistics.reduce_variance)
 def reduce_variance(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor | RaggedTensor:
     """The variance over `axis`, or of everything: the mean of squares less the square of the mean."""
     squares = reduce_mean(map_flat_values(tf.square, input_tensor), axis, keepdims)
     mean = reduce_mean(input_tensor, axis, keepdims)
@@ -77,43 +82,52 @@ def reduce_variance(
 
 @for_ragged(statistics.reduce_std)
 def reduce_std(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor | RaggedTensor:
     """The standard deviation over `axis`, or of everything."""
     return map_flat_values(tf.sqrt, reduce_variance(input_tensor, axis, keepdims))
 
 
 @for_ragged(reduce.reduce_all)
 def reduce_all(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor | RaggedTensor:
     """Whether all are true over `axis`, or altogether."""
     return _truth(reduce_prod, input_tensor, axis, keepdims)
 
 
 @for_ragged(reduce.reduce_any)
 def reduce_any(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
-) -> Any:
+    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor | RaggedTensor:
     """Whether any is true over `axis`, or altogether."""
     return _truth(reduce_sum, input_tensor, axis, keepdims)
 
 
-def _truth(count: Callable[..., Any], x: RaggedTensor, axis: Any, keepdims: bool) -> Any:
+def _truth(
+    count: Callable[..., Any], x: RaggedTensor, axis: Axis, keepdims: bool
+) -> Tensor | RaggedTensor:
     bits = map_flat_values(lambda v: tf.cast(tf.cast(v, dtypes.bool_), dtypes.int32), x)
     found = count(bits, axis, keepdims)
     return map_flat_values(lambda v: tf.cast(v, dtypes.bool_), found)
 
 
-def _pair(function: Callable[..., Any], x: Any, y: Any) -> Any:
+def _pair(
+    function: Callable[..., Any], x: Tensor | RaggedTensor, y: Tensor | RaggedTensor
+) -> Tensor | RaggedTensor:
     if isinstance(x, RaggedTensor) or isinstance(y, RaggedTensor):
         return binary(function, x, y)
     return function(x, y)
 
 
 def over_axes(
-    whole: Any, by_segment: Any, x: RaggedTensor, axis: Any, keepdims: bool, name: str | None = None
-) -> Any:
+    whole: Any,
+    by_segment: Any,
+    x: RaggedTensor,
+    axis: Axis,
+    keepdims: bool,
+    name: str | None = None,
+) -> Tensor | RaggedTensor:
     """Reduces axes away: of dense tensors by `whole(x, axis)`, of ragged ones by `by_segment`."""
     rank, name = x.shape.rank, name or str(whole.__name__)
     if axis is None:
@@ -136,7 +150,9 @@ def over_axes(
     return found
 
 
-def _over(whole: Any, by_segment: Any, x: Any, axis: int) -> Any:
+def _over(
+    whole: Any, by_segment: Any, x: Tensor | RaggedTensor, axis: int
+) -> Tensor | RaggedTensor:
     """Reduces one axis away."""
     if not isinstance(x, RaggedTensor):
         return whole(x, axis)
@@ -148,7 +164,12 @@ def _over(whole: Any, by_segment: Any, x: Any, axis: int) -> Any:
     return x.with_values(_over(whole, by_segment, x.values, axis - 1))
 
 
-def _segments(combine: Any, data: Any, ids: Any, count: Any) -> Any:
+def _segments(
+    combine: Any,
+    data: Tensor | RaggedTensor,
+    ids: Tensor | RaggedTensor | IndexedSlices,
+    count: Tensor | int | IndexedSlices,
+) -> Tensor | RaggedTensor:
     """Combines rows with the same number; ragged rows element by element, as far as they go."""
     if isinstance(ids, RaggedTensor):
         return _segments(combine, _matching(data, ids), ids.values, count)
@@ -164,7 +185,7 @@ def _segments(combine: Any, data: Any, ids: Any, count: Any) -> Any:
     return ragged(_segments(combine, data.values, place, rows.nvals()), rows)
 
 
-def _matching(data: Any, ids: RaggedTensor) -> Any:
+def _matching(data: RaggedTensor | Tensor, ids: RaggedTensor) -> Tensor | RaggedTensor:
     if isinstance(data, RaggedTensor):
         return data.values
     raise invalid("unsorted_segment", "ragged numbers need ragged data with the same rows", data)
@@ -173,7 +194,12 @@ def _matching(data: Any, ids: RaggedTensor) -> Any:
 def _segment_function(name: str) -> Callable[..., Any]:
     combine = getattr(segment, name)
 
-    def function(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+    def function(
+        data: RaggedTensor,
+        segment_ids: list[int] | RaggedTensor,
+        num_segments: int,
+        name: str | None = None,
+    ) -> Tensor | RaggedTensor:
         ids = segment_ids if isinstance(segment_ids, RaggedTensor) else operand(segment_ids)
         return _segments(combine, data, ids, num_segments)
 
@@ -188,7 +214,9 @@ unsorted_segment_sum = _segment_function("unsorted_segment_sum")
 
 
 @for_ragged(segment.unsorted_segment_mean)
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> RaggedTensor | Tensor:
     """The mean of rows with the same number, element by element."""
     total = unsorted_segment_sum(data, segment_ids, num_segments)
     return _pair(tf.truediv, total, _counts(data, segment_ids, num_segments))
@@ -196,21 +224,21 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
 
 @for_ragged(segment.unsorted_segment_sqrt_n)
 def unsorted_segment_sqrt_n(
-    data: Any, segment_ids: Any, num_segments: Any, name: Any = None
-) -> Any:
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> RaggedTensor | Tensor:
     """The sum of rows with the same number over the root of their count."""
     total = unsorted_segment_sum(data, segment_ids, num_segments)
     counts = map_flat_values(tf.sqrt, _counts(data, segment_ids, num_segments))
     return _pair(tf.truediv, total, counts)
 
 
-def _counts(data: Any, ids: Any, count: Any) -> Any:
+def _counts(data: TensorLike, ids: TensorLike, count: TensorLike) -> RaggedTensor:
     return unsorted_segment_sum(map_flat_values(tf.ones_like, data), ids, count)
 
 
 @for_ragged(scan.cumsum)
 def cumsum(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
     """Running sums along the rows, the last ragged axis, or an inner axis."""
     place = check_axis("cumsum", static_int("cumsum", axis), x.shape.rank)
@@ -244,14 +272,14 @@ def _cumsum_down(x: RaggedTensor, exclusive: bool, reverse: bool) -> RaggedTenso
     return x.with_values(tf.gather(found.values, tf.invert_permutation(order)))
 
 
-def _padded(ends: Any) -> Any:
+def _padded(ends: Tensor) -> Tensor:
     """Running sums with the zero that stands before the first."""
     first = tf.zeros(tf.concat([[1], tf.shape(ends)[1:]], 0), ends.dtype)
     return tf.concat([first, ends], 0)
 
 
 @for_ragged(plain.softmax)
-def softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
+def softmax(logits: Any, axis: Axis = None, name: str | None = None) -> RaggedTensor | Tensor:
     """Softmax along the last axis: over each row where it is ragged."""
     place = check_axis(
         "softmax", -1 if axis is None else static_int("softmax", axis), logits.shape.rank

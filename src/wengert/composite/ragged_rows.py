@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,13 @@ from wengert.core import dtypes
 from wengert.core.errors import InvalidIndexError, invalid
 from wengert.ops import public as tf
 
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
 
-def pick_rows(x: Any, rows: Any) -> Any:
+
+def pick_rows(x: Tensor | RaggedTensor, rows: Tensor | IndexedSlices) -> Any:
     """Rows of a dense or ragged tensor by a vector of their numbers."""
     if not isinstance(x, RaggedTensor):
         return tf.gather(x, rows)
@@ -31,17 +36,17 @@ def pick_rows(x: Any, rows: Any) -> Any:
     return ragged(pick_rows(x.values, spans(starts, cut)), cut)
 
 
-def spans(starts: Any, cut: RowPartition) -> Any:
+def spans(starts: Tensor, cut: RowPartition) -> Tensor:
     """The numbers from each start on, as many as its row is long, one row after the other."""
     return tf.add(tf.gather(starts, cut.value_rowids()), cut.offsets_in_rows())
 
 
-def within(name: str, places: Any, lengths: Any) -> Any:
+def within(name: str, places: TensorLike, lengths: TensorLike) -> Tensor:
     """Places, none of which may lie outside its row."""
     return demand(name, _check_within, _bad_within, places, lengths)
 
 
-def _check_within(name: str, at: Any, sizes: Any) -> None:
+def _check_within(name: str, at: np.ndarray, sizes: np.ndarray) -> None:
     at, sizes = np.broadcast_arrays(at, sizes)
     outside = (at < 0) | (at >= sizes)
     if outside.any():
@@ -56,7 +61,7 @@ def _bad_within(at: Any, sizes: Any) -> tuple[Any, ...]:
     return ((at < 0) | (at >= sizes),)
 
 
-def alike(name: str, values: list[Any]) -> list[RaggedTensor]:
+def alike(name: str, values: list[Tensor | RaggedTensor]) -> list[RaggedTensor]:
     """Tensors, of which some are ragged, all cut along the same axes with one type of splits."""
     some = [v for v in values if isinstance(v, RaggedTensor)]
     depth = max((v.ragged_rank for v in some), default=1)

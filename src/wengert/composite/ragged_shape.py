@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.values import known
 from wengert.core import dtypes
 from wengert.core.errors import at_site
 from wengert.ops import public as tf
+
+if TYPE_CHECKING:
+    from wengert.composite.row_partition import RowPartition
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike
 
 
 class DynamicRaggedShape:
@@ -15,12 +21,12 @@ class DynamicRaggedShape:
 
     __slots__ = ("_inner", "_rows")
 
-    def __init__(self, row_partitions: Any, inner_shape: Any) -> None:
+    def __init__(self, row_partitions: list[RowPartition], inner_shape: Tensor) -> None:
         self._rows = list(row_partitions)
         self._inner = inner_shape
 
     @classmethod
-    def from_tensor(cls, t: Any, dtype: Any = None) -> DynamicRaggedShape:
+    def from_tensor(cls, t: Any, dtype: DTypeLike | None = None) -> DynamicRaggedShape:
         """The shape of a dense or ragged tensor."""
         kind = dtypes.as_dtype(dtype or dtypes.int32)
         if not hasattr(t, "row_splits"):
@@ -54,7 +60,7 @@ class DynamicRaggedShape:
         """Whether the rows along an axis all have one length."""
         return not 0 < axis <= len(self._rows) or self._rows[axis - 1].is_uniform()
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> Tensor | IndexedSlices | None:
         """The size of a uniform axis, as a scalar tensor."""
         place = index + (self.rank or 0) if index < 0 else index
         if not self.is_uniform(place):
@@ -67,7 +73,9 @@ class DynamicRaggedShape:
             return self._rows[place - 1].uniform_row_length()
         return self._inner[place - len(self._rows)]
 
-    def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
+    def static_lengths(
+        self, ragged_lengths: bool = True
+    ) -> list[int | tuple[int, ...]] | list[int]:
         """What is known: sizes, and for ragged axes the lengths of their rows."""
         if not self._rows:
             return self._listed(self._inner)
@@ -81,7 +89,7 @@ class DynamicRaggedShape:
         return found + self._listed(self._inner)[1:]
 
     @staticmethod
-    def _listed(sizes: Any) -> list[Any]:
+    def _listed(sizes: Tensor) -> list[Any]:
         found = known(sizes)
         return [None] * (sizes.shape[0] or 0) if found is None else found.tolist()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.ragged_shape import DynamicRaggedShape
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
@@ -16,9 +16,13 @@ from wengert.ops import dims, indexing, shaping
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, DTypeLike, ShapeLike, TensorLike
+
 
 @for_ragged(dims.expand_dims)
-def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
+def expand_dims(input: Any, axis: Any, name: str | None = None) -> RaggedTensor | Tensor:
     """Inserts an axis of size 1."""
     rank = input.shape.rank
     whole = None if rank is None else rank + 1
@@ -26,7 +30,7 @@ def expand_dims(input: Any, axis: Any, name: Any = None) -> Any:
     return _expanded(input, place)
 
 
-def _expanded(x: Any, place: int) -> Any:
+def _expanded(x: Any, place: int) -> Tensor | RaggedTensor:
     if not isinstance(x, RaggedTensor):
         return tf.expand_dims(x, place)
     kind = x._partition.dtype
@@ -41,7 +45,7 @@ def _expanded(x: Any, place: int) -> Any:
 
 
 @for_ragged(dims.squeeze)
-def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
+def squeeze(input: Any, axis: Axis = None, name: str | None = None) -> TensorLike:
     """Drops the given axes, which must have size 1."""
     if axis is None:
         raise at_site(ValueError("squeeze: `axis` must be given for a ragged tensor."))
@@ -56,7 +60,7 @@ def squeeze(input: Any, axis: Any = None, name: Any = None) -> Any:
     return result
 
 
-def _squeezed(x: Any, place: int) -> Any:
+def _squeezed(x: TensorLike, place: int) -> Tensor | RaggedTensor:
     if not isinstance(x, RaggedTensor):
         return tf.squeeze(x, [place])
     if place > 1:
@@ -82,7 +86,7 @@ def _bad_single(x: Any, sizes: Any) -> tuple[Any, ...]:
     return (sizes != 1,)
 
 
-def merge_dims(x: RaggedTensor, outer_axis: Any, inner_axis: Any) -> Any:
+def merge_dims(x: RaggedTensor, outer_axis: int, inner_axis: int) -> Tensor | RaggedTensor:
     """Makes one axis of those from `outer_axis` to `inner_axis`."""
     rank = x.shape.rank
     outer = check_axis("merge_dims", static_int("merge_dims", outer_axis), rank)
@@ -92,7 +96,7 @@ def merge_dims(x: RaggedTensor, outer_axis: Any, inner_axis: Any) -> Any:
     return x if outer == inner else _merged(x, outer, inner)
 
 
-def _merged(x: Any, outer: int, inner: int) -> Any:
+def _merged(x: RaggedTensor | Tensor, outer: int, inner: int) -> Tensor | RaggedTensor:
     if not isinstance(x, RaggedTensor):
         sizes = tf.shape(x)
         parts = [sizes[:outer], [-1], sizes[inner + 1 :]]
@@ -112,13 +116,13 @@ def _merged(x: Any, outer: int, inner: int) -> Any:
 
 
 @for_ragged(dims.size)
-def size(input: Any, out_type: Any = None, name: Any = None) -> Any:
+def size(input: Any, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The number of elements."""
     return tf.size(input.flat_values, out_type or dtypes.int32)
 
 
 @for_ragged(dims.rank)
-def rank(input: Any, name: Any = None) -> Any:
+def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of axes."""
     known = input.shape.rank
     if known is None:
@@ -127,13 +131,15 @@ def rank(input: Any, name: Any = None) -> Any:
 
 
 @for_ragged(dims.shape)
-def shape(input: Any, out_type: Any = None, name: Any = None) -> DynamicRaggedShape:
+def shape(
+    input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None
+) -> DynamicRaggedShape:
     """The shape, with the lengths of the rows of each ragged axis."""
     return DynamicRaggedShape.from_tensor(input, out_type)
 
 
 @for_ragged(shaping.RESHAPE)
-def reshape(x: RaggedTensor, shape: Any) -> Any:
+def reshape(x: RaggedTensor, shape: ShapeLike) -> Any:
     """The elements of a ragged tensor under a dense shape."""
     return tf.reshape(x.flat_values, shape)
 
@@ -147,13 +153,13 @@ def reshape_by(x: RaggedTensor, shape: Any) -> Any:
 @for_ragged(indexing.one_hot)
 def one_hot(
     indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
-    axis: Any = None,
-    dtype: Any = None,
-    name: Any = None,
-) -> Any:
+    depth: TensorLike,
+    on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> RaggedTensor:
     """Rows with `on_value` (1) at the index and `off_value` (0) elsewhere."""
     place = None if axis is None else static_int("one_hot", axis)
     if place is not None and place >= 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
@@ -13,6 +13,11 @@ from wengert.core.errors import at_site
 from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec
 
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike
+
 
 class RaggedTensorSpec(CompositeSpec):
     """The type of a ragged tensor: shape, dtype, how many axes are cut, and type of row splits."""
@@ -21,10 +26,10 @@ class RaggedTensorSpec(CompositeSpec):
 
     def __init__(
         self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
+        shape: list[int | None] | TensorShape | None = None,
+        dtype: DTypeLike = dtypes.float32,
         ragged_rank: int | None = None,
-        row_splits_dtype: Any = dtypes.int64,
+        row_splits_dtype: DTypeLike | DType | Tensor | IndexedSlices = dtypes.int64,
         flat_values_spec: Any = None,
     ) -> None:
         size = TensorShape(shape)
@@ -71,7 +76,7 @@ class RaggedTensorSpec(CompositeSpec):
 
         return RaggedTensor if self.ragged_rank else Tensor
 
-    def _serialize(self) -> tuple[Any, ...]:
+    def _serialize(self) -> tuple[TensorShape, DType, int, DType]:
         return self._facts
 
     @classmethod
@@ -81,7 +86,7 @@ class RaggedTensorSpec(CompositeSpec):
             return value._type_spec
         return cls(value.shape, value.dtype, 0)
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
+    def is_compatible_with(self, spec_or_value: Tensor | RaggedTensor) -> bool:
         """Whether a tensor or spec could be of this kind."""
         other = spec_or_value
         if not self.ragged_rank and hasattr(other, "dtype") and not hasattr(other, "_type_spec"):
@@ -89,7 +94,7 @@ class RaggedTensorSpec(CompositeSpec):
         return super().is_compatible_with(other)
 
     @property
-    def _component_specs(self) -> Any:
+    def _component_specs(self) -> list[TensorSpec]:
         shape, dtype, depth, splits = self._facts
         if not depth:
             return [TensorSpec(shape, dtype)]
@@ -98,12 +103,12 @@ class RaggedTensorSpec(CompositeSpec):
         cuts = [TensorSpec([None if axis else rows], splits) for axis in range(depth)]
         return [self._flat_values_spec or TensorSpec(inner, dtype), *cuts]
 
-    def _to_components(self, value: Any) -> Any:
+    def _to_components(self, value: Any) -> list[Tensor]:
         if not isinstance(value, RaggedTensor):
             return [value]
         return [value.flat_values, *value.nested_row_splits]
 
-    def _from_components(self, components: Any) -> Any:
+    def _from_components(self, components: list[Tensor]) -> Any:
         shape, _, depth, _ = self._facts
         values, splits = components[0], components[1:]
         for axis in range(depth, 0, -1):
@@ -124,12 +129,12 @@ class RaggedTensorSpec(CompositeSpec):
             return TensorSpec(shape[1:], dtype)
         return RaggedTensorSpec(shape[1:], dtype, depth - 1, splits)
 
-    def _unbatch_value(self, value: Any) -> list[Any]:
+    def _unbatch_value(self, value: Any) -> list[Tensor | RaggedTensor]:
         from wengert.composite.batches import ragged_rows
 
         return ragged_rows(value)
 
-    def _batch_values(self, values: list[Any]) -> Any:
+    def _batch_values(self, values: list[Tensor | RaggedTensor]) -> Any:
         from wengert.composite.batches import ragged_batch
 
         return ragged_batch(values, self.ragged_rank, self.row_splits_dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,16 +24,26 @@ from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops import strings
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, TensorLike
+
+
 Cut = Callable[..., list[Any]]
 
 
-def _parts_kernel(x: np.ndarray, cut: Cut, options: tuple[Any, ...], name: str) -> Any:
+def _parts_kernel(
+    x: np.ndarray, cut: Cut, options: tuple[Any, ...], name: str
+) -> tuple[np.ndarray, np.ndarray]:
     found = [cut(text, *options) for text in x.tolist()]
     lengths = np.array([len(f) for f in found], np.int64)
     return _flat([part for row in found for part in row], cut), lengths
 
 
-def _infer_parts(x: Spec, cut: Cut, options: tuple[Any, ...], name: str) -> tuple[Spec, Spec]:
+def _infer_parts(
+    x: Spec, cut: Cut, options: tuple[bytes | None, int], name: str
+) -> tuple[Spec, Spec]:
     rows = None if x.shape is None else x.shape[0]
     return Spec((None,), _type(cut)), Spec((rows,), dtypes.int64)
 
@@ -52,7 +62,9 @@ STRING_PARTS = Op(
 )
 
 
-def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: Any = None) -> Any:
+def split(
+    input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: str | None = None
+) -> Tensor | RaggedTensor:
     """The parts of each string between `sep`, or between runs of white space without it.
 
     One string gives a vector; a tensor of strings gives a ragged tensor of one rank more.
@@ -68,7 +80,7 @@ def _between(text: bytes, mark: bytes | None, most: int) -> list[bytes]:
     return text.split(mark, most)
 
 
-def bytes_split(input: Any, name: Any = None) -> Any:
+def bytes_split(input: TensorLike, name: str | None = None) -> Tensor | RaggedTensor:
     """Each string as its single bytes."""
     return parts_of("bytes_split", input, _bytes)
 
@@ -77,7 +89,7 @@ def _bytes(text: bytes) -> list[bytes]:
     return [text[i : i + 1] for i in range(len(text))]
 
 
-def parts_of(name: str, value: Any, cut: Cut, *options: Any) -> Any:
+def parts_of(name: str, value: Any, cut: Cut, *options: Any) -> Tensor | RaggedTensor:
     """What `cut` makes of each string, with one axis more."""
     x = value if isinstance(value, RaggedTensor) else to_tensor(value, None, dtypes.string)
     if x.dtype is not dtypes.string:
@@ -95,7 +107,7 @@ def parts_of(name: str, value: Any, cut: Cut, *options: Any) -> Any:
     return ragged(flat, RowPartition.from_row_lengths(lengths, validate=False))
 
 
-def _type(cut: Cut) -> Any:
+def _type(cut: Cut) -> DType:
     return getattr(cut, "dtype", dtypes.string)
 
 
@@ -110,15 +122,19 @@ def _strings(parts: list[bytes]) -> np.ndarray:
 
 
 @for_ragged(strings.JOIN)
-def join(*texts: Any, separator: str) -> Any:
+def join(*texts: Any, separator: str) -> RaggedTensor | Tensor:
     """Strings put together element by element."""
     return map_flat_values(lambda *flat: tf.join(flat, separator), *aligned(texts))
 
 
 @for_ragged(strings.reduce_join)
 def reduce_join(
-    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
-) -> Any:
+    inputs: Any,
+    axis: Axis = None,
+    keepdims: bool = False,
+    separator: str = "",
+    name: str | None = None,
+) -> Tensor | RaggedTensor:
     """The strings of each row put together; of everything without `axis`."""
     whole = partial(tf.reduce_join, separator=separator)
     by_segment = partial(unsorted_segment_join, separator=separator)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,13 @@ from wengert.core.shapes import TensorShape
 from wengert.ops import public as tf
 from wengert.ops.text import rows_text
 
+if TYPE_CHECKING:
+    from wengert.composite.ragged_spec import RaggedTensorSpec
+    from wengert.composite.sparse_tensor import SparseTensor
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike
+
 
 class RaggedTensor(Factories, Operators, CompositeOperand):
     """A tensor whose rows differ in length; made by `tf.ragged.constant` or a `from_` method.
@@ -33,7 +40,9 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
     [[1.0, 2.0], [], [3.0]]
     """
 
-    def __init__(self, values: Any, row_partition: Any, internal: bool = False) -> None:
+    def __init__(
+        self, values: Tensor | RaggedTensor, row_partition: RowPartition, internal: bool = False
+    ) -> None:
         if not internal:
             raise at_site(
                 ValueError(
@@ -50,7 +59,7 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
         return self._values
 
     @property
-    def flat_values(self) -> Any:
+    def flat_values(self) -> Tensor:
         """The innermost values as one dense tensor."""
         values = self._values
         while isinstance(values, RaggedTensor):
@@ -78,7 +87,7 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
         return self.shape
 
     @property
-    def uniform_row_length(self) -> Any:
+    def uniform_row_length(self) -> Tensor | None:
         """The one length of all rows as a tensor where it is known to be one; else `None`."""
         return self._partition.uniform_row_length()
 
@@ -86,21 +95,23 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
     def row_splits(self) -> Any:
         return self._partition.row_splits()
 
-    def row_starts(self, name: Any = None) -> Any:
+    def row_starts(self, name: str | None = None) -> Tensor:
         return self._partition.row_starts()
 
-    def row_limits(self, name: Any = None) -> Any:
+    def row_limits(self, name: str | None = None) -> Tensor:
         return self._partition.row_limits()
 
-    def value_rowids(self, name: Any = None) -> Any:
+    def value_rowids(self, name: str | None = None) -> Tensor | IndexedSlices:
         """For each of the values the number of its row."""
         return self._partition.value_rowids()
 
-    def nrows(self, out_type: Any = None, name: Any = None) -> Any:
+    def nrows(self, out_type: DTypeLike | None = None, name: str | None = None) -> Any:
         """How many rows there are, as a scalar tensor."""
         return _cast(self._partition.nrows(), out_type)
 
-    def row_lengths(self, axis: int = 1, name: Any = None) -> Any:
+    def row_lengths(
+        self, axis: int = 1, name: str | None = None
+    ) -> Tensor | RaggedTensor | IndexedSlices:
         """The lengths of the rows along `axis`, ragged themselves for inner axes."""
         place = check_axis("row_lengths", axis, self.shape.rank)
         if place == 0:
@@ -115,13 +126,17 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
         return self.with_values(uniform_lengths(inner, place - 1, self._partition.dtype))
 
     @property
-    def nested_row_splits(self) -> tuple[Any, ...]:
+    def nested_row_splits(self) -> tuple[Tensor, ...]:
         return tuple(p.row_splits() for p in self._partitions)
 
-    def nested_row_lengths(self, name: Any = None) -> tuple[Any, ...]:
+    def nested_row_lengths(
+        self, name: str | None = None
+    ) -> tuple[Tensor, ...] | tuple[Tensor | IndexedSlices, ...]:
         return tuple(p.row_lengths() for p in self._partitions)
 
-    def nested_value_rowids(self, name: Any = None) -> tuple[Any, ...]:
+    def nested_value_rowids(
+        self, name: str | None = None
+    ) -> tuple[Tensor, Tensor] | tuple[Tensor, ...] | tuple[Tensor | IndexedSlices, ...]:
         return tuple(p.value_rowids() for p in self._partitions)
 
     @property
@@ -133,7 +148,9 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
             values = values._values
         return found
 
-    def bounding_shape(self, axis: Any = None, name: Any = None, out_type: Any = None) -> Any:
+    def bounding_shape(
+        self, axis: Any = None, name: str | None = None, out_type: DTypeLike | None = None
+    ) -> Tensor | IndexedSlices:
         """The sizes of the smallest dense tensor that holds this one."""
         from wengert.composite.ragged_convert import bounding_shape
 
@@ -148,32 +165,39 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
             )
         return RaggedTensor(values, self._partition, internal=True)
 
-    def with_flat_values(self, new_values: Any) -> RaggedTensor:
+    def with_flat_values(
+        self, new_values: Tensor | list[int] | IndexedSlices | RaggedTensor
+    ) -> RaggedTensor:
         """The same rows with other innermost values."""
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(new_values)
 
-    def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
+    def with_row_splits_dtype(self, dtype: DTypeLike) -> RaggedTensor:
         """The same tensor with row splits of int32 or int64."""
         values = self._values
         if isinstance(values, RaggedTensor):
             values = values.with_row_splits_dtype(dtype)
         return RaggedTensor(values, self._partition.with_dtype(dtype), internal=True)
 
-    def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
+    def merge_dims(self, outer_axis: int, inner_axis: int) -> Tensor | RaggedTensor:
         """Makes one axis of those from `outer_axis` to `inner_axis`."""
         from wengert.composite.ragged_shaping import merge_dims
 
         return merge_dims(self, outer_axis, inner_axis)
 
-    def to_tensor(self, default_value: Any = None, name: Any = None, shape: Any = None) -> Any:
+    def to_tensor(
+        self,
+        default_value: Tensor | float | list[float] | str | None = None,
+        name: str | None = None,
+        shape: Any = None,
+    ) -> Any:
         """A dense tensor with short rows filled up; `shape` may cut rows off or make them longer."""
         from wengert.composite.ragged_convert import to_tensor as to_dense
 
         return to_dense(self, default_value, shape)
 
-    def to_sparse(self, name: Any = None) -> Any:
+    def to_sparse(self, name: str | None = None) -> SparseTensor:
         """A sparse tensor with the values at their places."""
         from wengert.composite.ragged_convert import to_sparse
 
@@ -190,7 +214,7 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
         )
         return [rows[a:b] for a, b in pairwise(splits)]
 
-    def numpy(self) -> Any:
+    def numpy(self) -> np.ndarray:
         """An array where all rows have one length, else an object array of the rows."""
         inner = self._values
         if isinstance(inner, RaggedTensor):
@@ -205,7 +229,7 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
         return np.array(rows) if len(self) else np.zeros((0, *values[:0].shape), values.dtype)
 
     @staticmethod
-    def _host(what: str, tensor: Any) -> np.ndarray:
+    def _host(what: str, tensor: Tensor) -> np.ndarray:
         found = known(tensor)
         if found is None:
             raise valueless(
@@ -218,15 +242,15 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
         return []
 
     @property
-    def _type_spec(self) -> Any:
+    def _type_spec(self) -> RaggedTensorSpec:
         from wengert.composite.ragged_spec import RaggedTensorSpec
 
         return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._partition.dtype)
 
-    def _differentiable(self) -> Any:
+    def _differentiable(self) -> Tensor:
         return self.flat_values
 
-    def _with_gradient(self, gradient: Any) -> Any:
+    def _with_gradient(self, gradient: Tensor | IndexedSlices | None) -> RaggedTensor | None:
         return None if gradient is None else self.with_flat_values(gradient)
 
     def _as_text(self, summarize: int) -> str:
@@ -244,7 +268,7 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> Tensor | RaggedTensor:
         from wengert.composite.ragged_getitem import getitem
 
         return getitem(self, key)
@@ -279,10 +303,10 @@ def check_axis(name: str, axis: Any, rank: int | None, what: str = "axis") -> in
     return shapes.check_axis(name, axis, rank)
 
 
-def _cast(x: Any, out_type: Any) -> Any:
+def _cast(x: Tensor, out_type: DType | DTypeLike | None) -> Tensor | IndexedSlices:
     return x if out_type is None else tf.cast(x, out_type)
 
 
-def ragged(values: Any, rows: RowPartition) -> RaggedTensor:
+def ragged(values: Tensor | RaggedTensor, rows: RowPartition) -> RaggedTensor:
     """Values cut into rows that are known to fit."""
     return RaggedTensor(values, rows, internal=True)

@@ -7,7 +7,7 @@ then. Nothing is worked out later and kept: a partition may be used inside a tra
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,12 @@ from wengert.core.tensor import Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
+
 
 class RowPartition:
     """A partition of a sequence of values into rows; made by one of the `from_` methods."""
@@ -27,7 +33,11 @@ class RowPartition:
     __slots__ = ("__weakref__", "_lengths", "_rowids", "_splits", "_uniform")
 
     def __init__(
-        self, splits: Any, lengths: Any = None, rowids: Any = None, uniform: int | None = None
+        self,
+        splits: Tensor,
+        lengths: Tensor | IndexedSlices | None = None,
+        rowids: Tensor | IndexedSlices | None = None,
+        uniform: int | None = None,
     ) -> None:
         self._splits = splits
         self._lengths = lengths
@@ -36,7 +46,11 @@ class RowPartition:
 
     @classmethod
     def from_row_splits(
-        cls, row_splits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls,
+        row_splits: TensorLike,
+        validate: bool = True,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """Rows between one split and the next; the first split is 0."""
         splits = _vector("from_row_splits", "row_splits", row_splits, dtype, dtype_hint)
@@ -48,7 +62,11 @@ class RowPartition:
 
     @classmethod
     def from_row_lengths(
-        cls, row_lengths: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls,
+        row_lengths: Tensor | list[int] | Tensor | IndexedSlices,
+        validate: bool = True,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """Rows of the given lengths, one after the other."""
         lengths = _vector("from_row_lengths", "row_lengths", row_lengths, dtype, dtype_hint)
@@ -59,11 +77,11 @@ class RowPartition:
     @classmethod
     def from_value_rowids(
         cls,
-        value_rowids: Any,
-        nrows: Any = None,
+        value_rowids: TensorLike,
+        nrows: TensorLike | None = None,
         validate: bool = True,
-        dtype: Any = None,
-        dtype_hint: Any = None,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """The row of each value, in increasing order; rows without values may be left out."""
         ids = _vector("from_value_rowids", "value_rowids", value_rowids, dtype, dtype_hint)
@@ -78,11 +96,11 @@ class RowPartition:
     @classmethod
     def from_row_starts(
         cls,
-        row_starts: Any,
+        row_starts: Tensor | list[int],
         nvals: Any,
         validate: bool = True,
-        dtype: Any = None,
-        dtype_hint: Any = None,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """Rows from one start to the next, the last one to the end."""
         starts = _vector("from_row_starts", "row_starts", row_starts, dtype, dtype_hint)
@@ -94,7 +112,11 @@ class RowPartition:
 
     @classmethod
     def from_row_limits(
-        cls, row_limits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls,
+        row_limits: Tensor | list[int],
+        validate: bool = True,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """Rows from one limit to the next, the first one from 0."""
         limits = _vector("from_row_limits", "row_limits", row_limits, dtype, dtype_hint)
@@ -108,10 +130,10 @@ class RowPartition:
         cls,
         uniform_row_length: Any,
         nvals: Any = None,
-        nrows: Any = None,
+        nrows: Tensor | int | IndexedSlices | None = None,
         validate: bool = True,
-        dtype: Any = None,
-        dtype_hint: Any = None,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """Rows of one length; give how many values or how many rows there are."""
         name = "from_uniform_row_length"
@@ -155,17 +177,17 @@ class RowPartition:
         """Whether all rows are known to have one length from how the partition was made."""
         return self._uniform is not None
 
-    def uniform_row_length(self) -> Any:
+    def uniform_row_length(self) -> Tensor | None:
         """The one length of all rows as a tensor; `None` where they may differ."""
         return None if self._uniform is None else to_tensor(self._uniform, self.dtype)
 
     def row_splits(self) -> Any:
         return self._splits
 
-    def row_starts(self) -> Any:
+    def row_starts(self) -> Tensor:
         return self._splits[:-1]
 
-    def row_limits(self) -> Any:
+    def row_limits(self) -> Tensor:
         return self._splits[1:]
 
     def row_lengths(self) -> Any:
@@ -177,11 +199,11 @@ class RowPartition:
         """How many rows there are, as a scalar."""
         return tf.shape(self._splits, self.dtype)[0] - 1
 
-    def nvals(self) -> Any:
+    def nvals(self) -> Tensor:
         """How many values there are, as a scalar."""
         return self._splits[-1]
 
-    def value_rowids(self) -> Any:
+    def value_rowids(self) -> Tensor | IndexedSlices:
         """For each value the number of its row."""
         if self._rowids is not None:
             return self._rowids
@@ -189,11 +211,11 @@ class RowPartition:
             self._splits[1:], tf.range(self.nvals()), side="right", out_type=self.dtype
         )
 
-    def offsets_in_rows(self) -> Any:
+    def offsets_in_rows(self) -> Tensor:
         """For each value its place in its row."""
         return tf.subtract(tf.range(self.nvals()), tf.gather(self._splits, self.value_rowids()))
 
-    def with_dtype(self, dtype: Any) -> RowPartition:
+    def with_dtype(self, dtype: DTypeLike) -> RowPartition:
         """The same rows with row splits of int32 or int64."""
         kind = dtypes.as_dtype(dtype)
         if kind not in (dtypes.int32, dtypes.int64):
@@ -212,7 +234,13 @@ class RowPartition:
         return f"tf.RowPartition(row_splits={self._splits.shape if found is None else found})"
 
 
-def _vector(name: str, what: str, value: Any, dtype: Any, hint: Any) -> Any:
+def _vector(
+    name: str,
+    what: str,
+    value: Any,
+    dtype: DType | DTypeLike | None,
+    hint: DType | DTypeLike | None,
+) -> Tensor:
     """Row positions as a vector of int32 or int64."""
     tensor = index_tensor(name, value, dtype, hint)
     if tensor.shape.rank not in (None, 1):
@@ -228,11 +256,11 @@ def _own_type(*values: Any) -> DType:
     return dtypes.int64
 
 
-def _ends(lengths: Any) -> Any:
+def _ends(lengths: Tensor) -> Tensor:
     return tf.concat([tf.zeros([1], lengths.dtype), tf.cumsum(lengths)], 0)
 
 
-def _number(name: str, value: Any, what: str) -> Any:
+def _number(name: str, value: TensorLike, what: str) -> Value:
     """One whole number as a tensor."""
     if isinstance(value, Value) and value.dtype.is_integer:
         return value
@@ -247,13 +275,17 @@ def _equal_splits(size: Any, nvals: Any, nrows: Any, validate: bool) -> Any:
     return _vouched(splits, rows, size, values) if validate else splits
 
 
-def _vouched(splits: Any, rows: Any, size: Any, values: Any) -> Any:
+def _vouched(
+    splits: Tensor, rows: Tensor, size: Tensor, values: Tensor | IndexedSlices | None
+) -> Tensor:
     """The splits of equal rows that make up the number of values, where that is given."""
     given = (rows, size) if values is None else (rows, size, values)
     return demand("from_uniform_row_length", _check_uniform, _bad_uniform, splits, *given)
 
 
-def _number_of_rows(size: int, values: Any, nrows: Any) -> Any:
+def _number_of_rows(
+    size: int, values: Tensor | None, nrows: Tensor | int | IndexedSlices | None
+) -> Tensor:
     """How many rows of `size` there are."""
     if nrows is not None:
         return to_tensor(nrows, None, dtypes.int64)
@@ -305,7 +337,11 @@ def _bad_rowids(ids: Any, rows: Any = None) -> tuple[Any, ...]:
 
 
 def _check_uniform(
-    name: str, splits: Any, rows: np.ndarray, size: np.ndarray, values: np.ndarray | None = None
+    name: str,
+    splits: np.ndarray,
+    rows: np.ndarray,
+    size: np.ndarray,
+    values: np.ndarray | None = None,
 ) -> None:
     if size < 0:
         raise invalid(name, f"`uniform_row_length` must not be negative; got {size}")
@@ -317,7 +353,7 @@ def _bad_uniform(splits: Any, rows: Any, size: Any, values: Any = None) -> tuple
     return size < 0, False if values is None else rows * size != values
 
 
-def _check_end(name: str, part: Any, splits: np.ndarray, size: np.ndarray) -> None:
+def _check_end(name: str, part: np.ndarray, splits: np.ndarray, size: np.ndarray) -> None:
     if splits[-1] != size:
         raise invalid(name, f"the rows take {splits[-1]} values; got {size}")
 
@@ -326,7 +362,9 @@ def _bad_end(part: Any, splits: Any, size: Any) -> tuple[Any, ...]:
     return (splits[-1:] != size,)
 
 
-def demanding(name: str, check: Any, bad: Any, rows: RowPartition, *others: Any) -> RowPartition:
+def demanding(
+    name: str, check: Any, bad: Any, rows: RowPartition, *others: TensorLike
+) -> RowPartition:
     """A partition that passes a check as `demand` makes it; whatever is read of it has done so."""
     splits = demand(name, check, bad, rows._splits, *others)
     if splits is rows._splits:
@@ -338,7 +376,7 @@ def demanding(name: str, check: Any, bad: Any, rows: RowPartition, *others: Any)
     return RowPartition(splits, lengths, ids, rows._uniform)
 
 
-def ending_at(rows: RowPartition, size: Any) -> RowPartition:
+def ending_at(rows: RowPartition, size: SymbolicTensor) -> RowPartition:
     """A partition that takes `size` values (a tensor)."""
     return demanding("RaggedTensor", _check_end, _bad_end, rows, rows._splits, size)
 

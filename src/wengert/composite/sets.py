@@ -5,7 +5,7 @@ Texts are worked with by their places among all texts in order.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from wengert.core.convert import to_tensor
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
 
 
 def _ranks(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -40,24 +44,26 @@ RANKS = Op(
 )
 
 
-def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The numbers that are in both rows."""
     return _combine(a, b, lambda ours, twice: twice)
 
 
-def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def union(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The numbers that are in either row."""
     return _combine(a, b, lambda ours, twice: tf.equal(twice, twice))
 
 
-def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
+def difference(
+    a: TensorLike, b: TensorLike, aminusb: bool = True, validate_indices: bool = True
+) -> SparseTensor:
     """The numbers of the rows of `a` that are not in those of `b`, or the other way round."""
     if not aminusb:
         a, b = b, a
     return _combine(a, b, lambda ours, twice: tf.logical_and(ours, tf.logical_not(twice)))
 
 
-def size(a: Any, validate_indices: bool = True) -> Any:
+def size(a: TensorLike, validate_indices: bool = True) -> Tensor:
     """How many different numbers each row has."""
     group, value, lead = _rows(a, 1)
     if value.dtype is dtypes.string:
@@ -67,7 +73,7 @@ def size(a: Any, validate_indices: bool = True) -> Any:
     return tf.reshape(tf.cast(total, dtypes.int32), lead)
 
 
-def _rows(x: Any, least: int) -> tuple[Any, Any, Any]:
+def _rows(x: TensorLike, least: int) -> tuple[Tensor, Tensor, Tensor]:
     """For each number its row; the numbers; and the sizes that the rows are laid out in."""
     if not isinstance(x, SparseTensor):
         dense = to_tensor(x)
@@ -81,7 +87,7 @@ def _rows(x: Any, least: int) -> tuple[Any, Any, Any]:
     return numbered("sets", SparseTensor(x.indices[:, :-1], x.values, lead)), x.values, lead
 
 
-def _sorted(*keys: Any) -> list[Any]:
+def _sorted(*keys: Tensor) -> list[Tensor]:
     """Columns sorted by the first, within it by the second, and so on."""
     columns = list(keys)
     for i in reversed(range(len(columns))):
@@ -90,13 +96,13 @@ def _sorted(*keys: Any) -> list[Any]:
     return columns
 
 
-def _repeats(group: Any, value: Any) -> Any:
+def _repeats(group: Tensor, value: Tensor) -> Tensor:
     """Whether a number stands in the same row just before."""
     same = tf.logical_and(tf.equal(group[1:], group[:-1]), tf.equal(value[1:], value[:-1]))
     return tf.concat([tf.logical_not(tf.equal(group[:1], group[:1])), same], 0)
 
 
-def _distinct(group: Any, value: Any, side: Any) -> tuple[Any, Any, Any]:
+def _distinct(group: Tensor, value: Tensor, side: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     group, value, side = _sorted(group, value, side)
     first = tf.logical_not(_repeats(group, value))
     return (
@@ -106,7 +112,7 @@ def _distinct(group: Any, value: Any, side: Any) -> tuple[Any, Any, Any]:
     )
 
 
-def _combine(a: Any, b: Any, choose: Any) -> SparseTensor:
+def _combine(a: TensorLike, b: TensorLike, choose: Any) -> SparseTensor:
     group_a, value_a, lead = _rows(a, 2)
     group_b, value_b, other = _rows(b, 2)
     if not lead.shape.is_compatible_with(other.shape):
@@ -123,7 +129,7 @@ def _combine(a: Any, b: Any, choose: Any) -> SparseTensor:
 
 
 def _combined(
-    group_a: Any, value_a: Any, group_b: Any, value_b: Any, lead: Any, choose: Any
+    group_a: Tensor, value_a: Tensor, group_b: Tensor, value_b: Tensor, lead: Tensor, choose: Any
 ) -> SparseTensor:
     ours = _distinct(group_a, value_a, tf.zeros_like(group_a))
     theirs = _distinct(group_b, value_b, tf.ones_like(group_b))
@@ -134,7 +140,7 @@ def _combined(
     return _packed(tf.boolean_mask(group, keep), tf.boolean_mask(value, keep), lead)
 
 
-def _check_leads(name: str, ours: Any, theirs: Any) -> None:
+def _check_leads(name: str, ours: np.ndarray, theirs: np.ndarray) -> None:
     if ours.tolist() != theirs.tolist():
         rule = f"sizes must agree but for the last; got {ours.tolist()} and {theirs.tolist()}"
         raise invalid(name, rule)
@@ -144,7 +150,7 @@ def _bad_leads(ours: Any, theirs: Any) -> tuple[Any, ...]:
     return (True,) if ours.shape != theirs.shape else (ours != theirs,)
 
 
-def _packed(group: Any, value: Any, lead: Any) -> SparseTensor:
+def _packed(group: Tensor, value: Tensor, lead: Tensor) -> SparseTensor:
     """Numbers put side by side in their rows."""
     counts = tf.unsorted_segment_sum(tf.ones_like(group), group, tf.reduce_prod(lead))
     starts = tf.gather(tf.cumsum(counts, exclusive=True), group)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,15 +17,20 @@ from wengert.core.tensor import Value
 from wengert.ops import public as tf
 from wengert.ops.histogram import as_counted
 
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, DTypeLike, TensorLike
+
 
 def bincount(
-    values: Any,
-    weights: Any = None,
-    axis: Any = 0,
-    minlength: Any = None,
-    maxlength: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    axis: Axis = 0,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
     binary_output: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> SparseTensor:
     """How often each number occurs in a dense, sparse or ragged tensor, as a sparse tensor.
 
@@ -37,10 +42,10 @@ def bincount(
 
 def _counted(
     values: Any,
-    weights: Any,
-    axis: Any,
-    minlength: Any,
-    maxlength: Any,
+    weights: TensorLike | None,
+    axis: Axis,
+    minlength: TensorLike | None,
+    maxlength: TensorLike | None,
     binary_output: bool,
     extent: Callable[[Any, Any, Any], Any],
 ) -> SparseTensor:
@@ -72,7 +77,7 @@ def _counted(
     return SparseTensor(indices, sums, shape)
 
 
-def _check_numbers(name: str, numbers: Any) -> None:
+def _check_numbers(name: str, numbers: np.ndarray) -> None:
     if numbers.size and numbers.min() < 0:
         raise invalid(name, "the numbers must not be negative", numbers)
 
@@ -81,14 +86,16 @@ def _bad_numbers(numbers: Any) -> tuple[Any, ...]:
     return (numbers < 0,)
 
 
-def _extent(numbers: Any, minlength: Any, maxlength: Any) -> Any:
+def _extent(
+    numbers: Tensor, minlength: int | None, maxlength: int | None
+) -> Tensor | IndexedSlices:
     """`maxlength`, or one more than the largest number; `minlength` and 1 at least."""
     if maxlength is not None:
         return tf.cast(operand(maxlength), dtypes.int64)
     return tf.maximum(_wanted(numbers, minlength), 1)
 
 
-def _dense_extent(numbers: Any, minlength: Any, maxlength: Any) -> Any:
+def _dense_extent(numbers: Tensor, minlength: int | None, maxlength: int | None) -> Tensor:
     """One more than the largest number, within the bounds."""
     found = _wanted(numbers, minlength)
     return (
@@ -96,7 +103,7 @@ def _dense_extent(numbers: Any, minlength: Any, maxlength: Any) -> Any:
     )
 
 
-def _wanted(numbers: Any, minlength: Any) -> Any:
+def _wanted(numbers: Tensor, minlength: int | None) -> Any:
     least = operand(0 if minlength is None else minlength)
     zero = tf.zeros([1], dtypes.int64)
     largest = tf.reduce_max(tf.concat([zero, numbers + 1], 0))
@@ -128,7 +135,7 @@ def _parts(values: Any, by_row: bool) -> tuple[Any, Any, Any]:
     return rows, numbers, lines
 
 
-def _same_places(name: str, weights: Any, places: Any, own: Any) -> None:
+def _same_places(name: str, weights: np.ndarray, places: np.ndarray, own: np.ndarray) -> None:
     if not np.array_equal(places, own):
         raise invalid(name, "`weights` must have the places of `values`")
 
@@ -137,7 +144,7 @@ def _other_places(weights: Any, places: Any, own: Any) -> tuple[Any, ...]:
     return (True,) if places.shape != own.shape else (places != own,)
 
 
-def _weights(values: Any, weights: Any) -> Any:
+def _weights(values: Any, weights: Any) -> Tensor:
     if isinstance(values, SparseTensor):
         same = _same_places, _other_places
         return demand("bincount", *same, weights.values, values.indices, weights.indices)
@@ -148,14 +155,14 @@ def _weights(values: Any, weights: Any) -> Any:
 
 def count(
     arr: Any,
-    weights: Any = None,
-    minlength: Any = None,
-    maxlength: Any = None,
-    dtype: Any = dtypes.int32,
-    name: Any = None,
-    axis: Any = None,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+    axis: Axis = None,
     binary_output: bool = False,
-) -> Any:
+) -> Tensor:
     """The same as a dense tensor: what `tf.math.bincount` does with a composite."""
     if isinstance(arr, Value):
         raise weights.not_dense()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.ops.hashing import fingerprint
 from wengert.ops.strings import said, whole
+
+if TYPE_CHECKING:
+    from wengert.core.types import TensorLike
+
 
 _WORD = (1 << 64) - 1
 _MULTIPLIER = 0xC6A4A7935BD1E995
@@ -31,14 +35,14 @@ def _mixed(a: int, b: int) -> int:
     return found ^ found >> 47
 
 
-def _hashed(values: tuple[Any, ...], key: int, buckets: int) -> int:
+def _hashed(values: tuple[bytes | int, ...], key: int, buckets: int) -> int:
     found = key
     for v in values:
         found = _mixed(found, fingerprint(v) if isinstance(v, bytes) else v & _WORD)
     return found % (buckets or _LARGEST)
 
 
-def _text(values: tuple[Any, ...], mark: bytes) -> bytes:
+def _text(values: tuple[bytes | int, ...], mark: bytes) -> bytes:
     return mark.join(v if isinstance(v, bytes) else str(v).encode() for v in values)
 
 
@@ -58,8 +62,14 @@ def _rows(parts: tuple[np.ndarray, ...], sparse: tuple[bool, ...]) -> list[list[
 
 
 def _kernel(
-    *parts: np.ndarray, name: str, sparse: Any, hashed: bool, key: int, buckets: int, mark: bytes
-) -> Any:
+    *parts: np.ndarray,
+    name: str,
+    sparse: tuple[bool, ...],
+    hashed: bool,
+    key: int,
+    buckets: int,
+    mark: bytes,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = _rows(parts, sparse)
     if len({len(r) for r in rows}) > 1:
         counts = " and ".join(sorted({str(len(r)) for r in rows}))
@@ -109,25 +119,29 @@ def _crossed(name: str, inputs: Any, **attrs: Any) -> SparseTensor:
     return SparseTensor(*apply(CROSS, *parts, name=name, sparse=tuple(sparse), **attrs))
 
 
-def cross(inputs: Any, name: Any = None, separator: str | None = None) -> SparseTensor:
+def cross(
+    inputs: TensorLike, name: str | None = None, separator: str | None = None
+) -> SparseTensor:
     """Every combination of the features' values in a row, as text."""
     return crossed("sparse.cross", inputs, separator)
 
 
-def crossed(name: str, inputs: Any, separator: str | None = None) -> SparseTensor:
+def crossed(name: str, inputs: TensorLike, separator: str | None = None) -> SparseTensor:
     """`cross` under the name that a program called."""
     mark = said(name, separator, "separator", "_X_").encode()
     return _crossed(name, inputs, hashed=False, key=0, buckets=0, mark=mark)
 
 
 def cross_hashed(
-    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: Any = None
+    inputs: TensorLike, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
 ) -> SparseTensor:
     """Every combination of the features' values in a row, as a number below `num_buckets`."""
     return crossed_hashed("sparse.cross_hashed", inputs, num_buckets, hash_key)
 
 
-def crossed_hashed(name: str, inputs: Any, num_buckets: Any, hash_key: Any) -> SparseTensor:
+def crossed_hashed(
+    name: str, inputs: TensorLike, num_buckets: TensorLike, hash_key: TensorLike | None
+) -> SparseTensor:
     """`cross_hashed` under the name that a program called."""
     key = whole(name, hash_key, "hash_key", _KEY)
     buckets = whole(name, num_buckets, "num_buckets", 0)

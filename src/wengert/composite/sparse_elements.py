@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.sparse_order import check_order, union
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
@@ -15,8 +15,15 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.ops import public as tf
 from wengert.ops.indexing import where_indices
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
+    from wengert.core.dtypes import DType
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import TensorLike
+
+
+def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     """The elements of a tensor that are not zero (or not empty, for strings)."""
     x = to_tensor(tensor)
     if x.dtype is dtypes.bool_:
@@ -29,8 +36,11 @@ def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
 
 
 def to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: Any = None
-) -> Any:
+    sp_input: TensorLike,
+    default_value: TensorLike | None = None,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
     """The whole tensor, with `default_value` (zero) where the sparse one has no value.
 
     Index tuples that repeat or are out of order are an error unless `validate_indices` is false;
@@ -46,7 +56,7 @@ def to_dense(
     return tf.tensor_scatter_nd_update(start, x.indices, x.values)
 
 
-def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
     """Calls a function on the values of sparse arguments, which must have the same places.
 
     >>> x = tf.sparse.from_dense([[0.0, 2.0]])
@@ -69,7 +79,7 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return sparse[0].with_values(found)
 
 
-def _values(x: Any) -> Any:
+def _values(x: float | SparseTensor | DType) -> Tensor | float | DType:
     return x.values if isinstance(x, SparseTensor) else x
 
 
@@ -82,18 +92,18 @@ def _check_same_places(name: str, x: SparseTensor, y: SparseTensor) -> None:
         raise invalid(name, "the sparse tensors must have the same places", x, y)
 
 
-def times(x: SparseTensor, other: Any) -> SparseTensor:
+def times(x: SparseTensor, other: Value | float | np.ndarray | SparseTensor) -> SparseTensor:
     """The product with a dense tensor, which broadcasts to the shape of the sparse one."""
     return x.with_values(tf.multiply(x.values, _at_places("multiply", x, other)))
 
 
-def over(x: SparseTensor, other: Any) -> SparseTensor:
+def over(x: SparseTensor, other: TensorLike) -> SparseTensor:
     """The quotient by a dense tensor, which broadcasts to the shape of the sparse one."""
     below = demand("divide", _check_divisor, _bad_divisor, _at_places("divide", x, other))
     return x.with_values(tf.truediv(x.values, below))
 
 
-def _check_divisor(name: str, below: Any) -> None:
+def _check_divisor(name: str, below: np.ndarray) -> None:
     if (below == 0).any():
         raise invalid(name, "a sparse tensor is not divided by zero")
 
@@ -102,7 +112,7 @@ def _bad_divisor(below: Any) -> tuple[Any, ...]:
     return (below == 0,)
 
 
-def _at_places(name: str, x: SparseTensor, other: Any) -> Any:
+def _at_places(name: str, x: SparseTensor, other: TensorLike) -> Tensor:
     """The elements of a dense tensor at the places of a sparse one."""
     dense = operand(other, None, x.dtype)
     rank = len(dense.shape)
@@ -118,7 +128,7 @@ def _at_places(name: str, x: SparseTensor, other: Any) -> Any:
     return tf.gather_nd(dense, x.indices[:, -rank:] * kept)
 
 
-def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+def add(a: TensorLike, b: Any, threshold: TensorLike = 0) -> Tensor | SparseTensor:
     """The sum: sparse of two sparse tensors, dense where one is dense.
 
     Where both sparse tensors have a value, a sum smaller than `threshold` in magnitude is left out.
@@ -141,7 +151,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     return kept
 
 
-def _add_to_dense(x: SparseTensor, dense: Any) -> Any:
+def _add_to_dense(x: SparseTensor, dense: Tensor) -> Tensor:
     if not x.shape.is_compatible_with(dense.shape):
         raise invalid("add", "the shapes must agree", x, dense)
     return tf.tensor_scatter_nd_add(dense, x.indices, x.values)
@@ -152,17 +162,19 @@ def _check_pair(name: str, a: SparseTensor, b: SparseTensor) -> None:
         raise invalid(name, "the sparse tensors must have one shape and dtype", a, b)
 
 
-def maximum(sp_a: Any, sp_b: Any, name: Any = None) -> SparseTensor:
+def maximum(sp_a: TensorLike, sp_b: TensorLike, name: str | None = None) -> SparseTensor:
     """The larger of two sparse tensors element by element, at the places of either."""
     return _extreme("maximum", tf.maximum, sp_a, sp_b)
 
 
-def minimum(sp_a: Any, sp_b: Any, name: Any = None) -> SparseTensor:
+def minimum(sp_a: TensorLike, sp_b: TensorLike, name: str | None = None) -> SparseTensor:
     """The smaller of two sparse tensors element by element, at the places of either."""
     return _extreme("minimum", tf.minimum, sp_a, sp_b)
 
 
-def _extreme(name: str, combine: Callable[..., Any], sp_a: Any, sp_b: Any) -> SparseTensor:
+def _extreme(
+    name: str, combine: Callable[..., Any], sp_a: TensorLike, sp_b: TensorLike
+) -> SparseTensor:
     a, b = as_sparse(name, sp_a), as_sparse(name, sp_b)
     _check_pair(name, a, b)
     found = union(name, a, b)
@@ -171,7 +183,7 @@ def _extreme(name: str, combine: Callable[..., Any], sp_a: Any, sp_b: Any) -> Sp
     return made
 
 
-def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+def retain(sp_input: TensorLike, to_retain: TensorLike) -> SparseTensor:
     """The values where `to_retain` is true."""
     x, keep = as_sparse("retain", sp_input), operand(to_retain)
     if not x.values.shape.is_compatible_with(keep.shape):
@@ -188,7 +200,7 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     return made
 
 
-def mask(a: Any, mask_indices: Any, name: Any = None) -> IndexedSlices:
+def mask(a: Any, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """`IndexedSlices` without the rows that `mask_indices` name."""
     if not isinstance(a, IndexedSlices):
         raise invalid_dtype("sparse.mask", "`a` must be tf.IndexedSlices", a)
@@ -199,7 +211,7 @@ def mask(a: Any, mask_indices: Any, name: Any = None) -> IndexedSlices:
     )
 
 
-def softmax(sp_input: Any, name: Any = None) -> SparseTensor:
+def softmax(sp_input: TensorLike, name: str | None = None) -> SparseTensor:
     """Softmax along the last axis over the values that are there."""
     x = as_sparse("softmax", sp_input)
     if x.shape.rank is not None and x.shape.rank < 2:
@@ -211,7 +223,7 @@ def softmax(sp_input: Any, name: Any = None) -> SparseTensor:
     return x.with_values(tf.truediv(parts, tf.gather(tf.segment_sum(parts, rows), rows)))
 
 
-def _row_segments(x: SparseTensor) -> Any:
+def _row_segments(x: SparseTensor) -> Tensor:
     """For each value the number of its row, counting only rows that have values."""
     lead = x.indices[:, :-1]
     changed = tf.reduce_any(tf.not_equal(lead[1:], lead[:-1]), axis=1)
@@ -219,7 +231,7 @@ def _row_segments(x: SparseTensor) -> Any:
     return tf.cumsum(tf.cast(tf.concat([first, changed], 0), dtypes.int64)) - 1
 
 
-def to_indicator(sp_input: Any, vocab_size: Any, name: Any = None) -> Any:
+def to_indicator(sp_input: TensorLike, vocab_size: TensorLike, name: str | None = None) -> Tensor:
     """A dense tensor of truth values: whether a number below `vocab_size` is in each row."""
     x = as_sparse("to_indicator", sp_input)
     numbers = tf.cast(x.values, dtypes.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,12 @@ from wengert.core import dtypes
 from wengert.core.errors import invalid
 from wengert.ops import public as tf
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import ShapeLike, TensorLike
 
-def strides(name: str, dense_shape: Any) -> Any:
+
+def strides(name: str, dense_shape: Any) -> Tensor:
     """How far apart neighbours along each axis lie when the tensor is written out in row order."""
     sizes = known(dense_shape)
     if sizes is not None and math.prod(sizes.tolist()) >= 2**63:
@@ -22,12 +26,12 @@ def strides(name: str, dense_shape: Any) -> Any:
     return tf.cumprod(dense_shape, 0, exclusive=True, reverse=True)
 
 
-def numbered(name: str, x: SparseTensor) -> Any:
+def numbered(name: str, x: SparseTensor) -> Tensor:
     """The place of each value when the whole tensor is written out in row order."""
     return tf.reduce_sum(tf.multiply(x.indices, strides(name, x.dense_shape)), axis=1)
 
 
-def tuples(name: str, places: Any, dense_shape: Any) -> Any:
+def tuples(name: str, places: TensorLike, dense_shape: ShapeLike) -> Tensor:
     """Index tuples from places in row order; the inverse of `numbered`."""
     columns = []
     for stride in tf.unstack(strides(name, dense_shape)):
@@ -38,7 +42,7 @@ def tuples(name: str, places: Any, dense_shape: Any) -> Any:
     return tf.stack(columns, axis=1)
 
 
-def sorted_by(places: Any, x: SparseTensor) -> SparseTensor:
+def sorted_by(places: Tensor, x: SparseTensor) -> SparseTensor:
     """A sparse tensor with its values in the order of `places`."""
     order = tf.argsort(places, stable=True)
     made = SparseTensor(tf.gather(x.indices, order), pick(x.values, order), x.dense_shape)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite import sparse_counts
 from wengert.composite.rules import for_ragged, for_sparse
 from wengert.composite.sparse_elements import over, times
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.core import dtypes
-from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.ops import arithmetic, create, ctc, dims, histogram
 from wengert.ops import public as tf
+
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
 
 
 @for_sparse(arithmetic.MULTIPLY)
@@ -29,31 +33,33 @@ def divide(x: Any, y: Any) -> Any:
 
 
 @for_sparse(dims.shape)
-def shape(input: Any, out_type: Any = None, name: Any = None) -> Any:
+def shape(input: Any, out_type: DTypeLike | None = None, name: str | None = None) -> Any:
     """The sizes of the whole tensor."""
     return tf.cast(input.dense_shape, out_type or dtypes.int32)
 
 
 @for_sparse(dims.size)
-def size(input: Any, out_type: Any = None, name: Any = None) -> Any:
+def size(
+    input: Any, out_type: DTypeLike | None = None, name: str | None = None
+) -> Tensor | IndexedSlices:
     """The number of elements of the whole tensor."""
     return tf.cast(tf.reduce_prod(input.dense_shape), out_type or dtypes.int32)
 
 
 @for_sparse(dims.rank)
-def rank(input: Any, name: Any = None) -> Any:
+def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of axes."""
     return tf.size(input.dense_shape)
 
 
 @for_sparse(create.ZEROS_LIKE)
-def zeros_like(x: SparseTensor, dtype: DType) -> Any:
+def zeros_like(x: SparseTensor, dtype: DTypeLike | None) -> Any:
     """A dense tensor of zeros of the same shape."""
     return tf.zeros(x.dense_shape, dtype)
 
 
 @for_sparse(create.ONES_LIKE)
-def ones_like(x: SparseTensor, dtype: DType) -> Any:
+def ones_like(x: SparseTensor, dtype: DTypeLike | None) -> Tensor:
     """A dense tensor of ones of the same shape."""
     return tf.ones(x.dense_shape, dtype)
 
@@ -64,9 +70,9 @@ for_ragged(histogram.bincount)(sparse_counts.count)
 
 @for_sparse(ctc.ctc_loss)
 def ctc_of_rows(
-    labels: Any, logits: Any, label_length: Any, logit_length: Any,
-    logits_time_major: bool = True, unique: Any = None, blank_index: Any = None, name: Any = None,
-) -> Any:  # fmt: skip
+    labels: Any, logits: TensorLike, label_length: Any, logit_length: TensorLike,
+    logits_time_major: bool = True, unique: Any = None, blank_index: TensorLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """`ctc_loss` of labels that stand in the rows of a sparse tensor, one after the other."""
     if not isinstance(labels, SparseTensor):
         raise logits.not_dense()

@@ -6,7 +6,7 @@ that land in the same place are added. The work is that of the products, not of 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.sparse_order import numbered, tuples
@@ -17,8 +17,11 @@ from wengert.core import dtypes
 from wengert.core.errors import invalid
 from wengert.ops import public as tf
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
-def sparse_sparse_matmul(a: Any, b: Any) -> SparseTensor:
+
+def sparse_sparse_matmul(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     """The matrix product of two sparse tensors of rank 2, or of rank 3 stack by stack."""
     x, y = as_sparse("sparse_sparse_matmul", a), reorder(b)
     _check(x, y)
@@ -45,7 +48,7 @@ def _by_column(x: SparseTensor, y: SparseTensor) -> SparseTensor:
     return SparseTensor(places, x.values, y.dense_shape[:-1])
 
 
-def _summed(indices: Any, values: Any, shape: Any) -> SparseTensor:
+def _summed(indices: Tensor, values: Tensor, shape: Tensor) -> SparseTensor:
     """Values in row order, those in the same place added up."""
     places = numbered("sparse_sparse_matmul", SparseTensor(indices, values, shape))
     order = tf.argsort(places, stable=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.sparse_order import numbered, tuples
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
@@ -14,30 +14,41 @@ from wengert.ops import public as tf
 from wengert.ops.declare import static
 from wengert.ops.indexing import where_indices
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, TensorLike
+
 
 def reduce_sum(
-    sp_input: Any,
-    axis: Any = None,
-    keepdims: Any = None,
+    sp_input: TensorLike,
+    axis: Axis = None,
+    keepdims: bool | None = None,
     output_is_sparse: bool = False,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Tensor | SparseTensor:
     """The sum over `axis`, or over everything; dense unless `output_is_sparse`."""
     return _reduce("reduce_sum", tf.segment_sum, sp_input, axis, keepdims, output_is_sparse)
 
 
 def reduce_max(
-    sp_input: Any,
-    axis: Any = None,
-    keepdims: Any = None,
+    sp_input: TensorLike,
+    axis: Axis = None,
+    keepdims: bool | None = None,
     output_is_sparse: bool = False,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Tensor | SparseTensor:
     """The largest of the values that are there, over `axis`; zero where there are none."""
     return _reduce("reduce_max", tf.segment_max, sp_input, axis, keepdims, output_is_sparse)
 
 
-def _reduce(name: str, combine: Any, sp_input: Any, axis: Any, keepdims: Any, sparse: bool) -> Any:
+def _reduce(
+    name: str,
+    combine: Any,
+    sp_input: TensorLike,
+    axis: Tensor | int | list[int] | Axis | None,
+    keepdims: bool | None,
+    sparse: bool,
+) -> Tensor | SparseTensor:
     x = as_sparse(name, sp_input)
     rank = len(x.shape)
     gone = set(shapes.axes(name, static(name, axis), rank))
@@ -66,8 +77,12 @@ def _reduce(name: str, combine: Any, sp_input: Any, axis: Any, keepdims: Any, sp
 
 
 def sparse_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: Any = None
-) -> Any:
+    sp_a: TensorLike,
+    b: TensorLike,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The product of a sparse and a dense matrix (in either order) as a dense one.
 
     The gradient by the sparse matrix is for its values only.
@@ -93,7 +108,7 @@ def sparse_dense_matmul(
     return tf.unsorted_segment_sum(picked, rows, count)
 
 
-def _check_product(a: SparseTensor, b: Any, adjoint_a: bool, adjoint_b: bool) -> None:
+def _check_product(a: SparseTensor, b: Tensor, adjoint_a: bool, adjoint_b: bool) -> None:
     if len(a.shape) != 2 or len(b.shape) != 2 or a.dtype is not b.dtype:
         raise invalid("sparse_dense_matmul", "two matrices of one dtype are needed", a, b)
     inner, other = a.shape[0 if adjoint_a else 1], b.shape[1 if adjoint_b else 0]
@@ -102,8 +117,8 @@ def _check_product(a: SparseTensor, b: Any, adjoint_a: bool, adjoint_b: bool) ->
 
 
 def fill_empty_rows(
-    sp_input: Any, default_value: Any, name: Any = None
-) -> tuple[SparseTensor, Any]:
+    sp_input: TensorLike, default_value: TensorLike, name: str | None = None
+) -> tuple[SparseTensor, Tensor]:
     """Gives each row without values `default_value` in its first place; also tells which rows."""
     x = as_sparse("fill_empty_rows", sp_input)
     default = to_tensor(default_value, x.dtype)

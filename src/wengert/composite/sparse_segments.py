@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.sparse_elements import retain
 from wengert.composite.sparse_rows import fill_empty_rows
@@ -15,64 +15,70 @@ from wengert.core.errors import at_site, describe, invalid
 from wengert.ops import public as tf
 from wengert.ops.arithmetic import divide
 
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+
+
 _COMBINERS = ("mean", "sqrtn", "sum")
 
 
 def segment_sum(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
-    num_segments: Any = None,
-    name: Any = None,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    name: str | None = None,
     sparse_gradient: bool = False,
-) -> Any:
+) -> Tensor:
     """Sums the rows of `data` that `indices` name, into the segments of sorted `segment_ids`."""
     return _totals(_picked(data, indices, sparse_gradient), operand(segment_ids), num_segments)
 
 
 def segment_mean(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
-    num_segments: Any = None,
-    name: Any = None,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    name: str | None = None,
     sparse_gradient: bool = False,
-) -> Any:
+) -> Tensor:
     """The mean of the rows of `data` that `indices` name, segment by segment."""
     rows, ids = _picked(data, indices, sparse_gradient), operand(segment_ids)
     return divide(_totals(rows, ids, num_segments), _counts(rows, ids, num_segments))
 
 
 def segment_sqrt_n(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
-    num_segments: Any = None,
-    name: Any = None,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    name: str | None = None,
     sparse_gradient: bool = False,
-) -> Any:
+) -> Tensor:
     """The sum of the rows that `indices` name over the root of their count."""
     rows, ids = _picked(data, indices, sparse_gradient), operand(segment_ids)
     return divide(_totals(rows, ids, num_segments), tf.sqrt(_counts(rows, ids, num_segments)))
 
 
-def _picked(data: Any, indices: Any, sparse_gradient: bool) -> Any:
+def _picked(data: TensorLike, indices: TensorLike, sparse_gradient: bool) -> Tensor:
     return (tf.gather if sparse_gradient else pick)(operand(data), operand(indices))
 
 
-def _totals(rows: Any, ids: Any, count: Any) -> Any:
+def _totals(rows: Tensor, ids: Tensor, count: TensorLike | None) -> Tensor:
     if count is None:
         return tf.segment_sum(rows, ids)
     return tf.unsorted_segment_sum(rows, ids, count)
 
 
-def _counts(rows: Any, ids: Any, count: Any) -> Any:
+def _counts(rows: Tensor, ids: Tensor, count: TensorLike | None) -> Tensor:
     """How many rows each segment has, at least 1, in a shape that divides the totals."""
     found = _totals(tf.ones_like(ids, rows.dtype), ids, count)
     return _beside(tf.maximum(found, 1), rows)
 
 
-def _beside(x: Any, rows: Any) -> Any:
+def _beside(x: Tensor | IndexedSlices, rows: Tensor) -> Tensor:
     """A vector in a shape that goes with the rows of a tensor."""
     if rows.shape.rank is None:
         return tf.reshape(x, tf.concat([[-1], tf.ones_like(tf.shape(rows)[1:])], 0))
@@ -80,14 +86,14 @@ def _beside(x: Any, rows: Any) -> Any:
 
 
 def embedding_lookup_sparse(
-    params: Any,
-    sp_ids: Any,
-    sp_weights: Any,
+    params: TensorLike,
+    sp_ids: TensorLike,
+    sp_weights: TensorLike | None,
     combiner: str | None = None,
-    max_norm: Any = None,
-    name: Any = None,
+    max_norm: TensorLike | None = None,
+    name: str | None = None,
     allow_fast_lookup: bool = False,
-) -> Any:
+) -> Tensor:
     """Combines the rows of a table that each row of ids (sparse or ragged) names.
 
     The combiner is `mean` (of weights, where given), `sum` or `sqrtn`. Rows without ids at the
@@ -121,7 +127,7 @@ def _combiner(combiner: str | None) -> str:
     return how
 
 
-def _ids_and_rows(ids: Any) -> tuple[Any, Any]:
+def _ids_and_rows(ids: Any) -> tuple[Tensor, Tensor]:
     if isinstance(ids, SparseTensor):
         return ids.values, ids.indices[:, 0]
     if hasattr(ids, "value_rowids"):
@@ -149,15 +155,15 @@ def _weights(ids: Any, weights: Any) -> Any:
 
 
 def safe_embedding_lookup_sparse(
-    embedding_weights: Any,
-    sparse_ids: Any,
-    sparse_weights: Any = None,
+    embedding_weights: TensorLike,
+    sparse_ids: TensorLike,
+    sparse_weights: TensorLike | None = None,
     combiner: str = "mean",
-    default_id: Any = None,
+    default_id: TensorLike | None = None,
     max_norm: Any = None,
-    name: Any = None,
+    name: str | None = None,
     allow_fast_lookup: bool = False,
-) -> Any:
+) -> Tensor:
     """`embedding_lookup_sparse` that passes over negative ids and keeps rows without any.
 
     Such rows get the vector of `default_id`, or zeros. The last axis of `sparse_ids` is combined.
@@ -177,7 +183,9 @@ def safe_embedding_lookup_sparse(
     return tf.reshape(found, tf.concat([tf.cast(lead, dtypes.int32), tf.shape(found)[1:]], 0))
 
 
-def _pruned(ids: SparseTensor, weights: SparseTensor | None, combiner: str) -> tuple[Any, Any]:
+def _pruned(
+    ids: SparseTensor, weights: SparseTensor | None, combiner: str
+) -> tuple[SparseTensor, SparseTensor | None]:
     """Without ids that are negative, and without weights that are not positive."""
     keep = tf.greater_equal(ids.values, 0)
     if weights is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.composite.sparse_order import numbered, sorted_by, tuples
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
@@ -17,14 +17,23 @@ from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.dims import get_static_value
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def reorder(sp_input: Any, name: Any = None) -> SparseTensor:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import Axis, DTypeLike, ShapeLike, TensorLike
+
+
+def reorder(sp_input: TensorLike, name: str | None = None) -> SparseTensor:
     """The same tensor with its index tuples in row order."""
     x = as_sparse("reorder", sp_input)
     return sorted_by(numbered("reorder", x), x)
 
 
-def transpose(sp_input: Any, perm: Any = None, name: Any = None) -> SparseTensor:
+def transpose(
+    sp_input: TensorLike, perm: TensorLike | None = None, name: str | None = None
+) -> SparseTensor:
     """The axes in another order, reversed without `perm`."""
     x = as_sparse("transpose", sp_input)
     axes = list(range(len(x.shape)))
@@ -38,14 +47,14 @@ def transpose(sp_input: Any, perm: Any = None, name: Any = None) -> SparseTensor
     return reorder(moved)
 
 
-def _axes(perm: Any) -> tuple[int, ...]:
+def _axes(perm: TensorLike) -> tuple[int, ...]:
     found = static("transpose", perm)
     if isinstance(found, tuple) and all(isinstance(a, int) for a in found):
         return found
     raise invalid_dtype("transpose", "`perm` must be a list of axes", perm)
 
 
-def reshape(sp_input: Any, shape: Any, name: Any = None) -> SparseTensor:
+def reshape(sp_input: TensorLike, shape: ShapeLike, name: str | None = None) -> SparseTensor:
     """The same values in row order under another shape, of which one size may be -1."""
     x = as_sparse("reshape", sp_input)
     wanted = tf.cast(to_tensor(shape, None, dtypes.int64), dtypes.int64)
@@ -98,7 +107,7 @@ def _bad_sizes(sizes: Any, own: Any) -> tuple[Any, ...]:
     return sizes < -1, free.sum() > 1, ~fits
 
 
-def expand_dims(sp_input: Any, axis: Any = None, name: Any = None) -> SparseTensor:
+def expand_dims(sp_input: TensorLike, axis: Axis = None, name: str | None = None) -> SparseTensor:
     """Inserts an axis of size 1 at `axis`, at the end without one."""
     x = as_sparse("expand_dims", sp_input)
     rank = len(x.shape)
@@ -124,7 +133,7 @@ def _blank_column(x: SparseTensor) -> Any:
 
 
 def concat(
-    axis: Any, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: Any = None
+    axis: Any, sp_inputs: TensorLike, expand_nonconcat_dims: bool = False, name: str | None = None
 ) -> SparseTensor:
     """Joins sparse tensors along an axis; the other sizes must agree, or the largest is taken."""
     if not isinstance(sp_inputs, list | tuple):
@@ -174,7 +183,9 @@ def _join_axis(xs: list[SparseTensor], axis: int, expand: bool) -> int:
     return place
 
 
-def slice(sp_input: Any, start: Any, size: Any, name: Any = None) -> SparseTensor:
+def slice(
+    sp_input: TensorLike, start: TensorLike, size: TensorLike, name: str | None = None
+) -> SparseTensor:
     """The part of `size` from `start` on, cut off at the end of the tensor."""
     x = as_sparse("slice", sp_input)
     begin, extent = (tf.cast(to_tensor(v, None, dtypes.int64), dtypes.int64) for v in (start, size))
@@ -193,7 +204,7 @@ def slice(sp_input: Any, start: Any, size: Any, name: Any = None) -> SparseTenso
 
 
 def split(
-    sp_input: Any = None, num_split: Any = None, axis: Any = None, name: Any = None
+    sp_input: Any = None, num_split: Any = None, axis: Any = None, name: str | None = None
 ) -> list[SparseTensor]:
     """Cuts a sparse tensor into `num_split` parts; the first ones are longer by one if need be."""
     for what, given in (("sp_input", sp_input), ("num_split", num_split), ("axis", axis)):
@@ -231,7 +242,10 @@ def _bad_parts(size: Any, count: Any) -> tuple[Any, ...]:
 
 
 def eye(
-    num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: Any = None
+    num_rows: TensorLike,
+    num_columns: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
 ) -> SparseTensor:
     """Ones on the diagonal of a matrix."""
     rows = _count(num_rows, "num_rows")
@@ -242,13 +256,13 @@ def eye(
     )
 
 
-def _count(value: Any, what: str) -> Any:
+def _count(value: TensorLike, what: str) -> Tensor | IndexedSlices:
     """A number of rows or columns as a scalar; tensors may be of any type, as in TensorFlow."""
     found = value if isinstance(value, Value) else static_int("sparse.eye", value, what)
     return tf.cast(operand(found, None, dtypes.int64), dtypes.int64)
 
 
-def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+def reset_shape(sp_input: TensorLike, new_shape: TensorLike | None = None) -> SparseTensor:
     """The same values in a tensor just large enough, or of `new_shape`."""
     x = as_sparse("reset_shape", sp_input)
     if new_shape is None:
@@ -262,7 +276,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     return made
 
 
-def _check_room(name: str, wanted: Any, own: Any) -> None:
+def _check_room(name: str, wanted: np.ndarray, own: np.ndarray) -> None:
     if own.shape != wanted.shape or (own > wanted).any():
         rule = f"`new_shape` {wanted.tolist()} must be at least {own.tolist()} along each axis"
         raise invalid(name, rule)

@@ -6,7 +6,7 @@ the order say so, and `tf.sparse.reorder` restores it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.composite.values import int64_tensor, known
 from wengert.core import dtypes, shapes
@@ -19,6 +19,10 @@ from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec
 from wengert.ops.dims import get_static_value
 from wengert.ops.text import structure_text
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, ShapeLike, TensorLike
 
 
 class SparseTensorValue(NamedTuple):
@@ -84,7 +88,7 @@ class SparseTensor(CompositeOperand):
         return cls(parts.indices, parts.values, parts.dense_shape)
 
     @property
-    def indices(self) -> Any:
+    def indices(self) -> Tensor:
         """The index tuples, one row per value, as int64."""
         return self._indices
 
@@ -93,7 +97,7 @@ class SparseTensor(CompositeOperand):
         return self._values
 
     @property
-    def dense_shape(self) -> Any:
+    def dense_shape(self) -> Tensor:
         """The shape of the whole as an int64 tensor."""
         return self._dense_shape
 
@@ -105,7 +109,7 @@ class SparseTensor(CompositeOperand):
     def get_shape(self) -> TensorShape:
         return self._static
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Adds what is known about the shape."""
         self._static = self._static.merge_with(shape)
 
@@ -113,7 +117,7 @@ class SparseTensor(CompositeOperand):
     def dtype(self) -> DType:
         return self._values.dtype
 
-    def with_values(self, new_values: Any) -> SparseTensor:
+    def with_values(self, new_values: Tensor | list[float]) -> SparseTensor:
         """The same places with other values."""
         return _like(self, SparseTensor(self._indices, new_values, self._dense_shape))
 
@@ -125,10 +129,10 @@ class SparseTensor(CompositeOperand):
     def _type_spec(self) -> SparseTensorSpec:
         return SparseTensorSpec(self._static, self.dtype)
 
-    def _differentiable(self) -> Any:
+    def _differentiable(self) -> Tensor:
         return self._values
 
-    def _with_gradient(self, gradient: Any) -> Any:
+    def _with_gradient(self, gradient: Tensor) -> SparseTensor | None:
         return None if gradient is None else self.with_values(gradient)
 
     def _as_text(self, summarize: int) -> str:
@@ -170,7 +174,9 @@ class SparseTensorSpec(CompositeSpec):
 
     __slots__ = ("_dtype", "_shape")
 
-    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(
+        self, shape: list[int | None] | TensorShape | None = None, dtype: DTypeLike = dtypes.float32
+    ) -> None:
         self._shape = TensorShape(shape)
         self._dtype = dtypes.as_dtype(dtype)
 
@@ -186,11 +192,11 @@ class SparseTensorSpec(CompositeSpec):
     def value_type(self) -> type:
         return SparseTensor
 
-    def _serialize(self) -> tuple[Any, ...]:
+    def _serialize(self) -> tuple[TensorShape, DType]:
         return self._shape, self._dtype
 
     @property
-    def _component_specs(self) -> Any:
+    def _component_specs(self) -> list[TensorSpec]:
         rank = self._shape.rank
         return [
             TensorSpec([None, rank], dtypes.int64),
@@ -198,10 +204,10 @@ class SparseTensorSpec(CompositeSpec):
             TensorSpec([rank], dtypes.int64),
         ]
 
-    def _to_components(self, value: SparseTensor) -> Any:
+    def _to_components(self, value: SparseTensor) -> list[Tensor]:
         return [value.indices, value.values, value.dense_shape]
 
-    def _from_components(self, components: Any) -> Any:
+    def _from_components(self, components: list[Tensor]) -> SparseTensor:
         made = SparseTensor(*components)
         made.set_shape(self._shape)
         return made
@@ -225,7 +231,7 @@ class SparseTensorSpec(CompositeSpec):
         return sparse_batch(values)
 
 
-def as_sparse(name: str, value: Any) -> SparseTensor:
+def as_sparse(name: str, value: TensorLike) -> SparseTensor:
     """A sparse tensor argument, given as one or by its parts."""
     if isinstance(value, SparseTensor):
         return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+
 
 _STRING = dtypes.nums("s")
 _CODECS = {
@@ -95,7 +100,9 @@ _points.dtype = dtypes.int32  # type: ignore[attr-defined]  # functions take att
 _offsets.dtype = dtypes.int64  # type: ignore[attr-defined]  # functions take attributes
 
 
-def _how(name: str, encoding: str, errors: str, replacement: Any, no_controls: bool = False) -> How:
+def _how(
+    name: str, encoding: str, errors: str, replacement: int | str, no_controls: bool = False
+) -> How:
     if errors not in ("strict", "replace", "ignore"):
         raise invalid(name, f"`errors` is 'strict', 'replace' or 'ignore'; got {errors!r}")
     try:
@@ -107,12 +114,12 @@ def _how(name: str, encoding: str, errors: str, replacement: Any, no_controls: b
 
 
 def unicode_split(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 0xFFFD,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> RaggedTensor | Tensor:
     """Each string as its characters, in UTF-8.
 
     >>> tf.strings.unicode_split("né", "UTF-8").numpy().tolist()
@@ -123,11 +130,11 @@ def unicode_split(
 
 
 def unicode_split_with_offsets(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 0xFFFD,
-    name: Any = None,
+    name: str | None = None,
 ) -> tuple[Any, Any]:
     """Each string as its characters, and the places in bytes where they begin."""
     how = _how("unicode_split_with_offsets", input_encoding, errors, replacement_char)
@@ -135,13 +142,13 @@ def unicode_split_with_offsets(
 
 
 def unicode_decode(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 0xFFFD,
     replace_control_characters: bool = False,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Tensor | RaggedTensor:
     """Each string as the numbers of its characters."""
     name = "unicode_decode"
     how = _how(name, input_encoding, errors, replacement_char, replace_control_characters)
@@ -149,20 +156,20 @@ def unicode_decode(
 
 
 def unicode_decode_with_offsets(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 0xFFFD,
     replace_control_characters: bool = False,
-    name: Any = None,
-) -> tuple[Any, Any]:
+    name: str | None = None,
+) -> tuple[Tensor | RaggedTensor, Tensor | RaggedTensor]:
     """Each string as the numbers of its characters, and the places where they begin."""
     name = "unicode_decode_with_offsets"
     how = _how(name, input_encoding, errors, replacement_char, replace_control_characters)
     return parts_of(name, input, _points, how), parts_of(name, input, _offsets, how)
 
 
-def _encode_kernel(points: np.ndarray, splits: np.ndarray, how: How) -> Any:
+def _encode_kernel(points: np.ndarray, splits: np.ndarray, how: How) -> np.ndarray:
     out = np.empty(len(splits) - 1, object)
     for i, (a, b) in enumerate(zip(splits[:-1].tolist(), splits[1:].tolist(), strict=True)):
         out[i] = "".join(_valid(points[a:b].tolist(), how)).encode(how.codec, "replace")
@@ -193,11 +200,11 @@ ENCODE_UNICODE = Op(
 
 
 def unicode_encode(
-    input: Any,
+    input: TensorLike,
     output_encoding: str,
     errors: str = "replace",
     replacement_char: int = 0xFFFD,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """The numbers of characters along the last axis as strings."""
     how = _how("unicode_encode", output_encoding, errors, replacement_char)
@@ -219,7 +226,7 @@ def unicode_encode(
     return _encoded(x, how)
 
 
-def _encoded(x: RaggedTensor, how: How) -> Any:
+def _encoded(x: RaggedTensor, how: How) -> Tensor | RaggedTensor:
     if isinstance(x.values, RaggedTensor):
         return x.with_values(_encoded(x.values, how))
     return apply(ENCODE_UNICODE, x.values, x.row_splits, how=how)
@@ -240,14 +247,14 @@ TRANSCODE = Op(
 
 
 def unicode_transcode(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     output_encoding: str,
     errors: str = "replace",
     replacement_char: int = 0xFFFD,
     replace_control_characters: bool = False,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Tensor | RaggedTensor:
     """Strings in another encoding."""
     name = "unicode_transcode"
     how = _how(name, input_encoding, errors, replacement_char, replace_control_characters)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import Value
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic
+
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
 
 
 def known(x: Any) -> np.ndarray | None:
@@ -54,7 +59,11 @@ LOOKED_AT = Op(
 
 
 def demand(
-    name: str, check: Callable[..., None], bad: Callable[..., Any], x: Any, *others: Any
+    name: str,
+    check: Callable[..., None],
+    bad: Callable[..., Any],
+    x: TensorLike,
+    *others: TensorLike,
 ) -> Any:
     """`x`, if `check(name, x, *others)` raises nothing: now, or when the function runs.
 
@@ -68,30 +77,35 @@ def demand(
     return x
 
 
-def length(x: Any, axis: int = 0) -> Any:
+def length(x: Any, axis: int = 0) -> Tensor | int:
     """The size of an axis: a number where it is known, else a tensor of int64."""
     size = x.shape[axis]
     return tf.shape(x, dtypes.int64)[axis] if size is None else size
 
 
-def of_rank(x: Any, rank: int) -> Any:
+def of_rank(x: Tensor, rank: int) -> Any:
     """A tensor of unknown rank as one of the rank that it must have."""
     return tf.ensure_shape(x, [None] * rank) if x.shape.rank is None else x
 
 
-def int64_tensor(value: Any) -> Any:
+def int64_tensor(value: Any) -> Tensor:
     """Sizes or index tuples as int64; a list of scalar tensors is cast and stacked."""
     if isinstance(value, list | tuple) and any(isinstance(v, Value) for v in value):
         return tf.stack([tf.cast(operand(v, None, dtypes.int64), dtypes.int64) for v in value])
     return to_tensor(value, dtypes.int64)
 
 
-def pick(x: Any, rows: Any) -> Any:
+def pick(x: Tensor, rows: Tensor | IndexedSlices) -> Tensor:
     """Rows of a tensor by number; unlike `gather`, its gradient is a dense tensor."""
     return tf.gather(tf.expand_dims(x, 0), rows, axis=1)[0]
 
 
-def index_tensor(name: str, value: Any, dtype: Any = None, hint: Any = None) -> Any:
+def index_tensor(
+    name: str,
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    hint: DType | DTypeLike | None = None,
+) -> Any:
     """Row positions as an int32 or int64 tensor: int64 unless they come as int32."""
     wanted: DType | None = None if dtype is None else dtypes.as_dtype(dtype)
     if wanted is None and isinstance(value, np.ndarray):
@@ -105,12 +119,12 @@ def index_tensor(name: str, value: Any, dtype: Any = None, hint: Any = None) -> 
     return tensor
 
 
-def tensor_or_composite(value: Any) -> Any:
+def tensor_or_composite(value: Tensor | int | CompositeTensor) -> Tensor | CompositeTensor:
     """A composite as it is, anything else as a tensor."""
     return value if isinstance(value, CompositeTensor) else to_tensor(value)
 
 
-def type_spec_from_value(value: Any) -> Any:
+def type_spec_from_value(value: Any) -> TypeSpec:
     """The type of a tensor, of a composite, or of what becomes a tensor."""
     if isinstance(value, CompositeTensor):
         return value._type_spec
