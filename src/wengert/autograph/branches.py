@@ -7,7 +7,7 @@ one state of the two that they leave.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.autograph import primitives, trees, values
 from wengert.autograph.conversion import guarded_by
@@ -20,12 +20,17 @@ from wengert.autograph.state import Cells, State
 from wengert.autograph.unit import Construct, extended
 from wengert.core.handlers import failures
 
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor, Value
+    from wengert.functions.tensor_array import TensorArray
+
 
 def _nothing() -> None:
     pass
 
 
-def if_(site: Construct, cells: Cells, test: Any, then: Any, otherwise: Any = _nothing) -> None:
+def if_(site: Construct, cells: Cells, test: Value, then: Any, otherwise: Any = _nothing) -> None:
     """Runs one branch, or both under a condition of the graph."""
     if not values.symbolic(test):
         (then if test else otherwise)()
@@ -98,7 +103,7 @@ def choose_branch(
     retrying(site.learned, key, attempt)
 
 
-def _both(state: State, condition: Any, sides: Any, hints: Any, joint: Joint) -> None:
+def _both(state: State, condition: SymbolicTensor, sides: Any, hints: Any, joint: Joint) -> None:
     started = [_grown(v, hints.get(k)) for k, v in enumerate(state.before)]
     watched = watch(state.cells)
     recipes: list[Recipe] = []
@@ -117,7 +122,9 @@ def _both(state: State, condition: Any, sides: Any, hints: Any, joint: Joint) ->
 
         return traced
 
-    def join(left: Any, right: Any) -> Any:
+    def join(
+        left: Any, right: Any
+    ) -> tuple[list[Tensor | TensorArray], list[Tensor | TensorArray]]:
         recipes.extend(joint.states(left, right))
         return joint.left, joint.right
 
@@ -131,7 +138,7 @@ def _both(state: State, condition: Any, sides: Any, hints: Any, joint: Joint) ->
     state.write([trees.put_back(old, v) for old, v in zip(state.before, new, strict=True)])
 
 
-def _grown(value: Any, hint: Any) -> Any:
+def _grown(value: Any, hint: Growing | None) -> Any:
     if isinstance(hint, Growing) and isinstance(value, list):
         return TracedList.start(hint.element, value)
     return value

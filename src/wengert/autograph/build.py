@@ -16,7 +16,7 @@ _IS, _IS_NOT = ast.Is(), ast.IsNot()
 _new = ast.AST.__new__
 
 
-def make(kind: type, ref: Any, /, **fields: Any) -> Any:
+def make(kind: type, ref: Any, /, **fields: Any) -> ast.AST:
     """A node with these fields at the place of another."""
     node: Any = _new(kind)
     fields["lineno"] = ref.lineno
@@ -27,70 +27,70 @@ def make(kind: type, ref: Any, /, **fields: Any) -> Any:
     return node
 
 
-def load(ref: Any, name: str) -> Any:
+def load(ref: ast.AST, name: str) -> Any:
     """A name that is read."""
     return make(ast.Name, ref, id=name, ctx=LOAD)
 
 
-def store(ref: Any, name: str) -> Any:
+def store(ref: ast.AST, name: str) -> Any:
     """A name that is written."""
     return make(ast.Name, ref, id=name, ctx=STORE)
 
 
-def const(ref: Any, value: Any) -> Any:
+def const(ref: ast.AST, value: Any) -> Any:
     """A constant."""
     return make(ast.Constant, ref, value=value, kind=None)
 
 
-def member(ref: Any, name: str, attribute: str) -> Any:
+def member(ref: ast.AST, name: str, attribute: str) -> Any:
     """`name.attribute`."""
     return make(ast.Attribute, ref, value=load(ref, name), attr=attribute, ctx=LOAD)
 
 
-def call(ref: Any, function: Any, *args: Any) -> Any:
+def call(ref: ast.AST, function: str | ast.expr, *args: Any) -> Any:
     """A call; the function is a node or a name."""
     if isinstance(function, str):
         function = load(ref, function)
     return make(ast.Call, ref, func=function, args=list(args), keywords=[])
 
 
-def item(ref: Any, value: Any, index: int) -> Any:
+def item(ref: ast.AST, value: ast.expr, index: int) -> Any:
     """`value[index]`."""
     return make(ast.Subscript, ref, value=value, slice=const(ref, index), ctx=LOAD)
 
 
-def several(ref: Any, values: list[Any]) -> Any:
+def several(ref: ast.AST, values: list[Any]) -> Any:
     """A tuple."""
     return make(ast.Tuple, ref, elts=values, ctx=LOAD)
 
 
-def thunk(ref: Any, body: Any, args: Sequence[str] = ()) -> Any:
+def thunk(ref: ast.expr, body: Any, args: Sequence[str] = ()) -> Any:
     """`lambda args: body`."""
     return make(ast.Lambda, ref, args=arguments(ref, args), body=body)
 
 
-def arguments(ref: Any, names: Sequence[str] = ()) -> ast.arguments:
+def arguments(ref: ast.AST, names: Sequence[str] = ()) -> ast.arguments:
     """Plain positional parameters."""
     given: Any = [make(ast.arg, ref, arg=n, annotation=None, type_comment=None) for n in names]
     return ast.arguments([], given, None, [], [], None, [])
 
 
-def assign(ref: Any, name: str, value: Any) -> Any:
+def assign(ref: ast.AST, name: str, value: ast.expr) -> Any:
     """`name = value`."""
     return assign_to(ref, store(ref, name), value)
 
 
-def assign_to(ref: Any, target: Any, value: Any) -> Any:
+def assign_to(ref: ast.AST, target: Any, value: Any) -> Any:
     """`target = value`."""
     return make(ast.Assign, ref, targets=[target], value=value, type_comment=None)
 
 
-def keep(ref: Any, name: str, value: Any) -> Any:
+def keep(ref: ast.expr, name: str, value: ast.expr) -> Any:
     """`(name := value)`."""
     return make(ast.NamedExpr, ref, target=store(ref, name), value=value)
 
 
-def do(ref: Any, expression: Any) -> Any:
+def do(ref: ast.AST, expression: Any) -> Any:
     """An expression as a statement."""
     return make(ast.Expr, ref, value=expression)
 
@@ -115,7 +115,7 @@ def context(expression: Any, target: Any) -> Any:
     return ast.withitem(expression, target)
 
 
-def give(ref: Any, expression: Any) -> Any:
+def give(ref: ast.AST, expression: ast.expr) -> Any:
     """`return expression`."""
     return make(ast.Return, ref, value=expression)
 
@@ -125,44 +125,44 @@ def nothing(ref: Any) -> Any:
     return make(ast.Pass, ref)
 
 
-def either(ref: Any, test: Any, then: list[Any], otherwise: list[Any]) -> Any:
+def either(ref: ast.AST, test: ast.expr, then: list[Any], otherwise: list[Any]) -> Any:
     """An `if` statement."""
     return make(ast.If, ref, test=test, body=then or [nothing(ref)], orelse=otherwise)
 
 
-def pick(ref: Any, test: Any, then: Any, otherwise: Any) -> Any:
+def pick(ref: ast.expr, test: ast.BoolOp, then: ast.Call, otherwise: Any) -> Any:
     """`then if test else otherwise`."""
     return make(ast.IfExp, ref, test=test, body=then, orelse=otherwise)
 
 
-def joined(ref: Any, op: ast.boolop, values: list[Any]) -> Any:
+def joined(ref: ast.expr, op: ast.boolop, values: list[ast.expr]) -> Any:
     """Operands of `and` or `or`."""
     return make(ast.BoolOp, ref, op=op, values=values)
 
 
-def negated(ref: Any, operand: Any) -> Any:
+def negated(ref: ast.expr, operand: ast.BoolOp) -> Any:
     """`not operand`."""
     return make(ast.UnaryOp, ref, op=NOT, operand=operand)
 
 
-def is_not(ref: Any, left: Any, value: Any) -> Any:
+def is_not(ref: ast.AST, left: ast.expr, value: Any) -> Any:
     """`left is not value`."""
     right = const(ref, value)
     return make(ast.Compare, ref, left=left, ops=[_IS_NOT], comparators=[right])
 
 
-def is_none(ref: Any, name: str) -> Any:
+def is_none(ref: ast.Pass, name: str) -> Any:
     """`name is None`."""
     right = const(ref, None)
     return make(ast.Compare, ref, left=load(ref, name), ops=[_IS], comparators=[right])
 
 
-def declare(kind: type, ref: Any, names: list[str]) -> Any:
+def declare(kind: type, ref: ast.AST, names: list[str]) -> Any:
     """A `global` or `nonlocal` statement."""
     return make(kind, ref, names=names)
 
 
-def function(ref: Any, name: str, args: Sequence[str], body: list[Any]) -> Any:
+def function(ref: ast.AST, name: str, args: Sequence[str], body: list[ast.stmt]) -> Any:
     """A `def`."""
     return make(
         ast.FunctionDef,
@@ -177,7 +177,7 @@ def function(ref: Any, name: str, args: Sequence[str], body: list[Any]) -> Any:
     )
 
 
-def class_(ref: Any, name: str, body: list[Any]) -> Any:
+def class_(ref: ast.AST, name: str, body: list[ast.stmt]) -> Any:
     """A `class`."""
     empty: dict[str, Any] = {"bases": [], "keywords": [], "decorator_list": [], "type_params": []}
     return make(ast.ClassDef, ref, name=name, body=body, **empty)
@@ -191,7 +191,7 @@ def start(node: Any) -> Any:
     return new
 
 
-def changed(node: Any, **fields: Any) -> Any:
+def changed(node: ast.AST, **fields: Any) -> Any:
     """A node like another, with some fields replaced; the other stays as it is."""
     new: Any = _new(type(node))
     new.__dict__ = node.__dict__ | fields
@@ -202,7 +202,9 @@ def changed(node: Any, **fields: Any) -> Any:
 _LEAVES = frozenset({ast.Name, ast.Constant})
 
 
-def rebuilt(node: Any, rewrite: Callable[[Any], Any], leaves: frozenset[type] = _LEAVES) -> Any:
+def rebuilt(
+    node: ast.AST, rewrite: Callable[[Any], Any], leaves: frozenset[type] = _LEAVES
+) -> ast.AST:
     """A node with `rewrite` applied to its children; itself where nothing changed.
 
     Children of the kinds in `leaves` are passed over.

@@ -6,7 +6,7 @@ import builtins
 import functools
 from collections.abc import Callable
 from types import FunctionType, GeneratorType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.autograph.calls import call
 from wengert.autograph.library import replace
@@ -33,6 +33,11 @@ from wengert.ops.reduce import reduce_all, reduce_any, reduce_max, reduce_min, r
 from wengert.ops.select import maximum, minimum
 from wengert.ops.shaping import transpose
 from wengert.ops.sorting import argsort, sort
+
+if TYPE_CHECKING:
+    from wengert.composite.ragged_tensor import RaggedTensor
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
 
 
 def _is_ours(x: Any) -> bool:
@@ -83,8 +88,12 @@ def range_(*args: Any) -> Any:
 
 
 def tensor_range(
-    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: Any = None
-) -> Any:
+    start: Tensor | float,
+    limit: Any = None,
+    delta: int = 1,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Tensor | Source:
     """`tf.range` as something to loop over, which need not be made first."""
     if not building():
         return range_of(start, limit, delta, dtype)
@@ -99,7 +108,7 @@ def tensor_range(
     return Numbers(start, limit, delta, kind)
 
 
-def enumerate_(iterable: Any, start: Any = 0) -> Any:
+def enumerate_(iterable: Any, start: int = 0) -> Any:
     """Items with their numbers."""
     if _is_dataset(iterable):
         return iterable.enumerate(start)
@@ -108,7 +117,7 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
     return builtins.enumerate(iterable, start)
 
 
-def iter_(iterable: Any, *rest: Any) -> Any:
+def iter_(iterable: Any, *rest: int) -> Any:
     """An iteration; over a dataset one that starts when the function runs."""
     steps = getattr(iterable, "traced_steps", None)
     return steps() if steps is not None and building() else builtins.iter(iterable, *rest)
@@ -147,7 +156,7 @@ def sorted_(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> Any:
     return gather(iterable, argsort(vectorized_map(call(key), iterable), direction=direction))
 
 
-def int_(*args: Any, **kwargs: Any) -> Any:
+def int_(*args: Tensor, **kwargs: Any) -> Any:
     """A whole number; of a tensor, int32."""
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):
         return cast(args[0], dtypes.int32)
@@ -161,14 +170,14 @@ def float_(*args: Any) -> Any:
     return builtins.float(*args)
 
 
-def bool_(*args: Any) -> Any:
+def bool_(*args: Any) -> Value | bool | IndexedSlices:
     """The truth of a value."""
     if args and symbolic(args[0]):
         return truth(args[0])
     return builtins.bool(*args)
 
 
-def sum_(iterable: Any, /, start: Any = 0) -> Any:
+def sum_(iterable: Any, /, start: int = 0) -> Any:
     """The sum of the items, or of the rows of a tensor."""
     if isinstance(iterable, TracedList):
         iterable = iterable.stack()
@@ -179,7 +188,7 @@ def sum_(iterable: Any, /, start: Any = 0) -> Any:
 
 
 def _extreme(plain: Any, pair: Callable[[Any, Any], Any], over: Callable[..., Any]) -> Any:
-    def extreme(*args: Any, **kwargs: Any) -> Any:
+    def extreme(*args: Any, **kwargs: Any) -> Tensor:
         if kwargs or len(args) != 1:
             tensors = not kwargs and any(map(symbolic, args))
             return functools.reduce(pair, args) if tensors else plain(*args, **kwargs)
@@ -213,7 +222,7 @@ def _quantified(plain: Any, join: Any, end: bool) -> Any:
     return quantified
 
 
-def _rest(join: Any, item: Any, items: Any, end: bool) -> Any:
+def _rest(join: Any, item: Any, items: Any, end: bool) -> Tensor:
     def more() -> Any:
         following = next(items, end)
         return end if following is end else _rest(join, following, items, end)
@@ -236,7 +245,7 @@ def reduce_(function: Any, *args: Any) -> Any:
     return functools.reduce(call(function), *args)
 
 
-def stack_(values: Any, axis: int = 0, name: str = "stack") -> Any:
+def stack_(values: Any, axis: int = 0, name: str = "stack") -> Tensor | RaggedTensor:
     """`tf.stack`, also of a list that grew."""
     if not isinstance(values, TracedList):
         return stack(values, axis, name)
@@ -249,12 +258,12 @@ def stack_(values: Any, axis: int = 0, name: str = "stack") -> Any:
     return transpose(found, order)
 
 
-def concat_(values: Any, axis: Any, name: str = "concat") -> Any:
+def concat_(values: Any, axis: Any, name: str = "concat") -> Tensor | RaggedTensor:
     """`tf.concat`, also of a list that grew."""
     return values.concat(axis) if isinstance(values, TracedList) else concat(values, axis, name)
 
 
-def add_n_(inputs: Any, name: str = "AddN") -> Any:
+def add_n_(inputs: list[Tensor] | TracedList, name: str = "AddN") -> Any:
     """`tf.add_n`, also of a list that grew."""
     return sum_(inputs) if isinstance(inputs, TracedList) else add_n(inputs, name)
 

@@ -35,7 +35,7 @@ class Bundle:
         self._stores: set[str] = set()
         self._loops: list[Any] = []
 
-    def bundle(self, ref: Any) -> Any:
+    def bundle(self, ref: ast.Pass) -> ast.FunctionDef | None:
         """The function that makes all functions of the second form, or `None` if there is none."""
         if not self._exports:
             return None
@@ -65,7 +65,7 @@ class Bundle:
         return self._exports.setdefault(name, len(self._exports))
 
     def _once(
-        self, kind: str, ref: Any, build: Callable[[], list[Any]], args: list[str], key: Any = None,
+        self, kind: str, ref: ast.AST, build: Callable[[], list[Any]], args: list[str], key: Any = None,
         stores: Sequence[ast.AST] = (),
     ) -> str:  # fmt: skip
         """The function of one kind for a node, made when it is first wanted."""
@@ -81,7 +81,7 @@ class Bundle:
         return found.stores | flags | ({self.names.result} if "return" in found.jumps else set())
 
     def _define(
-        self, kind: str, ref: Any, args: list[str], body: list[Any], stored: set[str] = _NONE
+        self, kind: str, ref: ast.AST, args: list[str], body: list[Any], stored: set[str] = _NONE
     ) -> str:
         """Adds a function to the bundle; the names it stores belong to the user's function."""
         name = self.unit.fresh(kind, ref)
@@ -96,7 +96,7 @@ class Bundle:
         self._functions.append(b.function(ref, name, args, head + body))
         return name
 
-    def _op(self, ref: Any, name: str, *args: Any) -> Any:
+    def _op(self, ref: ast.AST, name: str, *args: Any) -> ast.Call:
         return self.rewrite.op(ref, name, *args)
 
     def _use(self, *names: str) -> None:
@@ -104,9 +104,9 @@ class Bundle:
 
     def _site(
         self, ref: Any, kind: str, symbols: Iterable[Symbol] = (), live: Iterable[str] = (),
-        flags: Sequence[str] = (), after: Iterable[str] = (), loop: Any = None,
-        appended: Iterable[Symbol] = (), at: Any = None,
-    ) -> Any:  # fmt: skip
+        flags: Sequence[str] = (), after: Iterable[str] = (), loop: ast.stmt | None = None,
+        appended: Iterable[Symbol] = (), at: ast.stmt | None = None,
+    ) -> ast.Subscript:  # fmt: skip
         """A construct of the user's code, as `sites[number]`."""
         symbols = tuple(symbols)
         for s in symbols:
@@ -138,7 +138,7 @@ class Bundle:
         steps = tuple([(kind, key if kind == "[" else spelled(key)) for kind, key in symbol.steps])
         return Symbol(spelled(symbol.base), steps)
 
-    def _flag(self, kind: str, loop: Any = None) -> str:
+    def _flag(self, kind: str, loop: ast.stmt | None = None) -> str:
         name = self._flag_name(kind, loop)
         self._flags.add(name)
         self._use(name)
@@ -149,7 +149,7 @@ class Bundle:
             return self.names.returned
         return f"{self.names.prefix}{kind}_{loop.lineno}_{loop.col_offset}"
 
-    def _targets(self, at: Any, left: Any = None) -> dict[str, frozenset[str]]:
+    def _targets(self, at: ast.stmt | None, left: Any = None) -> dict[str, frozenset[str]]:
         """Where each jump leads from a statement, and out of a loop just left, by what is read there.
 
         A `finally` on the way reads too.
@@ -174,7 +174,7 @@ class Bundle:
             flags.append(self.names.result)
         return [*self.facts.symbols(*parts), *map(Symbol, flags)]
 
-    def _live(self, at: Any, after: set[str], *parts: Sequence[ast.AST]) -> set[str]:
+    def _live(self, at: ast.stmt, after: set[str], *parts: Sequence[ast.AST]) -> set[str]:
         """The names that may be read after parts, however these are left."""
         jumps = self.facts.jumps(*[n for part in parts for n in part])
         live = set(after)

@@ -122,7 +122,7 @@ def _rewrite(f: FunctionType) -> Conversion:
     return rewritten(f, node)
 
 
-def rewritten(f: FunctionType, node: Any) -> Conversion:
+def rewritten(f: FunctionType, node: ast.AST) -> Conversion:
     """The conversion of a function whose syntax tree is known."""
     from wengert.autograph.operators import tools
 

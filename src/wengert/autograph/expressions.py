@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import ast
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.autograph import build as b
 from wengert.autograph.facts import Facts
 from wengert.autograph.library import needs_no_call
 from wengert.autograph.names import Symbol, walk
 from wengert.autograph.unit import Construct, Unit
+
+if TYPE_CHECKING:
+    from wengert.autograph.forms import Forms
+
 
 # Long chains repeat their last operands too often in the plain form.
 _LONGEST_PLAIN = 4
@@ -29,7 +33,7 @@ _FRAME_FUNCTIONS = frozenset({"super", "locals", "vars", "dir", "eval", "exec", 
 class Expressions:
     """Rewrites the expressions of one function."""
 
-    def __init__(self, facts: Facts, unit: Unit, plain: bool, forms: Any = None) -> None:
+    def __init__(self, facts: Facts, unit: Unit, plain: bool, forms: Forms | None = None) -> None:
         self.facts = facts
         self.unit = unit
         self.names = unit.names
@@ -53,15 +57,15 @@ class Expressions:
         """The form for an inner scope, where temporary names are not allowed."""
         return Expressions(self.facts, self.unit, False)
 
-    def __call__(self, node: Any) -> Any:
+    def __call__(self, node: ast.AST) -> ast.AST:
         method = _METHODS.get(type(node))
         return b.rebuilt(node, self) if method is None else method(self, node)
 
-    def op(self, ref: Any, name: str, *args: Any) -> Any:
+    def op(self, ref: ast.AST, name: str, *args: Any) -> ast.Call:
         """A call of one of our operators."""
         return b.call(ref, b.member(ref, self.names.ops, name), *args)
 
-    def check(self, ref: Any, value: Any, ask: str) -> Any:
+    def check(self, ref: ast.expr, value: ast.expr, ask: str) -> ast.BoolOp:
         """Whether `value`, kept in the temporary, is for us; plain truth values cost no call."""
         temporary = self.names.temporary
         kept = b.keep(ref, temporary, value)
@@ -72,7 +76,7 @@ class Expressions:
         ]
         return b.joined(ref, b.AND, tests)
 
-    def split(self, ref: Any, value: Any, ours: Any, theirs: Any) -> Any:
+    def split(self, ref: ast.expr, value: ast.expr, ours: ast.Call, theirs: Any) -> ast.IfExp:
         """`ours if value is for us else theirs`; both may read the temporary."""
         return b.pick(ref, self.check(ref, value, self.names.symbolic), ours, theirs)
 
@@ -80,7 +84,7 @@ class Expressions:
     def kept(self) -> str:
         return self.names.temporary
 
-    def test(self, node: Any) -> Any:
+    def test(self, node: ast.expr) -> Any:
         """An expression of which only the truth matters."""
         return self.bool_op(node, "_test") if isinstance(node, ast.BoolOp) else self(node)
 
@@ -94,7 +98,7 @@ class Expressions:
             return self.chain_op(name, node, node.values)
         return self.plain_op(name, node, node.values)
 
-    def binding_op(self, node: ast.BoolOp) -> Any:
+    def binding_op(self, node: ast.BoolOp) -> ast.IfExp:
         """`a and (x := b)`: an `if` that gives the value of one or the other."""
         first, rest = node.values[0], node.values[1:]
         other = rest[0] if len(rest) == 1 else b.joined(node, node.op, rest)
@@ -116,18 +120,18 @@ class Expressions:
         ours = b.call(test, function, b.load(test, self.kept))
         return self.split(test, self.test(test), ours, theirs)
 
-    def operand(self, name: str, node: Any) -> Any:
+    def operand(self, name: str, node: ast.expr) -> Any:
         """An operand of `name`, of which only the truth may matter."""
         return self.test(node) if name.endswith("_test") else self(node)
 
-    def chain_op(self, name: str, node: Any, values: list[Any]) -> Any:
+    def chain_op(self, name: str, node: Any, values: list[ast.expr]) -> ast.expr:
         first = self.lazy.operand(name, values[0])
         if len(values) == 1:
             return first
         rest = self.chain_op(name, node, values[1:])
         return self.op(values[0], name, first, b.thunk(values[1], rest))
 
-    def plain_op(self, name: str, node: ast.BoolOp, values: list[Any]) -> Any:
+    def plain_op(self, name: str, node: ast.BoolOp, values: list[ast.expr]) -> ast.expr:
         if len(values) == 1:
             return self.operand(name, values[0])
         ref, rest = values[0], self.plain_op(name, node, values[1:])
@@ -174,13 +178,13 @@ class Expressions:
         rest = [b.thunk(c, self.lazy(c)) for c in node.comparators]
         return self.op(node, "chain", self(node.left), b.const(node, tuple(symbols)), *rest)
 
-    def returned(self, node: Any) -> Any:
+    def returned(self, node: ast.expr) -> Any:
         """What a function returns; a name that may stand for no value is asked first."""
         if isinstance(node, ast.Tuple):
             return b.rebuilt(node, self.certain, frozenset())
         return self.certain(node)
 
-    def certain(self, node: Any) -> Any:
+    def certain(self, node: ast.expr) -> Any:
         """An operand of `is`: a name that may stand for no value is asked first."""
         if isinstance(node, ast.Name) and node.id in self.facts.conditional:
             return self.op(node, "certain", node)
@@ -210,7 +214,7 @@ class Expressions:
             return self._over_many(node, new, targets)
         return self._over_rows(node, new, *targets[0])
 
-    def _over_many(self, node: Any, new: Any, targets: list[Any]) -> Any:
+    def _over_many(self, node: Any, new: Any, targets: list[Any]) -> ast.Call:
         """Several sources, or a condition: a loop inside a loop, which may all be the graph's."""
         clauses, known = [], []
         for g, (names, form) in zip(node.generators, targets, strict=True):
@@ -230,7 +234,7 @@ class Expressions:
         element = b.thunk(node.elt, new.elt, known)
         return self.op(node, "comprehend_all", b.several(node, clauses), element, python)
 
-    def _over_rows(self, node: Any, new: Any, names: list[str], form: Any) -> Any:
+    def _over_rows(self, node: Any, new: Any, names: list[str], form: Any) -> ast.expr:
         first = node.generators[0]
         rows = self.kept if self.plain else self.names.prefix + "rows"
         generator = b.changed(new.generators[0], iter=b.load(first.iter, rows))
@@ -249,7 +253,7 @@ class Expressions:
         check = self.check(first.iter, source, self.names.sourced)
         return b.pick(node, check, ours, theirs)
 
-    def _sites(self, node: Any) -> Any:
+    def _sites(self, node: ast.expr) -> ast.Tuple:
         """The loop of a comprehension and its condition, which fill a list of ours."""
         found = [
             b.item(
@@ -259,7 +263,7 @@ class Expressions:
         ]
         return b.several(node, found)
 
-    def iterable(self, node: Any, rewrite: Expressions) -> Any:
+    def iterable(self, node: ast.expr, rewrite: Expressions) -> ast.Call:
         """What a loop runs over, as a source of ours if it is a tensor."""
         if isinstance(node, ast.Call) and not _looks_at_frames(node):
             function = self.op(node.func, "source_of", rewrite(node.func))
@@ -268,7 +272,7 @@ class Expressions:
             value = rewrite(node)
         return b.call(node, self.names.source, value)
 
-    def call(self, node: ast.Call) -> Any:
+    def call(self, node: ast.Call) -> ast.Call:
         function: Any = node.func
         if _looks_at_frames(node) and self.unit.is_builtin(function.id):
             return self.frame_call(node, function.id)
@@ -292,7 +296,7 @@ class Expressions:
             return self.op(node, "visible", new)
         return new
 
-    def target(self, node: Any) -> Any:
+    def target(self, node: ast.expr) -> Any:
         """What a called expression means by the globals of now, or `None` where that is open."""
         if isinstance(node, ast.Name):
             return self.unit.resolve(node.id)
@@ -310,7 +314,7 @@ def _filling(kind: str, line: int) -> Construct:
     return Construct(kind, line, (name,), frozenset({name}), live=alive, after=alive)
 
 
-def _binds(nodes: list[Any]) -> bool:
+def _binds(nodes: list[ast.expr]) -> bool:
     """Whether an operand that may stay unevaluated binds a name, which a lambda cannot do."""
     return any(isinstance(n, ast.NamedExpr) for node in nodes for n in walk(node))
 
@@ -319,7 +323,7 @@ def _looks_at_frames(node: ast.Call) -> bool:
     return isinstance(node.func, ast.Name) and node.func.id in _FRAME_FUNCTIONS
 
 
-def _target(target: Any) -> tuple[list[str], Any] | None:
+def _target(target: ast.expr) -> tuple[list[str], Any] | None:
     """The names of the target of a clause and how they are nested, if a lambda can take them."""
     if isinstance(target, ast.Name):
         return [target.id], None

@@ -31,19 +31,19 @@ class Forms(Bundle):
 
     # What the plain form asks for. Each answers with the number of a function in the bundle.
 
-    def branch(self, node: ast.If, rest: list[ast.stmt], loops: Sequence[Any]) -> int:
+    def branch(self, node: ast.If, rest: list[ast.stmt], loops: list[ast.stmt]) -> int:
         """Runs an `if`, given its condition; one that may jump runs the rest of its block too."""
         self._loops = list(loops)
         return self._number(self._if(node, rest))
 
-    def rest(self, node: ast.stmt, rest: list[ast.stmt], loops: Sequence[Any]) -> int:
+    def rest(self, node: ast.stmt, rest: list[ast.stmt], loops: list[ast.stmt]) -> int:
         """Runs what follows a statement in its block, unless a jump out of it happened."""
         self._loops = list(loops)
         return self._number(
             self._once("after", node, lambda: self._guarded(node, rest), [self.names.temporary])
         )
 
-    def loop(self, node: Any, loops: Sequence[Any]) -> int:
+    def loop(self, node: ast.stmt, loops: list[ast.stmt]) -> int:
         """Runs a loop, or the rest of one."""
         self._loops = list(loops)
         return self._number(self._loop(node))
@@ -57,19 +57,19 @@ class Forms(Bundle):
         """The number of a function of the bundle."""
         return self._number(name)
 
-    def choice(self, node: Any, sides: tuple[Any, Any]) -> str:
+    def choice(self, node: ast.BoolOp, sides: tuple[ast.Compare, ast.Name]) -> str:
         """The function that gives one of two operands, given the condition."""
         key = ("choice", id(node))
         if key not in self._made:
             self._made[key] = self._choice(node, sides)
         return self._made[key]
 
-    def finish(self, number: int, node: Any) -> int:
+    def finish(self, number: int, node: ast.AST) -> int:
         """Does what function `number` does and returns the result of the user's function."""
         inner = next(name for name, n in self._exports.items() if n == number)
         t = self.names.temporary
 
-        def body() -> list[Any]:
+        def body() -> list[ast.stmt]:
             flags = [self._flag("return"), self.names.result]
             site = self._site(node, "return", flags=flags)
             result = self._op(node, "result", site, b.load(node, self.names.cells))
@@ -79,7 +79,7 @@ class Forms(Bundle):
 
     # Lowering statements.
 
-    def _block(self, statements: Sequence[ast.stmt]) -> list[Any]:
+    def _block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         out: list[Any] = []
         for i, node in enumerate(statements):
             if isinstance(node, ast.Break | ast.Continue | ast.Return):
@@ -94,7 +94,7 @@ class Forms(Bundle):
             return out + self._statement(node) + self._guarded(node, rest)
         return out
 
-    def _jump(self, node: Any) -> list[Any]:
+    def _jump(self, node: Any) -> list[ast.Assign]:
         kind = type(node).__name__.lower()
         up = b.assign(node, self._flags_of([kind])[0], b.const(node, True))
         if kind != "return":
@@ -103,7 +103,7 @@ class Forms(Bundle):
         value = b.const(node, None) if node.value is None else self.rewrite.returned(node.value)
         return [b.assign(node, self.names.result, value), up]
 
-    def _ask(self, node: ast.If, rest: list[ast.stmt]) -> Any:
+    def _ask(self, node: ast.If, rest: list[ast.stmt]) -> ast.Expr:
         """An `if` on a condition that may be a tensor, with the rest of its block if it jumps."""
         run = b.call(node.test, self._if(node, rest), self.rewrite.test(node.test))
         return b.do(node.test, run)
@@ -111,7 +111,7 @@ class Forms(Bundle):
     def _if(self, node: ast.If, rest: list[ast.stmt]) -> str:
         return self._once("if", node, lambda: self._if_body(node, rest), [self.names.temporary])
 
-    def _if_body(self, node: ast.If, rest: list[ast.stmt]) -> list[Any]:
+    def _if_body(self, node: ast.If, rest: list[ast.stmt]) -> list[ast.Expr]:
         """Both branches; where one goes on after the `if`, the rest of the block goes into it."""
         then, otherwise = self._block(node.body), self._block(node.orelse)
         stops = self.facts.definite(node.body), self.facts.definite(node.orelse)
@@ -136,7 +136,7 @@ class Forms(Bundle):
         asked = self._op(ref, "if_", site, *[b.load(ref, n) for n in given])
         return [b.do(ref, asked), *tail]
 
-    def _choice(self, node: Any, sides: tuple[Any, Any]) -> str:
+    def _choice(self, node: ast.BoolOp, sides: tuple[ast.Compare, ast.Name]) -> str:
         """A choice as an `if` that assigns a name of ours; operands may bind names of the user's."""
         t = self.names.temporary
         given, result = (self.unit.fresh(kind, node) for kind in ("given", "chosen"))
@@ -159,18 +159,18 @@ class Forms(Bundle):
         """The function of what follows a statement in its block."""
         return self._once("rest", rest[0], lambda: self._block(rest), [], key, rest)
 
-    def _after(self, node: Any, branch: list[ast.stmt], rest: list[ast.stmt]) -> list[Any]:
+    def _after(self, node: ast.If, branch: list[ast.stmt], rest: list[ast.stmt]) -> list[Any]:
         """The rest of a block at the end of a branch."""
         jumps = self.facts.jumps(*branch)
         if jumps:
             return self._unless(id(node), jumps, rest)
         return [b.do(rest[0], b.call(rest[0], self._tail(id(node), rest)))]
 
-    def _guarded(self, node: Any, rest: list[ast.stmt]) -> list[Any]:
+    def _guarded(self, node: ast.stmt, rest: list[ast.stmt]) -> list[ast.Expr]:
         """The rest of a block, unless a jump out of `node` has happened."""
         return self._unless(id(node), self.facts.jumps(node), rest) if rest else []
 
-    def _unless(self, key: Any, jumps: Iterable[str], rest: list[ast.stmt]) -> list[Any]:
+    def _unless(self, key: Any, jumps: Iterable[str], rest: list[ast.stmt]) -> list[ast.Expr]:
         ref = rest[0]
         flags = self._flags_of(jumps)
         live = self._live(ref, self._end_of(rest), rest)
@@ -214,7 +214,7 @@ class Forms(Bundle):
         stored = self._stored(node.body, [node.target])
         return [self._define("body", node.body[0], [given], body, stored)]
 
-    def _loop_site(self, node: Any, jumps: set[str], stops: list[str]) -> Any:
+    def _loop_site(self, node: Any, jumps: set[str], stops: list[str]) -> ast.Subscript:
         parts = [node.body, [node.test] if isinstance(node, ast.While) else [node.target]]
         symbols = [s for s in self._changes(*parts) if not s.base.startswith(self._flag_stem)]
         other = self._start_of_else(node)
@@ -234,7 +234,9 @@ class Forms(Bundle):
     def _start_of_else(self, node: Any) -> set[str]:
         return self.facts.live_else.get(id(node), set())
 
-    def _loop_function(self, node: Any, site: Any, parts: list[str], stops: list[str]) -> str:
+    def _loop_function(
+        self, node: Any, site: ast.Subscript, parts: list[str], stops: list[str]
+    ) -> str:
         t, fresh = self.names.temporary, self.names.prefix + "fresh"
         ref = node.test if isinstance(node, ast.While) else node.iter
         body: list[Any] = []
@@ -249,7 +251,7 @@ class Forms(Bundle):
         body += self._loop_else(node, stops)
         return self._define("loop", ref, [t, fresh], body, set(own))
 
-    def _loop_else(self, node: Any, stops: list[str]) -> list[Any]:
+    def _loop_else(self, node: Any, stops: list[str]) -> list[ast.Expr]:
         if not node.orelse:
             return []
         ref = node.orelse[0]
@@ -262,14 +264,14 @@ class Forms(Bundle):
         cells = b.load(ref, self.names.cells)
         return [b.do(ref, self._op(ref, "unless", site, cells, b.load(ref, name)))]
 
-    def _statement(self, node: Any) -> list[Any]:
+    def _statement(self, node: ast.stmt) -> list[Any]:
         method = _STATEMENTS.get(type(node))
         return [b.rebuilt(node, self.rewrite)] if method is None else method(self, node)
 
     def _nothing(self, node: Any) -> list[Any]:
         return []
 
-    def _annotated(self, node: ast.AnnAssign) -> list[Any]:
+    def _annotated(self, node: ast.AnnAssign) -> list[ast.Assign]:
         if node.value is None:
             return []
         return [b.assign_to(node, self.rewrite(node.target), self.rewrite(node.value))]
@@ -280,10 +282,10 @@ class Forms(Bundle):
         body, orelse = self._filled(node.body), self._block(node.orelse)
         return [b.changed(node, test=self.rewrite.test(node.test), body=body, orelse=orelse)]
 
-    def _filled(self, statements: list[ast.stmt]) -> list[Any]:
+    def _filled(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         return self._block(statements) or [b.nothing(statements[0])]
 
-    def _any_loop(self, node: Any) -> list[Any]:
+    def _any_loop(self, node: Any) -> list[ast.Expr]:
         ref = node.test if isinstance(node, ast.While) else node.iter
         if isinstance(node, ast.While):
             source = self.rewrite.test(node.test)
@@ -291,10 +293,10 @@ class Forms(Bundle):
             source = self.rewrite.iterable(node.iter, self.rewrite)
         return [b.do(ref, b.call(ref, self._loop(node), source, b.const(ref, True)))]
 
-    def _with(self, node: ast.With) -> list[Any]:
+    def _with(self, node: ast.With) -> list[ast.With]:
         return with_(node, self._filled(node.body), self.rewrite, self.unit)
 
-    def _try(self, node: Any) -> list[Any]:
+    def _try(self, node: ast.Try) -> list[ast.Try]:
         if self.facts.jumps(*node.finalbody):
             inner = b.changed(node, finalbody=[])
             guarded = self._tried(inner) if node.handlers else self._filled(node.body)
@@ -387,10 +389,10 @@ class Forms(Bundle):
             message = b.thunk(node.msg, self.rewrite(node.msg))
         return [b.do(node, self._op(node, "assert_", self.rewrite.test(node.test), message))]
 
-    def _raise(self, node: ast.Raise) -> list[Any]:
+    def _raise(self, node: ast.Raise) -> list[ast.Raise]:
         return [raised(node, self.rewrite)]
 
-    def _function(self, node: Any) -> list[Any]:
+    def _function(self, node: ast.FunctionDef) -> list[ast.FunctionDef]:
         return [self._nested(node, self.rewrite)]
 
     def _class(self, node: Any) -> list[Any]:

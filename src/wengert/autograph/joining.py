@@ -19,6 +19,7 @@ from wengert.core.errors import at_site, invalid_dtype
 from wengert.core.handlers import failures
 
 if TYPE_CHECKING:
+    from wengert.autograph.undefined import _Nothing
     from wengert.core.tensor import Tensor
 
 
@@ -133,7 +134,13 @@ class Joint:
             return True
         return k in self.lenient and (value is None or value is EMPTY)
 
-    def _standing_in(self, a: Any, b: Any, left: bool, right: bool) -> Recipe:
+    def _standing_in(
+        self,
+        a: Tensor | tuple[Tensor, ...] | _Nothing,
+        b: Tensor | tuple[Tensor, ...] | _Nothing,
+        left: bool,
+        right: bool,
+    ) -> Recipe:
         if left and right:
             return _same(Undefined("both branches of the `if` have left it.", True))
         given = b if left else a
@@ -211,7 +218,9 @@ class Joint:
             f"and is used after it. Give it a value in both branches, or before."
         )
 
-    def _lengths(self, name: str, k: int, a: list[Any], b: list[Any], before: Any) -> Recipe:
+    def _lengths(
+        self, name: str, k: int, a: list[Any], b: list[Any], before: list[Tensor | int]
+    ) -> Recipe:
         """Lists of different lengths: both become lists that grow, if they began as one."""
         example = (a if len(a) > len(b) else b)[-1]
         if k < 0 or not isinstance(before, list) or not trees.can_stand_in(example):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from wengert.core import nest
 from wengert.core.convert import operand, to_tensor
@@ -19,8 +19,13 @@ from wengert.ops.reordering import reverse
 from wengert.ops.select import clip_by_value
 from wengert.ops.shaping import reshape, transpose
 
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.sites import RawSite
+    from wengert.core.spec import TensorSpec
 
-def _array_type() -> Any:
+
+def _array_type() -> type:
     return import_module("wengert.functions.tensor_array").TensorArray
 
 
@@ -44,7 +49,11 @@ class TracedList:
         self.arrays = arrays
 
     @classmethod
-    def of_stacks(cls, element: Any, stacks: list[Any]) -> TracedList:
+    def of_stacks(
+        cls,
+        element: tuple[TensorSpec, ...] | TensorSpec,
+        stacks: list[SymbolicTensor] | list[Tensor] | list[Tensor | IndexedSlices],
+    ) -> TracedList:
         """A list whose elements are the rows of tensors."""
         empty = cls.start(element, [])
         pairs = zip(empty.arrays, stacks, strict=True)
@@ -65,7 +74,7 @@ class TracedList:
     def copy(self) -> TracedList:
         return TracedList(self.element, list(self.arrays))
 
-    def length(self) -> Any:
+    def length(self) -> Tensor:
         """The number of elements, as a tensor."""
         return self.arrays[0].size()
 
@@ -83,11 +92,11 @@ class TracedList:
         for value in values:
             self.append(value)
 
-    def _write(self, place: Any, value: Any) -> None:
+    def _write(self, place: Tensor | int, value: Any) -> None:
         leaves = self.leaves(value)
         self.arrays = [a.write(place, x) for a, x in zip(self.arrays, leaves, strict=True)]
 
-    def leaves(self, value: Any, site: Any = None) -> list[Any]:
+    def leaves(self, value: Any, site: RawSite | None = None) -> list[Tensor]:
         """An element as tensors of the right kinds; `site` is where it was appended."""
         specs = nest.flatten(self.element)
         try:
@@ -101,7 +110,7 @@ class TracedList:
                 raise self._unlike(value, site)
         return leaves
 
-    def _unlike(self, value: Any, site: Any) -> Any:
+    def _unlike(self, value: Any, site: Any) -> Exception:
         text = say(
             "append",
             "the elements of a list that grows in a loop on tensors must have one shape and dtype",
@@ -126,32 +135,32 @@ class TracedList:
         """The elements along a new first axis."""
         return self._packed([a.stack() for a in self.arrays])
 
-    def concat(self, axis: int = 0) -> Any:
+    def concat(self, axis: int = 0) -> Tensor:
         """The elements joined along one of their axes."""
         if axis == 0:
             return self._packed([a.concat() for a in self.arrays])
         return nest.map_structure(lambda x: _joined(x, axis), self.stack())
 
-    def _packed(self, leaves: list[Any]) -> Any:
+    def _packed(self, leaves: list[Tensor]) -> Tensor:
         return nest.pack_sequence_as(self.element, leaves)
 
-    def _place(self, i: Any) -> Any:
+    def _place(self, i: int | Tensor) -> Any:
         return self.length() + i if isinstance(i, int) and i < 0 else i
 
-    def __getitem__(self, i: Any) -> Any:
+    def __getitem__(self, i: int | Tensor) -> Tensor:
         """The element at a place that is a number or a tensor."""
         if isinstance(i, slice):
             return nest.map_structure(lambda x: x[i], self.stack())
         place = self._place(i)
         return self._packed([a.read(place) for a in self.arrays])
 
-    def __setitem__(self, i: Any, value: Any) -> None:
+    def __setitem__(self, i: SymbolicTensor | int, value: Any) -> None:
         self._write(self._place(i), value)
 
-    def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         return to_tensor(self.stack(), dtype)
 
-    def elements(self, what: str) -> list[Any]:
+    def elements(self, what: str) -> list[SymbolicTensor] | list[Tensor]:
         """The elements as a Python list, for `what`, which needs their number while tracing."""
         known = self.known_length()
         if known is None:
@@ -175,17 +184,17 @@ class TracedList:
     def __iter__(self) -> Any:
         raise self._unknown("iteration", "Loop over tf.stack(x).")
 
-    def pop(self, i: Any = -1) -> Any:
+    def pop(self, i: int = -1) -> Any:
         """Takes an element out, the last one unless told otherwise."""
         place = self._place(i)
         shorter = [a.without(place) for a in self.arrays]  # first, so that it speaks of the list
         found, self.arrays = self[place], shorter
         return found
 
-    def __delitem__(self, i: Any) -> None:
+    def __delitem__(self, i: int) -> None:
         self.pop(i)
 
-    def insert(self, i: Any, value: Any) -> None:
+    def insert(self, i: int, value: SymbolicTensor) -> None:
         """Puts an element before another."""
         leaves, length = self.leaves(settled(value)), self.length()
         place = clip_by_value(self._place(i), 0, length)
@@ -205,11 +214,11 @@ class TracedList:
 
     # As a part of what a function returns: eagerly it is a plain list again.
 
-    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+    def __tf_flatten__(self) -> tuple[TensorSpec, list[SymbolicTensor]]:
         return self.element, nest.flatten(self.stack())
 
     @classmethod
-    def __tf_unflatten__(cls, element: Any, parts: list[Any]) -> Any:
+    def __tf_unflatten__(cls, element: TensorSpec, parts: list[Tensor]) -> Any:
         if all(isinstance(p, SymbolicTensor) for p in parts):
             return cls.of_stacks(element, parts)
         if not all(isinstance(p, Tensor) for p in parts):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.autograph import primitives, trees
 from wengert.autograph.joining import join_values
@@ -15,6 +15,12 @@ from wengert.core import dtypes
 from wengert.core.errors import invalid_dtype
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
+
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.variable import Variable
+
 
 Thunk = Callable[[], object]
 
@@ -65,7 +71,7 @@ def _either(name: str, a: Any, rest: Thunk, when: bool, test: bool = False) -> A
     return primitives.chosen(condition, sides, outs)[0]
 
 
-def _alike(name: str, mine: Any, value: Any) -> Any:
+def _alike(name: str, mine: Any, value: Any) -> Tensor:
     """The second operand as a tensor of the dtype of the first."""
     if trees.is_tensor(value) or trees.is_constant(value):
         found = trees.as_tensor(value, mine.dtype)
@@ -84,7 +90,7 @@ def _none() -> None:
     return None
 
 
-def _truth(value: Any) -> Any:
+def _truth(value: Any) -> Value | bool | IndexedSlices:
     return primitives.truth(value if isinstance(value, Value) or symbolic(value) else bool(value))
 
 
@@ -93,14 +99,14 @@ def not_(x: Any) -> Any:
     return ~primitives.truth(x) if symbolic(x) else not x
 
 
-def choose(test: Any, then: Thunk, otherwise: Thunk) -> Any:
+def choose(test: Tensor | bool, then: Thunk, otherwise: Thunk) -> Any:
     """`then() if test else otherwise()`."""
     if not symbolic(test):
         return then() if test else otherwise()
     return _chosen(test, then, otherwise)
 
 
-def _chosen(test: Any, then: Thunk, otherwise: Thunk) -> Any:
+def _chosen(test: Tensor | bool, then: Thunk, otherwise: Thunk) -> Tensor:
     recipes: list[Any] = []
 
     def run(side: Thunk) -> Thunk:
@@ -110,7 +116,7 @@ def _chosen(test: Any, then: Thunk, otherwise: Thunk) -> Any:
 
         return traced
 
-    def join(left: Any, right: Any) -> Any:
+    def join(left: Any, right: Any) -> tuple[list[Tensor], list[Tensor]]:
         a, b, recipe = join_values("the conditional expression", left, right)
         recipes.append(recipe)
         return a, b
@@ -150,13 +156,13 @@ def _same(item: Any, x: Any) -> Any:
     return item == x
 
 
-def _any_equal(x: Any, container: Any) -> Any:
+def _any_equal(x: Any, container: SymbolicTensor) -> Tensor:
     from wengert.ops.reduce import reduce_any
 
     return reduce_any(container == x)
 
 
-def lacks(x: Any, container: Any) -> Any:
+def lacks(x: Any, container: dict[str, Variable] | tuple[Tensor | int, ...]) -> Any:
     """`x not in container`."""
     return not_(contains(x, container))
 
@@ -171,7 +177,7 @@ def certain(x: Any) -> Any:
     return x
 
 
-def assert_(test: Any, message: Thunk | None) -> None:
+def assert_(test: SymbolicTensor | bool, message: Thunk | None) -> None:
     """`assert test, message()`; on a tensor, a check when the function runs."""
     if not symbolic(test):
         if not test:

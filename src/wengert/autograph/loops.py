@@ -7,7 +7,7 @@ each variable is; a body that makes something else of it teaches a better guess 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,13 @@ from wengert.autograph.values import looping
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site
 from wengert.core.handlers import failures
+
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor, Value
+    from wengert.functions.tensor_array import TensorArray
+
 
 RESUME = object()
 # A Python loop whose `break` hangs on a tensor must be unrolled to its end.
@@ -145,7 +152,7 @@ class _GraphLoop:
     def run(self) -> None:
         retrying(self.site.learned, self._key(), self._attempt)
 
-    def _key(self, *more: Any) -> Any:
+    def _key(self, *more: str) -> Any:
         before = map(trees.form, State(self.site, self.cells).before)
         return (self.kind, *more, *before, self.cells.forms())
 
@@ -192,7 +199,7 @@ class _GraphLoop:
         watched = watch(self.cells)
         options = slots.hints.get(OPTIONS) or LoopOptions()
 
-        def test(i: Any, flat: list[Any]) -> Any:
+        def test(i: Tensor, flat: list[Any]) -> Value | bool | IndexedSlices:
             given = slots.values(flat[n:])
             state.write(given)
             with inside():
@@ -200,7 +207,9 @@ class _GraphLoop:
             self._must_be_pure(state, given, slots)
             return primitives.truth(answer)
 
-        def body(i: Any, flat: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
+        def body(
+            i: SymbolicTensor, flat: list[SymbolicTensor | TensorArray], rows: list[SymbolicTensor]
+        ) -> tuple[list[Tensor | TensorArray], list[SymbolicTensor]]:
             state.write(slots.values(flat[n:]))
             with inside(), collecting(options, slots, flat[n:]):
                 mine = self.turn(i, flat[:n], rows)
@@ -248,7 +257,7 @@ class _GraphLoop:
 class _While(_GraphLoop):
     kind = "while"
 
-    def __init__(self, site: Construct, cells: Cells, t: Any, test: Any, body: Any) -> None:
+    def __init__(self, site: Construct, cells: Cells, t: Tensor, test: Any, body: Any) -> None:
         super().__init__(site, cells)
         self.t = primitives.truth(t)
         self.test = test
@@ -258,14 +267,14 @@ class _While(_GraphLoop):
     def own(self, hints: Hints) -> list[Any]:
         return [self.t] if self.peeled or ROTATED in hints else []
 
-    def goes_on(self, own: list[Any]) -> Any:
+    def goes_on(self, own: list[SymbolicTensor]) -> Any:
         return own[0] if own else _again(self.site, self.cells, self.test)
 
-    def turn(self, i: Any, own: list[Any], rows: list[Any]) -> list[Any]:
+    def turn(self, i: Tensor | int, own: list[Any], rows: list[Any]) -> list[Any]:
         self.body()
         return [primitives.truth(_again(self.site, self.cells, self.test))] if own else []
 
-    def first(self) -> Any:
+    def first(self) -> Value | bool | IndexedSlices:
         return self.t
 
     def peel(self, numbers: frozenset[int]) -> None:
@@ -301,14 +310,14 @@ class _For(_GraphLoop):
     def count(self) -> Any:
         return self.turns
 
-    def stacks(self) -> list[Any]:
+    def stacks(self) -> list[Tensor]:
         return self.rows.stacks()
 
     def goes_on(self, own: list[Any]) -> Any:
         stop = stopped(self.site, self.cells)
         return wrap(np.asarray(True)) if stop is False else not_(stop)
 
-    def turn(self, i: Any, own: list[Any], rows: list[Any]) -> list[Any]:
+    def turn(self, i: SymbolicTensor, own: list[Any], rows: list[SymbolicTensor]) -> list[Any]:
         self.body(self.rows.item(i, rows))
         return []
 
@@ -328,7 +337,7 @@ class _For(_GraphLoop):
 
 
 def comprehend(
-    sites: tuple[Construct, Construct], rows: Any, element: Any, condition: Any, form: Any,
+    sites: tuple[Construct, Construct], rows: Tensor | Source, element: Any, condition: Any, form: Any,
     as_python: Any,
 ) -> Any:  # fmt: skip
     """A comprehension over a source of ours: a list that grows, filled in a loop."""
@@ -350,7 +359,7 @@ def comprehend_all(clauses: Any, element: Any, as_python: Any) -> Any:
     return _filled(clauses, rows, element)
 
 
-def _filled(clauses: Any, rows: Any, element: Any) -> Any:
+def _filled(clauses: Any, rows: Tensor | list[Tensor] | range | Source, element: Any) -> Any:
     found: list[Any] = []
 
     def every() -> Any:
@@ -358,7 +367,9 @@ def _filled(clauses: Any, rows: Any, element: Any) -> Any:
 
     cells = Cells(every)  # type: ignore[arg-type]  # a function is one
 
-    def run(k: int, known: tuple[Any, ...], rows: Any) -> None:
+    def run(
+        k: int, known: tuple[Tensor | int, ...], rows: Tensor | list[Tensor] | range | Source
+    ) -> None:
         (loop, branch), _, condition, form = clauses[k]
 
         def body(item: Any) -> None:

@@ -78,7 +78,7 @@ def path(node: ast.AST) -> Symbol | None:
     return None
 
 
-def _key(node: ast.AST) -> tuple[str, Any] | None:
+def _key(node: ast.AST) -> tuple[str, int | str] | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
         return "[", node.value
     if isinstance(node, ast.Name):
@@ -239,7 +239,7 @@ def parameters(args: ast.arguments) -> set[str]:
     return {a.arg for a in every if a is not None}
 
 
-def declared(body: Any) -> dict[str, set[str]]:
+def declared(body: list[ast.stmt] | ast.expr) -> dict[str, set[str]]:
     """The names that a function body declares `global` and `nonlocal`."""
     found: dict[str, set[str]] = {"global": set(), "nonlocal": set()}
     stack = list(body) if isinstance(body, list) else []

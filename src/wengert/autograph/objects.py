@@ -79,7 +79,7 @@ def _held(value: Any) -> dict[Any, Any] | None:
     return dict(held) if isinstance(held, dict) and not isinstance(value, _PLAIN) else None
 
 
-def _part(path: Symbol, value: Any, key: Any) -> Symbol:
+def _part(path: Symbol, value: Any, key: int | str) -> Symbol:
     """The path to a part; where there is none, that of the whole."""
     if not isinstance(value, list | dict):
         return Symbol(path.base, (*path.steps, (".", key)))
@@ -141,7 +141,7 @@ def _put_back(one: Watched, left: Left) -> list[Symbol]:
     return [_part(path, holder, k) for k in changed]
 
 
-def _restore(holder: Any, key: Any, value: Any) -> None:
+def _restore(holder: Any, key: str, value: Any) -> None:
     if isinstance(holder, dict):
         if value is EMPTY:
             holder.pop(key, None)

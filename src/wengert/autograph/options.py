@@ -6,11 +6,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.autograph.learning import Learn, Wider
 from wengert.core.errors import at_site
 from wengert.core.shapes import TensorShape
+
+if TYPE_CHECKING:
+    from wengert.autograph.slots import Slots
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.types import TensorLike
+    from wengert.functions.tensor_array import TensorArray
+
 
 OPTIONS = "options"
 
@@ -23,14 +30,14 @@ class LoopOptions:
     swap_memory: bool = False
     maximum_iterations: Any = None
 
-    def most(self, count: Any) -> Any:
+    def most(self, count: SymbolicTensor | int | None) -> Any:
         """The most turns of a loop that makes `count` by itself (`None` where that is open)."""
         if self.maximum_iterations is None:
             return count
         return self.maximum_iterations if count is None else _least(count, self.maximum_iterations)
 
 
-def _least(a: Any, b: Any) -> Any:
+def _least(a: Any, b: Any) -> int:
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
     from wengert.ops.select import minimum
@@ -44,7 +51,9 @@ _active: ContextVar[tuple[LoopOptions, Any, Sequence[Any]] | None] = ContextVar(
 
 
 @contextmanager
-def collecting(options: LoopOptions, slots: Any, tensors: Sequence[Any]) -> Iterator[None]:
+def collecting(
+    options: LoopOptions, slots: Slots, tensors: list[SymbolicTensor | TensorArray]
+) -> Iterator[None]:
     """Lets the body that is traced here speak about its loop."""
     token = _active.set((options, slots, tensors))
     try:
@@ -56,7 +65,7 @@ def collecting(options: LoopOptions, slots: Any, tensors: Sequence[Any]) -> Iter
 def set_loop_options(
     parallel_iterations: Any = None,
     swap_memory: Any = None,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     shape_invariants: Any = None,
 ) -> None:
     """Tells the loop around something about itself; call it first in the body.
@@ -86,6 +95,6 @@ def set_loop_options(
         raise Learn(slots.owner, learned)
 
 
-def _sizes(shape: Any) -> Any:
+def _sizes(shape: TensorShape) -> Any:
     found = TensorShape(shape)
     return None if found.rank is None else tuple(found.as_list())

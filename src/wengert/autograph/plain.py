@@ -34,7 +34,7 @@ def convert_function(node: Any, unit: Unit, outer: Expressions | None = None) ->
     return b.changed(node, body=Plain(Facts(node, unit), unit).function())
 
 
-def _opted_out(node: Any) -> bool:
+def _opted_out(node: ast.FunctionDef) -> bool:
     names = [getattr(d, "attr", getattr(d, "id", None)) for d in node.decorator_list]
     return "do_not_convert" in names
 
@@ -51,10 +51,10 @@ class Plain:
         self.loops: list[Any] = []
         self._keeps_form = False
 
-    def nested(self, node: Any, rewrite: Expressions) -> Any:
+    def nested(self, node: ast.FunctionDef, rewrite: Expressions) -> ast.FunctionDef:
         return convert_function(node, self.unit, rewrite)
 
-    def function(self) -> list[Any]:
+    def function(self) -> list[ast.stmt]:
         """The body of the function, with the second form in front of it where it is needed."""
         body = self.facts.body
         start = 1 if _is_docstring(body[0]) else 0
@@ -70,7 +70,7 @@ class Plain:
 
     # Blocks, and how they are left.
 
-    def block(self, statements: Sequence[ast.stmt], place: str) -> list[Any]:
+    def block(self, statements: Sequence[ast.stmt], place: str) -> list[ast.stmt]:
         out: list[Any] = []
         for i, node in enumerate(statements):
             if not self.facts.may_defer(node):
@@ -86,7 +86,7 @@ class Plain:
                 return out
         return out
 
-    def leaving_if(self, node: ast.If, rest: list[ast.stmt], place: str) -> list[Any]:
+    def leaving_if(self, node: ast.If, rest: list[ast.stmt], place: str) -> list[ast.If]:
         """An `if` whose jumps may hang on a tensor."""
         ref = node.test
         number = self.forms.branch(node, rest, self.loops)
@@ -108,7 +108,7 @@ class Plain:
             orelse=self.block(node.orelse, INSIDE),
         )
 
-    def going_on(self, node: Any, rest: list[ast.stmt], place: str) -> list[Any]:
+    def going_on(self, node: ast.stmt, rest: list[ast.stmt], place: str) -> list[ast.If]:
         """What follows a statement that may have gone over to the second form."""
         self._keeps_form = True
         if rest:
@@ -128,7 +128,9 @@ class Plain:
         gone = b.is_not(ref, b.load(ref, self.names.form), None)
         return [b.either(ref, gone, ours, [])]
 
-    def leave(self, ref: Any, number: int, place: str, given: Any, form: str | None) -> list[Any]:
+    def leave(
+        self, ref: ast.AST, number: int, place: str, given: ast.expr, form: str | None
+    ) -> list[ast.stmt]:
         """Runs function `number` of the second form and leaves the block as its place asks."""
         made = b.load(ref, form) if form else b.call(ref, self.names.forms)
         if place == TOP:
@@ -142,7 +144,7 @@ class Plain:
         out.append(b.do(ref, b.call(ref, b.item(ref, held, number), given)))
         return out if place == INSIDE else out + self.resume(ref)
 
-    def resume(self, ref: Any) -> list[Any]:
+    def resume(self, ref: ast.AST) -> list[Any]:
         """Runs the remaining turns of the innermost loop in the second form."""
         loop = self.loops[-1]
         number = self.forms.loop(loop, self.loops[:-1])
@@ -159,7 +161,7 @@ class Plain:
     def iterator(self, loop: ast.For) -> str:
         return f"{self.names.prefix}rows_{loop.lineno}_{loop.col_offset}"
 
-    def start(self, ref: Any, node: Any, number: int, *args: Any) -> list[Any]:
+    def start(self, ref: ast.expr, node: ast.stmt, number: int, *args: Any) -> list[Any]:
         """Runs a function of the second form; the form is kept if a jump may come out of it."""
         made = b.call(ref, self.names.forms)
         if not self.facts.jumps(node):
@@ -171,14 +173,14 @@ class Plain:
 
     # Statements.
 
-    def filled(self, statements: Sequence[ast.stmt], place: str = INSIDE) -> list[Any]:
+    def filled(self, statements: Sequence[ast.stmt], place: str = INSIDE) -> list[ast.stmt]:
         return self.block(statements, place) or [b.nothing(statements[0])]
 
-    def statement(self, node: Any) -> list[Any]:
+    def statement(self, node: ast.stmt) -> list[Any]:
         method = _STATEMENTS.get(type(node))
         return [b.rebuilt(node, self.rewrite)] if method is None else method(self, node)
 
-    def if_(self, node: ast.If) -> list[Any]:
+    def if_(self, node: ast.If) -> list[ast.If]:
         if self.facts.is_static(node.test):
             new = self.fast_if(node)
             new.test = self.rewrite.test(node.test)
@@ -206,7 +208,7 @@ class Plain:
         test = b.joined(ref, b.AND, go_on)
         return [b.changed(node, test=test, body=body, orelse=done)]
 
-    def for_(self, node: ast.For) -> list[Any]:
+    def for_(self, node: ast.For) -> list[ast.If]:
         ref, t = node.iter, self.names.temporary
         body = self.loop_body(node)
         number = self.forms.loop(node, self.loops)
@@ -223,14 +225,14 @@ class Plain:
         theirs = b.changed(node, target=target, iter=rows, body=body, orelse=orelse)
         return [b.either(ref, check, ours, [theirs])]
 
-    def loop_body(self, node: Any) -> list[Any]:
+    def loop_body(self, node: Any) -> list[ast.stmt]:
         self.loops.append(node)
         try:
             return self.filled(node.body, BODY)
         finally:
             self.loops.pop()
 
-    def with_(self, node: ast.With) -> list[Any]:
+    def with_(self, node: ast.With) -> list[ast.With]:
         return with_(node, self.filled(node.body), self.rewrite, self.unit)
 
     def try_(self, node: Any) -> list[Any]:
@@ -281,13 +283,13 @@ class Plain:
             return [node]
         return [b.changed(node, value=self.rewrite.returned(node.value))]
 
-    def raise_(self, node: ast.Raise) -> list[Any]:
+    def raise_(self, node: ast.Raise) -> list[ast.Raise]:
         return [raised(node, self.rewrite)]
 
-    def inner_function(self, node: Any) -> list[Any]:
+    def inner_function(self, node: ast.FunctionDef) -> list[ast.FunctionDef]:
         return [self.nested(node, self.rewrite)]
 
-    def as_it_is(self, node: Any) -> list[Any]:
+    def as_it_is(self, node: ast.stmt) -> list[ast.stmt]:
         return [node]
 
 
@@ -299,7 +301,7 @@ def _is_docstring(node: ast.stmt) -> bool:
     )
 
 
-def _end(node: Any) -> Any:
+def _end(node: ast.stmt) -> ast.stmt:
     """The last statement inside a statement."""
     inner = blocks(node)
     return _end(inner[-1][-1]) if inner else node

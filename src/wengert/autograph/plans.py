@@ -7,7 +7,7 @@ for the slots of the loop, or as a lesson that the plan was wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.autograph import trees
 from wengert.autograph.learning import AsList, AsTensor, FirstTurn, Growing, Learn, StandIn, Wider
@@ -21,20 +21,31 @@ from wengert.ops.dims import shape
 from wengert.ops.joining import concat, stack
 from wengert.ops.shaping import reshape
 
+if TYPE_CHECKING:
+    from wengert.autograph.slots import Slots
+    from wengert.autograph.undefined import _Nothing
+    from wengert.autograph.unit import Construct
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.spec import TensorSpec
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.functions.tensor_array import TensorArray
+
+
 Path = tuple[int, ...]
 
 
 class Local:
     """A name that belongs to a turn: nothing reads it in a later turn or after the loop."""
 
-    def __init__(self, name: str, site: Any) -> None:
+    def __init__(self, name: str, site: Construct) -> None:
         self.reason = (
             f"{site.kind}: {name} belongs to the turns of the loop at line {site.line}. Give it a "
             f"value before the loop to use it after."
         )
         self.done = False
 
-    def fill(self, tensors: Sequence[Any]) -> Any:
+    def fill(self, tensors: Sequence[Any]) -> Undefined | _Nothing:
         return Undefined(self.reason, True) if self.done else EMPTY
 
     def match(self, value: Any, found: dict[int, Any]) -> None:
@@ -44,7 +55,7 @@ class Local:
 class Fixed:
     """A value that is no tensor and stays the same."""
 
-    def __init__(self, slots: Any, path: Path, value: Any) -> None:
+    def __init__(self, slots: Slots, path: Path, value: Any) -> None:
         self.slots = slots
         self.path = path
         self.value = value
@@ -69,7 +80,7 @@ class Fixed:
         else:
             raise at_site(MixedError(self._text(value)))
 
-    def _appeared(self, value: Any) -> None:
+    def _appeared(self, value: Tensor | tuple[Tensor, ...]) -> None:
         if trees.can_stand_in(value):
             self.slots.learn(self.path, StandIn(trees.specs(value)))
         elif isinstance(value, Undefined):
@@ -81,7 +92,7 @@ class Fixed:
                 f"loop at line {site.line}; only tensors come out of a loop on tensors."
             )
 
-    def _text(self, value: Any) -> str:
+    def _text(self, value: type) -> str:
         return self.slots.changed(
             self.path, "structure", self.value, value, "Only tensors may change in such a loop."
         )
@@ -95,12 +106,12 @@ def _as_tensor(value: Any) -> AsTensor:
 class Carried:
     """A tensor, or a `TensorArray`."""
 
-    def __init__(self, slots: Any, number: int) -> None:
+    def __init__(self, slots: Slots, number: int) -> None:
         self.slots = slots
         self.number = number
         self.given: Any = None
 
-    def fill(self, tensors: Sequence[Any]) -> Any:
+    def fill(self, tensors: Sequence[Any]) -> Tensor | TensorArray:
         self.given = tensors[self.number]
         return self.given
 
@@ -160,7 +171,7 @@ class Carried:
 class Many:
     """A container whose parts are carried each in its own way."""
 
-    def __init__(self, slots: Any, path: Path, value: Any, inner: list[Any]) -> None:
+    def __init__(self, slots: Slots, path: Path, value: Any, inner: list[Any]) -> None:
         self.slots = slots
         self.path = path
         self.value = value
@@ -207,7 +218,7 @@ class Many:
 class Grown:
     """A list that grows, by its arrays."""
 
-    def __init__(self, slots: Any, path: Path, value: TracedList) -> None:
+    def __init__(self, slots: Slots, path: Path, value: TracedList) -> None:
         self.slots = slots
         self.path = path
         self.element = value.element
@@ -216,10 +227,10 @@ class Grown:
             slots.carry((*path, i), a, a, rows_shape(s.shape)) for i, (a, s) in enumerate(pairs)
         ]
 
-    def fill(self, tensors: Sequence[Any]) -> Any:
+    def fill(self, tensors: Sequence[Any]) -> TracedList:
         return TracedList(self.element, [p.fill(tensors) for p in self.inner])
 
-    def match(self, value: Any, found: dict[int, Any]) -> None:
+    def match(self, value: TracedList, found: dict[int, Any]) -> None:
         if isinstance(value, list):
             value = TracedList.start(self.element, value)
         if not isinstance(value, TracedList):
@@ -232,7 +243,7 @@ class Grown:
 class Filled:
     """A list that each turn appends to: its new elements are rows of the loop."""
 
-    def __init__(self, slots: Any, path: Path, value: Any) -> None:
+    def __init__(self, slots: Slots, path: Path, value: Any) -> None:
         self.slots = slots
         self.path = path
         self.value = value
@@ -241,11 +252,11 @@ class Filled:
         self.each = 0
         self.added: list[Any] = []
 
-    def fill(self, tensors: Sequence[Any]) -> Any:
+    def fill(self, tensors: Sequence[Any]) -> FillingList:
         self.given = FillingList(lambda: Learn(self.slots.owner, {self.path: AsList()}))
         return self.given
 
-    def rows(self, value: Any) -> list[Any]:
+    def rows(self, value: FillingList) -> list[Any]:
         if value is not self.given:
             self.slots.learn(self.path, AsList())
             return []
@@ -264,7 +275,9 @@ class Filled:
         columns = zip(*[like.leaves(v, site) for v, site in given], strict=True)
         return [c[0] if self.each == 1 else stack(list(c)) for c in columns]
 
-    def _element(self, items: list[Any]) -> Any:
+    def _element(
+        self, items: list[Tensor | tuple[SymbolicTensor, ...]]
+    ) -> tuple[TensorSpec, TensorSpec] | TensorSpec | None:
         if isinstance(self.value, TracedList):
             return self.value.element
         examples = [*self.value, *items]
@@ -285,12 +298,12 @@ class Filled:
         return TracedList.of_stacks(self.element, joined)
 
 
-def rows_shape(row: TensorShape) -> Any:
+def rows_shape(row: TensorShape) -> tuple[int | None, ...] | None:
     """What is known of the shape of an array that grows, by that of its elements."""
     return None if row.rank is None else (None, *row.as_list())
 
 
-def _flat(x: Any, each: int) -> Any:
+def _flat(x: SymbolicTensor | Tensor | IndexedSlices, each: int) -> Tensor | IndexedSlices:
     """Elements of all turns in one row, where a turn gave several."""
     if each == 1:
         return x

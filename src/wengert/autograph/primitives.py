@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,14 @@ from wengert.graph.records import Outer
 from wengert.ops.cast import cast
 from wengert.ops.checks import CHECK
 from wengert.ops.shaping import reshape
+
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Value
+    from wengert.functions.signature import Apart
+    from wengert.functions.tensor_array import TensorArray
+    from wengert.functions.trace import Slot
+
 
 Joined = tuple[list[Any], list[Any]]
 
@@ -83,7 +91,7 @@ def traced_side(name: str, run: Callable[[], Any]) -> Side:
 
 
 def conditional(
-    condition: Any,
+    condition: SymbolicTensor | Value | bool | IndexedSlices,
     then: Callable[[], Any],
     otherwise: Callable[[], Any],
     join: Callable[[Any, Any], Joined],
@@ -93,7 +101,9 @@ def conditional(
     return chosen(condition, sides, join(sides[0].value, sides[1].value))
 
 
-def chosen(condition: Any, sides: tuple[Side, Side], outs: Joined) -> list[Any]:
+def chosen(
+    condition: SymbolicTensor | Value | bool | IndexedSlices, sides: tuple[Side, Side], outs: Joined
+) -> list[SymbolicTensor | TensorArray]:
     """The tensors of one side or the other."""
     skeleton: Any = None
     for side, given in zip(sides, outs, strict=True):
@@ -105,7 +115,7 @@ def chosen(condition: Any, sides: tuple[Side, Side], outs: Joined) -> list[Any]:
         return put_together(skeleton, _switched(condition, [s.graph for s in sides[::-1]]))
 
 
-def unasked(side: Side) -> Any:
+def unasked(side: Side) -> Tensor | None:
     """The value of a side that may run whatever the condition, or `None` for one that may not."""
     value, graph = side.value, side.graph
     if not isinstance(value, Tensor) or value.shape.rank != 0 or written([graph]):
@@ -117,7 +127,7 @@ def unasked(side: Side) -> Any:
     return _moved(graph)[value._value]
 
 
-def _moved(graph: Graph) -> dict[int, Any]:
+def _moved(graph: Graph) -> dict[int, Tensor]:
     """What the values of a side become when its few nodes are put into the graph around it."""
     env: dict[int, Any] = {v: wrap(c) for v, c in graph.constants.items()}
     env |= {v: s.tensor() if isinstance(s, Outer) else s for s, v in graph.captures.values()}
@@ -139,7 +149,9 @@ def has_effects() -> bool:
     )
 
 
-def _switched(condition: Any, graphs: list[Graph]) -> list[Any]:
+def _switched(
+    condition: SymbolicTensor | Value | bool | IndexedSlices, graphs: list[Graph]
+) -> list[SymbolicTensor]:
     here: Any = building()
     changed = written(graphs)
     closed = close(graphs, changed)
@@ -166,7 +178,7 @@ class Plan(NamedTuple):
     stacks: Sequence[Any] = ()
 
 
-def loop(plan: Plan) -> tuple[list[Any], list[Any]]:
+def loop(plan: Plan) -> tuple[list[SymbolicTensor | TensorArray], list[SymbolicTensor]]:
     """A loop of the graph: the state after it, and the rows that its turns gave, stacked."""
     with _here() as here:
         skeleton, starts = take_apart("loop", plan.start)
@@ -175,7 +187,9 @@ def loop(plan: Plan) -> tuple[list[Any], list[Any]]:
         rows = [_row(here.specs[here.value_of(x)]) for x in stacks]
         count = len(specs)
 
-        def body(i: Any, *xs: Any) -> Any:
+        def body(
+            i: SymbolicTensor, *xs: Any
+        ) -> tuple[list[Tensor | TensorArray], list[SymbolicTensor]]:
             return plan.body(i, put_together(skeleton, list(xs[:count])), list(xs[count:]))
 
         step, (states, made) = _traced("body", body, [*specs, *rows])
@@ -201,7 +215,9 @@ def _traced(name: str, function: Callable[..., Any], specs: list[Spec]) -> tuple
     return graph, skeleton
 
 
-def _state_specs(here: Builder, plan: Plan, skeleton: Any, starts: list[Any]) -> list[Spec]:
+def _state_specs(
+    here: Builder, plan: Plan, skeleton: list[Apart | Slot], starts: list[Tensor]
+) -> list[Spec]:
     """What is known of the state in every turn."""
     specs = [here.specs[here.value_of(x)] for x in starts]
     assert len(plan.shapes) == len(specs), "each part of the state has a shape"
@@ -213,8 +229,8 @@ def _row(spec: Spec) -> Spec:
 
 
 def _emitted(
-    here: Builder, plan: Plan, graphs: list[Graph], starts: list[Any], stacks: list[Any]
-) -> list[Any]:
+    here: Builder, plan: Plan, graphs: list[Graph], starts: list[Tensor], stacks: list[Tensor]
+) -> list[SymbolicTensor]:
     """Adds the loop, and gives its last state and its stacks."""
     n, r = len(starts), len(stacks)
     made = len(graphs[0].outputs) - n
@@ -238,12 +254,12 @@ def _emitted(
     return [*found.states[:n], *found.stacks]
 
 
-def _whole(count: Any) -> Any:
+def _whole(count: SymbolicTensor | int) -> Any:
     x = operand(count)
     return x if x.dtype is dtypes.int32 else cast(x, dtypes.int32)
 
 
-def check(condition: Any, message: str) -> None:
+def check(condition: SymbolicTensor | Value | bool | IndexedSlices, message: str) -> None:
     """Fails when the function runs, unless the condition holds."""
     _fails_unless(condition, CheckFailed(None, None, message), caller(1))
 
@@ -253,7 +269,7 @@ def fail(error: Exception, site: Any) -> None:
     _fails_unless(wrap(np.asarray(False)), error, site)
 
 
-def _fails_unless(condition: Any, error: Exception, site: Any) -> None:
+def _fails_unless(condition: Value | bool | IndexedSlices, error: Exception, site: Any) -> None:
     def explain() -> None:
         try:
             fresh = copy.copy(error)

@@ -9,10 +9,15 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.autograph.conversion import OPT_OUT, conversion, convert
 from wengert.autograph.unit import Construct
+
+if TYPE_CHECKING:
+    from wengert.core.types import TensorLike
+    from wengert.functions.function import Function
+
 
 _log = logging.getLogger("wengert.autograph")
 
@@ -118,7 +123,7 @@ class Placed(NamedTuple):
     in_graph: bool
 
 
-def constructs(entity: Any) -> list[Placed]:
+def constructs(entity: Function) -> list[Placed]:
     """The `if`s and loops of a function, and which of them met a tensor in a trace so far."""
     function = inspect.unwrap(getattr(entity, "python_function", entity))
     function = getattr(function, "__func__", function)
@@ -142,7 +147,7 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
         _log.addHandler(logging.StreamHandler(sys.stdout))
 
 
-def trace(*args: Any) -> None:
+def trace(*args: TensorLike) -> None:
     """Prints its arguments while a function is being traced."""
     print(*args)
 

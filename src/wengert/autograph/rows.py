@@ -7,7 +7,7 @@ of the turn and those rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.autograph.lists import TracedList
 from wengert.core import dtypes, nest
@@ -20,6 +20,10 @@ from wengert.ops.cast import cast
 from wengert.ops.dims import shape as sizes_of
 from wengert.ops.reordering import reverse
 from wengert.ops.select import maximum, minimum
+
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.data.traced import TracedIterator
 
 
 class Source:
@@ -41,7 +45,7 @@ class Source:
         """The item of a turn, by its number (an int or a tensor) and its rows."""
         raise NotImplementedError
 
-    def first(self) -> Any:
+    def first(self) -> Tensor:
         """The first item, outside the loop."""
         return self.item(0, [x[0] for x in self.stacks()])
 
@@ -72,17 +76,17 @@ class _Rest(Source):
     def width(self) -> int:
         return self.inner.width()
 
-    def stacks(self) -> list[Any]:
+    def stacks(self) -> list[SymbolicTensor]:
         return [x[1:] for x in self.inner.stacks()]
 
-    def item(self, i: Any, rows: list[Any]) -> Any:
+    def item(self, i: SymbolicTensor, rows: list[SymbolicTensor]) -> Tensor:
         return self.inner.item(i + 1, rows)
 
 
 class Rows(Source):
     """The rows of a tensor."""
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Tensor) -> None:
         if tensor.shape.rank == 0:
             raise at_site(
                 TypeError(f"iteration: a scalar tensor has no rows; got {describe(tensor)}.")
@@ -95,10 +99,10 @@ class Rows(Source):
     def width(self) -> int:
         return 1
 
-    def stacks(self) -> list[Any]:
+    def stacks(self) -> list[Tensor]:
         return [self.tensor]
 
-    def item(self, i: Any, rows: list[Any]) -> Any:
+    def item(self, i: SymbolicTensor | int, rows: list[SymbolicTensor]) -> Tensor:
         return rows[0]
 
 
@@ -120,17 +124,19 @@ class Elements(Source):
     def width(self) -> int:
         return len(self.list.arrays)
 
-    def stacks(self) -> list[Any]:
+    def stacks(self) -> list[SymbolicTensor]:
         return nest.flatten(self.list.stack())
 
-    def item(self, i: Any, rows: list[Any]) -> Any:
+    def item(
+        self, i: SymbolicTensor, rows: list[SymbolicTensor]
+    ) -> tuple[SymbolicTensor, SymbolicTensor]:
         return nest.pack_sequence_as(self.list.element, rows)
 
 
 class Numbers(Source):
     """The numbers of a range."""
 
-    def __init__(self, start: Any, limit: Any, step: Any, dtype: Any = None) -> None:
+    def __init__(self, start: Any, limit: Any, step: Any, dtype: DType | None = None) -> None:
         tensors = [x for x in (start, limit, step) if isinstance(x, Value)]
         self.dtype = dtype or (tensors[0].dtype if tensors else dtypes.int32)
         self.start, self.limit, self.step = (_number(x) for x in (start, limit, step))
@@ -172,10 +178,10 @@ class Numbered(Source):
     def width(self) -> int:
         return self.inner.width()
 
-    def stacks(self) -> list[Any]:
+    def stacks(self) -> list[SymbolicTensor]:
         return self.inner.stacks()
 
-    def item(self, i: Any, rows: list[Any]) -> Any:
+    def item(self, i: SymbolicTensor, rows: list[SymbolicTensor]) -> Any:
         plain = type(self.start) is int and self.start == 0
         return (i if plain else i + self.start), self.inner.item(i, rows)
 
@@ -198,7 +204,7 @@ class Side(Source):
     def width(self) -> int:
         return sum(s.width() for s in self.sources)
 
-    def stacks(self) -> list[Any]:
+    def stacks(self) -> list[Tensor]:
         same = len({c if isinstance(c, int) else id(c) for c in self.counts}) == 1
         found = [x for s in self.sources for x in s.stacks()]
         if same:
@@ -206,7 +212,9 @@ class Side(Source):
         count = self.count()
         return [x[:count] for x in found]
 
-    def item(self, i: Any, rows: list[Any]) -> Any:
+    def item(
+        self, i: SymbolicTensor, rows: list[SymbolicTensor]
+    ) -> tuple[SymbolicTensor, SymbolicTensor | tuple[SymbolicTensor, ...]]:
         items = []
         for s in self.sources:
             items.append(s.item(i, rows[: s.width()]))
@@ -227,17 +235,17 @@ class Backwards(Source):
     def width(self) -> int:
         return self.inner.width()
 
-    def stacks(self) -> list[Any]:
+    def stacks(self) -> list[Tensor]:
         return [reverse(x, [0]) for x in self.inner.stacks()]
 
-    def item(self, i: Any, rows: list[Any]) -> Any:
+    def item(self, i: Tensor, rows: list[Tensor]) -> Tensor:
         return self.inner.item(self.last - i, rows)
 
 
 class Steps(Source):
     """The elements of a dataset, one after the other until there are no more."""
 
-    def __init__(self, steps: Any) -> None:
+    def __init__(self, steps: TracedIterator) -> None:
         self.steps = steps
 
     def count(self) -> Any:

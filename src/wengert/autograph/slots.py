@@ -7,8 +7,7 @@ changes it, which teaches otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,13 +29,21 @@ from wengert.autograph.state import State
 from wengert.core.apply import wrap
 from wengert.core.shapes import TensorShape
 
+if TYPE_CHECKING:
+    from wengert.core.spec import TensorSpec
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.functions.tensor_array import TensorArray
+
 
 class Slot:
     """A tensor of the state: where it is, what it came from, what is known of its shapes."""
 
     __slots__ = ("given", "path", "shape", "start")
 
-    def __init__(self, path: Path, given: Any, start: Any, shape: Any) -> None:
+    def __init__(
+        self, path: Path, given: Any, start: Any, shape: tuple[int | None, ...] | None
+    ) -> None:
         self.path = path
         self.given = given
         self.start = start
@@ -80,11 +87,11 @@ class Slots:
             return self._list(path, value, hint)
         return self._parts(path, value) if trees.is_tree(value) else self._leaf(path, value, hint)
 
-    def _parts(self, path: Path, value: Any) -> Any:
+    def _parts(self, path: Path, value: Any) -> Many:
         inner = [self.plan((*path, i), p) for i, p in enumerate(trees.parts(value))]
         return Many(self, path, value, inner)
 
-    def _list(self, path: Path, value: Any, hint: Any) -> Any:
+    def _list(self, path: Path, value: Any, hint: Any) -> Filled | Grown | Many:
         if isinstance(value, FillingList):
             value.used()
         if self._fills(path, hint):
@@ -94,7 +101,7 @@ class Slots:
         grown = TracedList.start(hint.element, value) if isinstance(value, list) else value
         return Grown(self, path, grown)
 
-    def _leaf(self, path: Path, value: Any, hint: Any) -> Any:
+    def _leaf(self, path: Path, value: Any, hint: Any) -> Carried | Fixed:
         if trees.is_tensor(value):
             shape = hint.shape if isinstance(hint, Wider) else trees.shape_of(value)
             return self.carry(path, value, value, shape)
@@ -110,7 +117,7 @@ class Slots:
         self._fixed.append(plan)
         return plan
 
-    def _fills(self, path: Path, hint: Any) -> bool:
+    def _fills(self, path: Path, hint: AsList | Growing | None) -> bool:
         symbol = self.state.symbols[path[0]]
         wanted = len(path) == 1 and symbol in self.state.site.appended
         return wanted and self.counted and not isinstance(hint, AsList | Growing)
@@ -119,13 +126,13 @@ class Slots:
         """Whether a constant is a tensor from the start: a number that the body assigns."""
         return len(path) == 1 and not self.loose and trees.is_number(value)
 
-    def _number(self, path: Path, value: Any, hint: Any) -> Any:
+    def _number(self, path: Path, value: Any, hint: Any) -> Carried:
         start = trees.as_tensor(value, hint.dtype if hint else None)
         if hint and hint.shape:
             start = wrap(np.broadcast_to(start._array, hint.shape).copy())
         return self.carry(path, value, start, trees.shape_of(start))
 
-    def _blank(self, path: Path, needed: Any) -> Any:
+    def _blank(self, path: Path, needed: tuple[TensorSpec, ...] | TensorSpec) -> Any:
         """Zeros in place of a value that the first turn will make."""
         if trees.is_tree(needed):
             inner = [self._blank((*path, i), p) for i, p in enumerate(trees.parts(needed))]
@@ -137,7 +144,13 @@ class Slots:
         shape = hint.shape if isinstance(hint, Wider) else trees.shape_of(needed)
         return self.carry(path, needed, start, shape)
 
-    def carry(self, path: Path, given: Any, start: Any, shape: Any) -> Any:
+    def carry(
+        self,
+        path: Path,
+        given: Any,
+        start: Tensor | TensorArray,
+        shape: tuple[int | None, ...] | None,
+    ) -> Carried:
         self.slots.append(Slot(path, given, start, shape))
         return Carried(self, len(self.slots) - 1)
 
@@ -158,20 +171,22 @@ class Slots:
         found = [s for s in self._fixed if variable is not None and s.value is variable]
         return {plan.path: AsTensor() for plan in found}
 
-    def shapes(self) -> list[Any]:
+    def shapes(self) -> list[TensorShape]:
         """What is known of the shapes of each tensor in all turns."""
         return [TensorShape(s.shape) for s in self.slots]
 
-    def values(self, tensors: Sequence[Any]) -> list[Any]:
+    def values(self, tensors: list[SymbolicTensor | TensorArray]) -> list[Any]:
         """The state of the user's function in a turn, for tensors in the slots."""
         return [plan.fill(tensors) for plan in self._plans]
 
-    def final(self, tensors: Sequence[Any], stacks: list[Any]) -> list[Any]:
+    def final(
+        self, tensors: list[SymbolicTensor | TensorArray], stacks: list[SymbolicTensor]
+    ) -> list[Any]:
         """The state of the user's function after the loop."""
         left = iter(stacks)
         return [p.final(left) if isinstance(p, Filled) else p.fill(tensors) for p in self._plans]
 
-    def outcome(self, values: list[Any]) -> tuple[list[Any], list[Any]]:
+    def outcome(self, values: list[Any]) -> tuple[list[Tensor | TensorArray], list[SymbolicTensor]]:
         """The tensors and rows of a turn; raises `Learn` where the guess was wrong."""
         found: dict[int, Any] = {}
         rows: list[Any] = []

@@ -21,7 +21,7 @@ class NoSource(Exception):
     """The text of a function cannot be found; the message says why."""
 
 
-def find(f: FunctionType) -> Any:
+def find(f: FunctionType) -> ast.AST:
     """The `def` or `lambda` that made `f`, at its lines and columns in the user's file."""
     code = f.__code__
     lines = linecache.getlines(code.co_filename, f.__globals__)
@@ -89,7 +89,7 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _lambda(code: CodeType, lines: list[str]) -> Any:
+def _lambda(code: CodeType, lines: list[str]) -> ast.Lambda:
     found = [n for n in walk(_parsed(code.co_filename, lines)) if isinstance(n, ast.Lambda)]
     spans = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
     if spans:

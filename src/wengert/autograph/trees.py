@@ -45,7 +45,7 @@ def parts(value: Any) -> list[Any]:
     return list(value)
 
 
-def _keys(value: dict[Any, Any]) -> list[Any]:
+def _keys(value: dict[Any, Any]) -> list[str]:
     try:
         return sorted(value)
     except TypeError:
@@ -165,7 +165,7 @@ def is_constant(value: Any) -> bool:
     return is_number(value) or isinstance(value, str | bytes)
 
 
-def as_tensor(value: Any, dtype: DType | None = None) -> Any:
+def as_tensor(value: Any, dtype: DType | None = None) -> Tensor:
     """A leaf as a tensor; a number takes the dtype where it fits."""
     if isinstance(value, Tensor):
         return value
@@ -236,7 +236,7 @@ def zeros(needed: Any) -> Any:
     return mapped(needed, _zeros)
 
 
-def _zeros(spec: Any) -> Any:
+def _zeros(spec: TensorSpec) -> Any:
     if isinstance(spec, GrowingSpec):
         return TracedList.start(spec.element, [])
     sizes = [d or 0 for d in shape_of(spec) or ()]
