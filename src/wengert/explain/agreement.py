@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +20,15 @@ from wengert.functions.function import Function, function
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
+if TYPE_CHECKING:
+    from wengert.core.op import Op
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import TensorLike
+
 
 def parity(
-    f: Callable[..., Any], *args: Any, rtol: float = 1e-4, atol: float = 1e-5, **kwargs: Any
+    f: Callable[..., Any], *args: TensorLike, rtol: float = 1e-4, atol: float = 1e-5, **kwargs: Any
 ) -> Explanation | None:
     """Runs `f` eagerly, on the host engine and on XLA, and explains the first difference.
 
@@ -35,7 +41,12 @@ def parity(
 
 
 def _compared(
-    f: Any, args: Any, kwargs: Any, rtol: float, atol: float, asked: Any
+    f: Any,
+    args: tuple[Tensor, ...] | tuple[TensorLike, ...],
+    kwargs: Any,
+    rtol: float,
+    atol: float,
+    asked: Any,
 ) -> Explanation | None:
     traced = f if isinstance(f, Function) else function(f)
     concrete = traced.get_concrete_function(*args, **kwargs)
@@ -52,7 +63,12 @@ def _compared(
 
 
 def _engines(
-    graph: Graph, steps: list[Any], arrays: list[Any], rtol: float, atol: float, asked: Any
+    graph: Graph,
+    steps: list[Any],
+    arrays: list[np.ndarray],
+    rtol: float,
+    atol: float,
+    asked: RawSite,
 ) -> Explanation | None:
     """The first node whose results differ between host and XLA."""
     whole = graph.copy()
@@ -82,18 +98,31 @@ class _Heard(Listener):
     def __init__(self) -> None:
         self.found: dict[Any, list[Any]] = {}
 
-    def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
+    def record(
+        self,
+        op: Op,
+        inputs: tuple[Value, ...],
+        outputs: tuple[Tensor, ...],
+        attrs: dict[str, bool | tuple[int, ...]],
+        site: RawSite,
+    ) -> None:
         self.found.setdefault(_key(op, site), []).append([o._array for o in outputs])
 
 
-def _key(op: Any, site: Any) -> Any:
+def _key(op: Op, site: RawSite) -> Any:
     """The operation and its place; converted code is another object at the same place."""
     where = sites.locate(site)
     return op.name, where and (where.file, where.line, where.column)
 
 
 def _eagerly(
-    traced: Function, steps: list[Any], args: Any, kwargs: Any, rtol: float, atol: float, asked: Any
+    traced: Function,
+    steps: list[Any],
+    args: Any,
+    kwargs: Any,
+    rtol: float,
+    atol: float,
+    asked: RawSite,
 ) -> Explanation | None:
     """The first operation whose results differ between plain Python and the graph."""
     heard = _Heard()
@@ -107,7 +136,7 @@ def _eagerly(
     return None
 
 
-def close(a: Any, b: Any, rtol: float, atol: float) -> bool:
+def close(a: np.ndarray, b: np.ndarray, rtol: float, atol: float) -> bool:
     """Whether two arrays agree: shapes, NaN and infinities too."""
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:
@@ -119,7 +148,9 @@ def close(a: Any, b: Any, rtol: float, atol: float) -> bool:
     return bool(np.allclose(a, b, rtol, atol, equal_nan=True))
 
 
-def _differs(node: Node, one: Any, two: Any, asked: Any) -> Explanation:
+def _differs(
+    node: Node, one: tuple[str, np.ndarray], two: tuple[str, np.ndarray], asked: RawSite
+) -> Explanation:
     (first, a), (second, b) = one, two
     if np.shape(a) != np.shape(b):
         words = f"shapes {np.shape(a)} and {np.shape(b)}"

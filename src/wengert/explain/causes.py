@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import RawSite, Site, locate
 from wengert.core.tensor import Tensor
@@ -19,6 +19,11 @@ from wengert.explain.places import known, place
 from wengert.explain.record import Explanation, Place, reason
 from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape.history import Evidence, Step
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Value
+    from wengert.tape.history import Event
+
 
 WHEN = {
     clock.AFTER: "WG105",
@@ -80,7 +85,7 @@ class Telling:
             remedy=f"Call `{self._watch()}`, or make the variable trainable.",
         )
 
-    def _watch_forgotten(self, reset: Any) -> Explanation:
+    def _watch_forgotten(self, reset: Event) -> Explanation:
         return self._reason(
             "WG108",
             f"the reset forgot that {self._word(self.source)} was watched",
@@ -88,7 +93,7 @@ class Telling:
             remedy=f"Call `{self._watch()}` again after the reset.",
         )
 
-    def _late_watch(self, event: Any, used: Any, certain: bool) -> Explanation:
+    def _late_watch(self, event: Event, used: Any, certain: bool) -> Explanation:
         word = self._word(self.source)
         return self._reason(
             "WG102",
@@ -100,7 +105,7 @@ class Telling:
             certain=certain,
         )
 
-    def _whole(self, value: Any, role: str) -> Explanation:
+    def _whole(self, value: Value, role: str) -> Explanation:
         made = value._site if isinstance(value, Tensor) else self._made(value)
         return self._reason(
             "WG112",
@@ -112,7 +117,7 @@ class Telling:
 
     # When and by whom something was computed.
 
-    def _when(self, state: str, event: Any, site: Any, word: str, **rest: Any) -> Explanation:
+    def _when(self, state: str, event: Any, site: RawSite, word: str, **rest: Any) -> Explanation:
         tape = self.names.tape(self.tape)
         label, cause, remedy = {
             clock.AFTER: (
@@ -147,7 +152,7 @@ class Telling:
             **rest,
         )
 
-    def _elsewhere(self, site: Any, word: str, other: str, **rest: Any) -> Explanation:
+    def _elsewhere(self, site: RawSite, word: str, other: str, **rest: Any) -> Explanation:
         return self._reason(
             "WG109",
             f"{word} was recorded on `{other}`, and this is another tape",
@@ -156,7 +161,7 @@ class Telling:
             **rest,
         )
 
-    def _late_task(self, site: Any, word: str, **rest: Any) -> Explanation:
+    def _late_task(self, site: RawSite, word: str, **rest: Any) -> Explanation:
         return self._reason(
             "WG111",
             f"{word} was computed by a task that went on after the tape had closed",
@@ -306,7 +311,7 @@ class Telling:
     # Words.
 
     def _reason(
-        self, code: str, cause: str, *sites: Place | None, remedy: str, reached: Any = None,
+        self, code: str, cause: str, *sites: Place | None, remedy: str, reached: tuple[int, Step | None] | None = None,
         certain: bool = True, details: Any = None,
     ) -> Explanation:  # fmt: skip
         asked = place(self.asked, "asked here")
@@ -328,14 +333,14 @@ class Telling:
     def _watch(self) -> str:
         return f"{self.names.tape(self.tape)}.watch({self.names.code(self.source)})"
 
-    def _word(self, value: Any) -> str:
+    def _word(self, value: Value) -> str:
         return self.names.of(value)
 
     def _named(self, number: int, step: Step) -> str:
         tensor = self.names.tensor(number)
         return f"the result of {step.name}" if tensor is None else self._word(tensor)
 
-    def _made(self, variable: Any) -> Site | None:
+    def _made(self, variable: Variable | Value) -> Site | None:
         """Where a variable is made, found in the text by its Python name."""
         name, asked = self.names.python(variable), self.asked
         where = locate(asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest, sites
 from wengert.core.context import (
@@ -26,6 +26,13 @@ from wengert.explain.record import Explanation
 from wengert.explain.watching import History, watching
 from wengert.tape.gradient_tape import GradientTape
 
+if TYPE_CHECKING:
+    from wengert.core.op import Op
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+    from wengert.explain.numerics import Bad
+
 
 class Checker(Listener):
     """A listener that raises at the first operation whose result is not finite."""
@@ -34,7 +41,14 @@ class Checker(Listener):
         self.numerics = Numerics()
         self.functions = _FunctionChecker()
 
-    def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
+    def record(
+        self,
+        op: Op,
+        inputs: tuple[Value, ...],
+        outputs: tuple[Tensor, ...],
+        attrs: dict[str, tuple[int, ...]],
+        site: RawSite,
+    ) -> None:
         ids, outs = tuple([x._id for x in inputs]), tuple([o._id for o in outputs])
         state = get_state()
         backward = state is not None and state.site is not None
@@ -48,7 +62,7 @@ class Checker(Listener):
             raise _error(bad, found)
 
 
-def _error(bad: Any, found: Explanation) -> Exception:
+def _error(bad: Bad, found: Explanation) -> Exception:
     error = InvalidArgumentError(
         None,
         None,
@@ -71,7 +85,7 @@ class _FunctionChecker(Inspector):
     def run(self, proceed: Any, trace: Any, leaves: Any, site: Any) -> Any:
         return _checked(super().run(proceed, trace, leaves, site))
 
-    def gradient(self, proceed: Any, tape: Any, what: str, *given: Any) -> Any:
+    def gradient(self, proceed: Any, tape: GradientTape, what: str, *given: Any) -> Tensor:
         return _checked(proceed(tape, what, *given))
 
 
@@ -79,7 +93,7 @@ def _numerics() -> Numerics | None:
     return next((x.numerics for x in _present()), None)
 
 
-def _checked(answer: Any) -> Any:
+def _checked(answer: Tensor) -> Tensor:
     numerics = _numerics() if executing_eagerly() else None
     for value in nest.flatten(answer) if numerics is not None else ():
         tensor = getattr(value, "values", value)
@@ -91,7 +105,7 @@ def _checked(answer: Any) -> Any:
     return answer
 
 
-def _present() -> list[Any]:
+def _present() -> list[Checker]:
     state = get_state()
     return [x for x in (state.listeners if state else ()) if isinstance(x, Checker)]
 
@@ -115,7 +129,7 @@ def disable_check_numerics() -> None:
         unsubscribe(checker.functions)
 
 
-def nan(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation | None:
+def nan(f: Callable[..., Any], *args: TensorLike, **kwargs: Any) -> Explanation | None:
     """Runs `f` and explains the first NaN or infinity it meets, forward or backward.
 
     Where `f` computes no gradients itself, those of its floating results with respect to its
@@ -126,7 +140,12 @@ def nan(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation | None:
     return found
 
 
-def _run(f: Callable[..., Any], args: Any, kwargs: Any, asked: Any) -> Explanation | None:
+def _run(
+    f: Callable[..., Any],
+    args: tuple[Tensor, ...] | tuple[TensorLike, ...],
+    kwargs: Any,
+    asked: Any,
+) -> Explanation | None:
     seen = History()
     with watching(seen), run_eagerly(), GradientTape(persistent=True) as tape:
         tensors = [x for x in nest.flatten((args, kwargs)) if isinstance(x, Value)]
@@ -162,7 +181,9 @@ def run_eagerly() -> Iterator[None]:
         PROCESS.runs_eagerly = before
 
 
-def _first(seen: History, values: list[Any], what: str, asked: Any) -> Explanation | None:
+def _first(
+    seen: History, values: list[Tensor] | list[Value], what: str, asked: RawSite
+) -> Explanation | None:
     """The explanation for the first of these values that is not finite."""
     assert seen.numerics is not None, "made with numerics"
     for v in values:

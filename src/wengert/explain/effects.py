@@ -13,13 +13,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import find
 from wengert.explain.frozen import Snapshot, baked, holds_symbolic, leaked
 from wengert.explain.places import known, place, written
 from wengert.explain.reading import function_of, is_user
 from wengert.explain.record import Explanation, reason
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+
 
 _MUTATORS = {
     "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "add", "discard",
@@ -34,7 +38,7 @@ _IDENTITIES = {("uuid", "uuid1"), ("uuid", "uuid4"), ("secrets", "token_hex")}
 class Watch:
     """What was seen during one trace."""
 
-    def __init__(self, name: str, snapshot: Snapshot, traced: Any) -> None:
+    def __init__(self, name: str, snapshot: Snapshot, traced: RawSite) -> None:
         self._name = name
         self._snapshot = snapshot
         self._containers = snapshot.containers()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from traceback import walk_tb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from wengert.core import nest, sites
@@ -23,6 +23,12 @@ from wengert.explain.record import Explanation, Report, reason
 from wengert.explain.tracing import Functions
 from wengert.explain.watching import History, watching
 from wengert.tape import history
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Tensor
+    from wengert.tape.gradient_tape import GradientTape
+
 
 LARGE = 1 << 20  # bytes that are worth a word
 
@@ -43,7 +49,7 @@ class Tapes:
         self._kept: dict[Any, Kept] = {}
         self._counts: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
-    def asked(self, tape: Any) -> None:
+    def asked(self, tape: GradientTape) -> None:
         """Notes that a tape is asked for a gradient."""
         if not tape._persistent or not tape._events:
             return
@@ -131,7 +137,7 @@ def examine(error: BaseException) -> list[Explanation]:
     return [reason(code, cause.rstrip("."), *known(*places), remedy=remedy)]
 
 
-def _last_line(error: BaseException) -> Any:
+def _last_line(error: BaseException) -> RawSite | None:
     """The user's last line on the way to an error."""
     found = None
     for frame, _ in walk_tb(error.__traceback__):
@@ -146,7 +152,9 @@ class _Gradients(Observer):
     def __init__(self, doctor: Doctor) -> None:
         self._doctor = doctor
 
-    def gradient(self, proceed: Any, tape: Any, what: str, *given: Any) -> Any:
+    def gradient(
+        self, proceed: Any, tape: GradientTape, what: str, *given: Any
+    ) -> Tensor | list[Tensor | None] | None:
         if what != "gradient":
             return proceed(tape, what, *given)
         asked = sites.caller(0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import BuiltinMethodType, FunctionType, MethodType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from wengert.core.variable import Variable
 from wengert.explain.places import known, place
 from wengert.explain.reading import RANDOM, Reference, is_missing, references
 from wengert.explain.record import Explanation, reason
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 _MOST = 200  # items of a container, references of a function
@@ -110,7 +114,7 @@ class Snapshot:
         self._taken = {}
         self._take(self._all)
 
-    def _take(self, references: dict[Any, Reference]) -> None:
+    def _take(self, references: dict[tuple[str, int], Reference]) -> None:
         for key, reference in references.items():
             value = reference.value()
             taken = None if is_missing(value) else seen(value)
@@ -142,12 +146,12 @@ def _is_ours(value: Any) -> bool:
     return type(value).__module__.startswith("wengert.")
 
 
-def _containers(references: dict[Any, Reference]) -> dict[int, Reference]:
+def _containers(references: dict[tuple[str, int], Reference]) -> dict[int, Reference]:
     values = [(r.value(), r) for r in references.values()]
     return {id(v): r for v, r in values if isinstance(v, list | dict | set)}
 
 
-def stale(name: str, snapshot: Snapshot, traced: Any, called: Any) -> list[Explanation]:
+def stale(name: str, snapshot: Snapshot, traced: RawSite, called: RawSite) -> list[Explanation]:
     """Values that have changed since the trace that is used now."""
     found = []
     for reference, old, now, value in snapshot.changes():
@@ -200,7 +204,7 @@ def _is_plain(mark: Any) -> bool:
     return isinstance(mark, tuple) and len(mark) == 2 and isinstance(mark[1], str)
 
 
-def side_effects(name: str, snapshot: Snapshot, traced: Any) -> list[Explanation]:
+def side_effects(name: str, snapshot: Snapshot, traced: RawSite) -> list[Explanation]:
     """What the function did to the world outside while it was traced."""
     found = []
     for reference, old, now, value in snapshot.changes():
@@ -230,7 +234,9 @@ def side_effects(name: str, snapshot: Snapshot, traced: Any) -> list[Explanation
     return found
 
 
-def baked(name: str, asked: str, site: Any, traced: Any, clock: bool = False) -> Explanation:
+def baked(
+    name: str, asked: str, site: RawSite, traced: RawSite, clock: bool = False
+) -> Explanation:
     """A random number or a time that a trace has fixed."""
     return reason(
         "WG303",
@@ -251,7 +257,7 @@ def holds_symbolic(value: Any) -> bool:
     )
 
 
-def leaked(name: str, holder: str, site: Any, traced: Any) -> Explanation:
+def leaked(name: str, holder: str, site: RawSite, traced: RawSite) -> Explanation:
     """A tensor of a trace that something outside holds on to."""
     return reason(
         "WG405",

@@ -7,7 +7,7 @@ to have happened, and only where those are silent what the source text makes lik
 from __future__ import annotations
 
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import Site, locate
 from wengert.core.tensor import Tensor
@@ -20,6 +20,10 @@ from wengert.explain.within import cut_inside
 from wengert.tape import history
 from wengert.tape.gradient_tape import GradientTape
 from wengert.tape.history import Step
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Value
+    from wengert.tape.history import Event
 
 
 class Case(Telling):
@@ -81,7 +85,7 @@ class Case(Telling):
             return [self._watches_nothing()]
         return [] if s.trainable else [self._not_trainable()]
 
-    def _forgotten(self, number: int) -> Any:
+    def _forgotten(self, number: int) -> Event | None:
         """The reset that forgot a watched tensor."""
         told = [e for e in self.evidence.events if e.kind == clock.WATCHED and e.about == number]
         later = [e for e in self.evidence.events if e.kind == clock.RESET]
@@ -223,7 +227,7 @@ class Case(Telling):
                 return found
         return None
 
-    def _from_slice(self, read: source.Slice, site: Site, t: Any) -> Explanation | None:
+    def _from_slice(self, read: source.Slice, site: Site, t: Tensor) -> Explanation | None:
         own = isinstance(self.source, Variable)  # the source may be made on the way itself
         for one in read.found:
             if one.kind != "stop" and not (own and "Variable(" in one.text):
@@ -272,12 +276,12 @@ def _ignores(edge: paths.Edge) -> bool:
     return any(edge.step.passes) and not edge.step.whole
 
 
-def _is_new(t: Any) -> bool:
+def _is_new(t: Value) -> bool:
     """Whether a target was made by some operation; a variable is there at all times."""
     return isinstance(t, Tensor)
 
 
-def place_of(t: Any) -> Site | None:
+def place_of(t: Value) -> Site | None:
     return locate(t._site) if isinstance(t, Tensor) else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +17,19 @@ from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 from wengert.ops.nodes import CALL
 
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Tensor
+    from wengert.functions.trace import Trace
+    from wengert.graph.builder import Builder
+
+
 host.RUNNERS.requires(control)
 
 Walked = tuple[Node, list[Any], list[Any]]
 
 
-def walk(graph: Graph, arrays: list[Any]) -> Iterator[Walked]:
+def walk(graph: Graph, arrays: list[np.ndarray]) -> Iterator[Walked]:
     """Each node with the arrays it reads and those it makes; calls of graphs are entered.
 
     Ends early at a node whose effect must not happen a second time.
@@ -43,7 +50,9 @@ def walk(graph: Graph, arrays: list[Any]) -> Iterator[Walked]:
         yield node, given, made
 
 
-def run_node(graph: Graph, node: Node, given: list[Any], env: dict[int, Any]) -> list[Any]:
+def run_node(
+    graph: Graph, node: Node, given: list[np.ndarray], env: dict[int, np.ndarray]
+) -> list[np.ndarray]:
     """The arrays that one node makes."""
     attrs = node.attrs
     leaves = node.reads()[len(node.inputs) :]
@@ -57,7 +66,9 @@ def run_node(graph: Graph, node: Node, given: list[Any], env: dict[int, Any]) ->
     return [np.asarray(a) for a in ((result,) if node.op.outputs == 1 else result)]
 
 
-def first_bad(numerics: Numerics, graph: Graph, arrays: list[Any], results: list[Any]) -> None:
+def first_bad(
+    numerics: Numerics, graph: Graph, arrays: list[np.ndarray], results: list[np.ndarray]
+) -> None:
     """Tells where inside a graph the first number that is not finite was made."""
     bad = [a for a in results if not finite(a)]
     if not bad:
@@ -78,7 +89,7 @@ class Inspector(Observer):
     def __init__(self, numerics: Callable[[], Numerics | None]) -> None:
         self.numerics = numerics
 
-    def run(self, proceed: Any, trace: Any, leaves: Any, site: Any) -> Any:
+    def run(self, proceed: Any, trace: Trace, leaves: list[Tensor], site: RawSite) -> Tensor:
         found = self.numerics() if executing_eagerly() else None
         if found is None:
             return proceed(trace, leaves, site)
@@ -89,7 +100,9 @@ class Inspector(Observer):
         first_bad(found, trace.graph, arrays, outs)
         return result
 
-    def execute(self, proceed: Any, graph: Any, arrays: Any, jit: Any) -> Any:
+    def execute(
+        self, proceed: Any, graph: Builder, arrays: list[np.ndarray], jit: Any
+    ) -> list[np.ndarray]:
         results = proceed(graph, arrays, jit)
         found = self.numerics()
         if found is not None:

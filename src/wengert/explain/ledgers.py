@@ -131,7 +131,7 @@ def code_of(change: Change) -> str:
     return "WG206" if new.kind == "object" else "WG203"
 
 
-def explain(function: Any, note: Note) -> Explanation:
+def explain(function: Function, note: Note) -> Explanation:
     """Why a function was traced once more, as one explanation."""
     notes = [n for n in function._store.notes if n is not note]
     counter = function._options.counter
@@ -169,7 +169,7 @@ def explain(function: Any, note: Note) -> Explanation:
     )
 
 
-def _made_anew(function: Any, note: Note) -> Explanation:
+def _made_anew(function: Function, note: Note) -> Explanation:
     counter = function._options.counter
     return reason(
         "WG205",
@@ -184,7 +184,7 @@ def _made_anew(function: Any, note: Note) -> Explanation:
     )
 
 
-def _on_others(function: Any, note: Note) -> Explanation:
+def _on_others(function: Function, note: Note) -> Explanation:
     return reason(
         "WG206",
         f"`{function.name}` is a method, and each object it is called on has traces of its own",
@@ -197,7 +197,7 @@ def _on_others(function: Any, note: Note) -> Explanation:
     )
 
 
-def _definition(function: Any) -> Site | None:
+def _definition(function: Function) -> Site | None:
     """Where a function is defined; its code knows only the line of the first decorator."""
     code = function._options.counter.code
     if code is None:
@@ -205,7 +205,7 @@ def _definition(function: Any) -> Site | None:
     return source.definition(code.co_filename, code.co_firstlineno, code.co_name)
 
 
-def traced_often(function: Any, note: Note) -> None:
+def traced_often(function: Function, note: Note) -> None:
     """Says that a function is traced again and again (called by functions)."""
     found = explain(function, note)
     if found.code == "WG205" and not _is_users(function):
@@ -223,12 +223,12 @@ def traced_often(function: Any, note: Note) -> None:
     )
 
 
-def _is_users(function: Any) -> bool:
+def _is_users(function: Function) -> bool:
     code = getattr(function._options.function, "__code__", None)
     return code is None or is_user(code)
 
 
-def _span(function: Any) -> int:
+def _span(function: Function) -> int:
     notes = function._store.notes[-5:]
     return max(5, notes[-1].call - notes[0].call + 1) if notes else 5
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import CellType, FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from wengert.core.tensor import Value
 from wengert.explain.places import exact
 from wengert.explain.terminal import short
 from wengert.tape.entries import full_form
+
+if TYPE_CHECKING:
+    from wengert.tape.gradient_tape import GradientTape
+
 
 _DEPTH = 6
 
@@ -70,7 +74,7 @@ def size(count: float) -> str:
     return f"{count:.1f} GiB"
 
 
-def memory_report(tape: Any) -> MemoryReport:
+def memory_report(tape: GradientTape) -> MemoryReport:
     """What the tape keeps, the largest first."""
     seen: set[int] = set()
     groups: dict[Any, list[Any]] = {}

@@ -8,12 +8,16 @@ from __future__ import annotations
 import sys
 from inspect import CO_OPTIMIZED
 from types import FrameType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import describe
 from wengert.core.sites import USER, find
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
+
+if TYPE_CHECKING:
+    from wengert.tape.gradient_tape import GradientTape
+
 
 _FRAMES = 6
 _SOLE = 4  # references to a frame's copy: the frame's, two of functions here, the question's own
@@ -57,22 +61,22 @@ class Names:
         if isinstance(value, Value):
             self._tensors.setdefault(value._id, value)
 
-    def python(self, value: Any) -> str | None:
+    def python(self, value: Value | GradientTape) -> str | None:
         """The Python name of an object, without quotes."""
         return self._found.get(id(value))
 
-    def of(self, value: Any) -> str:
+    def of(self, value: Value) -> str:
         """A word for a tensor or variable in a sentence."""
         name = self.python(value)
         if isinstance(value, Variable) and (name is None or value._name != "Variable"):
             return f"variable `{value.name}`"
         return f"`{name}`" if name else f"a {describe(value)} tensor"
 
-    def tape(self, tape: Any) -> str:
+    def tape(self, tape: GradientTape) -> str:
         """A tape in a line of code."""
         return self.python(tape) or "tape"
 
-    def code(self, value: Any) -> str:
+    def code(self, value: Value) -> str:
         """A tensor or variable in a line of code."""
         return self.python(value) or "x"
 
@@ -80,7 +84,7 @@ class Names:
         """What a name stands for near the call."""
         return self._by_name.get(name)
 
-    def tensor(self, number: int) -> Any:
+    def tensor(self, number: int) -> Value | None:
         """The tensor or variable of this id, if some frame holds it."""
         return self._tensors.get(number)
 
@@ -89,7 +93,7 @@ class Names:
         found = self._tensors.get(number)
         return found._site if isinstance(found, Tensor) else None
 
-    def others(self, kind: type) -> list[tuple[str, Any]]:
+    def others(self, kind: type) -> list[tuple[str, GradientTape]]:
         """All named objects of a type."""
         return [(n, v) for n, v in self._by_name.items() if isinstance(v, kind)]
 

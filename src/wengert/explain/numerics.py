@@ -6,7 +6,7 @@ finite, each with what it was made of; from any of them it goes back to the begi
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from wengert.explain.places import known, place
 from wengert.explain.record import Explanation, reason
 from wengert.explain.verdicts import Verdict, at_pole, verdict
 from wengert.ops.select import SELECT
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Tensor, Value
+
 
 _MOST = 10_000
 
@@ -45,8 +50,8 @@ class Numerics:
         self._where: dict[int, Any] = {}
 
     def check(
-        self, op: Any, inputs: Any, outputs: Any, ids: tuple[int, ...], outs: tuple[int, ...],
-        site: Any, backward: bool,
+        self, op: Op, inputs: tuple[Value, ...], outputs: tuple[Tensor, ...], ids: tuple[int, ...], outs: tuple[int, ...],
+        site: RawSite, backward: bool,
     ) -> Bad | None:  # fmt: skip
         """Looks at one operation; answers it if its result is not finite."""
         if not backward:
@@ -79,7 +84,13 @@ class Numerics:
         return bad
 
     def blame(
-        self, op: Op, given: Any, made: Any, site: Any, results: list[Any], backward: bool
+        self,
+        op: Op,
+        given: list[np.ndarray],
+        made: list[np.ndarray],
+        site: Any,
+        results: list[np.ndarray],
+        backward: bool,
     ) -> None:
         """Notes an operation inside a function as the beginning of the function's results."""
         why = verdict(op, given, made) if all(map(finite, given)) else None
@@ -89,10 +100,12 @@ class Numerics:
             if len(self._inside) < _MOST:
                 self._inside[id(array)] = array, bad
 
-    def _made_inside(self, array: Any) -> Bad | None:
+    def _made_inside(self, array: np.ndarray) -> Bad | None:
         return self._inside.get(id(array), (None, None))[1]
 
-    def _remember(self, op: Any, inputs: Any, outs: Any, site: Any) -> None:
+    def _remember(
+        self, op: Op, inputs: tuple[Value, ...], outs: tuple[int, ...], site: RawSite
+    ) -> None:
         """Notes operations at a pole."""
         if len(self._names) > _MOST:
             self._names, self._poles, self._from, self._where = {}, {}, {}, {}
@@ -102,7 +115,7 @@ class Numerics:
             self._poles[site_key(site)] = op.name, outs[0], pole
             self._from[outs[0]] = outs[0]
 
-    def _spread(self, op: Any, ids: Any, outs: Any, site: Any) -> None:
+    def _spread(self, op: Op, ids: tuple[int, ...], outs: tuple[int, ...], site: RawSite) -> None:
         """Notes what is made of results at a pole, and where `where` chooses between them."""
         for i in ids:
             origin = self._from.get(i)
@@ -128,7 +141,7 @@ class Numerics:
             number, bad = before, inner
         return bad, cancels
 
-    def explain(self, tensor: Any, what: str, asked: Any = None) -> Explanation | None:
+    def explain(self, tensor: Value, what: str, asked: RawSite | None = None) -> Explanation | None:
         """Why a tensor is not finite."""
         number = tensor._id
         if self._bad.get(number) is None:
@@ -152,7 +165,7 @@ class Numerics:
             details=_details(origin),
         )
 
-    def _given(self, origin: Bad, what: str, asked: Any) -> Explanation:
+    def _given(self, origin: Bad, what: str, asked: RawSite | None) -> Explanation:
         return reason(
             "WG509",
             f"a value given to {origin.name} was not finite already; so {what} is not finite",
@@ -161,7 +174,9 @@ class Numerics:
             details=_details(origin),
         )
 
-    def _backward(self, origin: Bad, cancels: bool, what: str, asked: Any) -> Explanation:
+    def _backward(
+        self, origin: Bad, cancels: bool, what: str, asked: RawSite | None
+    ) -> Explanation:
         key = site_key(origin.site)
         plain = self._names.get(key, origin.name).removesuffix("_grad")
         name, result, pole = self._poles.get(key, (plain, 0, ""))
@@ -189,7 +204,7 @@ class Numerics:
         return reason(code, cause, *places, remedy=remedy, details=_details(origin))
 
 
-def site_key(site: Any) -> Any:
+def site_key(site: RawSite) -> tuple[int, int] | None:
     """A call site as a key; hashing a code object would cost more than an operation."""
     return None if site is None else (id(site[0]), site[1])
 
@@ -202,14 +217,14 @@ def _details(bad: Bad) -> dict[str, Any]:
     return {"operation": bad.name, "backward": bad.backward, "inputs": list(bad.ranges)}
 
 
-def finite(array: Any) -> bool:
+def finite(array: np.ndarray) -> bool:
     """Whether all numbers of an array are finite; what is no float is."""
     if not isinstance(array, np.ndarray) or array.dtype.num not in dtypes.INEXACT:
         return True
     return b"\0" not in np.isfinite(array).tobytes()  # quicker than to reduce it
 
 
-def _cancels(op: Op, arrays: list[Any]) -> bool:
+def _cancels(op: Op, arrays: list[np.ndarray]) -> bool:
     """Whether 0 meets infinity: as a factor, or as 0 divided by 0."""
     floats = [a for a in arrays if isinstance(a, np.ndarray) and a.dtype.num in dtypes.INEXACT]
     if len(floats) != 2:
@@ -220,7 +235,7 @@ def _cancels(op: Op, arrays: list[Any]) -> bool:
     return any((x == 0).any() and not np.isfinite(y).all() for x, y in ((a, b), (b, a)))
 
 
-def extent(array: Any) -> str:
+def extent(array: np.ndarray) -> str:
     """The range of an array in words: `float32[3] in [-1, 2.5]`."""
     if not isinstance(array, np.ndarray):
         return "a tensor of a function"

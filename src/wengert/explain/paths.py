@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from wengert.tape.history import Step
 
@@ -79,7 +79,7 @@ def search(
     return Trail(None, ends)
 
 
-def _unwind(came: dict[int, Any], at: int) -> list[Edge]:
+def _unwind(came: dict[int, tuple[int, Edge]], at: int) -> list[Edge]:
     edges = []
     while at in came:
         at, edge = came[at]

@@ -51,7 +51,7 @@ class Reference(NamedTuple):
         )
 
     @property
-    def key(self) -> Any:
+    def key(self) -> tuple[str, int]:
         """The same for all references to one thing, however many functions see it."""
         if self.kind == "local":
             return self.text, id(self.instance)

@@ -21,7 +21,7 @@ class Place:
     site: Site
     label: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, int | str | None]:
         """The place as plain data."""
         return {
             "file": self.site.file,

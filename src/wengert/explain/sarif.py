@@ -31,7 +31,7 @@ def log(explanations: Sequence[Explanation]) -> dict[str, Any]:
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(code: str) -> dict[str, Any]:
+def _rule(code: str) -> dict[str, dict[str, str] | str]:
     rule: dict[str, Any] = {"id": code, "shortDescription": {"text": CODES[code]}}
     text = pages.read(code)
     if text is not None:

@@ -46,7 +46,7 @@ def _parsed(text: str) -> ast.Module | None:
         return None
 
 
-def _scope(module: ast.Module, line: int) -> Any:
+def _scope(module: ast.Module, line: int) -> ast.AST:
     """The innermost function around a line, or the module."""
     best: Any = module
     for node in ast.walk(module):
@@ -55,11 +55,11 @@ def _scope(module: ast.Module, line: int) -> Any:
     return best
 
 
-def _holds(node: Any, line: int) -> bool:
+def _holds(node: ast.stmt, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
-def _expression(scope: Any, site: Site) -> ast.expr | None:
+def _expression(scope: ast.AST, site: Site) -> ast.expr | None:
     """The expression at a place: the one with its columns, or the widest on its line."""
     found = [
         n
@@ -85,7 +85,7 @@ class Slice:
             if start is not None:
                 self._follow(start, scope)
 
-    def _follow(self, expr: ast.AST, scope: Any) -> None:
+    def _follow(self, expr: ast.AST, scope: ast.AST) -> None:
         queue = [(expr, scope)]
         for node, where in queue:
             if node in self._seen or len(self._seen) > _MOST:
@@ -95,7 +95,7 @@ class Slice:
             for inner in ast.walk(node):
                 queue += self._origins(inner, where)
 
-    def _origins(self, node: ast.AST, scope: Any) -> list[tuple[ast.AST, Any]]:
+    def _origins(self, node: ast.AST, scope: ast.AST) -> list[tuple[ast.AST, Any]]:
         if isinstance(node, ast.Name):
             if (node.id, scope) not in self.names:
                 self.names.append((node.id, scope))
@@ -109,7 +109,7 @@ class Slice:
             ]
         return []
 
-    def _functions(self, name: str) -> list[Any]:
+    def _functions(self, name: str) -> list[ast.FunctionDef]:
         assert self._module is not None, "a slice begins with a tree"
         return [
             n for n in ast.walk(self._module) if isinstance(n, ast.FunctionDef) and n.name == name
@@ -150,7 +150,7 @@ class Slice:
             return self._as("left", node)
         return None
 
-    def _as(self, kind: str, node: Any) -> Found:
+    def _as(self, kind: str, node: ast.Call) -> Found:
         return Found(kind, _site(self._file, node), ast.unparse(node))
 
     def mentions(self, name: str | None) -> bool:
@@ -158,7 +158,7 @@ class Slice:
         return name is not None and any(n == name.partition(".")[0] for n, _ in self.names)
 
 
-def _own(scope: Any) -> Iterator[ast.AST]:
+def _own(scope: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a scope without those of functions inside it."""
     for child in ast.iter_child_nodes(scope):
         yield child
@@ -263,7 +263,7 @@ def _pairs(node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr]]:
             yield target, node.value
 
 
-def _site(file: str, node: Any) -> Site:
+def _site(file: str, node: ast.expr) -> Site:
     end = node.end_col_offset if node.end_lineno == node.lineno else None
     return Site(file, node.lineno, "", node.col_offset, end)
 
@@ -317,7 +317,7 @@ def _binds_in(scope: Any, name: str) -> bool:
     return any(n.id == name for n in stored) or any(n.arg == name for n in given)
 
 
-def _has_args(scope: Any) -> bool:
+def _has_args(scope: ast.AST) -> bool:
     return hasattr(scope, "args")
 
 

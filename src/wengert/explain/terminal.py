@@ -10,10 +10,14 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import Site
 from wengert.explain.record import Explanation, Place
+
+if TYPE_CHECKING:
+    from wengert.explain.record import Report
+
 
 Span = tuple[str, str]
 Line = list[Span]
@@ -153,7 +157,7 @@ def short(file: str) -> str:
     return file if near.startswith("..") else near
 
 
-def write(explanations: Any, stream: Any) -> None:
+def write(explanations: Report, stream: Any) -> None:
     """Writes explanations to a stream, in colours if it is a terminal."""
     color = bool(getattr(stream, "isatty", lambda: False)()) and "NO_COLOR" not in os.environ
     for one in explanations:

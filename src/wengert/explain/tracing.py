@@ -5,7 +5,7 @@ An observer of traces and of their runs, for as long as the doctor runs.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from wengert.core import nest
@@ -16,11 +16,18 @@ from wengert.explain.findings import Findings
 from wengert.explain.insides import Inspector
 from wengert.explain.workload import MANY, baked_arrays, too_small, unrolled
 
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.explain.record import Explanation
+    from wengert.functions.function import Function
+    from wengert.functions.trace import Trace
+
+
 _EVERY = 8  # after the first calls, every eighth is compared with the snapshot
 _FIRST = 16
 
 
-def _about(e: Any) -> Any:
+def _about(e: Explanation) -> str | None:
     return e.details.get("name") or e.details.get("holder")
 
 
@@ -35,8 +42,8 @@ class Functions(Inspector):
         self._told: set[Any] = set()
 
     def trace(
-        self, proceed: Any, function: Any, pairs: Any, named: Any, specs: Any, site: Any
-    ) -> Any:
+        self, proceed: Any, function: Function, pairs: Any, named: Any, specs: Any, site: RawSite
+    ) -> Trace:
         snapshot = frozen.Snapshot(function.python_function)
         watch = effects.Watch(function.name, snapshot, site)
         with effects.watched(watch):

@@ -6,7 +6,7 @@ import logging
 import sys
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import sites
 from wengert.core.context import executing_eagerly, outside, using
@@ -24,10 +24,19 @@ from wengert.explain.settings import NoGradientWarning, settings
 from wengert.tape import history
 from wengert.tape.arguments import UnconnectedGradients
 
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Tensor, Value
+    from wengert.tape.gradient_tape import GradientTape
+    from wengert.tape.history import Evidence
+
+
 _log = logging.getLogger("wengert")
 
 
-def explain(tape: Any, targets: list[Any], sources: list[Any]) -> Report:
+def explain(tape: GradientTape, targets: list[Tensor], sources: list[Value]) -> Report:
     """The reasons for those of the sources that get no gradient, grouped by cause."""
     evidence = tape._evidence
     if tape._used is None:
@@ -51,7 +60,9 @@ def explain(tape: Any, targets: list[Any], sources: list[Any]) -> Report:
     )
 
 
-def _connected(tape: Any, evidence: history.Evidence, targets: list[Any], source: Any) -> bool:
+def _connected(
+    tape: GradientTape, evidence: history.Evidence, targets: list[Tensor], source: Value
+) -> bool:
     """Whether a gradient reaches the source."""
     if tape._used is None:
         with using(outside()):
@@ -73,7 +84,7 @@ def _closed(step: history.Step, k: int) -> str:
 
 
 def reasons(
-    tape: Any, evidence: Any, targets: list[Any], missing: list[Any], asked: Any, names: Names,
+    tape: GradientTape, evidence: Evidence | None, targets: list[Value] | list[Tensor], missing: list[Value], asked: Any, names: Names,
     before: bool | None = None,
 ) -> list[Explanation]:  # fmt: skip
     """One explanation for each cause, naming all sources that share it.
@@ -100,7 +111,7 @@ def reasons(
     return grouped([e for case in cases for e in case.explain()])
 
 
-def _all_steps(evidence: Any, past: Any) -> list[history.Step]:
+def _all_steps(evidence: Evidence, past: Any) -> list[history.Step]:
     """What is known to have happened: what the tape noted, and what else was written down."""
     if past is None:
         return list(evidence.steps)
@@ -150,7 +161,11 @@ def _list(words: list[str]) -> str:
 
 
 def unconnected(
-    tape: Any, targets: list[Any], missing: list[Any], mode: UnconnectedGradients, asked: Any
+    tape: GradientTape,
+    targets: list[Value],
+    missing: list[Value],
+    mode: UnconnectedGradients,
+    asked: RawSite,
 ) -> None:
     """Says why `gradient` found no gradient for some sources (called by tapes)."""
     well = history.went_well(asked)
@@ -169,7 +184,12 @@ def unconnected(
 
 
 def _found(
-    tape: Any, evidence: Any, targets: list[Any], missing: list[Any], asked: Any, well: Any
+    tape: GradientTape,
+    evidence: Evidence | None,
+    targets: list[Value],
+    missing: list[Value],
+    asked: RawSite,
+    well: bool | None,
 ) -> list[Explanation]:
     """The reasons; a program that got its `None` must not fail because we cannot explain it."""
     try:
@@ -180,7 +200,7 @@ def _found(
         return [reason("WG120", cause, *known(place(asked, "asked here")), certain=False)]
 
 
-def _error(e: Explanation, source: Any) -> Exception:
+def _error(e: Explanation, source: Value) -> Exception:
     name = f" ({source.name})" if isinstance(source, Variable) else ""
     likely = "" if e.certain else "probably, "
     error = ValueError(
@@ -214,7 +234,7 @@ def _warn(found: list[Explanation]) -> None:
     )
 
 
-def _is_user(frame: Any) -> bool:
+def _is_user(frame: FrameType) -> bool:
     return sites.find(frame) is not None and sites.USER[frame.f_code.co_filename]
 
 

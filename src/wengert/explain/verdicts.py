@@ -18,7 +18,7 @@ class Verdict(NamedTuple):
     remedy: str
 
 
-def verdict(op: Op, inputs: list[Any], outputs: list[Any]) -> Verdict:
+def verdict(op: Op, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> Verdict:
     """Why an operation on finite inputs has a result that is not finite."""
     name, hazards = op.name, op.hazards
     x = inputs[0] if inputs else np.zeros(1)
@@ -48,7 +48,7 @@ def verdict(op: Op, inputs: list[Any], outputs: list[Any]) -> Verdict:
     )
 
 
-def _logarithm(name: str, x: Any, edge: float) -> Verdict:
+def _logarithm(name: str, x: np.ndarray, edge: float) -> Verdict:
     below = _has(x, lambda a: a < edge)
     what = f"a number below {edge:g}" if below else f"{edge:g}"
     return Verdict(
@@ -58,7 +58,7 @@ def _logarithm(name: str, x: Any, edge: float) -> Verdict:
     )
 
 
-def _division(name: str, x: Any, last: Any) -> Verdict:
+def _division(name: str, x: np.ndarray, last: np.ndarray) -> Verdict:
     both = x is not last and _has(x, lambda a: a == 0)
     return Verdict(
         "WG502",
@@ -67,11 +67,11 @@ def _division(name: str, x: Any, last: Any) -> Verdict:
     )
 
 
-def _zero_by_zero(x: Any, y: Any) -> bool:
+def _zero_by_zero(x: np.ndarray, y: np.ndarray) -> bool:
     return bool(((np.asarray(x) == 0) & (np.asarray(y) == 0)).any())
 
 
-def _half(name: str, x: Any) -> Verdict:
+def _half(name: str, x: np.ndarray) -> Verdict:
     kind = "bfloat16" if x.dtype.kind == "V" else "float16"
     return Verdict(
         "WG506",
@@ -81,34 +81,34 @@ def _half(name: str, x: Any) -> Verdict:
     )
 
 
-def _fits_in_single(name: str, inputs: list[Any], outputs: list[Any]) -> bool:
+def _fits_in_single(name: str, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> bool:
     """Whether a half-precision result is infinite only because of its range."""
     if not outputs or outputs[0].dtype.itemsize != 2 or outputs[0].dtype.kind not in "fV":
         return False
     return not _nan(outputs)
 
 
-def _nan(arrays: list[Any]) -> bool:
+def _nan(arrays: list[np.ndarray]) -> bool:
     return any(_has(a, np.isnan) for a in arrays)
 
 
-def _has(array: Any, test: Callable[[Any], Any]) -> bool:
+def _has(array: np.ndarray, test: Callable[[Any], Any]) -> bool:
     try:
         return bool(np.any(test(np.asarray(array))))
     except TypeError:
         return False
 
 
-def _largest(arrays: list[Any]) -> float:
+def _largest(arrays: list[np.ndarray]) -> float:
     found = [float(np.abs(np.asarray(a, np.float64)).max()) for a in arrays if _real(a)]
     return max(found, default=float("nan"))
 
 
-def _real(a: Any) -> bool:
+def _real(a: np.ndarray) -> bool:
     return isinstance(a, np.ndarray) and a.dtype.kind in "fiuV" and bool(a.size)
 
 
-def at_pole(op: Op, inputs: list[Any]) -> str:
+def at_pole(op: Op, inputs: list[np.ndarray]) -> str:
     """Where the derivative is infinite, if the inputs touch that place."""
     pole = op.hazards.pole
     if pole is None or not all(isinstance(a, np.ndarray) for a in inputs):

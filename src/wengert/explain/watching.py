@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from threading import get_ident
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,11 @@ from wengert.explain.numerics import Numerics
 from wengert.explain.places import written
 from wengert.tape import history
 from wengert.tape.history import Step
+
+if TYPE_CHECKING:
+    from wengert.core.op import Op
+    from wengert.core.sites import RawSite
+
 
 Sample = tuple[int, np.ndarray | None]
 
@@ -65,7 +70,14 @@ class History(Listener):
 
     # As a listener. Calls of functions are told by `called`, whoever follows them.
 
-    def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
+    def record(
+        self,
+        op: Op,
+        inputs: tuple[Value, ...],
+        outputs: tuple[Tensor, ...],
+        attrs: Any,
+        site: RawSite,
+    ) -> None:
         made = self._made
         ids = tuple([x._id if x._id in made else self._id_of(x, site) for x in inputs])
         if len(outputs) == 1:
@@ -91,7 +103,7 @@ class History(Listener):
         self._made = {o for row in self._rows for o in row[2]}
         self._given = dict(list(self._given.items())[-MOST:])
 
-    def _id_of(self, x: Any, site: Any) -> int:
+    def _id_of(self, x: Value, site: RawSite) -> int:
         """The id of an input; constants are noted, and Python numbers get an id for each use."""
         if type(x) is not Tensor or not self._left:
             return x._id  # before anything has left the tensors, nothing can have come back
@@ -103,7 +115,7 @@ class History(Listener):
             self._given[x._id] = x._site, _sample(x._array), x._id
         return x._id
 
-    def note(self, tensors: list[Any]) -> None:
+    def note(self, tensors: list[Tensor] | list[Value]) -> None:
         """Notes tensors that no operation has used yet, such as a target made of a number."""
         for x in tensors:
             if type(x) is Tensor and x._id not in self._made:
@@ -111,13 +123,13 @@ class History(Listener):
 
     # What is not an operation.
 
-    def left(self, value: Any) -> None:
+    def left(self, value: Value) -> None:
         """Notes that the value of a tensor is taken out."""
         if isinstance(value._array, np.ndarray):
             site = sites.caller(1)
             self._left.append(Left(new_id(), value._id, site, _sample(value._array)))
 
-    def assigned(self, variable: Any, value: Any) -> None:
+    def assigned(self, variable: Variable, value: Any) -> None:
         """Notes that a variable gets a tensor's value."""
         if isinstance(value, Value):
             site = sites.caller(1)
@@ -126,7 +138,7 @@ class History(Listener):
             )
             self._assigned.append(step._replace(name=str(new_id())))
 
-    def called(self, trace: Any, leaves: list[Any], outs: list[Any], site: Any) -> None:
+    def called(self, trace: Any, leaves: list[Tensor], outs: list[Any], site: RawSite) -> None:
         """Notes the call of a traced function as one step."""
         graph = trace.graph
         given = dict(zip(graph.inputs, leaves, strict=False))
@@ -183,7 +195,7 @@ class History(Listener):
                     )  # fmt: skip
 
 
-def _sources(gone: list[Left], moment: int, sample: Sample, site: Any) -> Iterator[Left]:
+def _sources(gone: list[Left], moment: int, sample: Sample, site: RawSite) -> Iterator[Left]:
     """The values that a constant was made of: the last with its numbers, or all from one place."""
     place: Any = None
     for one in reversed(gone):
@@ -206,7 +218,7 @@ def _open(evidence: history.Evidence, moment: int) -> bool:
     return clock.when(evidence, moment)[0] == clock.RECORDING
 
 
-def _sample(array: Any) -> Sample:
+def _sample(array: np.ndarray) -> Sample:
     """A few elements and the size, to know a value again by."""
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fc":
         return 0, None
@@ -222,7 +234,7 @@ def _same(left: Sample, given: Sample) -> bool:
     return not (common & (numbers == np.round(numbers * 4) / 4)).all()
 
 
-def _leads(start: Any, end: Any) -> bool:
+def _leads(start: RawSite, end: RawSite) -> bool:
     """Whether the source text leads from the place where a value left to a constant."""
     if start is None or end is None:
         return False
@@ -274,7 +286,7 @@ def _stand_in(seen: History, undo: list[Callable[[], None]]) -> None:
     _replace(threading.Thread, "start", _starting(threading.Thread.start, seen), undo)
 
 
-def _replace(owner: Any, name: str, new: Any, undo: list[Callable[[], None]]) -> None:
+def _replace(owner: type, name: str, new: Any, undo: list[Callable[[], None]]) -> None:
     old = vars(owner)[name]
     setattr(owner, name, new)
     undo.append(lambda: setattr(owner, name, old))
@@ -282,7 +294,7 @@ def _replace(owner: Any, name: str, new: Any, undo: list[Callable[[], None]]) ->
 
 def _leaving(old: Any, seen: History) -> Any:
     @wraps(old)
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Value, *args: Any, **kwargs: Any) -> float | np.generic | np.ndarray:
         seen.left(self)
         return old(self, *args, **kwargs)
 
@@ -291,7 +303,7 @@ def _leaving(old: Any, seen: History) -> Any:
 
 def _assigning(old: Any, seen: History, place: int) -> Any:
     @wraps(old)
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Variable, *args: Any, **kwargs: Any) -> Variable:
         given = [*args, *kwargs.values()]
         stored = given[place] if len(given) > place else None
         seen.assigned(self, stored.values if isinstance(stored, IndexedSlices) else stored)
@@ -302,7 +314,12 @@ def _assigning(old: Any, seen: History, place: int) -> Any:
 
 def _making(old: Any, seen: History) -> Any:
     @wraps(old)
-    def method(self: Any, initial_value: Any = None, *args: Any, **kwargs: Any) -> None:
+    def method(
+        self: Variable,
+        initial_value: Tensor | float | list[float | list[float]] | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
         old(self, initial_value, *args, **kwargs)
         seen.assigned(self, initial_value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import Site, locate
 from wengert.explain import source
@@ -14,13 +14,17 @@ from wengert.explain.places import known, place
 from wengert.explain.record import Explanation, reason
 from wengert.graph.passes import optimised
 
+if TYPE_CHECKING:
+    from wengert.functions.trace import Trace
+
+
 _TURNS, _NODES, _SHARE = 50, 200, 0.5
 _LARGE = 1 << 20
 MANY = 1000  # calls
 _FEW, _SMALL = 2, 1000  # operations, elements
 
 
-def unrolled(trace: Any) -> Iterator[Explanation]:
+def unrolled(trace: Trace) -> Iterator[Explanation]:
     """Python loops whose turns make up most of a trace."""
     nodes = trace.graph.nodes
     if len(nodes) < _NODES:
@@ -40,7 +44,7 @@ def unrolled(trace: Any) -> Iterator[Explanation]:
             yield _unrolled(trace, headers[key], turns, share)
 
 
-def _unrolled(trace: Any, header: Site, turns: int, share: float) -> Explanation:
+def _unrolled(trace: Trace, header: Site, turns: int, share: float) -> Explanation:
     return reason(
         "WG701",
         f"the loop ran {turns} times while `{trace.graph.name}` was traced, and its turns are "
@@ -88,13 +92,13 @@ def _loop(site: Site | None) -> Site | None:
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def _spans(node: Any, site: Site) -> bool:
+def _spans(node: ast.expr, site: Site) -> bool:
     """Whether an expression holds a place."""
     start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
     return start <= (site.line, site.column or 0) < end
 
 
-def baked_arrays(trace: Any) -> Iterator[Explanation]:
+def baked_arrays(trace: Trace) -> Iterator[Explanation]:
     """Large arrays of the host that became constants of the graph."""
     graph = trace.graph
     for value, array in graph.constants.items():
@@ -116,7 +120,7 @@ def baked_arrays(trace: Any) -> Iterator[Explanation]:
         )
 
 
-def too_small(trace: Any) -> list[Explanation]:
+def too_small(trace: Trace) -> list[Explanation]:
     """A function that is called often and does less than a call costs."""
     graph = optimised(trace.graph)
     if len(graph.nodes) > _FEW or trace.writes:
