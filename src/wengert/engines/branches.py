@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 from wengert.ops.nodes import SWITCH
 
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+    from wengert.engines.lower import Lowering
+    from wengert.ops.row_list import Rows
+
 
 def _run_switch(graph: Graph, node: Node) -> Any:
     branches = [host.prepared(b) for b in node.attrs["branches"]]
@@ -26,7 +31,7 @@ def _run_switch(graph: Graph, node: Node) -> Any:
     # stack it with what other turns give, so it has the dtype.
     blank = [np.zeros((), graph.specs[v].dtype.np) for v in node.outputs[common:]]
 
-    def run(index: Any, *arrays: Any) -> Any:
+    def run(index: np.ndarray, *arrays: Any) -> list[np.ndarray | Rows]:
         i = int(index)
         i = i if 0 <= i <= last else last
         found = branches[i](*arrays)
@@ -39,7 +44,9 @@ def _run_switch(graph: Graph, node: Node) -> Any:
     return run
 
 
-def _lower_switch(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
+def _lower_switch(
+    graph: Graph, node: Node, given: list[JaxArray | np.ndarray], attrs: Any, low: Lowering
+) -> list[JaxArray | np.ndarray]:
     index, *arrays = given
     last = len(attrs["branches"]) - 1
     common = len(node.outputs) - sum(attrs["own"])

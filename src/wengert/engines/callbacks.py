@@ -7,7 +7,7 @@ the step has ended.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +21,14 @@ from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 from wengert.ops.nodes import HOST_CALL
 
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+    from wengert.engines.lower import Lowering
 
-def _lower_host_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
+
+def _lower_host_call(
+    graph: Graph, node: Node, given: list[JaxArray | np.ndarray], attrs: Any, low: Lowering
+) -> list[JaxArray]:
     from jax.experimental import io_callback  # the public name of calls with effects, as yet
 
     specs = [graph.specs[v] for v in node.outputs]
@@ -54,7 +60,7 @@ def _lower_host_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any)
     halves = [_Passed(tuple(x.shape), x.dtype) for x in numbers]
     sent = [h.halved(x) for h, x in zip(halves, numbers, strict=True)]
 
-    def whole(*arrays: Any) -> Any:
+    def whole(*arrays: JaxArray) -> tuple[np.ndarray, ...]:
         passed = iter([h.up(np.asarray(a)) for h, a in zip(halves, arrays, strict=True)])
         return call(*[next(passed) if text is None else text for text in texts])
 
@@ -85,10 +91,10 @@ class _Passed:
             return x
         return np.ascontiguousarray(x).view(self.dtype).reshape(self.shape)
 
-    def halved(self, x: Any) -> Any:
+    def halved(self, x: Any) -> JaxArray:
         return lax.bitcast_convert_type(x, np.int32) if self.wide else x
 
-    def joined(self, x: Any) -> Any:
+    def joined(self, x: JaxArray) -> JaxArray:
         return lax.bitcast_convert_type(x, self.dtype) if self.wide else x
 
 

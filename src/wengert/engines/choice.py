@@ -12,7 +12,7 @@ import math
 from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.context import State, using
@@ -30,6 +30,12 @@ from wengert.graph.ir import Graph
 from wengert.graph.passes import has_effects, optimised
 from wengert.graph.records import Node
 from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wengert.core.dims import Dim
+
 
 # Microseconds on the host: of a kernel call, per byte moved, per multiplication and addition.
 _CALL = 1.5
@@ -107,7 +113,7 @@ def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
     return choice.compiled()
 
 
-def choice_for(graph: Graph, arrays: list[Any]) -> Choice:
+def choice_for(graph: Graph, arrays: list[np.ndarray]) -> Choice:
     """What is known of calls with arrays of these shapes."""
     shapes = tuple([a.shape for a in arrays])
     seen = graph.cache.get(CHOICES)
@@ -161,7 +167,7 @@ class Choice:
 
     __slots__ = ("calls", "nodes", "work")
 
-    def __init__(self, graph: Graph, arrays: list[Any]) -> None:
+    def __init__(self, graph: Graph, arrays: list[np.ndarray]) -> None:
         self.calls = 0
         self.nodes = 0
         self.work = 0.0 if runs_only_on_host(graph) is not None else _scaled(graph, arrays)
@@ -192,7 +198,7 @@ def _node_count(graph: Graph) -> int:
     return found
 
 
-def _scaled(graph: Graph, arrays: list[Any]) -> float:
+def _scaled(graph: Graph, arrays: list[np.ndarray]) -> float:
     """The work for these shapes, read off a line through what was worked out for others.
 
     Working it out takes as long as a small step, so it is done only for amounts of data that are
@@ -215,7 +221,7 @@ def _on_line(points: list[tuple[int, float]], volume: int) -> float:
     return max(0.0, w0 + (w1 - w0) * (volume - v0) / (v1 - v0))
 
 
-def work(graph: Graph, arrays: list[Any]) -> float:
+def work(graph: Graph, arrays: list[np.ndarray | _Shaped] | list[np.ndarray]) -> float:
     """Microseconds that the host would take, by a model of its kernels."""
     graph = optimised(graph)
     specs: dict[int, Spec] = {v: Spec(c.shape, dtypes.of(c)) for v, c in graph.constants.items()}
@@ -226,7 +232,9 @@ def work(graph: Graph, arrays: list[Any]) -> float:
         return sum(_node_work(graph, node, specs, known) for node in graph.nodes)
 
 
-def _node_work(graph: Graph, node: Node, specs: dict[int, Spec], known: dict[int, Any]) -> float:
+def _node_work(
+    graph: Graph, node: Node, specs: dict[int, Spec], known: dict[int, np.ndarray]
+) -> float:
     given = [specs[v] for v in node.inputs]
     try:
         made = _results(graph, node, given, specs)
@@ -250,7 +258,7 @@ def _results(graph: Graph, node: Node, given: list[Spec], specs: dict[int, Spec]
     return [found] if node.op.outputs == 1 else list(found)
 
 
-def _size(leaf: Any, specs: dict[int, Spec]) -> Any:
+def _size(leaf: Dim, specs: dict[int, Spec]) -> int:
     _, value, place = leaf.args
     shape = specs[value].shape
     if leaf.kind != "size" or shape is None or shape[place] is None:
@@ -258,7 +266,7 @@ def _size(leaf: Any, specs: dict[int, Spec]) -> Any:
     return shape[place]
 
 
-def _loop_work(node: Node, given: list[Spec], known: dict[int, Any]) -> float:
+def _loop_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
     turns = most_turns(node, [known.get(v, s) for v, s in zip(node.inputs, given, strict=True)])
     turns = _UNKNOWN_TURNS if turns is None else turns
     body = _inner(node.attrs["body"], [given[1], *given[2:]])
@@ -266,15 +274,15 @@ def _loop_work(node: Node, given: list[Spec], known: dict[int, Any]) -> float:
     return turns * (body + test)
 
 
-def _switch_work(node: Node, given: list[Spec], known: dict[int, Any]) -> float:
+def _switch_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
     return max(_inner(b, given[1:]) for b in node.attrs["branches"])
 
 
-def _call_work(node: Node, given: list[Spec], known: dict[int, Any]) -> float:
+def _call_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
     return _inner(node.attrs["graph"], given)
 
 
-def _batched_work(node: Node, given: list[Spec], known: dict[int, Any]) -> float:
+def _batched_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
     axes = node.attrs["axes"]
     rows = [Spec(s.shape[1:] if s.shape else s.shape, s.dtype) if a == 0 else s
             for s, a in zip(given, axes, strict=True)]  # fmt: skip

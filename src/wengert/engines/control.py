@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from wengert.graph.pairs import with_pairs
 from wengert.graph.records import Node
 from wengert.ops.nodes import BATCHED, CALL, FLUSH, HOST_CALL, RELOAD
 from wengert.ops.row_list import Rows
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+    from wengert.engines.lower import Lowering
+
 
 host.RUNNERS.requires(branches, loops)
 host.SHORTER.requires(shorter)
@@ -45,7 +50,7 @@ def _compiled(inner: Graph, arrays: list[Any], jit: bool | None = None) -> list[
     return host.run(inner, arrays) if failed else results
 
 
-def _chosen(inner: Graph, arrays: list[Any]) -> list[Any]:
+def _chosen(inner: Graph, arrays: list[np.ndarray | Rows]) -> list[np.ndarray | Rows]:
     """Runs a part of a host graph on the engine that suits it."""
     wish = choice.forced()
     if wish == "host" or inner.cache.get(choice.NOT_FIXED) or any(type(a) is Rows for a in arrays):
@@ -59,7 +64,7 @@ def _chosen(inner: Graph, arrays: list[Any]) -> list[Any]:
     return host.run(inner, arrays)
 
 
-def _lower_call(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
+def _lower_call(graph: Graph, node: Node, given: list[JaxArray], attrs: Any, low: Lowering) -> Any:
     return lower_graph(attrs["graph"], given, low)
 
 
@@ -72,7 +77,7 @@ def _run_batched(graph: Graph, node: Node) -> Any:
     rows, fixed = ([k for k, a in enumerate(axes) if a == axis] for axis in (0, None))
     run = host.prepared(inner)
 
-    def batched(*arrays: Any) -> Any:
+    def batched(*arrays: np.ndarray) -> list[np.ndarray]:
         count = next(len(x) for x, a in zip(arrays, axes, strict=True) if a == 0)
         if not count:
             return [np.zeros(*like) for like in empty_stacks(inner, arrays, rows, fixed)]
@@ -85,7 +90,9 @@ def _run_batched(graph: Graph, node: Node) -> Any:
     return batched
 
 
-def _lower_batched(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
+def _lower_batched(
+    graph: Graph, node: Node, given: list[JaxArray | np.ndarray], attrs: Any, low: Lowering
+) -> list[JaxArray]:
     inside = Inside(low, attrs["graph"])
     found = jax.vmap(inside.run, attrs["axes"], 0)(*as_arrays(given))
     results, bad, wanted = found
@@ -108,7 +115,7 @@ def _run_host_call(graph: Graph, node: Node) -> Any:
 def _run_flush(graph: Graph, node: Node) -> Any:
     variables = node.attrs["variables"]
 
-    def flush(*arrays: Any) -> Any:
+    def flush(*arrays: np.ndarray) -> Any:
         for variable, array in zip(variables, arrays, strict=True):
             undo.note(variable)
             variable._array = np.asarray(array)

@@ -12,7 +12,7 @@ import logging
 import sys
 from contextlib import nullcontext
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,12 @@ from wengert.core.lazy import jax, module
 from wengert.core.scopes import Scoped
 from wengert.core.tensor import DEVICE_NAME, DeviceTensor, Tensor, fresh
 from wengert.core.variable import TAKEN, Variable
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.core.types import JaxArray
+    from wengert.ops.row_list import Rows
+
 
 KINDS = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "metal": "GPU", "tpu": "TPU"}
 WISHED: Scoped[Any] = Scoped("wengert_device", None)  # by `tf.device`
@@ -134,14 +140,14 @@ def given(x: Any) -> Any:
     return x._device if type(x) is DeviceTensor else x._array
 
 
-def tensor(array: Any, site: Any) -> Tensor:
+def tensor(array: JaxArray | np.ndarray | Rows, site: RawSite) -> Tensor:
     """A tensor of an engine's result, which stays where it is until somebody looks."""
     if isinstance(array, np.ndarray):
         return wrap(array, site)
     return fresh(array, site) if name_of(array) is None else DeviceTensor.make(array, site)
 
 
-def near_tensor(array: Any, site: Any) -> Tensor:
+def near_tensor(array: Any, site: RawSite) -> Tensor:
     """The same where there is no accelerator."""
     return wrap(array, site) if type(array) is np.ndarray else fresh(array, site)
 

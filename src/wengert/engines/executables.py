@@ -7,7 +7,7 @@ a failed step changes nothing. What is done about the flag is for the engine tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.bounded import Bounded
 from wengert.core.compiler import begin, options, release_memory
@@ -28,6 +28,12 @@ from wengert.graph.folding import SMALL
 from wengert.graph.ir import Graph, all_graphs, inner_graphs
 from wengert.graph.passes import needs_no_passes, optimised
 from wengert.graph.records import Node
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wengert.core.types import JaxArray
+
 
 MOST = 256
 
@@ -64,7 +70,7 @@ class Executable:
         """Whether it never asks for more room."""
         return not self.wants
 
-    def call(self, arrays: list[Any], run: Any) -> Any:
+    def call(self, arrays: list[JaxArray | np.ndarray], run: Any) -> Any:
         """Runs a program of the executable, in 64-bit mode where 64-bit arrays come in."""
         if PROCESS.lost_xla:
             begin(_WHAT)
@@ -74,7 +80,7 @@ class Executable:
             return observed("launch", Executable._launch, self, arrays, run)
         return self._launch(arrays, run)
 
-    def _launch(self, arrays: list[Any], run: Any) -> Any:
+    def _launch(self, arrays: list[JaxArray | np.ndarray], run: Any) -> tuple[JaxArray, ...]:
         try:
             return self.passed(*arrays, run=run)
         except RuntimeError as error:
@@ -89,7 +95,7 @@ class Executable:
         """The same as `passed` with less around it, of a settled one (others compile again)."""
         return self.passed if self.wide or self.extra or self.asks else self.run
 
-    def passed(self, *arrays: Any, run: Any = None) -> Any:
+    def passed(self, *arrays: JaxArray | np.ndarray, run: Any = None) -> tuple[JaxArray, ...]:
         """Runs on arrays that are in NumPy's memory or where the executable runs."""
         run = self.run if run is None else run
         if self.asks:
@@ -139,7 +145,7 @@ class Executable:
         flagged: list[bool] = []
         wants: list[tuple[int, int]] = []
 
-        def program(*given: Any) -> Any:
+        def program(*given: JaxArray) -> tuple[JaxArray | np.ndarray, ...]:
             low = Lowering(self.room, None, self.errors)
             self.largest = low.largest
             lifted = needs_no_passes(graph.copy())
@@ -213,7 +219,7 @@ def _bare_node(node: Node) -> Node:
     if not inner_graphs(node):
         return node
 
-    def bare(attr: Any) -> Any:
+    def bare(attr: int | tuple[int | Graph | None, ...] | Graph | None) -> Any:
         if isinstance(attr, Graph):
             return _bare(attr)
         return tuple(map(bare, attr)) if type(attr) is tuple else attr
@@ -222,7 +228,9 @@ def _bare_node(node: Node) -> Node:
     return Node(node.op, node.inputs, node.outputs, attrs, node.site)
 
 
-def _with_extra(graph: Graph, given: Any, extra: dict[int, Any], low: Lowering) -> list[Any]:
+def _with_extra(
+    graph: Graph, given: list[JaxArray | np.ndarray], extra: dict[int, JaxArray], low: Lowering
+) -> list[JaxArray | np.ndarray]:
     if not extra:
         return lower_graph(graph, given, low)
     graph.captures = {**graph.captures, **{("hoisted", v): (None, v) for v in extra}}
@@ -230,14 +238,16 @@ def _with_extra(graph: Graph, given: Any, extra: dict[int, Any], low: Lowering) 
     return lower_graph(graph, [order[v] for v in graph.all_inputs()], low)
 
 
-def _plain_inputs(graph: Graph, extra: dict[int, Any]) -> list[int]:
+def _plain_inputs(graph: Graph, extra: dict[int, JaxArray]) -> list[int]:
     return [v for v in graph.all_inputs() if v not in extra]
 
 
 EXECUTABLES: CacheKey[dict[Any, Executable]] = CacheKey("executables by shapes")
 
 
-def executable(graph: Graph, arrays: list[Any], donate: tuple[int, ...]) -> Executable:
+def executable(
+    graph: Graph, arrays: list[JaxArray | np.ndarray] | list[np.ndarray], donate: tuple[int, ...]
+) -> Executable:
     """The executable for a graph and the shapes of these arrays, compiled at first need."""
     place = devices.target()
     key: Any = (tuple([(a.shape, a.dtype.num) for a in arrays]), donate, place)

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert.core.errors import ResourceExhaustedError, at_site, say
 from wengert.core.lowering import is_symbol
 from wengert.graph.records import Node
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+
 
 # No machine has as many bytes; XLA ends the process over products of sizes that overflow.
 _MOST = 2**47
@@ -40,7 +44,9 @@ class Largest:
         self.bytes = 0
         self.name, self.what, self.site = "", "", None
 
-    def see(self, node: Node, results: Any) -> None:
+    def see(
+        self, node: Node, results: list[JaxArray | np.ndarray] | tuple[JaxArray | np.ndarray, ...]
+    ) -> None:
         """Takes note of a node; a result that no memory holds is an error."""
         for x in results:
             shape = getattr(x, "shape", ())

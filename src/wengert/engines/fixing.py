@@ -6,7 +6,7 @@ these inputs, as TensorFlow does.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +18,17 @@ from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 from wengert.ops.nodes import CALL, SWITCH
 
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+
+
 # Where the inputs of the graph inside a node begin among its own.
 _FIRST = {CALL: 0, SWITCH: 1}
 
 
-def note_sources(error: NotFixed, graph: Graph, node: Node, env: dict[int, Any]) -> None:
+def note_sources(
+    error: NotFixed, graph: Graph, node: Node, env: dict[int, JaxArray | np.ndarray]
+) -> None:
     """Says in the error which inputs of the graph the number comes from that is not known.
 
     Called at the node where lowering stopped, then at each node around it, outwards.
@@ -42,7 +48,7 @@ def note_sources(error: NotFixed, graph: Graph, node: Node, env: dict[int, Any])
     error.values = found
 
 
-def _sources(graph: Graph, value: int, env: dict[int, Any]) -> set[int]:
+def _sources(graph: Graph, value: int, env: dict[int, JaxArray | np.ndarray]) -> set[int]:
     """The values without a maker that a value is computed from, as far as they are not known."""
     makers = {v: node for node in graph.nodes for v in node.outputs}
     seen, left, found = set(), [value], set()

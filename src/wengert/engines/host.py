@@ -10,7 +10,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from wengert.graph.records import Node
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.row_list import readable
 
+if TYPE_CHECKING:
+    from wengert.ops.row_list import Rows
+
+
 # How a node that holds graphs is run; the file of each kind fills in its own.
 RUNNERS: HookTable[Op, Callable[[Graph, Node], Callable[..., Any]]] = HookTable(
     "runners", "wengert.engines.control", "wengert.engines.branches", "wengert.engines.loops"
@@ -47,7 +51,7 @@ UNEVEN: CacheKey[frozenset[int]] = CacheKey("inputs that may be rows of differen
 FUNCTION: CacheKey[Callable[..., list[Any]]] = CacheKey("the Python function of the graph")
 
 
-def run(graph: Graph, arrays: list[Any]) -> list[Any]:
+def run(graph: Graph, arrays: list[np.ndarray | Rows]) -> list[np.ndarray | Rows]:
     """The values of all outputs for the values of all inputs."""
     uneven = graph.cache.get(UNEVEN)
     if uneven is None:
@@ -173,7 +177,7 @@ def _call(
     return f"{outs} = asarray({call})" if not shape else f"{outs} = {call}"
 
 
-def _array(x: Any) -> Any:
+def _array(x: np.generic | np.ndarray | Rows) -> np.ndarray | Rows:
     return np.asarray(x) if isinstance(x, np.generic) else x
 
 
@@ -194,7 +198,7 @@ def resolver(node: Node) -> Callable[..., dict[str, Any]]:
     """A function from the arrays that a node's attributes refer to, to plain attributes."""
     values = node.reads()[len(node.inputs) :]
 
-    def attributes(*arrays: Any) -> dict[str, Any]:
+    def attributes(*arrays: np.ndarray) -> dict[str, Any]:
         env = dict(zip(values, arrays, strict=True))
         return {k: dims.moved(a, lambda leaf: known(leaf, env)) for k, a in node.attrs.items()}
 
@@ -218,7 +222,7 @@ def known(leaf: Dim, env: dict[int, Any]) -> int:
 def _guarded(function: Callable[..., list[Any]], graph: Graph) -> Callable[..., list[Any]]:
     """Runs the function so that an error names the user's line."""
 
-    def guarded(*arrays: Any) -> list[Any]:
+    def guarded(*arrays: Any) -> list[np.ndarray | Rows]:
         try:
             return function(*arrays)
         except failures() as error:

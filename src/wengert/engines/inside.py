@@ -6,7 +6,7 @@ Checks that may fail and wishes for room (see `xla.run`) must leave a branch or 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from wengert.engines.keeping import anywhere, either
 from wengert.engines.lower import lower_graph
 from wengert.graph.ir import Graph
 from wengert.ops.rows import Blank
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+    from wengert.engines.lower import Lowering
+
 
 Found = tuple[list[Any], Any, list[Any]]
 
@@ -27,7 +32,7 @@ class Inside:
     while lowering stays known, and buffers that are still blank stay so.
     """
 
-    def __init__(self, low: Any, graph: Graph, kept: dict[int, Any] | None = None) -> None:
+    def __init__(self, low: Lowering, graph: Graph, kept: dict[int, Any] | None = None) -> None:
         self.low = low
         self.graph = graph
         self.kept = kept or {}
@@ -62,12 +67,12 @@ class Inside:
         return jax.eval_shape(self.run, *given)
 
 
-def as_arrays(results: Any) -> list[Any]:
+def as_arrays(results: list[JaxArray | np.ndarray]) -> list[JaxArray]:
     """JAX arrays for what is known while lowering."""
     return [jax.numpy.asarray(x) if isinstance(x, np.ndarray | np.generic) else x for x in results]
 
 
-def report(low: Any, parts: list[Inside], bad: Any, wanted: Any) -> None:
+def report(low: Lowering, parts: list[Inside], bad: Any, wanted: Any) -> None:
     """Hands on what came out of branches or bodies to the code around them."""
     if any(p.checks for p in parts):
         fail_if(lambda: bad)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +11,17 @@ from wengert.core.lowering import gathering
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+    from wengert.engines.lower import Lowering
 
-def anywhere(flag: Any) -> Any:
+
+def anywhere(flag: JaxArray | np.ndarray) -> Any:
     flag = flag if hasattr(flag, "ndim") else np.asarray(flag)
     return lax.reduce_or(flag, tuple(range(flag.ndim))) if flag.ndim else flag
 
 
-def either(flags: list[Any]) -> Any:
+def either(flags: list[JaxArray | np.generic]) -> JaxArray | np.ndarray:
     found: Any = np.zeros((), bool)
     for flag in flags:
         found = lax.bitwise_or(found, flag)
@@ -31,7 +35,7 @@ class Keeper:
     result were chosen, XLA would compute it twice and copy the variable before it.
     """
 
-    def __init__(self, graph: Graph, given: Any, checks: list[Any], low: Any) -> None:
+    def __init__(self, graph: Graph, given: Any, checks: list[Any], low: Lowering) -> None:
         self._low, self._checks = low, checks
         places = {v: k for k, v in enumerate(graph.all_inputs())}
         self._starts = [
@@ -46,7 +50,7 @@ class Keeper:
         self._rows: dict[int, tuple[Any, Any]] = {}  # places and old rows of sparse updates
         self._bad: tuple[int, Any] = (0, None)
 
-    def bad(self) -> tuple[int, Any]:
+    def bad(self) -> tuple[int, JaxArray | None]:
         """How many conditions there are by now, and whether one of them is met."""
         count = len(self._checks) + len(self._low.wanted)
         if count != self._bad[0]:
@@ -69,14 +73,14 @@ class Keeper:
                 env[value] = lax.select(bad, start, new)
             self._chosen.add((value, count))
 
-    def kept(self, news: list[Any]) -> list[Any]:
+    def kept(self, news: list[Any]) -> list[JaxArray]:
         """The values of the variables after the step."""
         return [
             self._last(value, start, new)
             for value, start, new in zip(self._values, self._starts, news, strict=True)
         ]
 
-    def _last(self, value: Any, start: Any, new: Any) -> Any:
+    def _last(self, value: int | None, start: Any, new: JaxArray) -> JaxArray:
         """One of them; what was chosen must be undone if a check failed that came after it."""
         count, bad = self.bad()
         if start is None or (value, count) in self._chosen:
@@ -92,7 +96,7 @@ class Keeper:
 # rows; so where a check fails they update nothing, or the old rows are put back.
 
 
-def _places(node: Node, start: Any, env: dict[int, Any]) -> Any:
+def _places(node: Node, start: Any, env: dict[int, JaxArray | np.ndarray]) -> Any:
     """The index tuples of a node that updates rows of a variable, `None` for other nodes."""
     if not node.op.scatters or env[node.inputs[0]] is not start:
         return None
@@ -100,15 +104,15 @@ def _places(node: Node, start: Any, env: dict[int, Any]) -> Any:
     return found if found.size and found.shape[-1] else None
 
 
-def _outside(places: Any) -> Any:
+def _outside(places: Any) -> JaxArray:
     return lax.full(places.shape, np.iinfo(places.dtype).max, places.dtype)
 
 
-def _index(places: Any) -> Any:
+def _index(places: JaxArray) -> tuple[JaxArray, ...]:
     return tuple(places[..., k] for k in range(places.shape[-1]))
 
 
-def _updated(node: Node, start: Any, env: dict[int, Any], bad: Any) -> Any:
+def _updated(node: Node, start: Any, env: dict[int, JaxArray | np.ndarray], bad: Any) -> JaxArray:
     lower: Any = node.op.lower
     places = env[node.inputs[1]]
     with gathering():  # the places were looked at before

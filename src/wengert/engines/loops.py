@@ -8,7 +8,7 @@ many as were wanted so far, and a wish for more makes the step run again (see `x
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,12 @@ from wengert.ops.nodes import LOOP
 from wengert.ops.row_list import joined, readable, row
 from wengert.ops.rows import Blank
 
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+    from wengert.engines.lower import Lowering
+    from wengert.ops.row_list import Rows
+
+
 # Room for all the turns that a loop may take is made at once only up to this many bytes.
 _MOST_BYTES = 1 << 26
 
@@ -36,7 +42,9 @@ def _parts(node: Node, given: Any) -> tuple[Any, Any, list[Any], list[Any], list
     return count, turn, rest[:n], rest[n : n + m], rest[n + m :]
 
 
-def _no_rows(node: Node, given: Any) -> list[Any]:
+def _no_rows(
+    node: Node, given: list[JaxArray | np.ndarray] | tuple[np.ndarray | Rows, ...]
+) -> list[Any]:
     """Shapes and dtypes of the stacks that a loop without turns leaves."""
     attrs = node.attrs
     fixed = range(1 + attrs["states"], 1 + attrs["states"] + attrs["invariants"])
@@ -79,7 +87,7 @@ def _run_loop(graph: Graph, node: Node) -> Any:
     return run
 
 
-def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> Any:
+def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Lowering) -> Any:
     count, turn, state, fixed, stacks = _parts(node, given)
     states = attrs["states"]
     if stacks and not stacks[0].shape[0]:
@@ -103,7 +111,7 @@ def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> A
         return [turn, *state, *buffers]  # it has no turns, and JAX no row to write
     loop = _Turning(inside, _test(low, attrs, kept, turn, state), turn, count)
 
-    def step(t: Any, now: Any, made: Any) -> Any:
+    def step(t: JaxArray, now: list[JaxArray], made: list[JaxArray]) -> Any:
         at = t - turn
         at = count - np.int32(1) - at if attrs["reverse"] else at
         read = [lax.dynamic_index_in_dim(s, at, 0, keepdims=False) for s in stacks]
@@ -126,7 +134,9 @@ def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Any) -> A
 class _Turning:
     """A loop of JAX. A test that may fail itself is worked out beside the body, not between."""
 
-    def __init__(self, inside: Inside, test: Inside | None, turn: Any, count: Any) -> None:
+    def __init__(
+        self, inside: Inside, test: Inside | None, turn: JaxArray, count: JaxArray | np.ndarray
+    ) -> None:
         self.test = test
         self.turn = turn
         self.count = count
@@ -135,12 +145,14 @@ class _Turning:
         self.tests = [test] if test is not None and self.apart else []
         self.checks = inside.checks or self.apart
 
-    def run(self, step: Any, state: Any, buffers: Any, wishes: int) -> Any:
+    def run(
+        self, step: Any, state: list[JaxArray], buffers: list[JaxArray], wishes: int
+    ) -> tuple[JaxArray | list[JaxArray], ...]:
         """Turns until the count is reached, the test says so, or a check has failed."""
         none = [lax.full((), 0, np.int32) for _ in range(wishes)]
         verdict, wrong, asked = self._ask(self.turn, state)
 
-        def body(carry: Any) -> Any:
+        def body(carry: Any) -> tuple[JaxArray | list[JaxArray], ...]:
             t, now, made, bad, wanted, _, asked = carry
             now, made, failed, more = step(t, now, made)
             bad = bad | failed if self.checks else bad
@@ -150,7 +162,7 @@ class _Turning:
             asked = [lax.max(a, b) for a, b in zip(asked, again, strict=True)]
             return t, now, made, bad | wrong if self.apart else bad, wanted, verdict, asked
 
-        def going(carry: Any) -> Any:
+        def going(carry: tuple[JaxArray | list[JaxArray], ...]) -> JaxArray:
             t, now, _, bad, _, verdict, _ = carry
             more = self._within(t)
             if self.test is not None and not self.apart:
@@ -163,10 +175,10 @@ class _Turning:
         t, last, made, bad, wanted, _, asked = lax.while_loop(going, body, start)
         return t, last, made, bad, [*wanted, *asked]
 
-    def _within(self, t: Any) -> Any:
+    def _within(self, t: Any) -> JaxArray:
         return (t - self.turn) < self.count if self.counted else lax.full((), True, bool)
 
-    def _ask(self, t: Any, now: Any) -> Any:
+    def _ask(self, t: JaxArray, now: list[JaxArray]) -> Any:
         """The verdict of a test that is worked out apart, and whether it failed."""
         if not self.apart:
             return lax.full((), True, bool), lax.full((), False, bool), []
@@ -175,7 +187,13 @@ class _Turning:
         return verdict, lax.bitwise_and(failed, self._within(t)), wanted
 
 
-def _test(low: Any, attrs: Any, kept: dict[int, Any], turn: Any, state: Any) -> Inside | None:
+def _test(
+    low: Lowering,
+    attrs: Any,
+    kept: dict[int, JaxArray | np.ndarray],
+    turn: JaxArray,
+    state: list[JaxArray],
+) -> Inside | None:
     if attrs["test"] is None:
         return None
     found = Inside(low, attrs["test"], kept)
@@ -183,7 +201,7 @@ def _test(low: Any, attrs: Any, kept: dict[int, Any], turn: Any, state: Any) -> 
     return found
 
 
-def _row(stack: Any) -> Any:
+def _row(stack: JaxArray | np.ndarray) -> Any:
     return jax.ShapeDtypeStruct(stack.shape[1:], stack.dtype)
 
 
@@ -191,7 +209,9 @@ def _bytes(row: Any) -> int:
     return math.prod(row.shape) * row.dtype.itemsize
 
 
-def _filled(inside: Inside, turn: Any, state: Any, rows: list[Any]) -> list[Any]:
+def _filled(
+    inside: Inside, turn: JaxArray, state: Any, rows: list[Any]
+) -> list[JaxArray | np.ndarray]:
     """States with buffers in place of blank ones, of the shape that the first turn gives them."""
     blanks = {1 + k: x for k, x in enumerate(state) if isinstance(x, Blank)}
     if not blanks:
@@ -206,7 +226,7 @@ def _filled(inside: Inside, turn: Any, state: Any, rows: list[Any]) -> list[Any]
     ]
 
 
-def _check_state(state: list[Any], found: Any) -> None:
+def _check_state(state: list[JaxArray], found: Any) -> None:
     for k, (old, new) in enumerate(zip(state, found, strict=False)):
         if old.shape != new.shape or old.dtype != new.dtype:
             raise NotFixed(

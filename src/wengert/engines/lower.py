@@ -7,7 +7,7 @@ the result, a compiled program or a file, is not its business.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,11 @@ from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
 from wengert.graph.records import Node
 from wengert.ops.rows import NEW_ROWS
+
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.types import JaxArray
+
 
 # How a node that holds graphs is lowered; the file of each kind fills in its own.
 LOWERINGS: HookTable[Op, Callable[..., Any]] = HookTable(
@@ -65,7 +70,7 @@ class Lowering:
         self.largest = Largest()
 
 
-def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
+def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[JaxArray | np.ndarray]:
     """The outputs of a graph for JAX arrays (or known NumPy arrays) as inputs."""
     graph = optimised(graph)
     env: dict[int, Any] = dict(graph.constants)
@@ -91,7 +96,12 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[Any]:
     return [env[v] for v in graph.all_outputs()]
 
 
-def _explained(error: Exception, node: Node, given: list[Any], env: dict[int, Any]) -> Exception:
+def _explained(
+    error: Exception,
+    node: Node,
+    given: list[JaxArray | np.ndarray],
+    env: dict[int, JaxArray | np.ndarray],
+) -> Exception:
     """The error of a node that does not lower, in the words and at the line of its operation."""
     if getattr(error, "_placed", False):
         return error
@@ -111,8 +121,12 @@ def _explained(error: Exception, node: Node, given: list[Any], env: dict[int, An
 
 
 def _lower_node(
-    graph: Graph, node: Node, given: list[Any], env: dict[int, Any], low: Lowering
-) -> Any:
+    graph: Graph,
+    node: Node,
+    given: list[JaxArray | np.ndarray],
+    env: dict[int, JaxArray | np.ndarray],
+    low: Lowering,
+) -> list[JaxArray | np.ndarray] | tuple[JaxArray | np.ndarray, ...]:
     attrs, symbolic = node.attrs, False
     if node.open:
         attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in attrs.items()}
@@ -141,7 +155,7 @@ def _lower_node(
     return (found,) if node.op.outputs == 1 else found
 
 
-def _check_numbers(node: Node, given: list[Any], attrs: dict[str, Any]) -> None:
+def _check_numbers(node: Node, given: list[JaxArray | np.ndarray], attrs: dict[str, Any]) -> None:
     """Refuses sizes and positions that were open while tracing, in the words of the shape rule."""
     if any(is_symbol(d) for x in given for d in x.shape):
         return
@@ -167,7 +181,7 @@ def _is_small(graph: Graph, node: Node) -> bool:
     return all((size(graph.specs[v].shape) or 0) <= SMALL for v in node.outputs)
 
 
-def _number(leaf: Any, env: dict[int, Any]) -> int:
+def _number(leaf: Dim, env: dict[int, JaxArray | np.ndarray]) -> int:
     _, value, place = leaf.args
     if leaf.kind == "size":
         return env[value].shape[place]
@@ -176,7 +190,7 @@ def _number(leaf: Any, env: dict[int, Any]) -> int:
     return known(leaf, env)
 
 
-def _counted(graph: Graph, value: int, env: dict[int, Any]) -> Any:
+def _counted(graph: Graph, value: int, env: dict[int, JaxArray | np.ndarray]) -> Any:
     """A number of rows as a symbol, where it was worked out from sizes that are symbols."""
     content = None if isinstance(env[value], np.ndarray) else graph.content(value)
     count: Any = None if content is None else content[()]

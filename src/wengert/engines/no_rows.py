@@ -7,7 +7,7 @@ shapes alone. Sizes that depend on the numbers in a row stay unknown; they are t
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from wengert.graph.ir import Graph
 from wengert.ops.row_list import Rows
 from wengert.ops.rows import Blank
 
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+
+
 # What is known of an input: a spec, or an array of a few whole numbers, which may make sizes.
 Known = Spec | np.ndarray
 # How the specs of a graph's outputs follow from that; the room of functions fills it in.
@@ -34,7 +38,11 @@ _KEPT = 64
 
 
 def empty_stacks(
-    graph: Graph, given: Any, rows: Container[int], fixed: Container[int], first: int = 0
+    graph: Graph,
+    given: list[JaxArray | np.ndarray] | tuple[np.ndarray | Rows, ...],
+    rows: Container[int],
+    fixed: Container[int],
+    first: int = 0,
 ) -> list[Any]:
     """Shapes and dtypes of stacks without rows, for the outputs of `graph` from `first` on.
 
@@ -52,7 +60,7 @@ def empty_stacks(
     return [((0, *[d or 0 for d in s.shape or ()]), s.dtype.np) for s in made[first:]]
 
 
-def _known(own: Spec, x: Any, has_rows: bool, is_fixed: bool) -> Known:
+def _known(own: Spec, x: JaxArray | np.ndarray | Rows, has_rows: bool, is_fixed: bool) -> Known:
     if type(x) is Rows or type(x) is Blank or x.dtype != own.dtype.np:
         return own  # rows of different shapes, or of none yet
     if is_fixed and type(x) is np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from wengert.core import dtypes
 from wengert.core.lazy import lax
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+
 
 # How many operations read a number before it gets a name of its own.
 _OFTEN = 8
@@ -26,7 +30,9 @@ def read_often(graph: Graph) -> dict[int, Any]:
     }
 
 
-def named_once(node: Node, given: list[Any], often: dict[int, Any]) -> list[Any]:
+def named_once(
+    node: Node, given: list[JaxArray | np.ndarray], often: dict[int, Any]
+) -> list[JaxArray | np.ndarray]:
     """The same arguments, where a number that is read often is one value of the program.
 
     JAX writes a scalar down anew wherever it is used, which takes as long as the operation. Of a

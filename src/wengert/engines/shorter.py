@@ -80,7 +80,7 @@ def _zeros(spec: Spec) -> np.ndarray:
     return _shared(np.zeros, _MOST_ZEROS, spec.dtype.np)[:count].reshape(known)
 
 
-def _sum_to(specs: list[Spec], shape: Any) -> Callable[..., Any] | None:
+def _sum_to(specs: list[Spec], shape: tuple[int, ...]) -> Callable[..., Any] | None:
     have, dtype = specs[0]
     if have is None or None in have or len(have) != 2 or shape != have[1:]:
         return None

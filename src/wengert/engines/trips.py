@@ -39,7 +39,7 @@ def counters(node: Node, given: Any) -> dict[int, tuple[int, int]]:
     return found
 
 
-def _by_test(node: Node, given: Any) -> list[Any]:
+def _by_test(node: Node, given: Any) -> list[tuple[int, ...]]:
     test, body = optimised(node.attrs["test"]), optimised(node.attrs["body"])
     found = []
     for part in _conjuncts(test, test.outputs[0]):
@@ -63,7 +63,9 @@ def _conjuncts(test: Graph, value: int) -> list[Node]:
 _ORDERS = {LESS: (1, 0), LESS_EQUAL: (1, 1), GREATER: (-1, 0), GREATER_EQUAL: (-1, 1)}
 
 
-def _counter(node: Node, test: Graph, body: Graph, part: Node, given: Any) -> Any:
+def _counter(
+    node: Node, test: Graph, body: Graph, part: Node, given: Any
+) -> tuple[int, int, int, int] | None:
     """A state `i` that grows by a constant each turn until `i < limit` fails.
 
     Its place, its start, its step, and the turns until then.
@@ -88,7 +90,7 @@ def _counter(node: Node, test: Graph, body: Graph, part: Node, given: Any) -> An
     return None
 
 
-def _fits(dtype: Any, last: int) -> bool:
+def _fits(dtype: np.dtype, last: int) -> bool:
     """Whether a counter gets past its limit without wrapping around."""
     info = np.iinfo(dtype)
     return info.min <= last <= info.max

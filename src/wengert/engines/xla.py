@@ -6,7 +6,7 @@ to `lower` and `executables`; what XLA cannot run is refused here, in words.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from wengert.engines.lower import LOWERINGS, cannot
 from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph, all_graphs
 from wengert.graph.passes import optimised
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
 
 
 def demanded(graph: Graph, arrays: list[Any], donate: tuple[int, ...] = ()) -> Executable:
@@ -95,7 +98,7 @@ def run(
         arrays = _again(graph, arrays, results)
 
 
-def truth(flag: Any) -> bool:
+def truth(flag: JaxArray) -> bool:
     """Whether an array of JAX is true; its own `bool` takes ten times as long."""
     return bool(np.asarray(flag))
 

@@ -7,7 +7,7 @@ Its gradient is the batched run of its gradient graph.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes, replay
 from wengert.core.apply import wrap
@@ -41,13 +41,21 @@ from wengert.ops.seeds import draw
 from wengert.tape import flow
 from wengert.tape.jacobian import GRADIENT_ROWS
 
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+    from wengert.functions.trace import Slot
+    from wengert.graph.records import Node
+    from wengert.tape.gradient_tape import GradientTape
+
 
 def vectorized_map(
     fn: Callable[..., Any],
-    elems: Any,
+    elems: TensorLike,
     fallback_to_while_loop: bool = True,
     warn: bool = True,
-) -> Any:
+) -> Tensor:
     """Applies `fn` to all rows of `elems` at once and stacks the results.
 
     Gradients pass through it, and tapes inside `fn` give gradients for each row.
@@ -73,14 +81,14 @@ def vectorized_map(
     return put_together(made, outs)
 
 
-def _now(source: Any) -> Any:
+def _now(source: Tensor | Draw) -> Tensor:
     """What a graph that is run once takes from outside; a random state is drawn."""
     if not isinstance(source, Draw):
         return source
     return wrap(replay.draw(lambda: draw(source.kind, source.seed)))
 
 
-def _check_rows(tensors: list[Any]) -> None:
+def _check_rows(tensors: list[Tensor]) -> None:
     sizes = set()
     for t in tensors:
         if t.shape.rank == 0:
@@ -97,7 +105,7 @@ def _check_rows(tensors: list[Any]) -> None:
         )
 
 
-def _emit(fn: Callable[..., Any], skeleton: Any, tensors: list[Any]) -> Any:
+def _emit(fn: Callable[..., Any], skeleton: Slot, tensors: list[Any]) -> Tensor:
     """Adds the batched graph of `fn` to the one being built."""
     here: Any = building()
     tensors = _one_size(tensors)
@@ -120,7 +128,7 @@ def _emit(fn: Callable[..., Any], skeleton: Any, tensors: list[Any]) -> Any:
     return put_together(inner.skeleton, outs)
 
 
-def _one_size(tensors: list[Any]) -> list[Any]:
+def _one_size(tensors: list[SymbolicTensor]) -> list[SymbolicTensor] | list[Tensor]:
     """A single row is repeated for all, as TensorFlow does."""
     from wengert.ops.shaping import broadcast_to
 
@@ -132,7 +140,7 @@ def _one_size(tensors: list[Any]) -> list[Any]:
     ]
 
 
-def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Any]) -> list[Any]:
+def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Tensor]) -> list[SymbolicTensor]:
     """Adds a batched run of a graph and tells the tapes; inputs with axis `None` serve all rows."""
     listeners = followers(inputs)
     wanted = wanted_inputs(listeners, inputs) if listeners else ()
@@ -144,7 +152,7 @@ def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Any]) -> list
     outs, extra = found[:count], found[count:]
     shown = tuple([outs[k] for k in rule.active])
 
-    def gradients(g: Any) -> list[Any]:
+    def gradients(g: Tensor | tuple[Tensor, ...]) -> list[SymbolicTensor | None]:
         seeds = [flow.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         now = read_now(rule.variables)
         ends = (None,) * len(now) + (0,) * len(seeds)
@@ -168,7 +176,7 @@ def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Any]) -> list
     return outs
 
 
-def _node(graph: Graph, axes: tuple[Any, ...], inputs: list[Any]) -> list[Any]:
+def _node(graph: Graph, axes: tuple[int | None, ...], inputs: list[Tensor]) -> list[SymbolicTensor]:
     here: Any = building()
     state: Any = get_state()
     values = tuple([here.value_of(x) for x in inputs])
@@ -182,7 +190,7 @@ def _node(graph: Graph, axes: tuple[Any, ...], inputs: list[Any]) -> list[Any]:
     return [here.tensor(v, state.site) for v in made]
 
 
-def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
+def _replay(node: Node, given: list[Tensor], attrs: dict[str, Any]) -> list[SymbolicTensor]:
     return emit_batched(attrs["graph"], attrs["axes"], given)
 
 
@@ -194,7 +202,9 @@ REPLAYS.fill(__name__, {BATCHED: _replay})
 _MOST_BYTES = 1 << 28
 
 
-def gradient_rows(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[Any]:
+def gradient_rows(
+    tape: GradientTape, target: SymbolicTensor, seeds: Tensor, sources: list[SymbolicTensor]
+) -> list[SymbolicTensor] | list[Tensor | None]:
     """The gradients of `target` for each row of `seeds`, stacked; `None` where there is no path."""
     if building() is not None:
         return _emit_rows(tape, target, seeds, sources)
@@ -233,11 +243,13 @@ def _rows_now(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[An
     return [None if g is None else next(outs) for g in found]
 
 
-def _emit_rows(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[Any]:
+def _emit_rows(
+    tape: GradientTape, target: SymbolicTensor, seeds: Tensor, sources: list[SymbolicTensor]
+) -> list[SymbolicTensor]:
     here: Any = building()
     shape = here.specs[here.value_of(seeds)].shape
 
-    def row(seed: Any) -> list[Any]:
+    def row(seed: SymbolicTensor) -> list[SymbolicTensor] | list[Tensor | None]:
         found = tape._differentiate([target], [seed], sources, release=False)
         return [None if g is None else flow.dense(g) for g in found]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,8 +31,12 @@ from wengert.graph.builder import building
 from wengert.ops.cast import cast
 from wengert.ops.shaping import reshape
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
 
-def decided(value: Any) -> bool:
+
+def decided(value: TensorLike | None) -> bool:
     """Whether a value is known now."""
     if isinstance(value, Variable):
         return building() is None
@@ -40,10 +44,10 @@ def decided(value: Any) -> bool:
 
 
 def cond(
-    pred: Any,
+    pred: TensorLike | None,
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """The result of `true_fn` if `pred` holds, else of `false_fn`."""
     _need_function("cond", "true_fn", true_fn)
@@ -70,7 +74,7 @@ def _settled(result: Any) -> Any:
     return nest.map_structure(lambda x: to_tensor(x) if isinstance(x, kinds) else x, result)
 
 
-def condition(name: str, pred: Any) -> Any:
+def condition(name: str, pred: Value | IndexedSlices) -> Value | IndexedSlices:
     """A tensor of the trace as one boolean."""
     pred = operand(pred)
     if not pred.dtype.is_bool:
@@ -78,7 +82,7 @@ def condition(name: str, pred: Any) -> Any:
     return as_scalar(name, "a condition", pred)
 
 
-def as_scalar(name: str, what: str, x: Any) -> Any:
+def as_scalar(name: str, what: str, x: Value | IndexedSlices) -> Value | IndexedSlices:
     """A tensor of one element as a scalar."""
     if x.shape.rank == 0:
         return x
@@ -88,7 +92,7 @@ def as_scalar(name: str, what: str, x: Any) -> Any:
 
 
 def switch_case(
-    branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
+    branch_index: TensorLike, branch_fns: Any, default: Any = None, name: str = "switch_case"
 ) -> Any:
     """The result of the function with this number; of the last, or `default`, if there is none."""
     functions = _numbered(branch_fns)
@@ -206,18 +210,18 @@ def _pairs(given: Any) -> list[tuple[Any, Callable[[], Any]]]:
     return pairs
 
 
-def _or_fail(pred: Any, function: Callable[[], Any]) -> Callable[[], Any]:
+def _or_fail(pred: Tensor, function: Callable[[], Any]) -> Callable[[], Any]:
     """The last function, for use without a default: its condition must hold."""
     site = caller(1)
 
-    def run() -> Any:
+    def run() -> int:
         _check(site, pred, "case: no condition holds, and there is no `default`.")
         return function()
 
     return run
 
 
-def _check_exclusive(preds: list[Any]) -> None:
+def _check_exclusive(preds: list[Tensor]) -> None:
     from wengert.ops.joining import stack
     from wengert.ops.reduce import reduce_sum
 
@@ -226,7 +230,7 @@ def _check_exclusive(preds: list[Any]) -> None:
         _check(caller(1), held < 2, "case: more than one condition holds (`exclusive`).")
 
 
-def _check(site: Any, verdict: Any, text: str) -> None:
+def _check(site: Any, verdict: Tensor, text: str) -> None:
     """Fails, now or when the function runs, unless the verdict holds."""
     from wengert.ops.checks import CHECK
 
@@ -243,7 +247,7 @@ def _check(site: Any, verdict: Any, text: str) -> None:
     here.emit(CHECK, (here.value_of(verdict),), {"explain": explain}, [], site)
 
 
-def _switch(name: str, index: Any, functions: list[Any], names: list[str]) -> Any:
+def _switch(name: str, index: Value | IndexedSlices, functions: list[Any], names: list[str]) -> Any:
     state: Any = get_state()
     site = state.site or caller(2)
     inners = [trace_inner(n, f, []) for n, f in zip(names, functions, strict=True)]
@@ -274,7 +278,7 @@ def _rows_differ(inners: list[Inner]) -> bool:
 def _with_wide_rows(function: Callable[[], Any]) -> Callable[[], Any]:
     """The function, with row numbers as int64 in row-sparse results."""
 
-    def widened(x: Any) -> Any:
+    def widened(x: IndexedSlices) -> IndexedSlices:
         if not isinstance(x, IndexedSlices):
             return x
         return IndexedSlices(x.values, cast(x.indices, dtypes.int64), x._dense_shape)

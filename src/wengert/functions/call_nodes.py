@@ -5,7 +5,7 @@ Other calls are inlined. A part with `recompute` keeps only its inputs for the g
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import State, get_state, using
 from wengert.functions.calls import call, followers, gradient_op, inline, read_now, wanted_inputs
@@ -17,8 +17,15 @@ from wengert.ops.nodes import CALL
 from wengert.tape import flow
 from wengert.tape.custom import barrier
 
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.graph.records import Node
 
-def emit_call(graph: Graph, inputs: list[Any], jit: bool, recompute: bool) -> list[Any]:
+
+def emit_call(
+    graph: Graph, inputs: list[Any], jit: bool, recompute: bool
+) -> list[SymbolicTensor] | list[Tensor]:
     """Adds a call to the graph being built and tells the tapes."""
     state: Any = get_state()
     if recompute:
@@ -36,7 +43,9 @@ def _node(graph: Graph, inputs: list[Any], jit: bool, recompute: bool) -> list[A
     return [here.tensor(v, state.site) for v in made]
 
 
-def _emit_recomputed(graph: Graph, inputs: list[Any], site: Any) -> list[Any]:
+def _emit_recomputed(
+    graph: Graph, inputs: list[SymbolicTensor] | list[Tensor], site: Any
+) -> list[SymbolicTensor]:
     listeners = followers(inputs)
     wanted = wanted_inputs(listeners, inputs) if listeners else ()
     rule = vjp(graph, wanted, tells=False) if any(wanted) else None
@@ -45,7 +54,7 @@ def _emit_recomputed(graph: Graph, inputs: list[Any], site: Any) -> list[Any]:
         return outs
     shown = tuple([outs[k] for k in rule.active])
 
-    def gradients(g: Any) -> list[Any]:
+    def gradients(g: SymbolicTensor) -> list[SymbolicTensor | None]:
         seeds = [flow.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         # In compiled code the second computation must wait for the gradient.
         fresh = [barrier(x, seeds) for x in inputs]
@@ -61,7 +70,9 @@ def _emit_recomputed(graph: Graph, inputs: list[Any], site: Any) -> list[Any]:
     return outs
 
 
-def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
+def _replay(
+    node: Node, given: list[SymbolicTensor], attrs: dict[str, Any]
+) -> list[SymbolicTensor] | list[Tensor]:
     if building() is None:
         with using(State()):
             return inline(attrs["graph"], given)

@@ -22,13 +22,17 @@ from wengert.graph.ir import Graph
 from wengert.tape import flow
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
+    from wengert.core.context import Listener
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.variable import Variable
 
 
 Run: TypeAlias = "Callable[[Graph, list[Tensor]], list[Tensor]]"
 
 
-def followers(values: list[Any]) -> list[Any]:
+def followers(values: list[Any]) -> list[Listener]:
     """The listeners here that follow any of these values."""
     state = get_state()
     if state is None or not state.listeners:
@@ -43,14 +47,14 @@ def followed(values: list[Any]) -> bool:
     return bool(followers(values)) or any(one.follows(values) for one in outside)
 
 
-def wanted_inputs(listeners: list[Any], inputs: list[Any]) -> tuple[bool, ...]:
+def wanted_inputs(listeners: list[Listener], inputs: list[Any]) -> tuple[bool, ...]:
     """Which inputs need a gradient."""
     return tuple(
         [x.dtype.np.num in INEXACT and any(one.follows((x,)) for one in listeners) for x in inputs]
     )
 
 
-def call(graph: Graph, inputs: list[Any], run: Run, site: Any) -> list[Any]:
+def call(graph: Graph, inputs: list[Any], run: Run, site: RawSite | None) -> list[Tensor]:
     """Runs a graph on tensors and variables; the tensors of all its outputs.
 
     `run` takes a graph and tensors and gives tensors, on an engine or as a node of another graph.
@@ -75,20 +79,20 @@ def call(graph: Graph, inputs: list[Any], run: Run, site: Any) -> list[Any]:
 def record(
     graph: Graph,
     rule: Vjp,
-    inputs: list[Any],
-    plain: list[Any],
-    outs: list[Any],
-    extra: list[Any],
-    listeners: list[Any],
+    inputs: list[Value],
+    plain: list[Tensor],
+    outs: list[Tensor],
+    extra: list[Tensor],
+    listeners: list[Listener],
     run: Run,
-    site: Any,
+    site: RawSite | None,
 ) -> None:
     """Tells the tapes of a call: its active outputs, and how to pull gradients through it."""
     kept = [plain[k] if is_input else extra[k] for is_input, k in rule.kept]
     shown = tuple([outs[k] for k in rule.active])
     told = [extra[k] for k in rule.told]
 
-    def gradients(g: Any) -> list[Any]:
+    def gradients(g: Any) -> list[Tensor | IndexedSlices | None]:
         seeds, now = all_seeds(g), read_now(rule.variables)
         if followed([*plain, *now, *seeds]):
             found = call(rule.joint, [*plain, *told, *now, *seeds], _here(run), site)
@@ -108,7 +112,7 @@ def read_now(variables: tuple[Any, ...]) -> list[Any]:
     return list(variables) if here is None else [snapshot(here, v) for v in variables]
 
 
-def snapshot(here: Builder, variable: Any) -> Any:
+def snapshot(here: Builder, variable: Variable) -> Tensor:
     """The present value of a variable, under its id, seen by the tapes that watch variables."""
     state = get_state()
     for one in state.listeners if state is not None else ():
@@ -121,12 +125,12 @@ def _here(run: Run) -> Run:
     return inline if building() is not None else run
 
 
-def inline(graph: Graph, inputs: list[Any]) -> list[Any]:
+def inline(graph: Graph, inputs: list[Any]) -> list[Tensor]:
     """The outputs of a graph without variables, its nodes added to the one being built."""
     return replay(graph, inputs)
 
 
-def all_seeds(g: Any) -> list[Any]:
+def all_seeds(g: Tensor | tuple[Tensor | None, ...]) -> list[Any]:
     """The gradients of the results of a call as a list of tensors."""
     given = g if isinstance(g, tuple) else (g,)
     return [None if x is None else flow.dense(x) for x in given]

@@ -7,7 +7,7 @@ gradient keeps the state at the start of each chunk and recomputes a chunk when 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +21,14 @@ from wengert.graph.builder import building
 from wengert.ops.compare import less
 from wengert.ops.logical import logical_and
 
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+
 
 def checkpointed(
     cond: Any, body: Any, loop_vars: Any, shape_invariants: Any, maximum_iterations: Any
-) -> Any:
+) -> tuple[SymbolicTensor, SymbolicTensor]:
     """`while_loop` in a trace, with online checkpointing."""
     from wengert.functions.control import _like, _with, traced_loop
 
@@ -33,26 +37,34 @@ def checkpointed(
     zero = wrap(np.zeros((), np.int32))
     limit = None if maximum_iterations is None else operand(maximum_iterations)
 
-    def going(done: Any, state: Any) -> Any:
+    def going(done: SymbolicTensor, state: tuple[SymbolicTensor, ...]) -> Tensor:
         more = _with(cond, state)
         return more if limit is None else logical_and(more, less(done, limit))
 
-    def chunk(size: Any, done: Any, *flat: Any) -> Any:
+    def chunk(size: SymbolicTensor, done: SymbolicTensor, *flat: Any) -> list[SymbolicTensor]:
         state = nest.pack_sequence_as(start, list(flat))
 
-        def inner_test(k: Any, done: Any, state: Any) -> Any:
+        def inner_test(
+            k: SymbolicTensor, done: SymbolicTensor, state: tuple[SymbolicTensor, ...]
+        ) -> Tensor:
             return logical_and(less(k, size), going(done, state))
 
-        def inner_body(k: Any, done: Any, state: Any) -> Any:
+        def inner_body(
+            k: SymbolicTensor, done: SymbolicTensor, state: tuple[SymbolicTensor, ...]
+        ) -> Any:
             return k + 1, done + 1, _like(loop_vars, _with(body, state), single)
 
         _, done, state = traced_loop(inner_test, inner_body, (zero, done, state), None, None)
         return [done, *nest.flatten(state)]
 
-    def outer_test(size: Any, done: Any, state: Any) -> Any:
+    def outer_test(
+        size: SymbolicTensor, done: SymbolicTensor, state: tuple[SymbolicTensor, ...]
+    ) -> Tensor:
         return going(done, state)
 
-    def outer_body(size: Any, done: Any, state: Any) -> Any:
+    def outer_body(
+        size: SymbolicTensor, done: SymbolicTensor, state: tuple[SymbolicTensor, ...]
+    ) -> Any:
         done, *flat = _recomputed(chunk, [size, done, *nest.flatten(state)])
         return size + 1, done, nest.pack_sequence_as(start, flat)
 
@@ -66,7 +78,7 @@ def checkpointed(
     return state
 
 
-def _recomputed(function: Any, given: list[Any]) -> list[Any]:
+def _recomputed(function: Any, given: list[SymbolicTensor]) -> list[Any]:
     """Runs a part as one node, of which the gradient keeps only what goes in."""
     here: Any = building()
     specs = [here.specs[here.value_of(x)] for x in given]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.composite import CompositeSpec, CompositeTensor
@@ -19,6 +19,11 @@ from wengert.core.variable import Variable
 from wengert.functions.shared import Given
 from wengert.functions.signature import TENSORS, Apart, encode, rebuild
 from wengert.functions.trace import Slot, Trace
+
+if TYPE_CHECKING:
+    from wengert.core.spec import TypeSpec
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
 
 
 class ConcreteFunction:
@@ -54,7 +59,7 @@ class ConcreteFunction:
             return self._trace
         return template.bound(new) or self._trace
 
-    def _arguments(self, args: Any, kwargs: Any) -> list[Any]:
+    def _arguments(self, args: Any, kwargs: Any) -> list[Tensor]:
         """The tensors among the arguments, given for all parameters or for the tensors alone."""
         try:
             return self._structured(args, kwargs)
@@ -66,14 +71,14 @@ class ConcreteFunction:
             except TypeError:
                 raise error from None
 
-    def _flat(self, args: Any) -> list[Any]:
+    def _flat(self, args: tuple[Tensor, ...]) -> list[Tensor]:
         leaves: list[Any] = []
         specs = iter(self._trace.specs)
         for k, x in enumerate(args):
             _collect(self._name, f"{k}", x, TensorSpec(None), specs, leaves)
         return leaves
 
-    def _structured(self, args: Any, kwargs: Any) -> list[Any]:
+    def _structured(self, args: Any, kwargs: Any) -> list[Tensor]:
         old = dict([*self._pairs, *self._named.items()])
         names = list(old)
         spoken = {v.name: n for n, v in old.items() if isinstance(v, TensorSpec)}
@@ -130,7 +135,7 @@ class ConcreteFunction:
         return [self._trace.graph.tensor(v) for v in self._trace.graph.all_inputs()]
 
     @property
-    def outputs(self) -> list[Any]:
+    def outputs(self) -> list[SymbolicTensor] | list[Tensor]:
         """The tensors that stand for the results."""
         return [self._trace.graph.tensor(v) for v in self._trace.graph.outputs]
 
@@ -166,7 +171,7 @@ class ConcreteFunction:
         return tuple(v for v in self.variables if v.trainable)
 
     @property
-    def captured_inputs(self) -> list[Any]:
+    def captured_inputs(self) -> list[Value]:
         return [*[s for s in self._trace.sources if isinstance(s, Value)], *self.variables]
 
     def export(self, path: Any) -> None:
@@ -188,7 +193,7 @@ class ConcreteFunction:
 def _described(name: str, value: Any, specs: Iterator[TensorSpec]) -> Any:
     """An argument with specs in place of its tensors, named by their paths: `d['a'][0]` is d_a_0."""
 
-    def leaf(x: Any, path: str) -> Any:
+    def leaf(x: Tensor | TypeSpec, path: str) -> TypeSpec:
         if isinstance(x, CompositeTensor | CompositeSpec):
             whole = x if isinstance(x, CompositeSpec) else x._type_spec
             for _ in whole.__tf_flatten__()[1]:

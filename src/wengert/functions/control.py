@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,14 @@ from wengert.graph.builder import building
 from wengert.ops.cast import cast
 from wengert.ops.select import maximum
 
+if TYPE_CHECKING:
+    from wengert.composite.optional import Optional
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.spec import TensorSpec
+    from wengert.core.types import TensorLike
+    from wengert.functions.tensor_array import TensorArray
+
+
 _VARYING = "Give `shape_invariants` with None where sizes vary."
 
 
@@ -38,8 +46,8 @@ def while_loop(
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
-    maximum_iterations: Any = None,
-    name: Any = None,
+    maximum_iterations: TensorLike | None = None,
+    name: str | None = None,
     checkpoint: bool = False,
 ) -> Any:
     """Runs `body` on the loop variables as long as `cond` of them holds.
@@ -70,7 +78,7 @@ def while_loop(
     return traced_loop(cond, body, loop_vars, shape_invariants, most)
 
 
-def _limit(most: Any) -> Any:
+def _limit(most: Any) -> Tensor | None:
     """The largest number of turns as an int32 scalar, or `None`."""
     if most is None:
         return None
@@ -89,7 +97,7 @@ def _limit(most: Any) -> Any:
     return maximum(as_scalar("while_loop", "`maximum_iterations`", x), 0)
 
 
-def _python_loop(cond: Any, body: Any, loop_vars: Any, most: Any) -> Any:
+def _python_loop(cond: Any, body: Any, loop_vars: Any, most: Tensor | None) -> Any:
     state = loop_vars  # numbers stay Python's inside, as in TensorFlow
     single = len(loop_vars) == 1
     left = None if most is None else int(most)
@@ -106,7 +114,7 @@ def _with(function: Any, state: Any) -> Any:
     return function(state) if isinstance(state, Mapping) else function(*state)
 
 
-def _as_tensor(x: Any) -> Any:
+def _as_tensor(x: Any) -> Tensor | Optional | TensorArray:
     if isinstance(x, bool | int | float | complex | str | bytes | np.ndarray | np.generic):
         return operand(x)
     return x
@@ -126,14 +134,16 @@ def _like(loop_vars: Any, found: Any, single: bool) -> Any:
     return nest.pack_sequence_as(loop_vars, nest.flatten(found))
 
 
-def traced_loop(cond: Any, body: Any, loop_vars: Any, shape_invariants: Any, most: Any) -> Any:
+def traced_loop(
+    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any, most: Tensor | None
+) -> Any:
     """`while_loop` in a trace."""
     state: Any = get_state()
     with using(State(state.listeners, state.graph, state.site or caller(1))):
         return _traced_loop(cond, body, loop_vars, shape_invariants, most)
 
 
-def _traced_loop(cond: Any, body: Any, loop_vars: Any, invariants: Any, most: Any) -> Any:
+def _traced_loop(cond: Any, body: Any, loop_vars: Any, invariants: Any, most: Tensor | None) -> Any:
     skeleton, starts = take_apart("while_loop", loop_vars)
     specs = _start_specs(starts, loop_vars, invariants)
     single = len(loop_vars) == 1
@@ -166,7 +176,7 @@ def _traced_loop(cond: Any, body: Any, loop_vars: Any, invariants: Any, most: An
     return put_together(skeleton, found.states[: len(starts)])
 
 
-def _start_specs(starts: list[Any], loop_vars: Any, invariants: Any) -> list[Spec]:
+def _start_specs(starts: list[Tensor], loop_vars: Any, invariants: Any) -> list[Spec]:
     here: Any = building()
     specs = [here.specs[here.value_of(x)] for x in starts]
     if invariants is None:
@@ -199,11 +209,11 @@ def _shapes(invariants: Any) -> list[Any]:
     return [s for part in invariants for s in _shapes(part)]
 
 
-def _shape(invariant: Any) -> Any:
+def _shape(invariant: TensorShape | TensorSpec | None) -> tuple[int | None, ...] | None:
     return as_shape(getattr(invariant, "shape", invariant))
 
 
-def _verdict(found: Any) -> Any:
+def _verdict(found: Tensor | bool) -> Value | IndexedSlices:
     """What `cond` returned as one boolean."""
     if nest.is_nested(found) or not isinstance(found, bool | np.bool_ | Value):
         raise at_site(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from wengert.engines.islands import needs_host
 from wengert.functions import tracing_state
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
+
+if TYPE_CHECKING:
+    from wengert.functions.concrete import ConcreteFunction
+    from wengert.functions.function import Function
+    from wengert.functions.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class TraceCoverage:
 class Coverage:
     """All traces of a function, and whether its control flow was converted."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Function) -> None:
         self.name: str = function.name
         self.conversion: str = _conversion(function)
         self.traces = [_covered(self.name, trace) for trace in function._store.traces.values()]
@@ -57,14 +62,14 @@ class Coverage:
     __repr__ = __str__
 
 
-def _conversion(function: Any) -> str:
+def _conversion(function: Function) -> str:
     if not function._options.autograph:
         return "not converted (autograph=False)"
     reason = tracing_state.why_not_converted(function.python_function)
     return "converted" if reason is None else f"not converted ({reason})"
 
 
-def _covered(name: str, trace: Any) -> TraceCoverage:
+def _covered(name: str, trace: Trace) -> TraceCoverage:
     graph: Graph = trace.graph
     given = ", ".join(describe(graph.specs[v]) for v in graph.inputs)
     engine, reason = _engine(trace, graph)
@@ -76,7 +81,7 @@ def _covered(name: str, trace: Any) -> TraceCoverage:
     )
 
 
-def _engine(trace: Any, graph: Graph) -> tuple[str, str]:
+def _engine(trace: Trace, graph: Graph) -> tuple[str, str]:
     if trace.jit:
         return "xla", "jit_compile=True demands it"
     wish = choice.forced()
@@ -110,12 +115,12 @@ def _micros(known: list[float]) -> str:
     return f"{' to '.join(ends)} µs"
 
 
-def _shaped(graph: Graph) -> list[Any]:
+def _shaped(graph: Graph) -> list[np.ndarray]:
     shapes: list[Any] = [graph.specs[v].shape for v in graph.all_inputs()]
     return [np.broadcast_to(np.zeros((), bool), s) for s in shapes]
 
 
-def compiler_text(concrete: Any, stage: str) -> str:
+def compiler_text(concrete: ConcreteFunction, stage: str) -> str:
     """The compiler's view of a concrete function: "stablehlo", "hlo" or "optimized_hlo"."""
     graph: Graph = concrete.graph
     xla.check_lowers(graph)
@@ -126,7 +131,7 @@ def compiler_text(concrete: Any, stage: str) -> str:
     return found.run.as_text()
 
 
-def _zeros(graph: Graph, value: int) -> Any:
+def _zeros(graph: Graph, value: int) -> np.ndarray:
     spec = graph.specs[value]
     shape = tuple(1 if d is None else d for d in spec.shape or ())
     return np.broadcast_to(np.zeros((), spec.dtype.np), shape)

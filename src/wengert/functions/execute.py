@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import repeat
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,15 @@ from wengert.engines import callbacks, choice, control, devices, host, undo, xla
 from wengert.engines.lower import LOWERINGS
 from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.core.spec import TensorSpec
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray
+    from wengert.functions.trace import Trace
+    from wengert.ops.row_list import Rows
+
 
 LOWERINGS.requires(callbacks, control)
 
@@ -37,14 +46,18 @@ def use_xla(graph: Graph, arrays: list[Any], jit: bool | None) -> bool:
     return not graph.cache.get(choice.NOT_FIXED) and choice.chooses_xla(graph, arrays)
 
 
-def execute(graph: Graph, arrays: list[Any], jit: bool | None) -> list[Any]:
+def execute(
+    graph: Graph, arrays: list[np.ndarray], jit: bool | None
+) -> list[np.ndarray | Rows] | tuple[JaxArray, ...]:
     """The arrays of all outputs of a graph that changes no variables."""
     if OBSERVERS:
         return observed("execute", _execute, graph, arrays, jit)
     return _execute(graph, arrays, jit)
 
 
-def _execute(graph: Graph, arrays: list[Any], jit: bool | None) -> list[Any]:
+def _execute(
+    graph: Graph, arrays: list[np.ndarray], jit: bool | None
+) -> list[np.ndarray | Rows] | tuple[JaxArray, ...]:
     if use_xla(graph, arrays, jit):
         try:
             results, failed = xla.run(graph, arrays, (), jit)
@@ -55,7 +68,7 @@ def _execute(graph: Graph, arrays: list[Any], jit: bool | None) -> list[Any]:
     return undo.undoing(host.run, graph, _near(arrays))
 
 
-def _near(arrays: list[Any]) -> list[Any]:
+def _near(arrays: list[np.ndarray]) -> list[np.ndarray]:
     """Arrays that NumPy can compute with."""
     return [np.asarray(a) for a in arrays] if devices.far() else arrays
 
@@ -67,7 +80,7 @@ def _not_fixed(graph: Graph, error: xla.NotFixed, jit: bool | None) -> None:
         graph.cache[choice.NOT_FIXED] = str(error)
 
 
-def _failed(graph: Graph, arrays: list[Any], why: BaseException | bool) -> list[Any]:
+def _failed(graph: Graph, arrays: list[np.ndarray], why: BaseException | bool) -> list[Any]:
     """Lets the host engine say what went wrong in compiled code.
 
     Where rounding decides (a matrix that is all but singular), the host may find nothing wrong;
@@ -78,17 +91,19 @@ def _failed(graph: Graph, arrays: list[Any], why: BaseException | bool) -> list[
     return host.run(graph, [np.asarray(a) for a in arrays])
 
 
-def arrays_of(inputs: list[Any]) -> list[Any]:
+def arrays_of(inputs: list[Tensor | TensorSpec] | list[Tensor]) -> list[np.ndarray]:
     """The arrays of tensors, where they are."""
     return [devices.given(x) for x in inputs] if devices.far() else [x._array for x in inputs]
 
 
-def tensors(arrays: list[Any], site: Any) -> list[Any]:
+def tensors(
+    arrays: list[np.ndarray | Rows] | tuple[JaxArray, ...] | list[np.ndarray], site: RawSite
+) -> list[Any]:
     """Tensors of an engine's results."""
     return [devices.tensor(a, site) for a in arrays]
 
 
-def snapshots(trace: Any) -> list[Any]:
+def snapshots(trace: Trace) -> list[Tensor]:
     """The present values of the variables that a trace reads, where its work will be done."""
     if devices.far() and (trace.jit or not is_small(trace.graph)):
         for v in trace.reads:
@@ -119,7 +134,7 @@ def give(variables: list[Variable], news: list[Any]) -> None:
 def run_tensors(jit: bool | None, site: Any) -> Any:
     """A function that runs graphs on tensors, as `calls.call` wants it."""
 
-    def run(graph: Graph, inputs: list[Any]) -> list[Any]:
+    def run(graph: Graph, inputs: list[Tensor | TensorSpec]) -> list[Tensor]:
         return tensors(execute(graph, arrays_of(inputs), jit), site)
 
     return run
@@ -134,7 +149,7 @@ def locks_of(variables: Iterable[Variable]) -> list[RLock]:
     return [lock for _, lock in sorted(unique.items())]
 
 
-def execute_step(graph: Graph, plain: list[Any], jit: bool | None) -> list[Any]:
+def execute_step(graph: Graph, plain: list[np.ndarray], jit: bool | None) -> list[Any]:
     """Runs a graph whose variables change; `plain` are the inputs before the variables.
 
     The variables must be held. Returns the arrays of the explicit outputs.
@@ -178,7 +193,7 @@ def _compiled_step(
 @uninterrupted
 def _taking_step(
     graph: Graph,
-    plain: list[Any],
+    plain: list[np.ndarray],
     given: list[Any],
     donate: tuple[int, ...],
     reads: list[Variable],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,14 @@ from wengert.graph.folding import SMALL
 from wengert.graph.ir import Graph
 from wengert.graph.passes import needs_no_passes, optimised
 from wengert.graph.records import Draw, Node, Outer
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray
+    from wengert.functions.concrete import ConcreteFunction
+
 
 LOWERINGS.requires(control)
 
@@ -76,7 +84,7 @@ class Program(NamedTuple):
 _UNKNOWN = re.compile("traced array|symbolic dimension", re.IGNORECASE)
 
 
-def export(concrete: Any, path: Any) -> None:
+def export(concrete: ConcreteFunction, path: Any) -> None:
     """Writes a concrete function to a folder from which `tf.saved_model.load` takes it."""
     SAVE.call(concrete, path)
 
@@ -143,7 +151,7 @@ def _symbols(graph: Graph) -> Iterator[list[tuple[Any, ...]]]:
 
 
 @uninterrupted
-def _export(trace: Trace, shapes: list[tuple[Any, ...]]) -> Program:
+def _export(trace: Trace, shapes: list[tuple[int | str, ...]]) -> Program:
     from jax import export as jax_export
 
     graph = optimised(trace.graph)
@@ -174,11 +182,11 @@ def _export(trace: Trace, shapes: list[tuple[Any, ...]]) -> Program:
     )
 
 
-def _settled(source: Any) -> Any:
+def _settled(source: Tensor | Draw) -> np.ndarray | Draw:
     return source if isinstance(source, Draw | Variable) else source._array
 
 
-def _shape(jax_export: Any, shape: tuple[Any, ...], scope: Any) -> tuple[Any, ...]:
+def _shape(jax_export: ModuleType, shape: tuple[int | str, ...], scope: Any) -> tuple[int, ...]:
     return jax_export.symbolic_shape(",".join(map(str, shape)), scope=scope) if shape else ()
 
 
@@ -192,7 +200,7 @@ class _Body:
         self.checks: list[Check] = []
         self.rooms: list[Room] = []
 
-    def run(self, *arrays: Any) -> Any:
+    def run(self, *arrays: JaxArray) -> tuple[JaxArray, ...]:
         lifted = needs_no_passes(self.graph.copy())
         lifted.inputs = [*lifted.all_inputs(), *self.hoisted]
         lifted.outputs = lifted.all_outputs()

@@ -5,7 +5,7 @@ Nothing is run, and nobody listens. Graphs inside a graph are followed with it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
@@ -19,6 +19,9 @@ from wengert.graph.builder import Builder
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
 
 def follow(graph: Graph, known: list[Known]) -> list[Spec]:
@@ -38,7 +41,7 @@ def _followed(graph: Graph, known: list[Known]) -> Graph:
     return new
 
 
-def _parameter(graph: Builder, known: Known) -> Any:
+def _parameter(graph: Builder, known: Known) -> Tensor:
     if isinstance(known, Spec):
         return graph.parameter(known)
     found = graph.parameter(Spec(known.shape, dtypes.of(known)))
@@ -46,7 +49,7 @@ def _parameter(graph: Builder, known: Known) -> Any:
     return found
 
 
-def _narrowed(node: Node, env: dict[int, Any]) -> Node:
+def _narrowed(node: Node, env: dict[int, Tensor]) -> Node:
     """A node whose graphs have been followed for the inputs that they get here."""
     given = [_known(env[v]) for v in node.inputs]
     attrs = dict(node.attrs)
@@ -84,7 +87,7 @@ def _ends(graph: Graph) -> list[Spec]:
     return [graph.specs[v] for v in graph.outputs]
 
 
-def _known(x: Any) -> Known:
+def _known(x: Tensor) -> Known:
     return x._graph.specs[x._value] if isinstance(x, SymbolicTensor) else whole(x._array)
 
 

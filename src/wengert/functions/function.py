@@ -13,7 +13,7 @@ import time
 import types
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.context import building_graph, get_state
@@ -34,6 +34,12 @@ from wengert.functions.shared import Given
 from wengert.functions.signature import Same, encode, encode_all
 from wengert.functions.store import Store
 from wengert.functions.trace import Trace, trace
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.core.types import TensorLike
+    from wengert.functions.coverage import Coverage
+
 
 # Instances that no weak reference can name, and whose traces are kept, for each method.
 _MOST_HELD = 64
@@ -117,7 +123,7 @@ class Function:
         """The trace for a signature met for the first time."""
         return general.find(self, key, pairs, named, site)
 
-    def _trace(self, key: Any, pairs: Any, named: Any, specs: Any, site: Any) -> Trace:
+    def _trace(self, key: Any, pairs: Any, named: Any, specs: Any, site: RawSite) -> Trace:
         store, options = self._store, self._options
         with store.lock:
             found = store.traces.get(key)
@@ -144,7 +150,7 @@ class Function:
                 ledger.TRACED_OFTEN.call(self, note)
             return found
 
-    def _run_trace(self, pairs: Any, named: Any, specs: Any, site: Any) -> Trace:
+    def _run_trace(self, pairs: Any, named: Any, specs: Any, site: RawSite) -> Trace:
         store, options = self._store, self._options
         creating: list[Variable] | None = None if store.started else []
         function = self._converted()
@@ -171,7 +177,7 @@ class Function:
             return function
         return tracing_state.convert(function)
 
-    def _check_count(self, pairs: Any, named: Any, site: Any) -> None:
+    def _check_count(self, pairs: Any, named: Any, site: RawSite) -> None:
         most = self._options.max_traces
         if most is not None and self._store.count - self._store.made_variables >= most:
             given = ledger.spelled(pairs, named)
@@ -179,7 +185,7 @@ class Function:
 
     # As a method.
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: Any, owner: type | None = None) -> Function:
         if instance is None or self._instance is not None:
             return self
         entry = self._instances.get(id(instance))
@@ -219,7 +225,7 @@ class Function:
     def __hash__(self) -> int:
         return id(self._store)
 
-    def __trace_key__(self) -> Any:
+    def __trace_key__(self) -> tuple[Same, Same] | Same:
         """As an argument of another function, a method is known by its instance."""
         return Same(self) if self._instance is None else (Same(self._options), Same(self._instance))
 
@@ -300,13 +306,13 @@ class Function:
         found = [] if save_type == "checkpoint" else self._list_all_concrete_functions()
         return {f"trace_{k}": concrete for k, concrete in enumerate(found)}
 
-    def coverage(self) -> Any:
+    def coverage(self) -> Coverage:
         """Which engine runs what, and why; and whether Python control flow was converted."""
         from wengert.functions.coverage import Coverage
 
         return Coverage(self)
 
-    def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Callable[..., str]:
+    def experimental_get_compiler_ir(self, *args: TensorLike, **kwargs: Any) -> Callable[..., str]:
         """A function of `stage` that gives the compiler's view of the traced function."""
         from wengert.functions.coverage import compiler_text
 
@@ -318,7 +324,7 @@ class Function:
         return f"<tf.function {self._options.name}{f' at {where}' if where else ''}>"
 
 
-def caller_of(function: Any) -> Any:
+def caller_of(function: Any) -> RawSite | None:
     """The first line of a Python function as a site."""
     code = getattr(function, "__code__", None)
     return None if code is None else (code, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,16 +36,24 @@ from wengert.ops.joining import concat, stack
 from wengert.ops.rows import STACK_ROWS
 from wengert.ops.shaping import reshape
 
+if TYPE_CHECKING:
+    from wengert.core.dims import Dim
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.variable import Variable
+    from wengert.graph.ir import Graph
+
 
 def map_fn(
     fn: Callable[..., Any],
     elems: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: Any = None,
     back_prop: bool = True,
     swap_memory: bool = False,
     infer_shape: bool = True,
-    name: Any = None,
+    name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:
     """Applies `fn` to each row of `elems` and stacks the results.
@@ -75,14 +83,14 @@ def _composite(structure: Any) -> bool:
 
 def scan(
     fn: Callable[..., Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: TensorLike,
+    initializer: Tensor | dict[str, Tensor] | float | tuple[Tensor, ...] | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     infer_shape: bool = True,
     reverse: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """All partial results of folding `fn` over the rows of `elems`, stacked."""
     rows = _rows("scan", fn, elems)
@@ -103,31 +111,33 @@ def scan(
 
 def foldl(
     fn: Callable[..., Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: TensorLike,
+    initializer: TensorLike | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Tensor | tuple[Tensor, Tensor]:
     """Folds `fn` over the rows of `elems`, first row first."""
     return _fold("foldl", fn, elems, initializer, False)
 
 
 def foldr(
     fn: Callable[..., Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: TensorLike,
+    initializer: TensorLike | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Folds `fn` over the rows of `elems`, last row first."""
     return _fold("foldr", fn, elems, initializer, True)
 
 
-def _fold(name: str, fn: Any, elems: Any, initializer: Any, reverse: bool) -> Any:
+def _fold(
+    name: str, fn: Any, elems: TensorLike, initializer: TensorLike | None, reverse: bool
+) -> Any:
     rows = _rows(name, fn, elems)
     state, rows = _begin(name, rows, initializer, reverse)
     if building() is not None:
@@ -141,22 +151,22 @@ def _fold(name: str, fn: Any, elems: Any, initializer: Any, reverse: bool) -> An
 class _Rows:
     """Tensors with a common number of rows, in their structure."""
 
-    def __init__(self, skeleton: Any, tensors: list[Any]) -> None:
+    def __init__(self, skeleton: Any, tensors: list[Tensor]) -> None:
         self.skeleton = skeleton
         self.tensors = tensors
 
-    def count(self) -> Any:
+    def count(self) -> int | Dim:
         sizes = [row_count(t) for t in self.tensors]
         return next((d for d in sizes if type(d) is int), sizes[0])
 
-    def row(self, i: Any) -> Any:
+    def row(self, i: int) -> Any:
         return put_together(self.skeleton, [t[i] for t in self.tensors])
 
     def each(self, reverse: bool = False) -> Any:
         order = range(self.count())
         return (self.row(i) for i in (reversed(order) if reverse else order))
 
-    def part(self, index: Any) -> _Rows:
+    def part(self, index: slice) -> _Rows:
         return _Rows(self.skeleton, [t[index] for t in self.tensors])
 
 
@@ -193,7 +203,12 @@ def _begin(name: str, rows: _Rows, initializer: Any, reverse: bool) -> tuple[Any
     return rows.row(0), rows.part(slice(1, None))
 
 
-def _next(name: str, fn: Any, state: Any, row: Any) -> Any:
+def _next(
+    name: str,
+    fn: Any,
+    state: Tensor | dict[str, Tensor] | tuple[Tensor, ...],
+    row: Tensor | tuple[Tensor, ...],
+) -> Any:
     """The new state, in the structure of the old one."""
     new = fn(state, row)
     _same(name, "the state", state, new)
@@ -212,7 +227,11 @@ def _same(name: str, what: str, expected: Any, found: Any) -> None:
         ) from None
 
 
-def _check_next(name: str, first: Any, state: Any) -> None:
+def _check_next(
+    name: str,
+    first: Tensor | dict[str, Tensor] | tuple[Tensor, ...],
+    state: Tensor | dict[str, Tensor] | tuple[Tensor, ...],
+) -> None:
     """Refuses a state that cannot be stacked on the first."""
     for old, new in zip(nest.flatten(first), nest.flatten(state), strict=True):
         if old.dtype is not new.dtype or not old.shape.is_compatible_with(new.shape):
@@ -223,8 +242,12 @@ def _check_next(name: str, first: Any, state: Any) -> None:
             )
 
 
-def _with_first(first: Any, made: Any, reverse: bool) -> Any:
-    def one(a: Any, rest: Any) -> Any:
+def _with_first(
+    first: Tensor | tuple[SymbolicTensor, ...],
+    made: SymbolicTensor | tuple[SymbolicTensor, ...],
+    reverse: bool,
+) -> Tensor | tuple[SymbolicTensor, SymbolicTensor]:
+    def one(a: Tensor, rest: SymbolicTensor | Tensor) -> Tensor:
         a = expand_dims(operand(a), 0)
         if rest.shape.rank is None or None in rest.shape[1:]:
             # Of no rows, the loop could not tell the sizes.
@@ -243,7 +266,7 @@ def _typed(result: Any, wanted: Any) -> Any:
     return nest.pack_sequence_as(result, [_converted(x, w) for x, w in flat])
 
 
-def _converted(x: Any, wanted: Any) -> Any:
+def _converted(x: Any, wanted: Any) -> Tensor:
     if wanted is None:
         return operand(x)
     spec = wanted if isinstance(wanted, TensorSpec) else TensorSpec(None, dtypes.as_dtype(wanted))
@@ -274,11 +297,11 @@ def _stacked(name: str, results: list[Any]) -> Any:
     return nest.pack_sequence_as(results[0], [stack(c) for c in columns])
 
 
-def _uneven(name: str, first: Any, other: Any) -> Exception:
+def _uneven(name: str, first: Tensor, other: Tensor) -> Exception:
     return invalid(name, "all results must have one shape", first, other, help="Pad them.")
 
 
-def _of_no_rows(fn: Any, rows: _Rows, wanted: Any) -> Any:
+def _of_no_rows(fn: Any, rows: _Rows, wanted: Any) -> Tensor:
     """What stacking nothing gives: shapes found by tracing `fn` on a row that is not there."""
     specs = [Spec(t._array.shape[1:], t.dtype) for t in rows.tensors]
     inner = trace_inner(
@@ -330,7 +353,7 @@ def _loop(name: str, step: Any, start: Any, rows: _Rows, reverse: bool) -> tuple
     return put_together(new_state, everything), put_together(made, everything)
 
 
-def _even(name: str, results: Any) -> Any:
+def _even(name: str, results: Any) -> Tensor:
     """Stacked results, checked when the loop has run if their rows could differ in shape."""
     shape = results.shape
     if shape.rank is not None and TensorShape(shape._dims[1:]).is_fully_defined():
@@ -338,7 +361,9 @@ def _even(name: str, results: Any) -> Any:
     return apply(STACK_ROWS, results, count=None, name=name)
 
 
-def _rows_last(inner: Inner, states: int, rows: int, changed: list[Any]) -> tuple[Any, list[Any]]:
+def _rows_last(
+    inner: Inner, states: int, rows: int, changed: list[Variable]
+) -> tuple[Graph, list[Tensor]]:
     """The body closed over what it uses, with its inputs in the order that loops have."""
     closed = close([inner.graph], changed)
     graph = closed.graphs[0]

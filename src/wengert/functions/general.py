@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import weakref
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes, shapes
 from wengert.core.spec import TensorSpec
 from wengert.functions.shared import Given
 from wengert.functions.signature import encode, rebuild, specs_in
 from wengert.graph.builder import building
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Tensor
+    from wengert.functions.function import Function
+    from wengert.functions.trace import Trace
+
 
 _MOST = 512
 # What the elements of the dataset look like whose iterator drives the functions called here.
@@ -28,7 +37,7 @@ class Wide:
         self.traces: dict[Any, list[tuple[list[TensorSpec], Any]]] = {}
         self.joined: dict[Any, list[TensorSpec]] = {}
 
-    def covering(self, pattern: Any, specs: list[TensorSpec]) -> Any:
+    def covering(self, pattern: Any, specs: list[TensorSpec]) -> Trace | None:
         """A trace that takes tensors like these."""
         for known, ref in self.traces.get(pattern, ()):
             trace = ref()
@@ -36,7 +45,7 @@ class Wide:
                 return trace
         return None
 
-    def note(self, pairs: Any, named: Any, trace: Any) -> None:
+    def note(self, pairs: Any, named: Any, trace: Trace) -> None:
         """Remembers a trace if it takes more than one set of shapes."""
         known = list(trace.specs)
         if not any(map(_unknowns, known)):
@@ -60,7 +69,7 @@ class Wide:
         self.joined[pattern] = specs
 
 
-def find(function: Any, key: Any, pairs: Any, named: Any, site: Any) -> Any:
+def find(function: Function, key: Any, pairs: Any, named: Any, site: RawSite) -> Trace:
     """The trace for a signature met for the first time: one that covers it, or a new one."""
     store, joins = function._store, function._options.reduce_retracing
     given = Given(pairs, named)
@@ -99,7 +108,7 @@ def _as_driven(specs: list[TensorSpec]) -> list[TensorSpec]:
 def _pattern(pairs: Any, named: Any) -> Any:
     """A key of everything about the arguments but the shapes of their tensors."""
 
-    def shapeless(x: Any, path: str) -> TensorSpec:
+    def shapeless(x: Tensor | np.ndarray | TensorSpec, path: str) -> TensorSpec:
         return TensorSpec(None, dtypes.as_dtype(x.dtype))
 
     given = [*pairs, *named.items()]

@@ -7,7 +7,7 @@ shared when the graph is finished.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.convert import operand
@@ -20,17 +20,24 @@ from wengert.ops.shaping import identity
 from wengert.tape import arguments
 from wengert.tape.gradient_tape import GradientTape, UnconnectedGradients
 
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+    from wengert.functions.recompute import ConstantStep, NodeStep
+
 
 def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
-    name: Any = "gradients",
+    ys: TensorLike,
+    xs: TensorLike,
+    grad_ys: TensorLike | None = None,
+    name: str | None = "gradients",
     gate_gradients: bool = False,
     aggregation_method: Any = None,
-    stop_gradients: Any = None,
-    unconnected_gradients: Any = UnconnectedGradients.NONE,
-) -> list[Any]:
+    stop_gradients: TensorLike | None = None,
+    unconnected_gradients: str | UnconnectedGradients = UnconnectedGradients.NONE,
+) -> list[Tensor] | list[Tensor | IndexedSlices | None]:
     """The gradients of the sum of `ys` by each of `xs`, inside a function; a tape does it anywhere.
 
     Tensors in `stop_gradients` count as constants.
@@ -48,12 +55,12 @@ def gradients(
 
 
 def hessians(
-    ys: Any,
-    xs: Any,
+    ys: TensorLike,
+    xs: TensorLike,
     gate_gradients: bool = False,
     aggregation_method: Any = None,
-    name: Any = "hessians",
-) -> list[Any]:
+    name: str | None = "hessians",
+) -> list[SymbolicTensor]:
     """The second derivatives of the sum of `ys` by each of `xs` alone, inside a function."""
     targets, sources = _listed("hessians", ys), _listed("hessians", xs)
     result = []
@@ -65,7 +72,7 @@ def hessians(
     return result
 
 
-def _listed(name: str, values: Any) -> list[Any]:
+def _listed(name: str, values: TensorLike) -> list[Value]:
     if building() is None:
         raise at_site(
             RuntimeError(f"{name}: it works inside tf.function only. Use tf.GradientTape.")
@@ -80,8 +87,11 @@ def _listed(name: str, values: Any) -> list[Any]:
 
 
 def _again(
-    targets: list[Any], sources: list[Any], stops: list[Any], *tapes: Any
-) -> tuple[list[Any], list[Any]]:
+    targets: list[SymbolicTensor] | list[Value],
+    sources: list[Value],
+    stops: list[SymbolicTensor] | list[Value],
+    *tapes: Any,
+) -> tuple[list[SymbolicTensor], list[Tensor]]:
     """The targets once more, computed from sources that the tapes follow; and those sources."""
     here: Any = building()
     keys = Keys(here)
@@ -105,7 +115,7 @@ def _again(
     return [env.get(key, x) for key, x in wanted], [env[next(iter(each))] for each in found]
 
 
-def _downstream(steps: list[Any], starts: set[int]) -> set[int]:
+def _downstream(steps: list[ConstantStep | NodeStep], starts: set[int]) -> set[int]:
     """The keys that depend on some source, other than the source itself."""
     reached, found = set(starts), set()
     for step in steps:

@@ -126,7 +126,7 @@ def _stacked(spec: Spec) -> Spec:
     return Spec(None if spec.shape is None else (None, *spec.shape), spec.dtype)
 
 
-def _changed(node: Node, inputs: Any, outputs: Any, **attrs: Any) -> Node:
+def _changed(node: Node, inputs: Any, outputs: list[int], **attrs: Any) -> Node:
     return Node(node.op, tuple(inputs), tuple(outputs), {**node.attrs, **attrs}, node.site)
 
 

@@ -12,7 +12,7 @@ import itertools
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,6 +44,16 @@ from wengert.ops.nodes import FLUSH, HOST_CALL, RELOAD
 from wengert.tape import flow
 from wengert.tape.gradient_tape import GradientTape
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.sites import RawSite
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.variable import Variable
+    from wengert.graph.builder import Builder
+    from wengert.graph.records import Node
+
 
 class PyCall:
     """A Python function to be called from a graph, with the dtypes of its results."""
@@ -55,13 +65,13 @@ class PyCall:
         self.name = name
         self.arrays = arrays
 
-    def run(self, *given: Any) -> list[Any]:
+    def run(self, *given: Any) -> list[Tensor]:
         """Calls Python on arrays; the results as tensors of the promised dtypes."""
         tensors = [wrap(np.asarray(a)) for a in given]
         with using(State()):
             return self.answer([t.numpy() for t in tensors] if self.arrays else tensors)
 
-    def answer(self, given: Any) -> list[Any]:
+    def answer(self, given: Any) -> list[Tensor]:
         """What Python returns, checked; what it raises, as an error of this operation."""
         try:
             found = self.function(*given)
@@ -84,7 +94,7 @@ class PyCall:
             self._one(x, s, k) for k, (x, s) in enumerate(zip(results, self.specs, strict=True))
         ]
 
-    def _one(self, x: Any, spec: TensorSpec, k: int) -> Any:
+    def _one(self, x: Any, spec: TensorSpec, k: int) -> Tensor:
         try:
             found = None if x is None else operand(x, None, spec.dtype)
         except (TypeError, ValueError):
@@ -116,13 +126,18 @@ _KINDS: list[tuple[type[Exception], type[OpError]]] = [
 ]
 
 
-def _spec(out: Any) -> TensorSpec:
+def _spec(out: DType | TensorSpec) -> TensorSpec:
     if isinstance(out, TensorSpec):
         return out
     return TensorSpec(None, dtypes.as_dtype(out))
 
 
-def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: Any = None) -> Any:
+def py_function(
+    func: Any = None,
+    inp: TensorLike | None = None,
+    Tout: DTypeLike | None = None,
+    name: str | None = None,
+) -> Any:
     """Calls Python on tensors that have values, inside a function too; gradients pass through it.
 
     `Tout` gives the dtypes of the results (or `TensorSpec`s), a list for several. Without `func`
@@ -135,10 +150,10 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: Any =
 
 def numpy_function(
     func: Any = None,
-    inp: Any = None,
+    inp: TensorLike | None = None,
     Tout: Any = None,
     stateful: bool = True,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Calls Python on NumPy arrays, inside a function too; no gradient passes through it.
 
@@ -149,7 +164,9 @@ def numpy_function(
     return _call(PyCall(func, Tout, "numpy_function", True), inp)
 
 
-def _decorates(name: str, func: Any, inp: Any, types: Any) -> bool:
+def _decorates(
+    name: str, func: Any, inp: Any, types: list[DType] | DType | TensorSpec | DTypeLike | None
+) -> bool:
     """Whether there is no function yet; what must be given then, and otherwise."""
     if types is None:
         help = f"Give the dtypes of the results: @tf.{name}(Tout=...) or {name}(func, inp, Tout)."
@@ -172,7 +189,7 @@ def _decorator(name: str, types: Any, arrays: bool) -> Callable[[Any], Any]:
     return decorate
 
 
-def timestamp(name: Any = None) -> Any:
+def timestamp(name: str | None = None) -> Any:
     """The seconds since 1970 as float64, asked anew in every call of a function."""
     return numpy_function(time.time, [], TensorSpec([], dtypes.float64))
 
@@ -200,7 +217,7 @@ def _arguments(name: str, inp: Any) -> list[Any]:
     return list(inp)
 
 
-def _eagerly(call: PyCall, inputs: list[Any]) -> list[Any]:
+def _eagerly(call: PyCall, inputs: list[Tensor]) -> list[Tensor]:
     shown = [x.numpy() for x in inputs] if call.arrays else inputs
     try:
         return call.answer(shown)
@@ -210,7 +227,7 @@ def _eagerly(call: PyCall, inputs: list[Any]) -> list[Any]:
         raise (error if hasattr(error, "site") else at_site(error)) from error.__cause__
 
 
-def emit_call(call: PyCall, inputs: list[Any], variables: bool = True) -> list[Any]:
+def emit_call(call: PyCall, inputs: list[Tensor], variables: bool = True) -> list[SymbolicTensor]:
     """Adds a call to the graph being built; on tapes it has a gradient if Python gave one.
 
     Without `variables` it neither sees nor changes any.
@@ -241,7 +258,7 @@ def emit_call(call: PyCall, inputs: list[Any], variables: bool = True) -> list[A
     if not shown:
         return outs
 
-    def gradients(g: Any) -> list[Any]:
+    def gradients(g: Tensor | tuple[SymbolicTensor, ...]) -> list[SymbolicTensor | None]:
         seeds = [flow.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         return _pull(call, inputs, floats, outs, token, seeds, variables)
 
@@ -257,7 +274,7 @@ _tokens = itertools.count(1)
 
 
 def _taped(call: PyCall) -> Callable[..., list[Any]]:
-    def run(*arrays: Any) -> list[Any]:
+    def run(*arrays: np.ndarray) -> list[np.ndarray]:
         tensors, outs, tape = _record(call, arrays)
         token = next(_tokens)
         _tapes.put(token, (tensors, outs, tape), sum(x._array.nbytes for x in (*tensors, *outs)))
@@ -266,7 +283,9 @@ def _taped(call: PyCall) -> Callable[..., list[Any]]:
     return run
 
 
-def _record(call: PyCall, arrays: Any) -> tuple[list[Any], list[Any], Any]:
+def _record(
+    call: PyCall, arrays: tuple[np.ndarray, ...]
+) -> tuple[list[Tensor], list[Tensor], GradientTape]:
     tensors = [wrap(np.asarray(a)) for a in arrays]
     with using(State()), GradientTape(persistent=True) as tape:
         tape.watch([t for t in tensors if t.dtype.is_differentiable])
@@ -276,20 +295,20 @@ def _record(call: PyCall, arrays: Any) -> tuple[list[Any], list[Any], Any]:
 
 def _pull(
     call: PyCall,
-    inputs: list[Any],
+    inputs: list[Tensor],
     floats: list[bool],
-    outs: list[Any],
-    token: Any,
-    seeds: Any,
+    outs: list[SymbolicTensor],
+    token: SymbolicTensor,
+    seeds: list[Tensor],
     variables: bool,
-) -> list[Any]:
+) -> list[SymbolicTensor | None]:
     """The gradients of the inputs, by a call of Python that asks the tape of the first call."""
     wanted = [k for k, f in enumerate(floats) if f]
     shown = [k for k, o in enumerate(outs) if o._array.dtype.num in INEXACT]
     out = [TensorSpec(inputs[k].shape, inputs[k].dtype) for k in wanted]
     again = followed([*inputs, *seeds])
 
-    def pull(*given: Any) -> Any:
+    def pull(*given: Tensor) -> list[Tensor]:
         xs, gs = list(given[: len(inputs)]), given[len(inputs) : len(inputs) + len(seeds)]
         # Asked a second time, Python is called again.
         kept = None if again else _tapes.pop(int(given[-1]))
@@ -331,19 +350,19 @@ def _flush(here: Any, site: Any) -> None:
         here.emit(FLUSH, values, {"variables": variables}, [], site)
 
 
-def _hold_all(here: Any) -> None:
+def _hold_all(here: Builder) -> None:
     """Lets a branch or a body hold the variables that enclosing graphs hold."""
     for held in [h for outer in _around(here) for h in outer.held.values()]:
         here.read(held.variable)
 
 
-def _around(here: Any) -> Iterator[Any]:
+def _around(here: Builder) -> Iterator[Builder]:
     while here.parent is not None and here.on_create is None:
         here = here.parent
         yield here
 
 
-def _reload(here: Any, site: Any) -> None:
+def _reload(here: Builder, site: RawSite | None) -> None:
     """Reads variables again after Python may have changed them.
 
     What a branch or a body reads again is also what the graphs around it see after it.
@@ -361,11 +380,11 @@ def _reload(here: Any, site: Any) -> None:
         graph.reread = _read_again
 
 
-def _read_again(here: Any, variable: Any, before: int, site: Any = None) -> int:
+def _read_again(here: Builder, variable: Variable, before: int, site: RawSite | None = None) -> int:
     return here.emit(RELOAD, (before,), {"variable": variable}, [here.specs[before]], site)[0]
 
 
-def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
+def _replay(node: Node, given: list[Tensor], attrs: dict[str, Any]) -> Any:
     call = attrs.get("call")
     if call is None:  # a print
         here: Any = building()
@@ -379,14 +398,18 @@ def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
     return [*outs, *token]
 
 
-def _replay_flush(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
+def _replay_flush(
+    node: Node, given: list[SymbolicTensor], attrs: dict[str, tuple[Variable, ...]]
+) -> Any:
     here = building()
     if here is not None and not here.root().jit:  # the call that follows flushes what it knows of
         here.emit(FLUSH, tuple([here.value_of(x) for x in given]), dict(attrs), [], node.site)
     return ()
 
 
-def _replay_reload(node: Any, given: list[Any], attrs: dict[str, Any]) -> Any:
+def _replay_reload(
+    node: Node, given: list[SymbolicTensor], attrs: dict[str, Variable]
+) -> tuple[SymbolicTensor, ...]:
     here: Any = building()
     variable = attrs["variable"]
     held = here.held.get(variable._id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core.context import State, using
 from wengert.core.op import Spec
@@ -14,6 +14,10 @@ from wengert.graph.ir import Graph
 from wengert.graph.records import Node, Outer
 from wengert.graph.verify import checked
 from wengert.ops.nodes import FLUSH, HOST_CALL
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.variable import Variable
 
 
 class Inner(NamedTuple):
@@ -58,7 +62,7 @@ def make_graph(name: str, specs: list[Spec], function: Callable[..., list[Any]])
     return checked(graph)
 
 
-def _variables(graph: Builder) -> dict[int, tuple[Any, int]]:
+def _variables(graph: Builder) -> dict[int, tuple[Variable, int]]:
     """The variables among the inputs, as the graphs know them that were run again in this one.
 
     What one of them assigns counts towards the variable in the gradients of this one, too.
@@ -81,7 +85,7 @@ class Closed(NamedTuple):
     variables: list[Any]
 
 
-def close(graphs: list[Graph], carried: list[Any]) -> Closed:
+def close(graphs: list[Graph], carried: list[Variable]) -> Closed:
     """Turns what inner graphs use from outside into inputs, the same for all of them.
 
     The inputs of each are its explicit ones, the `carried` variables, then everything else. The
@@ -101,11 +105,11 @@ def close(graphs: list[Graph], carried: list[Any]) -> Closed:
     return Closed([_closed(g, keys, specs, carried) for g in graphs], tensors, fixed)
 
 
-def _outside(source: Any) -> Any:
+def _outside(source: Tensor | Outer) -> Tensor:
     return source.tensor() if isinstance(source, Outer) else source
 
 
-def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Any]) -> Graph:
+def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Variable]) -> Graph:
     outputs = list(graph.outputs)
     new = graph.copy()
     new.parent = None
@@ -149,7 +153,7 @@ def _calls_python(graph: Any) -> bool:
     return any(n.op is HOST_CALL and n.attrs.get("variables") for n in graph.walk())
 
 
-def written(graphs: list[Graph]) -> list[Any]:
+def written(graphs: list[Graph]) -> list[Variable]:
     """The variables that inner graphs give new values, lowest id first."""
     found = {i: h.variable for g in graphs for i, h in g.held.items() if h.written}
     return [v for _, v in sorted(found.items())]

@@ -7,7 +7,7 @@ made from arguments where none was given is the business of `signature`.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.convert import operand
@@ -19,6 +19,10 @@ from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.functions.options import Options
 from wengert.functions.signature import encode, rebuild
+
+if TYPE_CHECKING:
+    from wengert.functions.function import Function
+    from wengert.functions.trace import Trace
 
 
 def checked_signature(signature: Any) -> Any:
@@ -42,7 +46,7 @@ def checked_signature(signature: Any) -> Any:
     return tuple(nest.map_structure(lambda s: adopted(s) if is_foreign(type(s)) else s, signature))
 
 
-def call_by_signature(function: Any, args: Any, kwargs: Any) -> Any:
+def call_by_signature(function: Function, args: Any, kwargs: Any) -> Any:
     """Calls a `Function` that has an `input_signature`."""
     site = caller(1)
     options, store = function._options, function._store
@@ -67,7 +71,9 @@ def call_by_signature(function: Any, args: Any, kwargs: Any) -> Any:
     return found.call(leaves, site)
 
 
-def find_by_signature(function: Any, args: Any, kwargs: Any, site: Any) -> tuple[Any, Any, Any]:
+def find_by_signature(
+    function: Function, args: Any, kwargs: Any, site: Any
+) -> tuple[Any, Any, Any]:
     """The trace of such a `Function`, and the arguments that it was asked for."""
     options, instance = function._options, function._instance
     if args or kwargs:
@@ -77,7 +83,7 @@ def find_by_signature(function: Any, args: Any, kwargs: Any, site: Any) -> tuple
     return _traced(function, ("signature",), pairs, named, site), pairs, named
 
 
-def _traced(function: Any, key: Any, pairs: Any, named: Any, site: Any) -> Any:
+def _traced(function: Function, key: Any, pairs: Any, named: Any, site: Any) -> Trace:
     flat: list[Any] = []
     rebuild(function._options.input_signature, lambda spec, _: flat.append(spec))
     specs = iter(flat)
@@ -167,7 +173,7 @@ def _takes(spec: Any, value: Any) -> bool:
     return compatible(value) if compatible is not None else bool(spec == value)
 
 
-def _fit_tensor(name: str, path: str, value: Any, spec: TensorSpec) -> Any:
+def _fit_tensor(name: str, path: str, value: Any, spec: TensorSpec) -> Tensor | TensorSpec:
     if isinstance(value, TensorSpec):
         found: Any = value
     else:

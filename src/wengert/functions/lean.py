@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,8 +24,15 @@ from wengert.functions.execute import NOWHERE, is_small
 from wengert.graph.ir import Graph
 from wengert.graph.records import Draw
 
+if TYPE_CHECKING:
+    from wengert.core.spec import TensorSpec
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray
+    from wengert.engines.executables import Executable
+    from wengert.functions.trace import Trace
 
-def quick_call(trace: Any) -> Any:
+
+def quick_call(trace: Trace) -> Any:
     """A lean way to run a trace again and again when nobody listens, once its engine is settled.
 
     It gives the arrays of the explicit outputs, or `None` where the full way is needed: another
@@ -48,7 +55,7 @@ def quick_call(trace: Any) -> Any:
     return None if trace.jit else _waiting(trace, graph)
 
 
-def _waiting(trace: Any, graph: Graph) -> Any:
+def _waiting(trace: Trace, graph: Graph) -> Any:
     """The lean way on the host up to the call that is to be compiled."""
     choices = list(graph.cache.get(choice.CHOICES, {}).values())
     if len(choices) != 1 or graph.cache.get(choice.NOT_FIXED):
@@ -56,7 +63,7 @@ def _waiting(trace: Any, graph: Graph) -> Any:
     (found,) = choices
     run, last = _on_host(trace, graph), found.due() - 1
 
-    def step(leaves: list[Any]) -> Any:
+    def step(leaves: list[Tensor]) -> list[np.ndarray] | None:
         if found.calls >= last:
             trace._quick = None
             return None
@@ -73,7 +80,7 @@ def _settled_far(trace: Any, graph: Graph) -> Any:
     return _on_far(trace, graph, compiled[-1]) if compiled else None
 
 
-def quick_open(trace: Any, shapes: tuple[Any, ...]) -> Any:
+def quick_open(trace: Trace, shapes: tuple[tuple[int, ...], ...]) -> Any:
     """The same for one set of shapes of a trace whose sizes are open."""
     graph: Graph = trace.graph
     if graph.cache.get(FIXED) or any(v._open for v in trace.reads):  # not by these shapes alone
@@ -84,7 +91,7 @@ def quick_open(trace: Any, shapes: tuple[Any, ...]) -> Any:
     return None
 
 
-def _never(leaves: list[Any]) -> None:
+def _never(leaves: list[Tensor]) -> None:
     return None
 
 
@@ -99,14 +106,14 @@ def _holding(trace: Any, step: Callable[[list[Any]], Any]) -> Callable[[list[Any
     return lambda leaves: while_holding(locks, step, leaves, alongside=reads)
 
 
-def _on_host(trace: Any, graph: Graph) -> Any:
+def _on_host(trace: Trace, graph: Graph) -> Any:
     run = host.prepared(graph).plain  # type: ignore[attr-defined]  # set beside it
     fixed = [s._array for s in trace.sources]
     reads, writes = trace.reads, trace.writes
     count = len(graph.outputs)
     forced = choice.forced
 
-    def simple(leaves: list[Any]) -> Any:
+    def simple(leaves: list[Tensor | TensorSpec]) -> list[np.ndarray] | None:
         if forced() is not None:
             return None
         try:
@@ -114,7 +121,7 @@ def _on_host(trace: Any, graph: Graph) -> Any:
         except failures():
             return None
 
-    def step(leaves: list[Any]) -> Any:
+    def step(leaves: list[Tensor]) -> list[np.ndarray] | None:
         if forced() is not None:
             return None
         try:
@@ -128,7 +135,7 @@ def _on_host(trace: Any, graph: Graph) -> Any:
     return _holding(trace, step) if reads or writes else simple
 
 
-def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
+def _on_xla(trace: Trace, graph: Graph, compiled: Executable) -> Any:
     if trace.fixed is None:  # one copy for all shapes
         trace.fixed = [devices.put(s._array, None) for s in trace.sources]
     fixed = trace.fixed
@@ -142,7 +149,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
     places = {v._id: k for k, v in enumerate(reads)}
     blind = [v for v in writes if v._id not in places]
 
-    def simple(leaves: list[Any]) -> Any:
+    def simple(leaves: list[Tensor]) -> tuple[JaxArray, ...] | None:
         if forced() == "host" or PROCESS.lost_xla:
             return None
         try:
@@ -164,7 +171,7 @@ def _on_xla(trace: Any, graph: Graph, compiled: Any) -> Any:
                 near = type(found) is np.ndarray
                 v._host, v._device = (found, None) if near else (None, found)
 
-    def step(leaves: list[Any]) -> Any:
+    def step(leaves: list[Tensor]) -> tuple[JaxArray, ...] | None:
         if forced() == "host" or PROCESS.lost_xla:
             return None
         given = [v._host if v._device is None else v._device for v in reads]

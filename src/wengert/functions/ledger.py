@@ -9,11 +9,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core.errors import at_site, coded, describe
 from wengert.core.hooks import Hook
 from wengert.functions.signature import _BY_VALUE, Same, encode, rebuild
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+    import numpy as np
+
+    from wengert.core.sites import RawSite
+    from wengert.core.spec import TensorSpec
+    from wengert.core.tensor import Tensor
+    from wengert.ops.numpy_arrays import LinkedArray
+
 
 MOST = 32  # notes kept for each function
 _COUNTERS = 1000
@@ -58,7 +69,7 @@ class Counter:
 
     __slots__ = ("calls", "code", "functions", "traced", "warned")
 
-    def __init__(self, code: Any) -> None:
+    def __init__(self, code: CodeType | None) -> None:
         self.code = code
         self.calls = 0
         self.functions = 0
@@ -103,7 +114,9 @@ def spelled(pairs: Any, named: Any) -> dict[str, Given]:
     """The arguments in words, each by its path."""
     found: dict[str, Given] = {}
 
-    def tensor(x: Any, path: str) -> Any:
+    def tensor(
+        x: Tensor | np.ndarray | TensorSpec | LinkedArray, path: str
+    ) -> Tensor | np.ndarray | TensorSpec | LinkedArray:
         dtype = getattr(x.dtype, "name", str(x.dtype))
         shape = getattr(x.shape, "_dims", x.shape)
         found[path] = Given("tensor", describe(x), dtype, None if shape is None else tuple(shape))
@@ -151,7 +164,9 @@ def nearest(notes: Iterable[Note], given: dict[str, Given]) -> list[Change]:
     return min((difference(n.given, given) for n in reversed(list(notes))), key=len, default=[])
 
 
-def too_many(name: str, most: int, notes: list[Note], given: dict[str, Given], site: Any) -> Any:
+def too_many(
+    name: str, most: int, notes: list[Note], given: dict[str, Given], site: RawSite
+) -> Any:
     """The error for one trace more than `max_traces` allows, with what differed."""
     text = "; ".join(map(str, nearest(notes, given))) or "the kinds of the arguments differ"
     error = RuntimeError(

@@ -6,7 +6,7 @@ the gradient is a loop of the same kind, it has gradients of its own.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,13 @@ from wengert.ops.nodes import LOOP
 from wengert.ops.rows import fit_rows
 from wengert.tape import flow
 
+if TYPE_CHECKING:
+    from wengert.core.context import Listener
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.graph.records import Node
+
+
 TURN = Spec((), int32)
 # A loop whose test alone decides has no count.
 OPEN = -1
@@ -52,7 +59,7 @@ class Loop(NamedTuple):
     rows: int
     reverse: bool = False
 
-    def parts(self, values: Any) -> tuple[Any, Any, Any]:
+    def parts(self, values: list[Tensor]) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
         """States, invariants and stacks out of one list."""
         n, m = self.states, self.invariants
         return values[:n], values[n : n + m], values[n + m :]
@@ -66,7 +73,7 @@ class Result(NamedTuple):
     stacks: list[Any]
 
 
-def emit_loop(loop: Loop, count: Any, turn: Any, inputs: list[Any]) -> Result:
+def emit_loop(loop: Loop, count: Tensor, turn: Tensor, inputs: list[Any]) -> Result:
     """Adds a loop to the graph being built and tells the tapes.
 
     `inputs` are the states at the start, the invariants, and stacks with a row for each turn.
@@ -94,7 +101,7 @@ def emit_loop(loop: Loop, count: Any, turn: Any, inputs: list[Any]) -> Result:
     return result
 
 
-def _wanted(loop: Loop, listeners: list[Any], inputs: list[Any]) -> tuple[bool, ...]:
+def _wanted(loop: Loop, listeners: list[Listener], inputs: list[Tensor]) -> tuple[bool, ...]:
     """Which inputs of the body carry gradients: those followed, and states that come to depend."""
     wanted = [
         x._array.dtype.num in INEXACT and any(one.follows((x,)) for one in listeners)
@@ -123,7 +130,7 @@ def _changing(loop: Loop, wanted: tuple[bool, ...]) -> tuple[int, ...]:
     )
 
 
-def _node(loop: Loop, count: Any, turn: Any, inputs: list[Any]) -> Result:
+def _node(loop: Loop, count: Tensor, turn: Tensor, inputs: list[Tensor]) -> Result:
     here: Any = building()
     state: Any = get_state()
     values = tuple([here.value_of(x) for x in (count, turn, *inputs)])
@@ -144,7 +151,7 @@ def _node(loop: Loop, count: Any, turn: Any, inputs: list[Any]) -> Result:
     return Result(made[0], made[1:n], made[n:])
 
 
-def _specs(loop: Loop, given: list[Spec], count: Any) -> list[Spec]:
+def _specs(loop: Loop, given: list[Spec], count: Tensor) -> list[Spec]:
     body = loop.body
     ends = [body.specs[v] for v in body.outputs]
     starts = given[: loop.states]
@@ -176,9 +183,9 @@ class _Pullback:
         loop: Loop,
         rule: Vjp,
         wanted: tuple[bool, ...],
-        count: Any,
-        turn: Any,
-        inputs: list[Any],
+        count: Tensor,
+        turn: Tensor,
+        inputs: list[Tensor],
     ) -> None:
         self.loop = loop
         self.rule = rule
@@ -200,7 +207,7 @@ class _Pullback:
         stacks = len(inputs) - loop.states - loop.invariants
         self.rows = [k for k in range(stacks) if start + k in rule.found]
 
-    def run(self, found: Result, seeds: list[Any]) -> list[Any]:
+    def run(self, found: Result, seeds: list[Tensor | None]) -> list[SymbolicTensor | None]:
         """The gradients of the inputs of the loop, by a loop the other way."""
         loop, inputs = self.loop, self.inputs
         given = [s for s in seeds if s is not None]
@@ -243,14 +250,14 @@ class _Pullback:
         return emit_loop(again, count, self.turn, [*self.inputs, *told])
 
     @staticmethod
-    def _nothing(x: Any, axis: int | None) -> Any:
+    def _nothing(x: Tensor, axis: int | None) -> Tensor:
         return zeros_like(x) if axis is None else as_axis_rows(zeros_like(x), axis)
 
     def _body(
         self,
-        starts: list[Any],
-        fixed: list[Any],
-        reading: list[Any],
+        starts: list[Tensor] | list[Tensor | None],
+        fixed: list[Tensor],
+        reading: list[Tensor],
         used: list[int],
         ends: list[int],
         missing: list[int],
@@ -261,7 +268,7 @@ class _Pullback:
         specs = [TURN, *plain, *[_row(here.specs[here.value_of(x)]) for x in reading]]
         saved = len(reading) - len(used) - len(ends)
 
-        def body(t: Any, *xs: Any) -> list[Any]:
+        def body(t: SymbolicTensor, *xs: Any) -> list[Tensor]:
             carry, rest = xs[: len(starts)], xs[len(starts) :]
             consts, read = rest[: len(fixed)], rest[len(fixed) :]
             old, given = read[:saved], read[saved : saved + len(used)]
@@ -284,7 +291,7 @@ class _Pullback:
 
         return make_graph(f"{loop.body.name}_backward", specs, body)
 
-    def _ends(self, carry: Any, grads: dict[int, Any]) -> list[Any]:
+    def _ends(self, carry: tuple[SymbolicTensor, ...], grads: dict[int, Any]) -> list[Tensor]:
         """What one turn back gives: gradients of states, sums so far, gradients of rows."""
         first = 1 + self.loop.states
         out = []
@@ -298,7 +305,7 @@ class _Pullback:
         start = first + self.loop.invariants
         return out + [grads[start + k] for k in self.rows]
 
-    def _answer(self, result: Result) -> list[Any]:
+    def _answer(self, result: Result) -> list[SymbolicTensor | None]:
         answer: list[Any] = [None] * len(self.inputs)
         for i, k in enumerate(self.moving):
             answer[k] = result.states[i]
@@ -340,7 +347,7 @@ def _row(spec: Spec) -> Spec:
     return Spec(None if spec.shape is None else spec.shape[1:], spec.dtype)
 
 
-def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
+def _replay(node: Node, given: list[Tensor], attrs: dict[str, Any]) -> list[SymbolicTensor]:
     loop = Loop(
         attrs["test"], attrs["body"], attrs["states"], attrs["invariants"], attrs["rows"],
         attrs["reverse"],

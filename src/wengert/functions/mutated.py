@@ -12,11 +12,15 @@ import linecache
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site, coded
 from wengert.core.sites import Site
 from wengert.functions.signature import is_fields, members
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Reference, Tensor
+
 
 _METHODS = {
     "append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault",
@@ -71,7 +75,7 @@ def unchanged(
     given.check(name, function)
 
 
-def replaced(container: Any) -> None:
+def replaced(container: list[Tensor | int]) -> None:
     """Notes that a loop goes on with another list in the place of this one."""
     given = _given.get()
     if given is not None:
@@ -96,7 +100,7 @@ def _parts(value: Any) -> dict[Any, Any] | None:
     return dict(members(value)) if is_fields(value, type(value)) else None
 
 
-def _spelled(path: str, value: Any, key: Any) -> str:
+def _spelled(path: str, value: Any, key: int | str | Reference) -> str:
     return f"{path}[{key!r}]" if isinstance(value, list | tuple | Mapping) else f"{path}.{key}"
 
 

@@ -11,7 +11,7 @@ import itertools
 import keyword
 from collections import namedtuple
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
@@ -20,6 +20,9 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.shapes import TensorShape
 from wengert.functions.signature import Apart, rebuild
 from wengert.functions.trace import Slot
+
+if TYPE_CHECKING:
+    from wengert.core.spec import TensorSpec
 
 
 class Strange(TypeError):
@@ -116,7 +119,9 @@ def pack_arguments(pairs: Any, named: Any) -> Any:
         return str(error)
 
 
-def unpack_arguments(packed: Any, specs: Any) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+def unpack_arguments(
+    packed: Any, specs: list[TensorSpec]
+) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
     """Arguments with specs in the place of tensors."""
     pairs, named = packed
     return (

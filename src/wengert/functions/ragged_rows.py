@@ -7,7 +7,7 @@ row and joined at the end.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,14 +30,25 @@ from wengert.ops.dims import shape
 from wengert.ops.indexing import boolean_mask
 from wengert.ops.row_pieces import row_lengths
 
+if TYPE_CHECKING:
+    from wengert.core.composite import CompositeTensor
+    from wengert.core.dtypes import DType
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.spec import TypeSpec
+    from wengert.core.tensor import Tensor
 
-def is_ragged(elems: Any, wanted: Any) -> bool:
+
+def is_ragged(elems: Tensor | tuple[CompositeTensor, Tensor] | RaggedTensor, wanted: Any) -> bool:
     """Whether rows come or go that differ in length."""
     given = any(isinstance(x, RaggedTensor | SparseTensor) for x in nest.flatten(elems))
     return given or any(isinstance(w, RaggedTensorSpec) for w in nest.flatten(wanted))
 
 
-def map_ragged(fn: Callable[..., Any], elems: Any, wanted: Any) -> Any:
+def map_ragged(
+    fn: Callable[..., Any],
+    elems: Tensor | tuple[CompositeTensor, Tensor] | RaggedTensor,
+    wanted: Any,
+) -> Tensor | RaggedTensor:
     """`map_fn`; what `fn` gives is of the kind of its rows, unless `wanted` says otherwise."""
     elems = nest.map_structure(
         lambda x: x if isinstance(x, RaggedTensor | SparseTensor) else operand(x), elems
@@ -47,7 +58,7 @@ def map_ragged(fn: Callable[..., Any], elems: Any, wanted: Any) -> Any:
     first = nest.flatten(elems)[0]
     count = cast(_count(first), dtypes.int32)
 
-    def turn(i: Any, *columns: Any) -> Any:
+    def turn(i: Tensor, *columns: Any) -> Any:
         result = fn(nest.map_structure(lambda x: _row(x, i), elems))
         nest.assert_same_structure(wanted, result)
         flat = zip(columns, nest.flatten(result), specs, strict=True)
@@ -61,13 +72,13 @@ def map_ragged(fn: Callable[..., Any], elems: Any, wanted: Any) -> Any:
     return nest.pack_sequence_as(wanted, made)
 
 
-def _count(x: Any) -> Any:
+def _count(x: Tensor | CompositeTensor) -> Any:
     if isinstance(x, SparseTensor):
         return x.dense_shape[0]
     return x.nrows() if isinstance(x, RaggedTensor) else shape(x)[0]
 
 
-def _sparse_row(x: SparseTensor, i: Any) -> SparseTensor:
+def _sparse_row(x: SparseTensor, i: Tensor) -> SparseTensor:
     here = equal(x.indices[:, 0], cast(i, dtypes.int64))
     found = SparseTensor(
         boolean_mask(x.indices[:, 1:], here), boolean_mask(x.values, here), x.dense_shape[1:]
@@ -76,7 +87,7 @@ def _sparse_row(x: SparseTensor, i: Any) -> SparseTensor:
     return found
 
 
-def _row(x: Any, i: Any) -> Any:
+def _row(x: Any, i: Tensor) -> Tensor | CompositeTensor:
     if isinstance(x, SparseTensor):
         return _sparse_row(x, i)
     if not isinstance(x, RaggedTensor) or building() is None:
@@ -85,31 +96,33 @@ def _row(x: Any, i: Any) -> Any:
     return gather(x.values, numbers(splits[i], splits[i + 1]))
 
 
-def _row_spec(x: Any) -> Any:
+def _row_spec(x: RaggedTensor) -> RaggedTensorSpec:
     if not isinstance(x, RaggedTensor):
         return TensorSpec(x.shape[1:], x.dtype)
     return RaggedTensorSpec(x.shape[1:], x.dtype, x.ragged_rank - 1, x.row_splits.dtype)
 
 
-def _spec(wanted: Any) -> Any:
+def _spec(wanted: RaggedTensorSpec | DType) -> TypeSpec:
     if isinstance(wanted, TensorSpec | RaggedTensorSpec):
         return wanted
     return TensorSpec(None, dtypes.as_dtype(wanted))
 
 
-def _empty(spec: Any, count: Any) -> list[TensorArray]:
+def _empty(spec: Any, count: Tensor | IndexedSlices) -> list[TensorArray]:
     """Arrays for one result: of its flat values, and of the lengths at each ragged axis."""
     uneven = isinstance(spec, RaggedTensorSpec)
     lengths = [_array(dtypes.int64, count, False) for _ in range(spec.ragged_rank if uneven else 0)]
     return [_array(spec.dtype, count, not uneven), *lengths]
 
 
-def _array(dtype: Any, count: Any, even: bool) -> TensorArray:
+def _array(dtype: DType, count: Any, even: bool) -> TensorArray:
     size = int(count) if building() is None else count
     return TensorArray(dtype, size, clear_after_read=False, infer_shape=even)
 
 
-def _written(arrays: list[TensorArray], i: Any, x: Any, spec: Any) -> list[TensorArray]:
+def _written(
+    arrays: list[TensorArray], i: Tensor, x: Tensor | RaggedTensor, spec: TypeSpec
+) -> list[TensorArray]:
     if not isinstance(spec, RaggedTensorSpec):
         return [arrays[0].write(i, x)]
     if not isinstance(x, RaggedTensor) and operand(x).shape.rank == 0:
@@ -126,7 +139,7 @@ def _written(arrays: list[TensorArray], i: Any, x: Any, spec: Any) -> list[Tenso
     return [a.write(i, p) for a, p in zip(arrays, parts, strict=True)]
 
 
-def _together(arrays: list[TensorArray], spec: Any, rows: int | None) -> Any:
+def _together(arrays: list[TensorArray], spec: TypeSpec, rows: int | None) -> Tensor | RaggedTensor:
     if not isinstance(spec, RaggedTensorSpec):
         return _of_length(arrays[0].stack(), rows)
     # The outermost rows are as long as the first part that was cut by them.
@@ -136,20 +149,20 @@ def _together(arrays: list[TensorArray], spec: Any, rows: int | None) -> Any:
     return RaggedTensor.from_nested_row_lengths(_joined(arrays[0], spec.dtype), lengths)
 
 
-def _of_length(x: Any, rows: int | None) -> Any:
+def _of_length(x: Tensor, rows: int | None) -> Tensor:
     """A tensor of a trace as one of so many rows, where their number is known."""
     if rows is not None and x.shape.rank and x.shape[0] is None:
         x.set_shape([rows, *[None] * (x.shape.rank - 1)])
     return x
 
 
-def _joined(array: TensorArray, dtype: Any) -> Any:
+def _joined(array: TensorArray, dtype: DType) -> Tensor:
     if building() is None and not array._list():
         return wrap(np.zeros(0, dtype.np))
     return array.concat()
 
 
-def _lengths(array: TensorArray) -> Any:
+def _lengths(array: TensorArray) -> Tensor:
     if building() is None:
         return wrap(np.asarray([x._array.shape[0] for x in array._list()], np.int64))
     return row_lengths(array._in_trace())

@@ -7,7 +7,7 @@ steps are run again is not decided here.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, get_state, using
@@ -18,6 +18,9 @@ from wengert.graph.builder import Builder
 from wengert.graph.folding import Folded
 from wengert.graph.records import Draw, Node, Outer
 from wengert.ops.updates import ASSIGNED
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
 
 
 class Keys:
@@ -50,7 +53,7 @@ class Keys:
         """The key of a value of one of these graphs."""
         return self._table.get(value, value)
 
-    def find(self, x: Any) -> dict[int, Any]:
+    def find(self, x: Value) -> dict[int, Any]:
         """The tensors that stand for a tensor or variable, by key.
 
         A variable has one for each value that was read: all of them count towards it.
@@ -67,7 +70,7 @@ class Keys:
                 found.setdefault(self.of(value), graph.tensor(value))
         return found
 
-    def steps(self) -> list[Any]:
+    def steps(self) -> list[ConstantStep | NodeStep]:
         """What was computed so far, in order: the operations on constants first in each graph."""
         return [
             step
@@ -104,7 +107,7 @@ class NodeStep:
         self.makes = [keys.of(v) for v in node.outputs]
         self._graph, self._node = graph, node
 
-    def run(self, env: dict[int, Any]) -> dict[int, Any]:
+    def run(self, env: dict[int, SymbolicTensor]) -> dict[int, Any]:
         """The results by key, for tensors that stand for others."""
         node = self._node
         if node.op is ASSIGNED or node.op.effect or calls_python(node):
@@ -116,7 +119,7 @@ class NodeStep:
             run_node(self._graph, node, given)
         return {key: given[v] for v, key in zip(node.outputs, self.makes, strict=True)}
 
-    def _present(self, value: int) -> Any:
+    def _present(self, value: int) -> Tensor:
         array = self._graph.constants.get(value)
         return self._graph.tensor(value) if array is None else wrap(array)
 

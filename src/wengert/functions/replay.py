@@ -7,7 +7,7 @@ under a tape, with the user's own call sites.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dims
 from wengert.core.apply import apply, wrap
@@ -24,6 +24,11 @@ from wengert.graph.records import Node
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.updates import ASSIGNED
 from wengert.tape.custom import CUSTOM, tell, with_gradient
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.variable import Variable
+
 
 # How nodes that are more than an operation are run again; each kind fills in its own.
 REPLAYS: HookTable[Op, Callable[[Node, list[Any], dict[str, Any]], Any]] = HookTable(
@@ -47,7 +52,7 @@ AFTER_PYTHON: Hook[Callable[[Builder, Any], None]] = Hook(
 Assigned = Callable[[Any, Any], Any]
 
 
-def replay(graph: Graph, inputs: list[Any], assigned: Assigned | None = None) -> list[Any]:
+def replay(graph: Graph, inputs: list[Tensor], assigned: Assigned | None = None) -> list[Tensor]:
     """The values of all outputs for tensors as inputs.
 
     `assigned(variable, value)` is told of assignments and gives the tensor that later reads see.
@@ -72,7 +77,7 @@ def replay(graph: Graph, inputs: list[Any], assigned: Assigned | None = None) ->
 
 
 def run_node(
-    graph: Graph, node: Node, env: dict[int, Any], assigned: Assigned | None = None
+    graph: Graph, node: Node, env: dict[int, Tensor], assigned: Assigned | None = None
 ) -> None:
     """Runs one node again, on the tensors that `env` has for its values, and adds its results."""
     given = [env[v] for v in node.inputs]
@@ -113,8 +118,12 @@ def calls_python(node: Node) -> bool:
 
 
 def _assigned(
-    graph: Graph, variable: Any, value: Any, env: dict[int, Any], assigned: Assigned | None
-) -> Any:
+    graph: Graph,
+    variable: Variable,
+    value: Tensor,
+    env: dict[int, Tensor],
+    assigned: Assigned | None,
+) -> Tensor:
     """What reads after an assignment see: they count towards the variable, not the value."""
     here = building()
     if assigned is not None:
@@ -128,14 +137,16 @@ def _assigned(
     return new
 
 
-def marked(here: Builder, variable: Any, value: Any) -> Any:
+def marked(here: Builder, variable: Variable, value: Tensor) -> Any:
     """A value of the graph being built as one that a variable was given."""
     number = here.value_of(value)
     (new,) = here.emit(ASSIGNED, (number,), {"variable": variable}, [here.specs[number]], None)
     return here.tensor(new)
 
 
-def _custom(graph: Graph, node: Node, given: list[Any], env: dict[int, Any]) -> Any:
+def _custom(
+    graph: Graph, node: Node, given: list[SymbolicTensor] | list[Tensor], env: dict[int, Tensor]
+) -> tuple[SymbolicTensor, ...]:
     """Results with a user's gradient: the rule comes along, and sees the tensors of this run."""
     count, rule = node.attrs["count"], node.attrs["rule"]
     here = building()
@@ -147,7 +158,7 @@ def _custom(graph: Graph, node: Node, given: list[Any], env: dict[int, Any]) -> 
     return outs
 
 
-def bound(rule: Op, here: Builder, graph: Graph, env: dict[int, Any]) -> Op:
+def bound(rule: Op, here: Builder, graph: Graph, env: dict[int, Tensor]) -> Op:
     """A user's rule that was written in `graph`, for the tensors in `env`."""
     assert rule.joint is not None, "a user's rule answers for all inputs at once"
     function: Any = rule.joint.function
@@ -155,7 +166,7 @@ def bound(rule: Op, here: Builder, graph: Graph, env: dict[int, Any]) -> Op:
     seen = Seen(getattr(function, "seen", None), graph, env)
     here.seen.append(seen)
 
-    def gradients(g: Any) -> Any:
+    def gradients(g: Tensor) -> list[Tensor]:
         now: Any = building()
         frames = seen.frames()
         now.frames[:0] = frames
@@ -168,7 +179,7 @@ def bound(rule: Op, here: Builder, graph: Graph, env: dict[int, Any]) -> Op:
     return with_gradient(rule.user, gradients, rule.outputs)
 
 
-def _number(leaf: Dim, env: dict[int, Any]) -> Any:
+def _number(leaf: Dim, env: dict[int, Tensor]) -> int | Dim:
     """An unknown number of the old graph in terms of the new one."""
     _, value, place = leaf.args
     tensor = env[value]
@@ -180,5 +191,5 @@ def _number(leaf: Dim, env: dict[int, Any]) -> Any:
     return int(tensor._array.reshape(-1)[place])
 
 
-def _flat(value: Any) -> list[Any]:
+def _flat(value: tuple[Dim, ...] | Dim) -> list[Dim]:
     return [x for v in value for x in _flat(v)] if isinstance(value, tuple) else [value]

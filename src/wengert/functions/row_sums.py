@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.apply import apply
 from wengert.graph.builder import building
@@ -11,6 +11,10 @@ from wengert.ops.adding import ADD_AT
 from wengert.ops.axis_rows import as_axis_rows
 from wengert.ops.slicing import PUT
 from wengert.tape.flow import accumulate
+
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
 
 
 def put_axis(graph: Graph, value: int) -> int | None:
@@ -26,7 +30,7 @@ def put_axis(graph: Graph, value: int) -> int | None:
     return first if first == second else None
 
 
-def added(rows: Any, g: Any, axis: int) -> Any:
+def added(rows: SymbolicTensor | Tensor, g: SymbolicTensor, axis: int) -> Any:
     """The rows of a sum with a gradient added: only to those rows that it has."""
     here: Any = building()
     value = here.value_of(g)

@@ -45,12 +45,12 @@ class CriticalSection:
     Inside a function it is run in its place: what a call does to variables happens all at once.
     """
 
-    def __init__(self, name: Any = None, shared_name: Any = None) -> None:
+    def __init__(self, name: str | None = None, shared_name: Any = None) -> None:
         new = _Section()
         self._section = _shared.setdefault(shared_name, new) if shared_name else new
 
     def execute(
-        self, fn: Callable[[], Any], exclusive_resource_access: bool = True, name: Any = None
+        self, fn: Callable[[], Any], exclusive_resource_access: bool = True, name: str | None = None
     ) -> Any:
         """What `fn()` returns, as tensors; nobody else is in this section meanwhile."""
         here = self._section

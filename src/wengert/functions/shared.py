@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.aliases import Alias, Identity, plain
 from wengert.core.tensor import new_id
@@ -20,6 +20,10 @@ from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
 from wengert.ops.nodes import HOST_CALL
 from wengert.tape.custom import CUSTOM
+
+if TYPE_CHECKING:
+    from wengert.functions.signature import Same
+
 
 _MOST = 64
 _MOST_BOUND = 8
@@ -47,7 +51,7 @@ class Shared:
                 self.templates.popitem(last=False)
         settle(trace)
 
-    def oldest(self, key: Any, trace: Trace) -> Any:
+    def oldest(self, key: Any, trace: Trace) -> tuple[tuple[type, Same], ...] | None:
         """Notes a trace that is bound to variables, which it keeps alive; one too many, if so."""
         if trace.template is None:
             return None

@@ -10,7 +10,7 @@ import dataclasses
 import weakref
 from collections.abc import Callable, Iterable, Mapping, MutableSequence
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,11 @@ from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.symbolic import SymbolicTensor, escaped
 from wengert.core.tensor import DeviceTensor, Tensor, Value
 from wengert.core.variable import Variable
+
+if TYPE_CHECKING:
+    from wengert.functions.function import Function
+    from wengert.ops.numpy_arrays import LinkedArray
+
 
 _BY_VALUE = (
     bool, int, float, complex, str, bytes, range, type(None), type(Ellipsis), DType, TensorShape,
@@ -87,7 +92,7 @@ def objects_in(key: Any) -> list[Same]:
     return [o for k in key for o in objects_in(k)] if isinstance(key, tuple) else []
 
 
-def encode(value: Any, leaves: list[Any]) -> Any:
+def encode(value: Any, leaves: list[Tensor | TensorSpec] | list[Tensor]) -> Any:
     """The key of a value; its tensors are appended to `leaves`."""
     kind = type(value)
     if kind is Tensor:
@@ -100,7 +105,7 @@ def encode(value: Any, leaves: list[Any]) -> Any:
     return walker(value, leaves)
 
 
-def encode_all(arguments: Iterable[Any], leaves: list[Any]) -> list[Any]:
+def encode_all(arguments: Iterable[Any], leaves: list[Tensor | TensorSpec]) -> list[Any]:
     """The keys of several arguments."""
     values = list(arguments)
     try:
@@ -120,19 +125,19 @@ def _walker(value: Any, kind: type) -> Callable[[Any, list[Any]], Any]:
     return _object
 
 
-def _number(value: Any, leaves: list[Any]) -> Any:
+def _number(value: Any, leaves: list[Tensor | TensorSpec]) -> Any:
     # 1, 1.0 and True are equal but not the same; nor are 0.0 and -0.0.
     return type(value), repr(value) if type(value) in (float, complex) else value
 
 
-def _symbolic(value: Any, leaves: list[Any]) -> Any:
+def _symbolic(value: SymbolicTensor, leaves: list[SymbolicTensor]) -> tuple[int, tuple[int, ...]]:
     if not value._is_at_home():
         raise escaped(value._array)
     leaves.append(value)
     return value.dtype.np.num, value._graph.specs[value._value].shape
 
 
-def _tensor(value: Any, leaves: list[Any]) -> Any:
+def _tensor(value: Tensor, leaves: list[Any]) -> tuple[int, tuple[int, ...]]:
     leaves.append(value)
     return value._array.dtype.num, value._array.shape
 
@@ -142,21 +147,23 @@ def _on_device(value: Any, leaves: list[Any]) -> Any:
     return value._device.dtype.num, value._device.shape
 
 
-def _array(value: Any, leaves: list[Any]) -> Any:
+def _array(
+    value: np.generic | np.ndarray | LinkedArray, leaves: list[Tensor]
+) -> tuple[int, tuple[int, ...]]:
     link = getattr(value, "_as_operand", None)  # of an array that NumPy made of tensors
     return encode(wrap(to_array(value)) if link is None else link(None, None), leaves)
 
 
-def _spec(value: Any, leaves: list[Any]) -> Any:
+def _spec(value: TensorSpec, leaves: list[TensorSpec]) -> tuple[int, tuple[int | None, ...] | None]:
     leaves.append(value)
     return value.dtype.np.num, value.shape._dims
 
 
-def _list(value: Any, leaves: list[Any]) -> Any:
+def _list(value: Any, leaves: list[Tensor | TensorSpec]) -> Any:
     return (type(value), *[encode(v, leaves) for v in value])
 
 
-def _mapping(value: Any, leaves: list[Any]) -> Any:
+def _mapping(value: Any, leaves: list[Tensor | TensorSpec]) -> Any:
     return (type(value), *[(k, encode(value[k], leaves)) for k in in_order(value)])
 
 
@@ -168,23 +175,23 @@ def in_order(mapping: Any) -> list[Any]:
         return list(mapping)
 
 
-def _set(value: Any, leaves: list[Any]) -> Any:
+def _set(value: Any, leaves: list[Any]) -> tuple[type, frozenset[int]]:
     return type(value), frozenset(value)
 
 
-def _slice(value: Any, leaves: list[Any]) -> Any:
+def _slice(value: slice, leaves: list[Any]) -> Any:
     return (slice, *[encode(v, leaves) for v in (value.start, value.stop, value.step)])
 
 
-def _fields(value: Any, leaves: list[Any]) -> Any:
+def _fields(value: Any, leaves: list[Tensor]) -> Any:
     return (type(value), *[encode(v, leaves) for v in members(value).values()])
 
 
-def _slices(value: Any, leaves: list[Any]) -> Any:
+def _slices(value: IndexedSlices, leaves: list[Any]) -> Any:
     return (IndexedSlices, *[encode(p, leaves) for p in value._parts])
 
 
-def _composite(value: Any, leaves: list[Any]) -> Any:
+def _composite(value: Any, leaves: list[Tensor]) -> Any:
     rest, parts = value.__tf_flatten__()
     keys = [encode(p, leaves) for p in parts]
     if isinstance(value, CompositeSpec):
@@ -215,11 +222,11 @@ def frozen(metadata: Any) -> Any:
     return Same(metadata)
 
 
-def _apart(value: Any, leaves: list[Any]) -> Any:
+def _apart(value: Apart, leaves: list[Any]) -> Any:
     return (value.kind, frozen(value.rest), *[encode(p, leaves) for p in value.parts])
 
 
-def _variable(value: Any, leaves: list[Any]) -> Any:
+def _variable(value: Variable, leaves: list[Tensor]) -> tuple[type, Same]:
     return Variable, Same(value)
 
 
@@ -238,7 +245,7 @@ def _with_type(value: Any, leaves: list[Any]) -> Any:
     return (kind, *[encode(x, leaves) for x in kind.to_tensors(value)])
 
 
-def _keyed(value: Any, leaves: list[Any]) -> Any:
+def _keyed(value: Function, leaves: list[Tensor]) -> tuple[Same, Same] | Same:
     return value.__trace_key__()
 
 
@@ -251,7 +258,7 @@ def _changing(value: Any, leaves: list[Any]) -> Any:
     )
 
 
-def _object(value: Any, leaves: list[Any]) -> Any:
+def _object(value: Any, leaves: list[Tensor]) -> Same:
     return Same(value)
 
 
@@ -304,7 +311,7 @@ class Apart:
 
     __slots__ = ("kind", "parts", "rest")
 
-    def __init__(self, kind: Any, rest: Any, parts: list[Any]) -> None:
+    def __init__(self, kind: type, rest: Any, parts: list[Any]) -> None:
         self.kind = kind
         self.rest = rest
         self.parts = parts
@@ -317,7 +324,7 @@ def rebuild(
     value: Any,
     leaf: Callable[[Any, str], Any],
     path: str = "",
-    kinds: Any = TENSORS,
+    kinds: tuple[type, ...] | type = TENSORS,
     other: Callable[[Any], Any] | None = None,
 ) -> Any:
     """The same structure with each tensor (instance of `kinds`) replaced by `leaf(tensor, path)`.
@@ -334,7 +341,7 @@ def rebuild(
         strange |= not isinstance(new, Value)
         return new
 
-    def whole(kind: Any, rest: Any, parts: list[Any]) -> Any:
+    def whole(kind: type, rest: Any, parts: list[Any]) -> Any:
         return Apart(kind, rest, parts) if strange else kind.__tf_unflatten__(rest, parts)
 
     def walk(value: Any, path: str) -> Any:
@@ -409,7 +416,7 @@ def specs_in(values: Iterable[Any]) -> list[TensorSpec]:
     return found
 
 
-def spec_of(leaf: Any) -> TensorSpec:
+def spec_of(leaf: Tensor | np.ndarray | TensorSpec | LinkedArray) -> TensorSpec:
     """What a tensor argument looks like."""
     if isinstance(leaf, TensorSpec):
         return leaf

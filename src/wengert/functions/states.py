@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.errors import at_site, describe
@@ -11,6 +11,9 @@ from wengert.core.shapes import TensorShape, compatible
 from wengert.functions.inner import Inner
 from wengert.functions.signature import Apart, frozen
 from wengert.ops.cast import ensure_shape
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
 
 def same_structure(a: Any, b: Any, check_types: bool = True) -> bool:
@@ -50,7 +53,7 @@ def ends(inner: Inner) -> list[Spec]:
     return [inner.graph.specs[v] for v in inner.graph.outputs]
 
 
-def held(x: Any, spec: Spec) -> Any:
+def held(x: Tensor, spec: Spec) -> Tensor:
     """A new state with the shape of the old one, where only the running loop tells."""
     new = x.shape._dims
     if new is None or TensorShape(new).is_subtype_of(spec.shape) or not compatible(spec.shape, new):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import get_state
 from wengert.core.op import Spec
@@ -25,10 +25,19 @@ from wengert.graph.ir import Graph
 from wengert.ops.create import zeros_like
 from wengert.ops.nodes import SWITCH
 
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor, Value
+    from wengert.graph.records import Node
+
 
 def emit_switch(
-    index: Any, branches: list[Graph], inputs: list[Any], own: tuple[int, ...] = ()
-) -> list[Any]:
+    index: Value | bool | IndexedSlices,
+    branches: list[Graph],
+    inputs: list[Tensor],
+    own: tuple[int, ...] = (),
+) -> list[SymbolicTensor]:
     """Adds a switch to the graph being built and tells the tapes; the tensors of its outputs.
 
     Branch b has `own[b]` outputs after the common ones that only it gives; the node has them all.
@@ -56,7 +65,7 @@ def emit_switch(
         saved.append(mine[own[b] :])
     shown = tuple([outs[k] for k in active])
 
-    def gradients(g: Any) -> list[Any]:
+    def gradients(g: Tensor | tuple[Tensor | None, ...]) -> list[SymbolicTensor | None]:
         seeds = [
             zeros_like(y) if x is None else x for x, y in zip(all_seeds(g), shown, strict=True)
         ]
@@ -75,7 +84,12 @@ def _places(branch: int, common: int, own: tuple[int, ...]) -> list[int]:
     return [*range(common), *range(start, start + own[branch])]
 
 
-def _node(index: Any, branches: list[Graph], inputs: list[Any], extras: Any) -> list[Any]:
+def _node(
+    index: Value | bool | IndexedSlices,
+    branches: list[Graph],
+    inputs: list[Tensor],
+    extras: tuple[int, ...],
+) -> list[SymbolicTensor]:
     here: Any = building()
     state: Any = get_state()
     values = (here.value_of(index), *[here.value_of(x) for x in inputs])
@@ -86,7 +100,7 @@ def _node(index: Any, branches: list[Graph], inputs: list[Any], extras: Any) -> 
     ]
 
 
-def _specs(branches: list[Graph], extras: Any) -> list[Spec]:
+def _specs(branches: list[Graph], extras: tuple[int, ...]) -> list[Spec]:
     count = len(branches[0].outputs) - extras[0]
     found = []
     for k in range(count):
@@ -101,14 +115,14 @@ def _specs(branches: list[Graph], extras: Any) -> list[Spec]:
 
 
 def _pull(
-    index: Any,
+    index: SymbolicTensor | Value | bool | IndexedSlices,
     rules: list[Vjp],
     places: list[list[int]],
-    inputs: list[Any],
-    saved: list[list[Any]],
+    inputs: list[Tensor],
+    saved: list[list[SymbolicTensor]],
     active: list[int],
-    seeds: list[Any],
-) -> list[Any]:
+    seeds: list[Tensor],
+) -> list[SymbolicTensor | None]:
     """The gradients of the inputs: a switch over the backward graphs of the branches."""
     found = sorted({k for r in rules for k in r.found})
     if not found:
@@ -128,7 +142,7 @@ def _pull(
     def branch(b: int) -> Graph:
         rule = rules[b]
 
-        def run(*xs: Any) -> list[Any]:
+        def run(*xs: Any) -> list[Tensor]:
             mine = [xs[n + active.index(places[b][k])] for k in rule.active]
             mine[:0] = [xs[read[v._id]] for v in rule.variables]
             start = n + m + sum(map(len, saved[:b]))
@@ -150,7 +164,7 @@ def _pull(
     return result
 
 
-def _replay(node: Any, given: list[Any], attrs: dict[str, Any]) -> list[Any]:
+def _replay(node: Node, given: list[Tensor], attrs: dict[str, Any]) -> list[SymbolicTensor]:
     return emit_switch(given[0], list(attrs["branches"]), given[1:], attrs["own"])
 
 

@@ -6,7 +6,7 @@ through loops like any tensor; each write gives a new array, and the old one is 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,23 +44,28 @@ from wengert.ops.rows import (
     read_row,
 )
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.symbolic import SymbolicTensor
+
 
 class TensorArray:
     """Tensors of one dtype by number: `ta = ta.write(i, x)`, `ta.read(i)`, `ta.stack()`."""
 
     def __init__(
         self,
-        dtype: Any,
-        size: Any = None,
+        dtype: DType,
+        size: Tensor | int | IndexedSlices | None = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
-        tensor_array_name: Any = None,
+        tensor_array_name: str | None = None,
         handle: Any = None,
         flow: Any = None,
         infer_shape: bool = True,
-        element_shape: Any = None,
+        element_shape: list[int | None] | TensorShape | None = None,
         colocate_with_first_write_call: bool = True,
-        name: Any = None,
+        name: str | None = None,
     ) -> None:
         if size is None:
             raise at_site(ValueError("TensorArray: `size` must be given; 0 for one that grows."))
@@ -83,7 +88,7 @@ class TensorArray:
         else:
             self._buffer = self._new(operand(size))
 
-    def _new(self, size: Any) -> Any:
+    def _new(self, size: Tensor | IndexedSlices) -> Tensor:
         size = size if size.dtype is dtypes.int32 else cast(size, dtypes.int32)
         return apply(NEW_ROWS, size, dtype=self._dtype, row=self._row, grows=self._grows)
 
@@ -93,7 +98,11 @@ class TensorArray:
         return (self._dtype, self._grows, self._infer, self._row), [self._in_trace()]
 
     @classmethod
-    def __tf_unflatten__(cls, rest: Any, parts: list[Any]) -> TensorArray:
+    def __tf_unflatten__(
+        cls,
+        rest: tuple[DType, bool, bool, tuple[int | None, ...] | None],
+        parts: list[SymbolicTensor] | list[Tensor],
+    ) -> TensorArray:
         new = object.__new__(cls)
         new._dtype, new._grows, new._infer, new._row = rest
         new._clears, new._cleared = False, set()
@@ -110,7 +119,9 @@ class TensorArray:
             return apply(UNSTACK_ROWS, self._dense())
         return self._new(wrap(np.asarray(len(self._list()), np.int32)))
 
-    def _with(self, buffer: Any, row: Any = None) -> TensorArray:
+    def _with(
+        self, buffer: SymbolicTensor | Tensor, row: tuple[int | None, ...] | None = None
+    ) -> TensorArray:
         new = TensorArray.__tf_unflatten__(
             (self._dtype, self._grows, self._infer, self._row), [buffer]
         )
@@ -147,7 +158,7 @@ class TensorArray:
     def handle(self) -> Any:
         return None
 
-    def size(self, name: Any = None) -> Any:
+    def size(self, name: str | None = None) -> Tensor:
         """The number of places as a scalar."""
         if self._eager():
             return wrap(np.asarray(len(self._list()), np.int32))
@@ -157,14 +168,14 @@ class TensorArray:
         """The array itself."""
         return self
 
-    def close(self, name: Any = None) -> None:
+    def close(self, name: str | None = None) -> None:
         """Lets go of all elements."""
         if self._items is not None:
             self._items.clear()
 
     # One element.
 
-    def write(self, index: Any, value: Any, name: Any = None) -> TensorArray:
+    def write(self, index: Tensor | float, value: Any, name: str | None = None) -> TensorArray:
         """The array with `value` at `index`."""
         x = self._checked(value)
         i = _index("write", index)
@@ -182,16 +193,16 @@ class TensorArray:
         self._cleared.discard(place)
         return self
 
-    def without(self, index: Any) -> TensorArray:
+    def without(self, index: SymbolicTensor | int) -> TensorArray:
         """In a trace: the array without the element at `index`."""
         return self._with(apply(DROP_ROW, self._in_trace(), _index("read", index)))
 
-    def with_more(self, index: Any, value: Any) -> TensorArray:
+    def with_more(self, index: SymbolicTensor, value: SymbolicTensor) -> TensorArray:
         """In a trace: the array with `value` before the element at `index`."""
         x = self._checked(value)
         return self._with(apply(INSERT_ROW, self._in_trace(), _index("write", index), x))
 
-    def _checked(self, value: Any) -> Any:
+    def _checked(self, value: Any) -> Tensor:
         x = operand(value, None, self._dtype)
         if x.dtype is not self._dtype:
             raise invalid_dtype(
@@ -209,7 +220,7 @@ class TensorArray:
             self._row = merge(self._row, x.shape._dims)
         return x
 
-    def read(self, index: Any, name: Any = None) -> Any:
+    def read(self, index: Tensor | int, name: str | None = None) -> Tensor:
         """The element at `index`; an eager array lets go of it, unless `clear_after_read=False`."""
         i = _index("read", index)
         if not self._eager():
@@ -229,13 +240,13 @@ class TensorArray:
             self._cleared.add(place)
         return x
 
-    def _shaped(self, x: Any) -> Any:
+    def _shaped(self, x: SymbolicTensor | Tensor) -> Tensor:
         """An element with the shape that all of them have, as far as it is known."""
         if self._row is not None and is_symbolic(x):
             x.set_shape(self._row)
         return x
 
-    def _item(self, i: int) -> Any:
+    def _item(self, i: int) -> Tensor:
         """An element, zeros where none was written."""
         found = self._list()[i]
         if found is not None:
@@ -249,7 +260,7 @@ class TensorArray:
 
     # All elements.
 
-    def stack(self, name: Any = None) -> Any:
+    def stack(self, name: str | None = None) -> Any:
         """All elements as one tensor, along a new first axis."""
         if self._eager():
             return self._dense()
@@ -259,7 +270,7 @@ class TensorArray:
             found.set_shape((_count(buffer), *self._row))
         return found
 
-    def _dense(self) -> Any:
+    def _dense(self) -> Tensor:
         count = len(self._list())
         if not count:
             shape = self.element_shape
@@ -267,7 +278,7 @@ class TensorArray:
             return wrap(np.zeros((0, *known), self._dtype.np))
         return stack([self._item(i) for i in range(count)])
 
-    def gather(self, indices: Any, name: Any = None) -> Any:
+    def gather(self, indices: Tensor | list[int], name: str | None = None) -> Any:
         """Some elements as one tensor."""
         if not self._eager():
             return gather(self.stack(), indices)
@@ -278,7 +289,7 @@ class TensorArray:
                 raise _outside("gather", i, count)
         return stack([self._item(i) for i in wanted]) if wanted else self._dense()[:0]
 
-    def concat(self, name: Any = None) -> Any:
+    def concat(self, name: str | None = None) -> Any:
         """All elements joined along their first axis."""
         if self._eager():
             items = [self._item(i) for i in range(len(self._list()))]
@@ -297,7 +308,7 @@ class TensorArray:
         rest: Any = shape.as_list()[1:] if shape.is_fully_defined() else []
         return wrap(np.zeros((0, *rest), self._dtype.np))
 
-    def unstack(self, value: Any, name: Any = None) -> TensorArray:
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """The array with the rows of `value` as its elements."""
         x = self._of_dtype(value)
         if x.shape.rank == 0:
@@ -324,7 +335,7 @@ class TensorArray:
         self._row = merge(self._row, row) if self._infer else self._row
         return self
 
-    def _of_dtype(self, value: Any) -> Any:
+    def _of_dtype(self, value: Tensor) -> Any:
         x = operand(value, None, self._dtype)
         if x.dtype is not self._dtype:
             raise invalid_dtype(
@@ -332,7 +343,7 @@ class TensorArray:
             )
         return x
 
-    def split(self, value: Any, lengths: Any, name: Any = None) -> TensorArray:
+    def split(self, value: Tensor, lengths: list[int], name: str | None = None) -> TensorArray:
         """The array with pieces of `value` of the given lengths as its elements."""
         x, sizes = self._of_dtype(value), _vector("split", "lengths", lengths)
         if x.shape.rank == 0:
@@ -355,7 +366,7 @@ class TensorArray:
         self._cleared.clear()
         return self
 
-    def scatter(self, indices: Any, value: Any, name: Any = None) -> TensorArray:
+    def scatter(self, indices: list[int], value: Tensor, name: str | None = None) -> TensorArray:
         """The array with the rows of `value` at the given places."""
         x, places = self._of_dtype(value), _vector("scatter", "indices", indices)
         if x.shape.rank == 0:
@@ -385,7 +396,7 @@ class TensorArray:
         ]
 
 
-def _count(buffer: Any) -> int | None:
+def _count(buffer: SymbolicTensor | Tensor) -> int | None:
     """How many elements a buffer of this trace has, where that is known."""
     here: Any = building()
     return row_count(here, here.value_of(buffer))
@@ -399,7 +410,7 @@ def _items(buffer: Tensor) -> list[Any]:
     return list(unstack(buffer)) if len(array) else []
 
 
-def _index(what: str, index: Any) -> Any:
+def _index(what: str, index: Tensor | int | float) -> Any:
     i = operand(index)
     if not i.dtype.is_integer:
         raise at_site(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,14 @@ from wengert.graph.ir import Graph
 from wengert.graph.records import Draw, Outer
 from wengert.graph.verify import checked
 from wengert.ops.seeds import Places, draw
+
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.sites import RawSite
+    from wengert.core.spec import TensorSpec
+    from wengert.core.tensor import Tensor
+    from wengert.ops.numpy_arrays import LinkedArray
+
 
 _MOST_SHAPES = 256
 
@@ -84,7 +92,7 @@ class Trace:
         outer, here = self.outer(), building()
         return outer is not None and here is not None and here.is_inside(outer)
 
-    def call(self, leaves: list[Any], site: Any) -> Any:
+    def call(self, leaves: list[Tensor | TensorSpec] | list[Tensor], site: Any) -> Any:
         """Runs the trace on tensors, eagerly or inside another trace."""
         if OBSERVERS:
             return observed("run", Trace._call, self, leaves, site)
@@ -106,14 +114,14 @@ class Trace:
             return make(arrays[0], site)
         return self.pack([make(a, site) for a in arrays])
 
-    def _call(self, leaves: list[Any], site: Any) -> Any:
+    def _call(self, leaves: list[Tensor], site: RawSite) -> Tensor | tuple[Tensor, Tensor]:
         """`call` without its quick ways."""
         state = get_state()
         if state is not None and state.graph is not None:
             return self._inline(leaves, state.graph)
         return self._call_fully(leaves, site)
 
-    def _call_fully(self, leaves: list[Any], site: Any) -> Any:
+    def _call_fully(self, leaves: list[Tensor | TensorSpec] | list[Tensor], site: RawSite) -> Any:
         inputs = [*leaves, *self._given()]
         if self.writes:
             outs = locks.in_step(self.locks, self._step, inputs, site)
@@ -122,7 +130,7 @@ class Trace:
             outs = self._reading(inputs, now, site)
         return self.pack(outs)
 
-    def _given(self) -> list[Any]:
+    def _given(self) -> list[Tensor]:
         """The values of what the trace takes from outside, besides its arguments and variables."""
         places = self.places
         return [
@@ -142,14 +150,16 @@ class Trace:
                 self._quicks[shapes] = found
         return found
 
-    def _reading(self, inputs: list[Any], now: list[Any], site: Any) -> list[Any]:
+    def _reading(
+        self, inputs: list[Tensor | TensorSpec], now: list[Tensor], site: RawSite
+    ) -> list[Tensor]:
         run = execute.run_tensors(self.jit, site)
         full = [*inputs, *self.reads]
         if not calls.followers(full):
             return run(self.graph, [*inputs, *now])
         return calls.call(self.graph, full, run, site)
 
-    def _step(self, inputs: list[Any], site: Any) -> list[Any]:
+    def _step(self, inputs: list[Tensor], site: RawSite) -> list[Tensor]:
         full = [*inputs, *self.reads]
         if not calls.followers(full):
             arrays = execute.execute_step(self.graph, execute.arrays_of(inputs), self.jit)
@@ -175,7 +185,7 @@ class Trace:
                 one.follows((v,))
             inputs.append(here.snapshot(v))
 
-        def assigned(variable: Variable, value: Any) -> Any:
+        def assigned(variable: Variable, value: Tensor) -> Tensor:
             variable.assign(value)
             return here.snapshot(variable)
 
@@ -184,7 +194,7 @@ class Trace:
         outs = replay(self.graph, inputs, assigned)
         return self.pack(outs[: len(self.graph.outputs)])
 
-    def _call_node(self, inputs: list[Any]) -> Any:
+    def _call_node(self, inputs: list[Tensor]) -> Tensor:
         """A call whose compilation was demanded, inside a graph that is not compiled as a whole."""
         from wengert.functions.call_nodes import emit_call
 
@@ -229,7 +239,7 @@ def trace(
     graph.on_create = _creator(graph, feeds, creating)
     known: list[Any] = []
 
-    def leaf(x: Any, path: str) -> Any:
+    def leaf(x: Tensor | np.ndarray | TensorSpec | LinkedArray, path: str) -> Tensor:
         spec = specs(x)
         known.append(spec)
         label = path.removeprefix(".").split("[")[0] if path else ""
@@ -256,7 +266,7 @@ def trace(
     return found
 
 
-def _mind_sizes(error: TypeError, specs: list[Any]) -> None:
+def _mind_sizes(error: TypeError, specs: list[TensorSpec]) -> None:
     """Adds a word to Python's own on `None`, where it may be a size that nobody knows yet."""
     told = hasattr(error, "site") or hasattr(error, "__notes__") or "NoneType" not in str(error)
     if not told and not all(s.shape.is_fully_defined() for s in specs):
@@ -281,14 +291,14 @@ def take_apart(name: str, result: Any) -> tuple[Any, list[Any]]:
     """The tensors of a result (numbers become tensors), and its structure with slots for them."""
     tensors: list[Any] = []
 
-    def slot(x: Any) -> Slot:
+    def slot(x: Tensor) -> Slot:
         tensors.append(x)
         return Slot(len(tensors) - 1)
 
-    def tensor(x: Any, path: str) -> Any:
+    def tensor(x: Tensor | np.ndarray, path: str) -> Slot:
         return slot(operand(x))
 
-    def other(value: Any) -> Any:
+    def other(value: Any) -> Slot | None:
         if isinstance(value, Variable):
             return slot(value.read_value())
         if value is None:
@@ -313,7 +323,7 @@ def take_apart(name: str, result: Any) -> tuple[Any, list[Any]]:
 _ARRAYS = (Value, np.ndarray, np.generic)
 
 
-def _flat_slots(skeleton: Any) -> tuple[Any, Any, list[int]] | None:
+def _flat_slots(skeleton: Any) -> tuple[type, tuple[str, ...], list[int]] | None:
     """Kind, names and places for a plain dict, tuple or list of tensors, the usual results."""
     kind = type(skeleton)
     if kind not in (dict, tuple, list):
@@ -334,7 +344,7 @@ def put_together(skeleton: Any, tensors: list[Any]) -> Any:
 def _creator(
     graph: Graph, feeds: dict[int, Any], creating: list[Variable] | tuple[()] | None
 ) -> Callable[[Variable, Any, Any], Any]:
-    def create(variable: Variable, initial: Any, dtype: Any) -> Any:
+    def create(variable: Variable, initial: Any, dtype: DType | None) -> Tensor:
         if creating is None or isinstance(creating, tuple):
             when = "on a call that is not its first" if creating is None else "at every call"
             raise coded(
@@ -353,7 +363,7 @@ def _creator(
     return create
 
 
-def _evaluated(graph: Graph, feeds: dict[int, Any], initial: Any) -> Any:
+def _evaluated(graph: Graph, feeds: dict[int, np.ndarray], initial: Tensor) -> Tensor:
     """The value that a tensor of the trace has for the arguments of this first call."""
     with using(State()):
         if not isinstance(initial, SymbolicTensor):

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site
 from wengert.core.hooks import Hook
 from wengert.core.process import PROCESS
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.functions.options import Options
+
 
 _DEEPEST = 100
 _depth: ContextVar[int] = ContextVar("wengert_trace_depth", default=0)
@@ -26,7 +31,7 @@ def functions_run_eagerly() -> bool:
 
 
 @contextmanager
-def entering(options: Any, site: Any) -> Iterator[None]:
+def entering(options: Options, site: RawSite) -> Iterator[None]:
     """Guards against functions that trace themselves without end."""
     depth = _depth.get()
     if depth >= _DEEPEST:

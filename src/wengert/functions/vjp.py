@@ -6,7 +6,7 @@ graph itself, with the values that `backward` needs as extra outputs; nothing el
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core import dims, dtypes
 from wengert.core.context import State, using
@@ -31,6 +31,11 @@ from wengert.ops.nodes import HOST_CALL, RELOAD
 from wengert.tape.flow import dense
 from wengert.tape.gradient_tape import GradientTape
 
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.variable import Variable
+
 
 class Vjp(NamedTuple):
     """The gradient of a graph for one choice of inputs.
@@ -54,7 +59,9 @@ class Vjp(NamedTuple):
     told: tuple[int, ...] = ()
     sparse: frozenset[int] = frozenset()
 
-    def answer(self, outs: list[Any], inputs: list[Any]) -> list[Any]:
+    def answer(
+        self, outs: list[Tensor], inputs: list[Tensor]
+    ) -> list[Tensor | IndexedSlices | None]:
         """The gradients of all inputs, `None` where there is none, from the outputs of a graph."""
         result: list[Any] = [None] * len(inputs)
         left = iter(outs)
@@ -64,7 +71,7 @@ class Vjp(NamedTuple):
         return result
 
 
-def _shape(x: Any) -> tuple[Any, ...]:
+def _shape(x: Tensor) -> tuple[Any, ...]:
     return x._array.shape if is_symbolic(x) else tuple(x.shape)
 
 
@@ -117,7 +124,7 @@ def _build(
             joint.hold(variable).current = starts[i]._value
             joint.roots[i] = starts[i]._id
 
-        def assigned(variable: Any, value: Any) -> Any:
+        def assigned(variable: Variable, value: Any) -> Tensor:
             # Later reads count towards the variable, as they do eagerly.
             start = starts.get(variable._id)
             new = marked(joint, variable, value)
@@ -181,7 +188,7 @@ def _refuse_assignments(joint: Graph) -> None:
             )
 
 
-def _lifted(joint: Graph, count: int) -> tuple[Any, ...]:
+def _lifted(joint: Graph, count: int) -> tuple[Variable, ...]:
     """Turns the variables that only rules of users read into inputs, after the first `count`."""
     read = {
         i: (h.variable, h.initial)
@@ -195,7 +202,7 @@ def _lifted(joint: Graph, count: int) -> tuple[Any, ...]:
     return tuple([variable for variable, _ in read.values()])
 
 
-def joint_spec(joint: Builder, x: Any) -> Spec:
+def joint_spec(joint: Builder, x: SymbolicTensor | Tensor) -> Spec:
     """What is known of a tensor's shape and dtype."""
     return joint.specs[joint.value_of(x)]
 
@@ -204,7 +211,7 @@ def _cut(
     graph: Graph,
     joint: Graph,
     count: int,
-    variables: tuple[Any, ...],
+    variables: tuple[Variable, ...],
     ends: list[int],
     values: list[int],
     active: tuple[int, ...],
@@ -363,7 +370,7 @@ def _quiet_node(node: Node) -> Node:
     return Node(node.op, node.inputs, node.outputs, attrs, node.site)
 
 
-def _quiet_attr(attr: Any) -> Any:
+def _quiet_attr(attr: int | tuple[int | Graph, ...] | Graph | None) -> Any:
     if type(attr) is tuple:
         return tuple([_quiet_attr(a) for a in attr])
     return quiet(attr) if isinstance(attr, Graph) else attr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Container
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.composite import CompositeTensor
@@ -13,6 +13,10 @@ from wengert.core.errors import at_site, describe
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
+
+if TYPE_CHECKING:
+    from wengert.core.aliases import Alias
+    from wengert.core.indexed_slices import IndexedSlices
 
 
 class UnconnectedGradients(enum.Enum):
@@ -60,7 +64,7 @@ def all_asked(what: str, structure: Any, role: str = "source") -> tuple[list[Any
     return flat, [asked(what, x, TypeError, role) for x in flat]
 
 
-def asked(what: str, value: Any, kind: type[Exception], role: str = "source") -> Any:
+def asked(what: str, value: Any, kind: type[Exception], role: str = "source") -> Value:
     """A tensor or variable that may be asked about, or a plain word on why it may not."""
     if isinstance(value, Value):
         return value
@@ -81,7 +85,7 @@ def asked(what: str, value: Any, kind: type[Exception], role: str = "source") ->
     )
 
 
-def present(value: Any) -> Any:
+def present(value: Value | Alias) -> Value | Alias:
     """A tensor as the graph being built knows it.
 
     A rule of `custom_gradient` speaks of tensors of the function that was traced. It may run where
@@ -91,7 +95,7 @@ def present(value: Any) -> Any:
     return value if graph is None else graph.own(value)
 
 
-def met(known: Container[int], values: list[Any]) -> list[Any]:
+def met(known: Container[int], values: list[Any]) -> list[Value | Alias]:
     """The same, where they are `known` under that name; else as they were given."""
     if building_graph() is None:
         return values
@@ -99,7 +103,9 @@ def met(known: Container[int], values: list[Any]) -> list[Any]:
     return [new if new._id in known else old for old, new in now]
 
 
-def regrouped(sources: list[Any], gradients: list[Any]) -> list[Any]:
+def regrouped(
+    sources: list[Any], gradients: list[Tensor | IndexedSlices | None]
+) -> list[Tensor | CompositeTensor | None]:
     """Gradients in the form of their sources: that of a ragged tensor is ragged."""
     return [
         s._with_gradient(g) if isinstance(s, CompositeTensor) else g

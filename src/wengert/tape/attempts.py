@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wengert.tape.gradient_tape import GradientTape
+
 
 _Use = tuple[Any, dict[str, Any]]
 _uses: ContextVar[list[_Use] | None] = ContextVar("wengert_tape_uses", default=None)
@@ -33,7 +37,7 @@ def attempt() -> Iterator[None]:
         outer += mine
 
 
-def used(tape: Any, *names: str) -> None:
+def used(tape: GradientTape, *names: str) -> None:
     """Notes the attributes of a tape before its use changes them, where `noted` says so."""
     uses = noted()
     if uses is not None:

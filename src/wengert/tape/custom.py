@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,13 @@ from wengert.ops.shaping import IDENTITY, identity
 from wengert.tape import flow
 from wengert.tape.gradient_tape import GradientTape
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.shapes import TensorShape
+    from wengert.core.sites import RawSite
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.types import JaxArray
+
 
 class _Watcher(Listener):
     """A listener that notes which trainable variables are read."""
@@ -44,10 +51,17 @@ class _Watcher(Listener):
     def __init__(self) -> None:
         self.variables: dict[int, Variable] = {}
 
-    def record(self, op: Op, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
+    def record(
+        self,
+        op: Op,
+        inputs: tuple[Value, ...],
+        outputs: tuple[Tensor, ...],
+        attrs: dict[str, tuple[int, ...] | DType],
+        site: RawSite,
+    ) -> None:
         self.follows(inputs)
 
-    def follows(self, values: Any) -> bool:
+    def follows(self, values: list[Tensor] | tuple[Value, ...]) -> bool:
         for x in values:  # a graph inside, such as the body of a loop, names its variables so
             if isinstance(x, Variable) and x._trainable:
                 self.variables[x._id] = x
@@ -69,13 +83,13 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         return custom_gradient
 
     @functools.wraps(f)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
+    def decorated(*args: Any, **kwargs: Any) -> Tensor | tuple[Tensor, Tensor]:
         return _call(f, args, kwargs)
 
     return decorated
 
 
-def _own(x: Any) -> Any:
+def _own(x: Value) -> Value:
     state = get_state()
     return x if state is None or state.graph is None else state.graph.own(x)
 
@@ -102,7 +116,7 @@ class _Argument:
         self.positional = positional
 
 
-def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Tensor | tuple[Tensor, Tensor]:
     args, kwargs = _owned(_read_once(args)), _owned(_read_once(kwargs))
     arguments = _arguments(f, args, kwargs)
     inputs = [_own(a.value) for a in arguments if a.tensor]
@@ -138,7 +152,9 @@ CUSTOM = Op(
 )
 
 
-def _named_anew(op: Op, flat: list[Any], inputs: Any, site: Any) -> tuple[Any, ...]:
+def _named_anew(
+    op: Op, flat: list[Value], inputs: tuple[Value, ...], site: Any
+) -> tuple[Tensor, ...]:
     """The results as tensors of their own, which belong to the rule."""
     state = get_state()
     if state is None or state.graph is None:
@@ -150,7 +166,9 @@ def _named_anew(op: Op, flat: list[Any], inputs: Any, site: Any) -> tuple[Any, .
     return tuple([graph.tensor(v, site) for v in made])
 
 
-def tell(op: Op, flat: list[Any], inputs: Any, outs: Any, site: Any) -> None:
+def tell(
+    op: Op, flat: list[Any], inputs: tuple[Value, ...], outs: tuple[Tensor, ...], site: Any
+) -> None:
     """Tells the tapes of results that a user's rule differentiates."""
     for listener in _listeners():
         if listener.follows(inputs):
@@ -194,7 +212,7 @@ def _stands_for_a_tensor(x: Any) -> bool:
     return is_tensor(x) and hasattr(type(x), "handle") and not isinstance(x, Value)
 
 
-def _value(x: Any) -> Any:
+def _value(x: Any) -> Value:
     handle = getattr(x, "handle", None)
     return handle if isinstance(handle, Value) else operand(x)
 
@@ -218,7 +236,7 @@ def _custom_op(
     f: Callable[..., Any],
     rule: Any,
     arguments: list[_Argument],
-    variables: list[Any],
+    variables: list[Variable],
     single: bool,
 ) -> Op:
     """An operation, used once, whose gradient is the user's rule."""
@@ -234,7 +252,7 @@ def _custom_op(
     # Shapes, not tensors: the tape must not keep an argument alive for its shape.
     places = [(a.tensor, a.positional, a.value.shape) for a in arguments]
 
-    def gradients(g: Any) -> list[Any]:
+    def gradients(g: Tensor | tuple[Tensor, ...]) -> list[Tensor | None]:
         seeds = [flow.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         answer = rule(*seeds, **({"variables": variables} if variables else {}))
         of_variables: list[Any] = []
@@ -265,7 +283,9 @@ def with_gradient(user: str, gradients: Callable[..., Any], outputs: int | None)
     )
 
 
-def _placed(name: str, found: list[Any], places: list[tuple[bool, bool, Any]]) -> list[Any]:
+def _placed(
+    name: str, found: list[Tensor | None], places: list[tuple[bool, bool, TensorShape]]
+) -> list[Tensor | None]:
     """The gradients of the tensor arguments, out of what the rule returned.
 
     A rule may answer for every argument, for those given by position, or for the tensors.
@@ -304,7 +324,9 @@ def _takes_variables(rule: Any) -> bool:
     )
 
 
-def _variable_pair(name: str, answer: Any, count: int) -> tuple[Any, list[Any]]:
+def _variable_pair(
+    name: str, answer: tuple[Tensor | list[Tensor], list[Tensor]], count: int
+) -> tuple[Any, list[Any]]:
     if isinstance(answer, list | tuple) and len(answer) == 2:
         of_variables = _leaves(answer[1])
         if len(of_variables) == count:
@@ -329,7 +351,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(f)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
+    def decorated(*args: Tensor, **kwargs: Any) -> Tensor:
         keys: list[Any] = []
 
         @custom_gradient
@@ -340,7 +362,9 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
                 result = f(*given, **named)
             keys.extend(drawn)
 
-            def gradients(*g: Any, variables: Any = None) -> Any:
+            def gradients(
+                *g: Tensor, variables: list[Variable] | None = None
+            ) -> list[Tensor] | tuple[list[Tensor], list[Tensor]]:
                 return _again(f, args, kwargs, flat, keys, g, variables or [])
 
             return result, gradients
@@ -350,19 +374,25 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def _listeners() -> tuple[Any, ...]:
+def _listeners() -> tuple[Listener, ...]:
     state = get_state()
     return () if state is None else state.listeners
 
 
-def _only(listeners: tuple[Any, ...]) -> State:
+def _only(listeners: tuple[_Watcher, ...]) -> State:
     old = get_state() or State()
     return State(listeners, old.graph, old.site)
 
 
 def _again(
-    f: Any, args: Any, kwargs: Any, flat: Any, keys: list[Any], g: Any, variables: Any
-) -> Any:
+    f: Any,
+    args: tuple[Tensor, ...],
+    kwargs: Any,
+    flat: tuple[Tensor | float, ...],
+    keys: list[Any],
+    g: tuple[Tensor, ...],
+    variables: list[Variable],
+) -> list[Tensor] | tuple[list[Tensor], list[Tensor]]:
     """Runs `f` once more under a tape of its own and pulls the gradients through it."""
     tensors = [x for x in flat if is_tensor(x)]
     # Fresh identities: the inner tape must see the arguments as its own beginnings.
@@ -379,7 +409,7 @@ def _again(
     return (ours, theirs) if variables else ours
 
 
-def _lower_barrier(x: Any, *g: Any) -> Any:
+def _lower_barrier(x: JaxArray, *g: JaxArray | np.ndarray) -> JaxArray:
     return lax.optimization_barrier((x, *g))[0]
 
 
@@ -397,14 +427,16 @@ BARRIER = Op(
 )
 
 
-def barrier(x: Any, g: Any) -> Any:
+def barrier(
+    x: Any, g: list[SymbolicTensor] | tuple[Tensor, ...] | list[Tensor]
+) -> Tensor | IndexedSlices:
     """The same value under a new name, which no pass takes for the old one."""
     if executing_eagerly():
         return identity(x)
     return apply(BARRIER, x, *[v for v in g if v is not None])
 
 
-def _like(result: Any, g: Any) -> Any:
+def _like(result: Tensor, g: tuple[Tensor, ...]) -> Tensor:
     return nest.pack_sequence_as(result, list(g))
 
 
@@ -412,8 +444,8 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     """Wraps `f` so that gradients pass as if it were the identity."""
 
     @custom_gradient
-    def decorated(*args: Any, **kwargs: Any) -> Any:
-        def gradients(*g: Any, **rest: Any) -> Any:
+    def decorated(*args: Value, **kwargs: Any) -> Any:
+        def gradients(*g: Tensor, **rest: Any) -> Any:
             variables = rest.get("variables")
             return (list(g), [None] * len(variables)) if variables is not None else list(g)
 

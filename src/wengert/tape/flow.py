@@ -6,7 +6,7 @@ The order in which a tape's entries are taken is for `reference` and `backward` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -27,16 +27,24 @@ from wengert.ops.gather import densify
 from wengert.ops.joining import concat
 from wengert.ops.shaping import SUM_LIKE, sum_to
 
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+
+
 Gradient = ndarray | Tensor | IndexedSlices
 Grads = dict[int, Gradient]  # by the id of the tensor
 
 
-def tensor(g: Any, site: Any = None) -> Any:
+def tensor(
+    g: Tensor | np.ndarray | tuple[Tensor | None, ...] | IndexedSlices, site: RawSite | None = None
+) -> Any:
     """A gradient that may be a plain array as a tensor."""
     return wrap(g, site) if type(g) is ndarray else g
 
 
-def accumulate(a: Any, b: Any) -> Any:
+def accumulate(
+    a: Tensor | np.ndarray | IndexedSlices, b: Any
+) -> Tensor | np.ndarray | IndexedSlices:
     """The sum of two gradients; row-sparse ones stay row-sparse, plain arrays plain."""
     if type(a) is ndarray and type(b) is ndarray:
         try:
@@ -62,7 +70,7 @@ def _known(x: Any) -> Any:
     return x.shape._dims if x.shape.is_fully_defined() else None
 
 
-def dense(g: Any) -> Any:
+def dense(g: Tensor | np.ndarray | IndexedSlices) -> Any:
     """A gradient as a tensor."""
     return densify(g) if type(g) is IndexedSlices else tensor(g)
 
@@ -96,7 +104,7 @@ def ones(like: ndarray) -> ndarray:
 _ONE: dict[int, ndarray] = {}
 
 
-def zeros_of(spec: Any) -> Any:
+def zeros_of(spec: Spec) -> Tensor:
     """Zeros for a result that no gradient reached."""
     if type(spec.shape) is Unranked:
         return zeros_like(spec.shape.tensor)
@@ -145,7 +153,7 @@ def unbroadcast(g: Tensor, shape: Any) -> Tensor:
     return g if g._array.shape == shape else sum_to(g, shape)
 
 
-def check_dtype(g: Any, source: Any, what: str) -> None:
+def check_dtype(g: Tensor, source: Any, what: str) -> None:
     """Refuses a seed or tangent of another dtype than its tensor's."""
     if g.dtype is not source.dtype:
         rule = f"a gradient must have the dtype of its tensor, {describe(source)}"
@@ -153,7 +161,7 @@ def check_dtype(g: Any, source: Any, what: str) -> None:
         raise invalid_dtype(what, rule, g, help=help)
 
 
-def check_shape(g: Any, source: Any, what: str) -> None:
+def check_shape(g: Tensor, source: Any, what: str) -> None:
     """Refuses a seed or custom gradient whose shape does not fit its tensor."""
     if not source.shape.is_compatible_with(g.shape):
         rule = f"a gradient must have the shape of its tensor, {describe(source)}"

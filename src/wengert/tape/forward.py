@@ -7,7 +7,7 @@ differentiating it with respect to that gradient gives the tangent (the double-v
 from __future__ import annotations
 
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.context import (
@@ -28,6 +28,11 @@ from wengert.tape.arguments import UnconnectedGradients
 from wengert.tape.entries import full_form
 from wengert.tape.gradient_tape import GradientTape
 
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Tensor, Value
+    from wengert.ops.numpy_arrays import LinkedArray
+
 
 class ForwardAccumulator(Listener):
     """Computes Jacobian-vector products while the function runs.
@@ -41,7 +46,9 @@ class ForwardAccumulator(Listener):
 
     differentiates = True
 
-    def __init__(self, primals: Any, tangents: Any) -> None:
+    def __init__(
+        self, primals: Value | list[Value] | list[Tensor] | None, tangents: Tensor | list[Tensor]
+    ) -> None:
         self._live = 0  # the thread that records, 0 while none does
         self._tangents: dict[int, Any] = {}
         nest.assert_same_structure(primals, tangents)
@@ -76,15 +83,17 @@ class ForwardAccumulator(Listener):
             remove_listener(self)
             raise
 
-    def follows(self, values: Any) -> bool:
+    def follows(self, values: list[Tensor] | tuple[Tensor, ...]) -> bool:
         """Whether any of these values has a tangent."""
         return any(x._id in self._tangents for x in values)
 
-    def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
+    def record2(self, op: Op, x: Value, y: Any, out: Tensor, site: RawSite) -> None:
         if x._id in self._tangents or y._id in self._tangents:
             self.record(op, (x, y), (out,), {}, site)
 
-    def record(self, op: Op, inputs: Any, outputs: Any, attrs: Any, site: Any) -> None:
+    def record(
+        self, op: Op, inputs: Any, outputs: tuple[Tensor, ...], attrs: Any, site: RawSite
+    ) -> None:
         """Carries tangents through one operation (called by `apply`)."""
         if get_ident() != self._live:
             return
@@ -99,8 +108,14 @@ class ForwardAccumulator(Listener):
                     self._tangents[out._id] = tangent
 
     def _push(
-        self, op: Op, inputs: Any, outputs: Any, attrs: Any, site: Any, moving: list[Any]
-    ) -> list[Any]:
+        self,
+        op: Op,
+        inputs: tuple[Tensor, ...],
+        outputs: tuple[Tensor, ...],
+        attrs: Any,
+        site: RawSite,
+        moving: list[Tensor],
+    ) -> list[Tensor | None]:
         entry, complex_numbers = _entry(op, inputs, outputs, attrs, site, moving)
         if entry is None:
             return [None] * len(outputs)
@@ -121,11 +136,15 @@ class ForwardAccumulator(Listener):
             )
         ]  # fmt: skip
 
-    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+    def jvp(
+        self,
+        primals: Tensor | dict[str, Tensor] | list[Tensor] | LinkedArray,
+        unconnected_gradients: str | UnconnectedGradients = UnconnectedGradients.NONE,
+    ) -> Any:
         """The tangents of values computed inside, in their structure; `None` if unconnected."""
         mode = arguments.mode(unconnected_gradients)
 
-        def one(value: Any) -> Any:
+        def one(value: Any) -> Tensor | None:
             value = arguments.asked("jvp", value, TypeError, "primal")
             (value,) = arguments.met(self._tangents, [value])
             tangent = self._tangents.get(value._id)
@@ -139,7 +158,12 @@ class ForwardAccumulator(Listener):
 
 
 def _entry(
-    op: Op, inputs: Any, outputs: Any, attrs: Any, site: Any, moving: list[Any]
+    op: Op,
+    inputs: tuple[Tensor, ...],
+    outputs: tuple[Tensor, ...],
+    attrs: Any,
+    site: RawSite,
+    moving: list[Tensor],
 ) -> tuple[Any, bool]:
     """The entry that a tape following just the moving inputs would write."""
     recorder = GradientTape(watch_accessed_variables=False)

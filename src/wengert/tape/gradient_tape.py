@@ -10,7 +10,7 @@ import logging
 import sys
 from operator import attrgetter
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes, nest, sites
 from wengert.core import late_operations as late
@@ -29,6 +29,14 @@ from wengert.tape import arguments, attempts, backward, flow, history, jacobian
 from wengert.tape.arguments import NONE, USUAL, UnconnectedGradients
 from wengert.tape.entries import SHORT
 from wengert.tape.recording import Recorder
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wengert.core.variable import Variable
+    from wengert.explain.memory import MemoryReport
+    from wengert.explain.record import Report
+
 
 _log = logging.getLogger("wengert")
 _number = attrgetter("_id")
@@ -49,8 +57,8 @@ class GradientTape(Recorder):
         self,
         target: Any,
         sources: Any,
-        output_gradients: Any = None,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        output_gradients: Tensor | list[Tensor] | np.ndarray | str | None = None,
+        unconnected_gradients: str | UnconnectedGradients = UnconnectedGradients.NONE,
     ) -> Any:
         """The gradient of `target` with respect to each of `sources`, in their structure.
 
@@ -153,7 +161,9 @@ class GradientTape(Recorder):
         self._tracked = set()
         self._complex = False
 
-    def _seeds(self, targets: list[Any], output_gradients: Any) -> list[Any] | None:
+    def _seeds(
+        self, targets: list[Any], output_gradients: Tensor | list[Tensor] | np.ndarray | str | None
+    ) -> list[Tensor] | None:
         """What each target is weighed with, `None` for ones."""
         if output_gradients is None:
             return None
@@ -202,7 +212,7 @@ class GradientTape(Recorder):
         return needed
 
     def _answer(
-        self, found: list[Any], values: list[Any], targets: list[Any], mode: UnconnectedGradients,
+        self, found: list[Any], values: list[Value], targets: list[Value], mode: UnconnectedGradients,
         evidence: history.Evidence | None, site: Any,
     ) -> None:  # fmt: skip
         """Puts the answer for unconnected sources into `found`, and says why there are any."""
@@ -218,7 +228,7 @@ class GradientTape(Recorder):
             if evidence is not None or history.went_well(site):
                 history.UNCONNECTED.call(self, targets, without, mode, site)
 
-    def explain(self, target: Any, sources: Any) -> Any:
+    def explain(self, target: Tensor, sources: Value | float | list[Variable]) -> Report:
         """Why the gradient of `target` is `None` for some of `sources`: a report, by cause.
 
         Ask before `gradient`, which frees what the tape knows, or right after it.
@@ -229,15 +239,15 @@ class GradientTape(Recorder):
         values = [arguments.asked("explain", s, TypeError) for s in arguments.leaves(sources)]
         return history.EXPLAIN.call(self, targets, values)
 
-    def memory_report(self) -> Any:
+    def memory_report(self) -> MemoryReport:
         """What the tape keeps alive for its gradients, by line and operation."""
         return history.MEMORY_REPORT.call(self)
 
     def jacobian(
         self,
-        target: Any,
-        sources: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        target: Tensor,
+        sources: Value | dict[str, Tensor],
+        unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
         parallel_iterations: Any = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
@@ -273,10 +283,10 @@ class GradientTape(Recorder):
         self,
         target: Any,
         source: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
         parallel_iterations: Any = None,
         experimental_use_pfor: bool = True,
-    ) -> Any:
+    ) -> Tensor | None:
         """Derivatives of each example of `target` by the same example of `source`."""
         mode = arguments.mode(unconnected_gradients)
         self._check_use("batch_jacobian")
@@ -302,7 +312,7 @@ def _asked(tape: GradientTape, what: str, *given: Any) -> Any:
     return tape._gradient(*given) if what == "gradient" else tape._jacobian(*given)
 
 
-def _starts(targets: list[Any], seeds: list[Any] | None) -> flow.Grads:
+def _starts(targets: list[Tensor], seeds: list[Tensor | None] | None) -> flow.Grads:
     """The gradients that the walk begins with, by the id of their targets."""
     grads: flow.Grads = {}
     for k, t in enumerate(targets):
@@ -317,7 +327,7 @@ def _starts(targets: list[Any], seeds: list[Any] | None) -> flow.Grads:
     return grads
 
 
-def _pull(function: Any, inputs: list[Any], seeds: list[Any]) -> list[Any]:
+def _pull(function: Any, inputs: list[Tensor], seeds: list[Tensor]) -> list[Tensor]:
     """The gradients of a Python function of tensors; zeros where there is no path."""
     fresh = [identity(x) for x in inputs]
     with GradientTape(watch_accessed_variables=False) as tape:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core import dtypes
 from wengert.core.context import executing_eagerly
@@ -21,6 +21,11 @@ from wengert.core.sites import RawSite
 from wengert.core.tensor import Tensor
 from wengert.tape.arguments import ERROR, ZERO, UnconnectedGradients
 from wengert.tape.entries import full_form
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Value
+    from wengert.tape.gradient_tape import GradientTape
+
 
 OPENED, CLOSED, STOPPED, RESUMED, RESET, WATCHED = range(6)
 MOST = 10_000  # call sites remembered, and steps kept of what a tape forgot
@@ -109,7 +114,9 @@ def asked_at(number: int) -> RawSite | None:
     return min(found, key=lambda row: row[0])[1] if found else None
 
 
-def cut(op: Any, inputs: Any, outputs: Any, site: RawSite | None) -> Step:
+def cut(
+    op: Op, inputs: tuple[Value, ...], outputs: tuple[Tensor, ...], site: RawSite | None
+) -> Step:
     """An operation on watched tensors that no gradient passes."""
     ids = tuple([x._id for x in inputs])
     discrete = not outputs or outputs[0]._array.dtype.num not in dtypes.INEXACT
@@ -117,12 +124,12 @@ def cut(op: Any, inputs: Any, outputs: Any, site: RawSite | None) -> Step:
     return step._replace(passes=(False,) * len(ids))
 
 
-def left(sources: tuple[int, ...], constant: Any, site: RawSite | None) -> Step:
+def left(sources: tuple[int, ...], constant: Tensor, site: RawSite | None) -> Step:
     """A value that left the tensors at `site` and came back as a constant."""
     return Step("", sources, (constant._id,), (False,) * len(sources), site, kind="left")
 
 
-def passes(op: Any, count: int) -> tuple[bool, ...]:
+def passes(op: Op, count: int) -> tuple[bool, ...]:
     """For each input whether the operation has a gradient with respect to it."""
     if op.joint is not None:
         return (True,) * count
@@ -131,7 +138,7 @@ def passes(op: Any, count: int) -> tuple[bool, ...]:
     return tuple([r is not None for r in op.rules])
 
 
-def take(tape: Any) -> Evidence:
+def take(tape: GradientTape) -> Evidence:
     """What the tape knows, without the tensors; it begins new sets when it lets go of these."""
     found: dict[int, RawSite] = {}
     entries = tape._entries
@@ -163,7 +170,7 @@ def forget(tape: Any) -> None:
     tape._past = take(tape).steps[-MOST:]
 
 
-def before(tape: Any, site: RawSite | None, mode: UnconnectedGradients) -> Evidence | None:
+def before(tape: GradientTape, site: RawSite | None, mode: UnconnectedGradients) -> Evidence | None:
     """Evidence for a call that may have to be explained; taken while there still is some."""
     if mode is ZERO:
         return None

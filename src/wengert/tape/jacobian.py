@@ -6,7 +6,7 @@ All at once means by a graph that the engines vectorise, which is a matter of th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,10 +20,15 @@ from wengert.ops.joining import stack
 from wengert.ops.shaping import broadcast_to, reshape, transpose
 from wengert.tape.flow import dense
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.tape.gradient_tape import GradientTape
+
+
 _FEW = 64
 
 
-def _seeds(shape: tuple[int, ...], dtype: Any) -> Any:
+def _seeds(shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """Gradients of the target that pick one element each."""
     size = int(np.prod(shape))
     for i in range(size):
@@ -32,7 +37,7 @@ def _seeds(shape: tuple[int, ...], dtype: Any) -> Any:
         yield wrap(seed.reshape(shape))
 
 
-def _all_at_once(count: Any, vectorised: bool) -> bool:
+def _all_at_once(count: int, vectorised: bool) -> bool:
     """Whether rows are worth a graph; in a trace it is the only way that takes unknown sizes."""
     if executing_eagerly():
         return vectorised and count > _FEW
@@ -45,14 +50,16 @@ GRADIENT_ROWS: Hook[Callable[[Any, Any, Any, list[Any]], list[Any]]] = Hook(
 )
 
 
-def _total(sizes: tuple[Any, ...]) -> Any:
+def _total(sizes: tuple[int, ...]) -> int:
     total: Any = 1
     for d in sizes:
         total = total * d
     return total
 
 
-def jacobian(tape: Any, target: Any, sources: list[Any], vectorised: bool = True) -> list[Any]:
+def jacobian(
+    tape: GradientTape, target: Tensor, sources: list[Value], vectorised: bool = True
+) -> list[Tensor | None]:
     """One Jacobian for each of a list of sources; `None` where there is no path."""
     shape = target._array.shape
     count = _total(shape)
@@ -82,7 +89,9 @@ def jacobian(tape: Any, target: Any, sources: list[Any], vectorised: bool = True
     return result
 
 
-def batch_jacobian(tape: Any, target: Any, source: Any, vectorised: bool = True) -> Any:
+def batch_jacobian(
+    tape: GradientTape, target: Tensor, source: Any, vectorised: bool = True
+) -> Tensor | None:
     """Derivatives within each example: shape [batch, target…, source…]."""
     t, s = target._array.shape, source._array.shape
     if not t or not s or (type(t[0]) is int and type(s[0]) is int and t[0] != s[0]):
@@ -105,11 +114,11 @@ def batch_jacobian(tape: Any, target: Any, source: Any, vectorised: bool = True)
     return reshape(transpose(full, order), (t[0], *t[1:], *s[1:]))
 
 
-def zeros(target: Any, source: Any) -> Any:
+def zeros(target: Tensor, source: Any) -> Tensor:
     """The Jacobian of a target that does not depend on the source."""
     return zeros_of(target._array.shape + source._array.shape, source.dtype)
 
 
-def batch_zeros(target: Any, source: Any) -> Any:
+def batch_zeros(target: Tensor, source: Any) -> Tensor:
     """The batch Jacobian of a target that does not depend on the source."""
     return zeros_of(target._array.shape + source._array.shape[1:], source.dtype)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from wengert.core import dtypes, sites
 from wengert.core.context import Listener, add_listener, get_state, remove_listener
@@ -25,6 +25,11 @@ from wengert.core.variable import Variable
 from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape import arguments, history
 from wengert.tape.entries import NO_ID
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Value
+
 
 _FLOAT = dtypes.float32.np
 
@@ -78,7 +83,7 @@ class Recorder(Listener):
             remove_listener(self)
             raise
 
-    def _start(self, event: int, site: Any = None) -> None:
+    def _start(self, event: int, site: RawSite | None = None) -> None:
         if self._used is not None:
             self._clear()
             self._events.clear()
@@ -87,12 +92,19 @@ class Recorder(Listener):
         self._events.append((new_id(), event, site, 0))
         add_listener(self)
 
-    def _stop(self, event: int, site: Any = None) -> None:
+    def _stop(self, event: int, site: RawSite | None = None) -> None:
         self._live = 0
         self._events.append((new_id(), event, site, 0))
         remove_listener(self)
 
-    def record(self, op: Op, inputs: Any, outputs: Any, attrs: dict[str, Any], site: Any) -> None:
+    def record(
+        self,
+        op: Op,
+        inputs: Any,
+        outputs: tuple[Tensor, ...],
+        attrs: dict[str, Any],
+        site: RawSite | None,
+    ) -> None:
         """Notes an operation if it used something watched (called by `apply`)."""
         if get_ident() != self._live:
             return
@@ -158,7 +170,9 @@ class Recorder(Listener):
             )
         )
 
-    def _carries(self, op: Op, inputs: Any, out: Any, site: Any) -> bool:
+    def _carries(
+        self, op: Op, inputs: tuple[Value, ...], out: Tensor, site: RawSite | None
+    ) -> bool:
         """Whether a gradient can come back through a result whose dtype may be another.
 
         That of most operations, without attributes, is the dtype of their tracked inputs.
@@ -170,7 +184,7 @@ class Recorder(Listener):
         self._complex = self._complex or dtype.kind == "c"
         return True
 
-    def record1(self, op: Op, x: Any, out: Any, site: Any, attrs: Any) -> None:
+    def record1(self, op: Op, x: Any, out: Tensor, site: Any, attrs: Any) -> None:
         """`record` for one tensor."""
         if get_ident() != self._live:
             return
@@ -205,7 +219,7 @@ class Recorder(Listener):
         kept = out if keep_out else None
         self._entries.append((op, plan, number, NO_ID, out_id, x, attrs, kept, shapes, site))
 
-    def record2(self, op: Op, x: Any, y: Any, out: Any, site: Any) -> None:
+    def record2(self, op: Op, x: Any, y: Any, out: Tensor, site: RawSite) -> None:
         """`record` for two tensors without attributes; infix operators say the same themselves."""
         if get_ident() != self._live:
             return
@@ -240,7 +254,9 @@ class Recorder(Listener):
         kept = (out if keep_out is True else keep_out.take(out)) if keep_out else None
         self._entries.append((op, plan, i, j, number, x, y, kept, shapes, site))
 
-    def _begin(self, op: Op, inputs: Any, outputs: Any, site: Any) -> None:
+    def _begin(
+        self, op: Op, inputs: tuple[Value, ...], outputs: tuple[Tensor, ...], site: Any
+    ) -> None:
         """Follows what an operation without gradient made of watched tensors.
 
         Nothing flows through it, but its results are beginnings that a user may ask about. Only
@@ -251,13 +267,13 @@ class Recorder(Listener):
             if op is not STOP_GRADIENT and out._array.dtype.num in dtypes.INEXACT:
                 self._root(out)
 
-    def lost(self, sources: tuple[int, ...], constant: Any, site: Any) -> None:
+    def lost(self, sources: tuple[int, ...], constant: Tensor, site: RawSite) -> None:
         """Notes a constant whose value NumPy made of what is followed."""
         if get_ident() == self._live and not self._tracked.isdisjoint(sources):
             self._cuts.append(history.left(sources, constant, site))
             self._root(constant)  # so that the tape knows what is made of it
 
-    def follows(self, values: Any) -> bool:
+    def follows(self, values: list[Value] | tuple[Value, ...]) -> bool:
         """Whether an operation on these values would be recorded."""
         if get_ident() != self._live:
             return False
@@ -273,7 +289,7 @@ class Recorder(Listener):
         for one in arguments.leaves(tensor):
             self._watch(arguments.present(arguments.asked("watch", one, ValueError)))
 
-    def _watch(self, value: Any) -> None:
+    def _watch(self, value: Value) -> None:
         self._events.append((new_id(), history.WATCHED, sites.caller(1), value._id))
         if isinstance(value, Variable):
             self._roots[value._id] = value
@@ -285,7 +301,7 @@ class Recorder(Listener):
                 f"followed. Cast it to a float type."
             )
 
-    def _root(self, value: Any) -> None:
+    def _root(self, value: Value) -> None:
         """Follows a floating or complex value from here on."""
         self._tracked.add(value._id)
         self._roots.setdefault(value._id)
@@ -305,7 +321,7 @@ class Recorder(Listener):
         self._tracked.add(number)
         return True
 
-    def watched_variables(self) -> tuple[Any, ...]:
+    def watched_variables(self) -> tuple[Variable, ...]:
         """The variables followed so far, in the order of their creation."""
         return tuple([v for _, v in sorted(self._roots.items()) if v is not None])
 

@@ -59,8 +59,11 @@ def step(
 
 
 def pull(
-    entry: Entry, g: Any, needed: set[int] | None = None, complex_numbers: bool = False
-) -> list[tuple[int, Any]]:
+    entry: Entry,
+    g: Tensor | tuple[Tensor | None, ...] | IndexedSlices,
+    needed: set[int] | None = None,
+    complex_numbers: bool = False,
+) -> list[tuple[int, Tensor | IndexedSlices]]:
     """The gradients of one entry's tracked inputs, given that of its outputs."""
     try:
         return _pull(entry, g, needed, complex_numbers)
@@ -73,7 +76,7 @@ def pull(
 
 def _pull(
     entry: Entry, g: Any, needed: set[int] | None, complex_numbers: bool
-) -> list[tuple[int, Any]]:
+) -> list[tuple[int, Tensor | IndexedSlices]]:
     op, plan, in_ids, _, inputs, outs, shapes, attrs, *_ = entry
     needs = plan.needs
     if needed is not None:
