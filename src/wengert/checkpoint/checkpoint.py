@@ -93,7 +93,7 @@ class Checkpoint(AutoTrackable):
             **({} if counter is None else {"save_counter": counter}),
         }
 
-    def _await(self, restoration: Any, node: int) -> None:
+    def _await(self, restoration: Restoration, node: int) -> None:
         super()._await(restoration, node)
         if hasattr(self._self_root, "_await"):
             self._self_root._await(restoration, node)
@@ -131,11 +131,13 @@ class Checkpoint(AutoTrackable):
             state.update("Checkpoint.save", os.path.dirname(path), path)
         return path
 
-    def read(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
+    def read(self, save_path: str, options: CheckpointOptions | None = None) -> Any:
         """Restores what `write` wrote; `restore` without the counter of saves."""
         return self._read("Checkpoint.read", save_path)
 
-    def restore(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
+    def restore(
+        self, save_path: Any, options: CheckpointOptions | None = None
+    ) -> CheckpointLoadStatus | InitializationOnlyStatus:
         """Brings back the values of a checkpoint, or does nothing for `None`.
 
         What does not fit is an error, and then nothing is changed. Values of variables that are
@@ -145,7 +147,7 @@ class Checkpoint(AutoTrackable):
         self.save_counter  # noqa: B018  # makes it, so that it is restored
         return self._read("Checkpoint.restore", save_path)
 
-    def _read(self, name: str, save_path: Any) -> Any:
+    def _read(self, name: str, save_path: Any) -> CheckpointLoadStatus | InitializationOnlyStatus:
         _only_eagerly(name)
         if save_path is None:
             return InitializationOnlyStatus()

@@ -7,9 +7,14 @@ TensorFlow writes the same keys; `/` and `.` inside a name are written `.S` and 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.checkpoint.trackable import children, takes_tensors, variable_of
+
+if TYPE_CHECKING:
+    from wengert.checkpoint.newborn import Newborn
+    from wengert.core.tensor import Value
+
 
 VARIABLE = "VARIABLE_VALUE"
 _MARK = ".ATTRIBUTES/"
@@ -74,7 +79,7 @@ def walk(root: Any) -> Walk:
     return found
 
 
-def _values(x: Any) -> dict[str, Any]:
+def _values(x: Any) -> dict[str, Value | Newborn]:
     variable = variable_of(x)
     if variable is not None:
         return {VARIABLE: variable}

@@ -66,11 +66,11 @@ class Module(AutoTrackable):
         return tuple(x for x in self._walk() if isinstance(x, Variable))
 
     @property
-    def trainable_variables(self) -> tuple[Any, ...]:
+    def trainable_variables(self) -> tuple[Variable, ...]:
         return tuple(v for v in self.variables if v.trainable)
 
     @property
-    def non_trainable_variables(self) -> tuple[Any, ...]:
+    def non_trainable_variables(self) -> tuple[Variable, Variable, Variable] | tuple[Variable, ...]:
         return tuple(v for v in self.variables if not v.trainable)
 
     @property

@@ -9,9 +9,15 @@ from __future__ import annotations
 
 import weakref
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.variable import BORN, Variable
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wengert.checkpoint.restore import Restoration
+
 
 _hosts = Variable.__dict__["_host"]
 _waiting: list[weakref.ref[Any]] = []  # restorations, the newest last
@@ -28,7 +34,7 @@ class Newborn(Variable):
         return _hosts.__get__(self)
 
     @_host.setter
-    def _host(self, value: Any) -> None:
+    def _host(self, value: np.ndarray) -> None:
         grow(self)
         _hosts.__set__(self, value)
 
@@ -43,7 +49,7 @@ def grow(variable: Variable) -> None:
             return
 
 
-def expect(restoration: Any) -> None:
+def expect(restoration: Restoration) -> None:
     """Lets variables that are born from now on look for their values in a checkpoint."""
     if not any(ref() is restoration for ref in _waiting):
         _waiting.append(weakref.ref(restoration))

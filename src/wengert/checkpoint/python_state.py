@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import TYPE_CHECKING
 
 from wengert.checkpoint.trackable import Trackable
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
 
 _NAME = "py_state"
 
@@ -21,10 +25,10 @@ class PythonState(Trackable, abc.ABC):
     def deserialize(self, string_value: bytes) -> None:
         """Takes a state that `serialize` made."""
 
-    def _serialize_to_tensors(self) -> dict[str, Any]:
+    def _serialize_to_tensors(self) -> dict[str, Tensor]:
         from wengert.core.convert import to_tensor
 
         return {_NAME: to_tensor(self.serialize())}
 
-    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
+    def _restore_from_tensors(self, restored_tensors: dict[str, Tensor]) -> None:
         self.deserialize(restored_tensors[_NAME].numpy())

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.checkpoint.format import Reader
 from wengert.checkpoint.state import latest_checkpoint
 from wengert.core.dtypes import DType
 from wengert.core.errors import NotFoundError, at_site, describe
 from wengert.io.paths import local, refused
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class CheckpointReader:
@@ -30,7 +33,7 @@ class CheckpointReader:
         """Whether there is such a key."""
         return tensor_str in self._reader.entries
 
-    def get_tensor(self, tensor_str: str) -> Any:
+    def get_tensor(self, tensor_str: str) -> bytes | np.generic | np.ndarray:
         """The tensor as a NumPy array, or a NumPy scalar for rank 0."""
         if tensor_str not in self._reader.entries:
             rule = f"there is no tensor {tensor_str!r} in this file"
@@ -65,7 +68,7 @@ def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
     return list(_find("list_variables", ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
-def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+def load_variable(ckpt_dir_or_file: Any, name: str) -> bytes | np.generic | np.ndarray:
     """The value under a key, as a NumPy array."""
     if not isinstance(name, str):
         raise at_site(TypeError(f"load_variable: `name` must be a string; got {describe(name)}."))

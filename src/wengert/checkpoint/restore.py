@@ -12,7 +12,7 @@ import logging
 import sys
 import weakref
 from collections import deque
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,11 @@ from wengert.core.interrupts import uninterrupted
 from wengert.core.shapes import TensorShape
 from wengert.core.variable import Variable
 from wengert.io.paths import refused
+
+if TYPE_CHECKING:
+    from wengert.checkpoint.checkpoint import Checkpoint
+    from wengert.checkpoint.graph import Walk
+
 
 _SHOWN = 5
 
@@ -227,7 +232,7 @@ class Restoration:
             )  # fmt: skip
 
 
-def _fits(variable: Any, entry: Any) -> bool:
+def _fits(variable: Variable, entry: Any) -> bool:
     """Whether a variable, or a variable of Keras, may hold a value of the file."""
     same = as_dtype(variable.dtype) is entry.dtype
     return same and TensorShape(variable.shape).is_compatible_with(entry.shape)
@@ -241,7 +246,7 @@ def _some(names: list[str]) -> str:
 class CheckpointLoadStatus:
     """What became of a restore, for a program to insist on."""
 
-    def __init__(self, restoration: Restoration, root: Any) -> None:
+    def __init__(self, restoration: Restoration, root: Checkpoint) -> None:
         self._restoration = restoration
         self._root = root
 
@@ -273,7 +278,7 @@ class CheckpointLoadStatus:
             )
         return self
 
-    def _settle(self) -> Any:
+    def _settle(self) -> Walk:
         """All objects, when those that nobody has used yet have looked for their values."""
         found = walk(self._root)
         for x in found.objects:

@@ -10,11 +10,15 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site, describe
 from wengert.core.foreign import is_foreign
 from wengert.core.variable import Variable
+
+if TYPE_CHECKING:
+    from wengert.checkpoint.restore import Restoration
+
 
 _CONTAINERS = list | tuple | dict
 _OWN = "_self_"  # how the names of our own attributes on users' objects begin
@@ -30,7 +34,7 @@ class Awaiting:
         self._owner = None if owner is None else weakref.ref(owner)
         self._records: list[tuple[Any, int]] = []
 
-    def add(self, restoration: Any, node: int) -> None:
+    def add(self, restoration: Restoration, node: int) -> None:
         """Remembers a checkpoint; an older one that has nothing more to give is forgotten."""
         names = restoration.names(node)
         self._records = [r for r in self._records if r[0].open and not r[0].names(r[1]) <= names]
@@ -76,7 +80,7 @@ class Trackable:
         if awaiting is not None and awaiting.of(self):
             awaiting.offer(name, value)
 
-    def _await(self, restoration: Any, node: int) -> None:
+    def _await(self, restoration: Restoration, node: int) -> None:
         """Lets attributes that are set later take their values from a checkpoint."""
         awaiting = self.__dict__.get("_self_awaiting")
         if awaiting is None or not awaiting.of(self):

@@ -20,9 +20,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.keras_glue import alias
+
+if TYPE_CHECKING:
+    from wengert.explain.examining import Doctor
+
 
 STAND_IN = str(Path(__file__).parent / "stand_in")
 RUN, DOCTOR = "WENGERT_RUN", "WENGERT_DOCTOR"
@@ -87,7 +91,7 @@ def _tell(folder: str, explanation: Any) -> None:
 
 
 @contextmanager
-def examined(found: Any) -> Iterator[None]:
+def examined(found: Doctor) -> Iterator[None]:
     """What processes started in the block find is added to what this one finds."""
     with tempfile.TemporaryDirectory(prefix="wengert-") as folder, _environment(**{DOCTOR: folder}):
         own, here = os.getpid(), os.getcwd()
@@ -108,7 +112,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def _errors_of_children(found: Any) -> Iterator[None]:
+def _errors_of_children(found: Doctor) -> Iterator[None]:
     """Looks at the errors that end processes of `multiprocessing`, which it catches itself."""
     from multiprocessing.process import BaseProcess
 

@@ -7,7 +7,7 @@ would take the old arguments and answer something else.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.context import executing_eagerly
@@ -17,8 +17,14 @@ from wengert.core.missing import absent
 from wengert.ops import select
 from wengert.ops.shaping import reshape, stop_gradient
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.variable import Variable
 
-def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
+
+def where(
+    condition: list[bool], x: Tensor | None = None, y: Tensor | None = None, name: str | None = None
+) -> Any:
     """`tf.where`, but a vector of conditions chooses whole rows of `x` and `y`."""
     if x is None or y is None:
         return select.where(condition, x, y)
@@ -30,9 +36,9 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any
 
 
 def dropout(
-    x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: Any = None, name: Any = None,
+    x: Tensor, keep_prob: Any = None, noise_shape: Any = None, seed: Any = None, name: str | None = None,
     rate: Any = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """`tf.nn.dropout` with the share to keep in the place of the share to drop."""
     from wengert.ops.dropout import dropout as dropped
 
@@ -44,14 +50,20 @@ def dropout(
     return dropped(x, 1.0 - keep_prob if rate is None else rate, noise_shape, seed)
 
 
-def in_top_k(predictions: Any, targets: Any, k: Any, name: Any = None) -> Any:
+def in_top_k(
+    predictions: list[list[float]], targets: list[int], k: int, name: str | None = None
+) -> Tensor:
     """`tf.math.in_top_k` with the predictions first."""
     return import_module("wengert.math").in_top_k(targets, predictions, k)
 
 
 def softmax_cross_entropy_with_logits(
-    labels: Any = None, logits: Any = None, dim: Any = -1, name: Any = None, axis: Any = None
-) -> Any:
+    labels: Variable | None = None,
+    logits: list[list[float]] | None = None,
+    dim: int = -1,
+    name: str | None = None,
+    axis: Any = None,
+) -> Tensor:
     """`tf.nn.softmax_cross_entropy_with_logits` without a gradient for the labels."""
     from wengert.ops.losses import softmax_cross_entropy_with_logits as new
 

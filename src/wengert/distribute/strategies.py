@@ -8,12 +8,18 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
 from wengert.core.scopes import Scoped
 from wengert.core.variable import VariableAggregation
+
+if TYPE_CHECKING:
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
+    from wengert.core.variable import Variable
+    from wengert.data.dataset import Dataset
 
 
 class ReduceOp(enum.Enum):
@@ -85,7 +91,9 @@ class ReplicaContext:
     replica_id_in_sync_group = 0
     num_replicas_in_sync = 1
 
-    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+    def all_reduce(
+        self, reduce_op: ReduceOp, value: list[Tensor | IndexedSlices], options: Any = None
+    ) -> list[Tensor | IndexedSlices]:
         """The value, which is that of all replicas."""
         return value
 
@@ -109,7 +117,7 @@ class StrategyExtended:
 
     def update(
         self,
-        var: Any,
+        var: Variable,
         fn: Callable[..., Any],
         args: Any = (),
         kwargs: Any = None,
@@ -123,7 +131,7 @@ class StrategyExtended:
         return value
 
     @contextmanager
-    def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
+    def colocate_vars_with(self, colocate_with_variable: Variable) -> Iterator[None]:
         """Makes variables where another one is."""
         yield
 
@@ -161,7 +169,7 @@ class Strategy:
 
     def run(
         self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
-    ) -> Any:
+    ) -> Tensor | dict[str, Tensor]:
         """The result of `fn` in the replica."""
         if self._default:
             return fn(*args, **(kwargs or {}))
@@ -172,7 +180,7 @@ class Strategy:
         finally:
             _current.leave(block)
 
-    def reduce(self, reduce_op: Any, value: Any, axis: int | None) -> Any:
+    def reduce(self, reduce_op: str | ReduceOp, value: Tensor, axis: int | None) -> Tensor:
         """The value of the replica, reduced over an axis if one is given."""
         from wengert.ops.reduce import reduce_mean, reduce_sum
 
@@ -185,7 +193,7 @@ class Strategy:
         """The value, which is that of all replicas."""
         return operand(value)
 
-    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+    def experimental_distribute_dataset(self, dataset: Dataset, options: Any = None) -> Dataset:
         """The dataset, which the replica reads alone."""
         return dataset
 
@@ -199,7 +207,7 @@ class Strategy:
         """The value that a function makes for the replica."""
         return value_fn(self._context)
 
-    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+    def experimental_local_results(self, value: Tensor) -> tuple[Tensor, ...]:
         """The values of the replicas here."""
         return (value,)
 
@@ -218,7 +226,7 @@ class OneDeviceStrategy(Strategy):
 class MirroredStrategy(Strategy):
     """Copies on several devices of one machine; here there is one copy."""
 
-    def __init__(self, devices: Any = None, cross_device_ops: Any = None) -> None:
+    def __init__(self, devices: list[str] | None = None, cross_device_ops: Any = None) -> None:
         if devices is not None and len(devices) > 1:
             raise _one_replica("MirroredStrategy", devices)
         super().__init__()

@@ -17,7 +17,7 @@ class TPUClusterResolver:
         raise _no_tpu("TPUClusterResolver")
 
     @classmethod
-    def connect(cls, tpu: Any = None, zone: Any = None, project: Any = None) -> NoReturn:
+    def connect(cls, tpu: str | None = None, zone: Any = None, project: Any = None) -> NoReturn:
         """Looks for a TPU and makes it ready."""
         raise _no_tpu("TPUClusterResolver.connect")
 

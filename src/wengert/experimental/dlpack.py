@@ -33,7 +33,7 @@ class _Capsule:
         return _CPU
 
 
-def to_dlpack(tf_tensor: Any) -> Any:
+def to_dlpack(tf_tensor: Tensor) -> Any:
     """A DLPack capsule with a copy of the tensor's value; strings have none."""
     x = operand(tf_tensor)
     try:
@@ -57,7 +57,7 @@ def from_dlpack(dlcapsule: Any) -> Tensor:
     return wrap(np.array(array, as_dtype(array.dtype).np), caller())
 
 
-def _imported(source: Any) -> np.ndarray:
+def _imported(source: np.ndarray | _Capsule) -> np.ndarray:
     try:
         return np.from_dlpack(source)
     except (BufferError, RuntimeError) as error:  # the one from NumPy 2.5 on, the other before

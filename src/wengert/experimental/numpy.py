@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -14,13 +14,20 @@ from wengert.core.missing import missing as _missing
 from wengert.ops.cast import cast
 from wengert.ops.select import where
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.tensor import Tensor
 
-def finfo(dtype: Any) -> Any:
+
+def finfo(dtype: DType) -> Any:
     """The limits of a floating-point type."""
     return ml_dtypes.finfo(dtypes.as_dtype(dtype).np)
 
 
-def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+def select(
+    condlist: list[Tensor], choicelist: list[Tensor], default: float = 0
+) -> Tensor | IndexedSlices:
     """From each place of the first choice whose condition holds there, else `default`."""
     if len(condlist) != len(choicelist):
         raise invalid(

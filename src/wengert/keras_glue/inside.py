@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.checkpoint.trackable import (
     AutoTrackable,
@@ -34,6 +34,11 @@ from wengert.keras_glue.private_names import announce
 from wengert.ops.compare import is_nan
 from wengert.runtime import settings as _settings
 
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.distribute.strategies import _Default
+
 
 class FuncGraph:
     """A graph to run a layer's code in, for the shapes of what it returns."""
@@ -48,7 +53,9 @@ class FuncGraph:
             yield self
 
 
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+def placeholder(
+    dtype: str | DType, shape: tuple[int | None, ...] | None = None, name: str | None = None
+) -> Tensor:
     """An input of the graph being built."""
     graph = building()
     if graph is None:
@@ -75,7 +82,7 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
 
 
 def smart_cond(
-    pred: Any,
+    pred: SymbolicTensor,
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
@@ -88,7 +95,7 @@ def smart_cond(
     return cond(pred, true_fn, false_fn)
 
 
-def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any) -> Any:
+def maybe_merge_call(fn: Callable[..., Any], strategy: _Default, *args: Any, **kwargs: Any) -> Any:
     """Runs `fn` once for all replicas, of which there is one."""
     return fn(strategy, *args, **kwargs)
 
@@ -152,7 +159,7 @@ class Dimension:
 class EagerTensorType(type):
     """Answers `isinstance(x, EagerTensor)`: a tensor that has a value."""
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: SymbolicTensor) -> bool:
         return isinstance(instance, Tensor) and not is_symbolic(instance)
 
 
@@ -241,7 +248,7 @@ def module(name: str) -> ModuleType | None:
     return found
 
 
-def _child(parent: str, known: dict[str, Any], name: str) -> Any:
+def _child(parent: str, known: dict[str, Any], name: str) -> ModuleType:
     from importlib import import_module
 
     below = f"{parent}.{name}"

@@ -6,7 +6,7 @@ A table is a Python dict; inside a function it is asked by a call of Python.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from wengert.ops.hashing import to_hash_bucket_fast
 from wengert.ops.select import where
 from wengert.ops.strings import as_string
 
+if TYPE_CHECKING:
+    from wengert.core.composite import CompositeTensor
+    from wengert.core.tensor import Tensor
+
 
 class TextFileIndex:
     """Which part of a line of a text file is meant."""
@@ -40,7 +44,7 @@ class TextFileIndex:
 class TableInitializerBase(Trackable):
     """What fills a table when it is made."""
 
-    def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
+    def __init__(self, key_dtype: DType, value_dtype: DType) -> None:
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
 
@@ -61,7 +65,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
     """Fills a table from keys and values."""
 
     def __init__(
-        self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None,
+        self, keys: list[int | str], values: Any, key_dtype: Any = None, value_dtype: Any = None,
         name: str | None = None,
     ) -> None:  # fmt: skip
         self._keys = operand(keys, None if key_dtype is None else dtypes.as_dtype(key_dtype))
@@ -70,7 +74,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
         )
         super().__init__(self._keys.dtype, self._values.dtype)
 
-    def initialize(self, table: Any) -> Any:
+    def initialize(self, table: StaticHashTable) -> Any:
         table._fill(self._keys.numpy(), self._values.numpy())
 
 
@@ -78,7 +82,7 @@ class TextFileInitializer(TableInitializerBase):
     """Fills a table from the lines of a text file, their numbers, or their columns."""
 
     def __init__(
-        self, filename: Any, key_dtype: Any, key_index: int, value_dtype: Any, value_index: int,
+        self, filename: str, key_dtype: DType, key_index: int, value_dtype: DType, value_index: int,
         vocab_size: int | None = None, delimiter: str = "\t", name: str | None = None,
         value_index_offset: int = 0,
     ) -> None:  # fmt: skip
@@ -89,7 +93,7 @@ class TextFileInitializer(TableInitializerBase):
         self._delimiter = delimiter
         self._offset = value_index_offset
 
-    def initialize(self, table: Any) -> Any:
+    def initialize(self, table: StaticHashTable) -> Any:
         from wengert.io.gfile import GFile
 
         with GFile(str(self._filename), "rb") as file:
@@ -102,7 +106,7 @@ class TextFileInitializer(TableInitializerBase):
         )
         table._fill(keys, values, f" in {self._filename}")
 
-    def _part(self, number: int, line: bytes, column: int, kind: DType) -> Any:
+    def _part(self, number: int, line: bytes, column: int, kind: DType) -> bytes | int | float:
         if column == TextFileIndex.LINE_NUMBER:
             return number + self._offset
         text = line
@@ -137,7 +141,9 @@ class Contents(Resource):
 class Table(Trackable):
     """What all tables do."""
 
-    def __init__(self, key_dtype: Any, value_dtype: Any, default_value: Any) -> None:
+    def __init__(
+        self, key_dtype: DType, value_dtype: DType, default_value: int | list[float] | str
+    ) -> None:
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
         self._default = operand(default_value, self._value_dtype)
@@ -159,7 +165,11 @@ class Table(Trackable):
     def name(self) -> str | None:
         return None
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(
+        self,
+        keys: Tensor | list[int] | CompositeTensor | Tensor | RaggedTensor,
+        name: str | None = None,
+    ) -> Any:
         """The values of keys; the default value for keys that are not there."""
         if isinstance(keys, RaggedTensor):
             return keys.with_values(self.lookup(keys.values))
@@ -171,7 +181,7 @@ class Table(Trackable):
 
     __getitem__ = lookup
 
-    def _find(self, keys: Any) -> list[Any]:
+    def _find(self, keys: Tensor) -> list[Tensor]:
         array = keys.numpy() if hasattr(keys, "numpy") else keys
         default = self._default._array
         found = np.empty((np.size(array), *default.shape), self._value_dtype.np)
@@ -180,12 +190,12 @@ class Table(Trackable):
             found[i] = rows.get(key, missing)
         return [wrap(found.reshape(np.shape(array) + default.shape))]
 
-    def size(self, name: str | None = None) -> Any:
+    def size(self, name: str | None = None) -> Tensor:
         """How many keys there are."""
         count = lambda: [wrap(np.asarray(len(self._contents.rows), np.int64))]
         return self._run("size", count, [], [TensorSpec((), dtypes.int64)])[0]
 
-    def export(self, name: str | None = None) -> tuple[Any, Any]:
+    def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """All keys and their values."""
         specs = [
             TensorSpec((None,), self._key_dtype),
@@ -194,7 +204,7 @@ class Table(Trackable):
         keys, values = self._run("export", self._all, [], specs)
         return keys, values
 
-    def _all(self) -> list[Any]:
+    def _all(self) -> list[Tensor]:
         with self._contents.lock:
             pairs = list(self._contents.rows.items())
         keys = np.empty(len(pairs), self._key_dtype.np)
@@ -203,12 +213,14 @@ class Table(Trackable):
             keys[i], values[i] = key, value
         return [wrap(keys), wrap(values)]
 
-    def _run(self, name: str, function: Callable[..., Any], inputs: list[Any], out: Any) -> Any:
+    def _run(
+        self, name: str, function: Callable[..., Any], inputs: list[Tensor], out: list[TensorSpec]
+    ) -> Any:
         if building() is None:
             return function(*inputs)
         return emit_call(PyCall(function, out, name, False), inputs, variables=False)
 
-    def _checked(self, keys: Any) -> Any:
+    def _checked(self, keys: Any) -> Tensor:
         x = operand(keys, None, self._key_dtype)
         if x.dtype is not self._key_dtype:
             raise at_site(
@@ -237,7 +249,7 @@ class StaticHashTable(Table):
     """A table that is filled when it is made."""
 
     def __init__(
-        self, initializer: Any, default_value: Any, name: str | None = None,
+        self, initializer: TableInitializerBase, default_value: int | str, name: str | None = None,
         experimental_is_anonymous: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(initializer.key_dtype, initializer.value_dtype, default_value)
@@ -247,7 +259,7 @@ class StaticHashTable(Table):
         self._put(keys, values, True, place)
         self._contents.filled = True
 
-    def _find(self, keys: Any) -> list[Any]:
+    def _find(self, keys: Tensor) -> list[Tensor]:
         if (
             not self._contents.filled
         ):  # Keras makes tables of layers before their vocabulary is known
@@ -264,7 +276,7 @@ class StaticVocabularyTable(Trackable):
     """A table of words and their numbers, with buckets by hash for words that it does not have."""
 
     def __init__(
-        self, initializer: Any, num_oov_buckets: int, lookup_key_dtype: Any = None,
+        self, initializer: KeyValueTensorInitializer, num_oov_buckets: int, lookup_key_dtype: Any = None,
         name: str | None = None, experimental_is_anonymous: bool = False,
     ) -> None:  # fmt: skip
         if num_oov_buckets <= 0:
@@ -293,11 +305,11 @@ class StaticVocabularyTable(Trackable):
     def name(self) -> str | None:
         return None
 
-    def size(self, name: str | None = None) -> Any:
+    def size(self, name: str | None = None) -> Tensor | int:
         """How many numbers there are: those of the words and of the buckets."""
         return (0 if self._table is None else self._table.size()) + self._buckets
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: Tensor | RaggedTensor, name: str | None = None) -> Any:
         """The numbers of words; those that are not in the table get the number of a bucket."""
         if isinstance(keys, RaggedTensor):
             return keys.with_values(self.lookup(keys.values))
@@ -319,26 +331,28 @@ class MutableHashTable(Table):
     """A table that grows and shrinks."""
 
     def __init__(
-        self, key_dtype: Any, value_dtype: Any, default_value: Any,
+        self, key_dtype: DType, value_dtype: DType, default_value: int | list[float],
         name: str = "MutableHashTable", checkpoint: bool = True,
         experimental_is_anonymous: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(key_dtype, value_dtype, default_value)
 
-    def insert(self, keys: Any, values: Any, name: str | None = None) -> None:
+    def insert(
+        self, keys: Tensor | list[int], values: Tensor | list[list[float]], name: str | None = None
+    ) -> None:
         """Adds keys with their values, or gives keys other values."""
         x, y = self._checked(keys), operand(values, self._value_dtype)
 
-        def put(keys: Any, values: Any) -> list[Any]:
+        def put(keys: Tensor, values: Tensor) -> list[Any]:
             self._put(keys.numpy(), values.numpy(), False)
             return []
 
         self._run("insert", put, [x, y], [])
 
-    def remove(self, keys: Any, name: str | None = None) -> None:
+    def remove(self, keys: Tensor, name: str | None = None) -> None:
         """Takes keys out; keys that are not there are passed over."""
 
-        def take(keys: Any) -> list[Any]:
+        def take(keys: Tensor) -> list[Any]:
             with self._contents.lock:
                 for key in keys.numpy().ravel().tolist():
                     self._contents.rows.pop(key, None)
@@ -348,11 +362,11 @@ class MutableHashTable(Table):
 
     erase = remove
 
-    def _serialize_to_tensors(self) -> dict[str, Any]:
+    def _serialize_to_tensors(self) -> dict[str, Tensor]:
         keys, values = self.export()
         return {"table-keys": keys, "table-values": values}
 
-    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
+    def _restore_from_tensors(self, restored_tensors: dict[str, Tensor]) -> None:
         with self._contents.lock:
             self._contents.rows.clear()
         self.insert(restored_tensors["table-keys"], restored_tensors["table-values"])

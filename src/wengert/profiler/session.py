@@ -138,7 +138,7 @@ def stop(save: bool = True) -> None:
 class Profile:
     """Takes a profile of a block: `with tf.profiler.experimental.Profile(logdir): …`."""
 
-    def __init__(self, logdir: Any, options: Any = None) -> None:
+    def __init__(self, logdir: Any, options: ProfilerOptions | None = None) -> None:
         self._logdir = logdir
         self._options = options
 

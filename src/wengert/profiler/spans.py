@@ -10,7 +10,13 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from threading import current_thread, get_native_id
 from time import perf_counter_ns
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray
+    from wengert.functions.trace import Trace
+
 
 MOST = 1_000_000
 # In JAX's timeline our spans are told from its own events by how their names begin.
@@ -46,7 +52,9 @@ class Recorder:
         self.began = perf_counter_ns()
         self._annotate = annotate
 
-    def timed(self, kind: str, name: str, run: Callable[[], Any], details: Any = None) -> Any:
+    def timed(
+        self, kind: str, name: str, run: Callable[[], Any], details: Any = None
+    ) -> Tensor | tuple[Tensor | JaxArray, ...] | Trace | None:
         """Runs `run` as a span; `details` is a function of what it gives."""
         start = perf_counter_ns()
         found = None

@@ -10,12 +10,16 @@ import glob
 import gzip
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.checkpoint.atomic import replacing
 from wengert.core.sites import locate
 from wengert.io.paths import reporting
 from wengert.profiler.spans import PREFIX, Recorder, Sample, Span
+
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+
 
 MARK = PREFIX + "mark"
 _OWN = 1  # the number of our own process in the timeline; JAX numbers its own otherwise
@@ -45,7 +49,7 @@ def _threads(recorder: Recorder) -> list[dict[str, Any]]:
     ]
 
 
-def _event(span: Span, began: int) -> dict[str, Any]:
+def _event(span: Span, began: int) -> dict[str, float | str]:
     found: dict[str, Any] = {
         "ph": "X",
         "pid": _OWN,
@@ -62,7 +66,7 @@ def _event(span: Span, began: int) -> dict[str, Any]:
     return found
 
 
-def _told(site: Any, results: Any) -> dict[str, str]:
+def _told(site: RawSite, results: Any) -> dict[str, str]:
     where = locate(site)
     shown = " ".join(f"{dtype}[{','.join(map(str, shape))}]" for dtype, shape in results)
     return {"results": shown} | ({"line": f"{where.file}:{where.line}"} if where else {})

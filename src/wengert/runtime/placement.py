@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import State, executing_eagerly, using
 from wengert.core.errors import at_site, describe, invalid
@@ -17,6 +17,9 @@ from wengert.core.symbolic import is_symbolic
 from wengert.engines import devices
 from wengert.ops.sizes import listed
 from wengert.runtime import settings
+
+if TYPE_CHECKING:
+    from wengert.core.types import TensorLike
 
 
 class device:
@@ -74,7 +77,7 @@ def _device(name: Any) -> Any:
 
 
 @contextmanager
-def control_dependencies(control_inputs: Any) -> Iterator[None]:
+def control_dependencies(control_inputs: TensorLike) -> Iterator[None]:
     """Orders operations in a graph; eager code is in order already."""
     yield
 
@@ -91,12 +94,12 @@ def inside_function() -> bool:
     return not executing_eagerly()
 
 
-def is_symbolic_tensor(tensor: Any) -> bool:
+def is_symbolic_tensor(tensor: TensorLike) -> bool:
     """Whether a tensor belongs to a function being traced; eager tensors do not."""
     return is_symbolic(tensor)
 
 
-def no_op(name: Any = None) -> None:
+def no_op(name: str | None = None) -> None:
     """Does nothing."""
 
 
@@ -104,7 +107,7 @@ def group(*inputs: Any, **kwargs: Any) -> None:
     """Joins operations of a graph into one; eager operations have run already."""
 
 
-def tuple_(tensors: Any, control_inputs: Any = None, name: Any = None) -> list[Any]:
+def tuple_(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
     """The tensors, once all of them are computed, which eagerly they are."""
     return listed("tuple", "tensors", tensors)
 

@@ -7,7 +7,7 @@ gradient rules, as if its Python were there.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core.convert import to_tensor
 from wengert.core.sites import caller
@@ -18,6 +18,11 @@ from wengert.functions.signature import rebuild, spec_of
 from wengert.functions.trace import Slot, Trace, trace
 from wengert.ops.shaping import identity
 from wengert.tape.gradient_tape import GradientTape
+
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
 
 
 class Gradient(NamedTuple):
@@ -40,7 +45,7 @@ def gradient_of(concrete: ConcreteFunction) -> Gradient | None:
         return None
     site, count = caller(), len(given)
 
-    def body(*flat: Any) -> Any:
+    def body(*flat: Any) -> list[Tensor]:
         xs = [identity(x) for x in flat[:count]]
         sources = [*[xs[k] for k in leaves], *variables]
         with GradientTape() as tape:
@@ -56,7 +61,7 @@ def gradient_of(concrete: ConcreteFunction) -> Gradient | None:
     return Gradient(ConcreteFunction(name, made, pairs, {}), leaves, variables, seeds)
 
 
-def _counts(dtype: Any) -> bool:
+def _counts(dtype: DType) -> bool:
     return dtype.is_floating or dtype.is_complex
 
 
@@ -65,7 +70,7 @@ def _results(whole: Trace) -> list[TensorSpec]:
     return [TensorSpec(s.shape, s.dtype) for s in specs]
 
 
-def _flat(whole: Trace, result: Any) -> list[Any]:
+def _flat(whole: Trace, result: Any) -> list[SymbolicTensor]:
     """The tensors of a result by their numbers in the trace."""
     slots: list[int] = []
     rebuild(whole.skeleton, lambda slot, _: slots.append(slot.number), "", Slot)

@@ -7,7 +7,7 @@ made of it.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
@@ -35,8 +35,13 @@ from wengert.saved_model.restored import (
     SeveralRanks,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
+    from wengert.core.tensor import Tensor, Value
+
+
+def load(export_dir: Any, tags: Any = None, options: Any = None) -> RestoredObject:
     """The object that `tf.saved_model.save` wrote to a folder, with `signatures` by name."""
     opened = Opened("load", local("load", export_dir))
     with using(State()):
@@ -60,7 +65,7 @@ class _Loading:
         self.programs = [self._program(entry) for entry in self.entries]
         self.concretes = [self._concrete(k) for k in range(len(self.entries))]
 
-    def root(self) -> Any:
+    def root(self) -> RestoredObject:
         """The root, with all that hangs on it."""
         nodes = self.content["nodes"]
         made = [self._empty(node) for node in nodes]
@@ -72,7 +77,7 @@ class _Loading:
         root.__dict__["signatures"] = MappingProxyType(named)
         return root
 
-    def _array(self, key: str) -> Any:
+    def _array(self, key: str) -> np.ndarray:
         return self.opened.array(key, self.content["entries"][key])
 
     def _variable(self, number: int, what: dict[str, Any]) -> Variable:
@@ -81,7 +86,7 @@ class _Loading:
         found._name = str(what["name"])
         return found
 
-    def _constant(self, number: int) -> Any:
+    def _constant(self, number: int) -> Tensor:
         if number not in self.constants:
             self.constants[number] = wrap(self._array(f"constant/{number}"))
         return self.constants[number]
@@ -112,7 +117,7 @@ class _Loading:
         value = self.variables[rest[0]] if word == "variable" else self._constant(rest[0])
         return Spec(value.shape._dims, value.dtype)
 
-    def _given(self, given: list[Any]) -> Any:
+    def _given(self, given: list[Any]) -> Value:
         word, *rest = given
         if word == "draw":
             return next_state(str(rest[0]), rest[1])
@@ -189,12 +194,12 @@ class _Loading:
             x.__dict__.update(children)
 
 
-def _tensor_spec(name: Any, kind: Any, shape: Any) -> TensorSpec:
+def _tensor_spec(name: str, kind: str, shape: list[int | str]) -> TensorSpec:
     sizes = [d if isinstance(d, int) else None for d in shape]
     return TensorSpec(sizes, dtypes.as_dtype(str(kind)), str(name))
 
 
-def _wrapped(x: Any) -> RestoredObject:
+def _wrapped(x: RestoredFunction) -> RestoredObject:
     """The object that holds a root which is no object: a function is its `__call__`."""
     if isinstance(x, RestoredFunction):
         found = CallableObject()

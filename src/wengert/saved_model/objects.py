@@ -6,13 +6,17 @@ are attributes or methods.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.checkpoint.trackable import Trackable, children, is_trackable, variable_of
 from wengert.core.variable import Variable
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.function import Function
 from wengert.saved_model.restored import RestoredFunction
+
+if TYPE_CHECKING:
+    from wengert.checkpoint.trackable import AutoTrackable
+
 
 FUNCTIONS = (Function, ConcreteFunction, RestoredFunction)
 
@@ -67,7 +71,7 @@ def _children(x: Any) -> dict[str, Any]:
     return {n: c for n, c in found.items() if is_trackable(c) or isinstance(c, FUNCTIONS)}
 
 
-def _hidden(x: Any, name: str) -> bool:
+def _hidden(x: AutoTrackable, name: str) -> bool:
     # Keras's own loops; it leaves them out of its children when a model is saved.
     return name in ("train_function", "test_function", "predict_function") and hasattr(
         x, "_convert_tracked_collections"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Joint, Op, Spec
+
+if TYPE_CHECKING:
+    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import JaxArray
 
 
 def _no_gradient(x: np.ndarray, name: str) -> np.ndarray:
@@ -84,10 +89,10 @@ class Program:
             register=False,
         )
 
-    def _avals(self) -> Any:
+    def _avals(self) -> tuple[JaxArray, ...]:
         return self._exported.out_avals[: self._count]
 
-    def _run(self, *arrays: Any) -> Any:
+    def _run(self, *arrays: np.ndarray) -> list[np.ndarray] | np.ndarray:
         self._infer(*[Spec(a.shape, dtypes.of(a)) for a in arrays])
         with jax.enable_x64(True):
             found = [np.asarray(x) for x in self._call(*arrays)]
@@ -98,7 +103,7 @@ class Program:
                 raise self._full(rows, int(wanted), line)
         return found[0] if self._count == 1 else found[: self._count]
 
-    def _wanted(self, found: Any) -> Any:
+    def _wanted(self, found: list[np.ndarray] | tuple[JaxArray, ...]) -> Any:
         return found[self._count + bool(self._checks) :]
 
     def _failed(self, number: int) -> Exception:
@@ -111,7 +116,7 @@ class Program:
         help = "Run it with as many turns before it is exported, or with maximum_iterations."
         return _placed(ResourceExhaustedError(None, None, say(self.name, rule, help=help)), line)
 
-    def _infer(self, *specs: Spec) -> Any:
+    def _infer(self, *specs: Spec) -> tuple[Spec, ...] | Spec:
         self._check(specs)
         found: Any = self._open
         known = all(s.shape is not None and None not in s.shape for s in specs)
@@ -119,7 +124,7 @@ class Program:
             found = self._shapes(tuple([s.shape for s in specs]))
         return found[0] if self._count == 1 else tuple(found)
 
-    def _work_out(self, shapes: Any) -> list[Spec]:
+    def _work_out(self, shapes: tuple[tuple[int, ...], ...]) -> list[Spec]:
         kinds = [kind for kind, _ in self._inputs] + [s.dtype for s in self._given]
         with jax.enable_x64(True):
             structs = [
@@ -128,7 +133,7 @@ class Program:
             found = jax.eval_shape(self._exported.call, *structs)
         return [Spec(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in found[: self._count]]
 
-    def _check(self, specs: Any) -> None:
+    def _check(self, specs: tuple[Spec, ...]) -> None:
         """Refuses arguments that the program was not made for."""
         sizes: dict[str, int] = {}
         for spec, (kind, shape) in zip(specs, self._inputs, strict=False):
@@ -150,7 +155,7 @@ class Program:
                     rule = f"a size must be {want}, as exported or as in another argument"
                     raise invalid(self.name, rule, spec)
 
-    def _lower(self, *arrays: Any) -> Any:
+    def _lower(self, *arrays: JaxArray) -> JaxArray | tuple[JaxArray, ...]:
         found = self._exported.call(*[jax.numpy.asarray(a) for a in arrays])
         if self._checks:
             fail_if(lambda: found[self._count])
@@ -158,7 +163,12 @@ class Program:
             fail_if(lambda wanted=wanted, rows=rows: wanted > np.int32(rows))
         return found[0] if self._count == 1 else tuple(found[: self._count])
 
-    def _gradients(self, g: Any, inputs: Any, needs: Any) -> list[Any]:
+    def _gradients(
+        self,
+        g: SymbolicTensor | tuple[Tensor, ...],
+        inputs: tuple[Tensor, ...],
+        needs: tuple[bool, ...],
+    ) -> list[SymbolicTensor | None]:
         if self.gradient is not None:
             return self.gradient.run(g if isinstance(g, tuple) else (g,), inputs)
         return [
@@ -194,7 +204,7 @@ class Pull:
             return "constant", int(x[1])
         return "input", self._count + (next(draws) if x[0] == "draw" else given.index(x))
 
-    def run(self, g: Any, inputs: Any) -> list[Any]:
+    def run(self, g: tuple[Tensor, ...], inputs: tuple[Tensor, ...]) -> list[SymbolicTensor | None]:
         """The gradients of all inputs, given those of the results."""
         if self._program is None:
             self._program = self._load()
@@ -208,11 +218,11 @@ class Pull:
         return answer
 
 
-def _known(shape: Any) -> tuple[int | None, ...]:
+def _known(shape: tuple[int, ...]) -> tuple[int | None, ...]:
     return tuple([d if isinstance(d, int) else None for d in shape])
 
 
-def _placed(error: Any, line: str) -> Exception:
+def _placed(error: Exception, line: str) -> Exception:
     """An error that names the line of the program's source, and the user's own."""
     at_site(error)
     if line:

@@ -7,13 +7,17 @@ called in a new trace, where its graph is replayed with what is known there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.signature import rebuild, spec_of
 from wengert.functions.trace import trace
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
 
 _RANKS = range(5)
 
@@ -51,14 +55,14 @@ def _with_rank(spec: TensorSpec, rank: int | None) -> TensorSpec:
 def _at(concrete: ConcreteFunction, specs: list[TensorSpec]) -> ConcreteFunction:
     left = iter(specs)
 
-    def known(value: Any) -> Any:
+    def known(value: TensorSpec) -> TensorSpec:
         return rebuild(value, lambda x, path: _named(x, next(left)))
 
     pairs = [(n, known(v)) for n, v in concrete._pairs]
     named = {n: known(v) for n, v in concrete._named.items()}
     site = caller()
 
-    def body(*args: Any, **kwargs: Any) -> Any:
+    def body(*args: Any, **kwargs: Any) -> Tensor:
         leaves: list[Any] = []
         for value in (*args, *kwargs.values()):
             rebuild(value, lambda x, path: leaves.append(x))
@@ -68,5 +72,5 @@ def _at(concrete: ConcreteFunction, specs: list[TensorSpec]) -> ConcreteFunction
     return ConcreteFunction(concrete._name, made, pairs, named)
 
 
-def _named(old: Any, spec: TensorSpec) -> TensorSpec:
+def _named(old: TensorSpec, spec: TensorSpec) -> TensorSpec:
     return TensorSpec(spec.shape, spec.dtype, getattr(old, "name", None))

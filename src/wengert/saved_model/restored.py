@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.checkpoint.trackable import AutoTrackable, Trackable
 from wengert.core.errors import at_site, describe
@@ -12,12 +12,15 @@ from wengert.core.variable import Variable
 from wengert.functions import packing
 from wengert.functions.concrete import ConcreteFunction
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
 
 class RestoredFunction(Trackable):
     """A function with the traces that it had when it was saved; it never traces again."""
 
     def __init__(
-        self, name: str, concretes: list[ConcreteFunction], defaults: Any, missing: Any
+        self, name: str, concretes: list[ConcreteFunction], defaults: Any, missing: list[str]
     ) -> None:
         self.name = self.__name__ = name
         self.concrete_functions = concretes
@@ -30,7 +33,7 @@ class RestoredFunction(Trackable):
         concrete, leaves = self._match(args, kwargs)
         return concrete._trace.call(leaves, site)
 
-    def _match(self, args: Any, kwargs: Any) -> tuple[ConcreteFunction, list[Any]]:
+    def _match(self, args: Any, kwargs: Any) -> tuple[ConcreteFunction, list[Tensor]]:
         for concrete in self.concrete_functions:
             try:
                 return concrete, concrete._structured(args, self._filled(concrete, args, kwargs))
@@ -38,7 +41,7 @@ class RestoredFunction(Trackable):
                 continue
         raise at_site(ValueError(self._no_match(args, kwargs)))
 
-    def _filled(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> dict[str, Any]:
+    def _filled(self, concrete: ConcreteFunction, args: Any, kwargs: Any) -> dict[str, float]:
         """Keyword arguments with the defaults of those that were not given."""
         names = [*[n for n, _ in concrete._pairs], *concrete._named][len(args) :]
         return {n: self._defaults[n] for n in names if n in self._defaults} | kwargs
@@ -84,7 +87,7 @@ class SeveralRanks(ByName):
         super().__init__(first._name, first._trace, first._pairs, first._named)
         self._concretes = concretes
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
         site = caller(0)
         for concrete in self._concretes:
             try:
@@ -105,7 +108,7 @@ class SeveralRanks(ByName):
         return {n: self._widest([k[n] for k in known]) for n in known[0]}
 
     @staticmethod
-    def _widest(specs: list[Any]) -> TensorSpec:
+    def _widest(specs: list[TensorSpec]) -> TensorSpec:
         ranks = {s.shape.rank for s in specs}
         shape = specs[0].shape if len(ranks) == 1 else None
         return TensorSpec(shape, specs[0].dtype, specs[0].name)

@@ -33,7 +33,12 @@ from wengert.saved_model.restored import RestoredFunction
 from wengert.saved_model.signatures import DEFAULT, Signature, default_signature, signatures_of
 
 
-def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
+def save(
+    obj: Any,
+    export_dir: Any,
+    signatures: dict[str, ConcreteFunction | Function] | ConcreteFunction | None = None,
+    options: Any = None,
+) -> None:
     """Writes an object's functions and variables to a folder that needs no Python to load.
 
     >>> class Half(tf.Module):
@@ -62,7 +67,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     _Saving(folder, strict=signatures is None).write(found, chosen)
 
 
-def save_concrete(concrete: Any, path: Any) -> None:
+def save_concrete(concrete: ConcreteFunction, path: Any) -> None:
     """Writes one concrete function: the loaded object is callable and has one signature."""
     folder = local("export", path)
     found = Found(concrete)
@@ -105,7 +110,7 @@ class _Saving:
             }
         )
 
-    def _arrays(self) -> Any:
+    def _arrays(self) -> str:
         arrays = {f"variable/{k}": v._array for k, v in self.variables.values()}
         arrays |= {f"constant/{k}": a for k, a in self.constants.values()}
         return self.writer.arrays(arrays)
@@ -220,7 +225,7 @@ class _Saving:
             "rooms": [list(r) for r in program.rooms],
         }
 
-    def _given(self, x: Any) -> list[Any]:
+    def _given(self, x: np.ndarray | Variable | Draw) -> list[int | str | None]:
         if isinstance(x, Variable):
             return ["variable", self._variable(x)]
         if isinstance(x, Draw):

@@ -42,7 +42,9 @@ def _outputs(skeleton: Any) -> dict[str, int] | str:
     return str(bad[0]) if bad else {k: v.number for k, v in items}
 
 
-def signatures_of(signatures: Any) -> dict[str, Signature]:
+def signatures_of(
+    signatures: dict[str, ConcreteFunction | Function] | ConcreteFunction | None,
+) -> dict[str, Signature]:
     """What the user named, as signatures by name."""
     if signatures is None:
         return {}
@@ -51,7 +53,7 @@ def signatures_of(signatures: Any) -> dict[str, Signature]:
     return {name: _checked(name, function) for name, function in signatures.items()}
 
 
-def _checked(name: Any, function: Any) -> Signature:
+def _checked(name: str, function: ConcreteFunction | Function) -> Signature:
     if not isinstance(name, str):
         raise at_site(
             ValueError(f"save: the names of signatures are strings; got {describe(name)}.")

@@ -12,7 +12,7 @@ import socket
 import time
 import weakref
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from wengert.core.errors import at_site
 from wengert.core.locks import new_lock
 from wengert.core.resources import Resource
 from wengert.io.paths import reporting
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 _numbers = itertools.count()
 _PLUGINS: dict[str, dict[str, int]] = {
@@ -31,7 +35,7 @@ _PLUGINS: dict[str, dict[str, int]] = {
 }
 
 
-def load(module: str) -> Any:
+def load(module: str) -> ModuleType:
     """A module of TensorBoard, or an error that says how to get it."""
     try:
         return import_module(f"tensorboard.{module}")

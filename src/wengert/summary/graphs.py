@@ -6,7 +6,7 @@ graphs; with `profiler=True` a profile is taken between the two.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,13 @@ from wengert.summary.events import load
 from wengert.summary.record import write
 from wengert.summary.writer import summary_scope, target
 
+if TYPE_CHECKING:
+    from wengert.core.sites import RawSite
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
+    from wengert.functions.trace import Trace
+
+
 _PLUGIN = "graph_run_metadata_graph"  # TensorBoard's name for graphs of functions that ran
 _lock = new_lock()
 
@@ -34,7 +41,9 @@ class _Tracing(Observer):
         if graph:
             subscribe(self)
 
-    def run(self, proceed: Any, trace: Any, leaves: Any, site: Any) -> Any:
+    def run(
+        self, proceed: Any, trace: Trace, leaves: list[Tensor], site: RawSite
+    ) -> tuple[Tensor, Tensor]:
         self.graphs[id(trace.graph)] = trace.graph
         return proceed(trace, leaves, site)
 
@@ -81,7 +90,7 @@ def trace_off() -> None:
             stop(save=False)
 
 
-def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
+def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: Any = None) -> None:
     """Stops noting functions, and writes the graphs of those that ran as one summary."""
     found = _Process.take()
     if found is None:
@@ -104,7 +113,7 @@ def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> No
         write(tag, np.array(message.SerializeToString(), object), step, shown)
 
 
-def graph(graph_data: Any) -> Any:
+def graph(graph_data: Any) -> bool:
     """Writes the graph of a function: `tf.summary.graph(f.get_concrete_function(...).graph)`."""
     place = target(0)
     if place is None:
@@ -162,7 +171,9 @@ class _Writing:
         for k, inner in enumerate(inner_graphs(node)):
             self.all(inner, f"{name}/{k}/", {})
 
-    def _add(self, name: str, kind: str, given: Any, *specs: Spec, site: Any = None) -> str:
+    def _add(
+        self, name: str, kind: str, given: Any, *specs: Spec, site: RawSite | None = None
+    ) -> str:
         while name in self._taken:
             name += "_"
         self._taken.add(name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,11 +20,17 @@ from wengert.ops.cast import cast
 from wengert.summary import encode
 from wengert.summary.writer import summary_scope, target
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import TensorLike
+    from wengert.summary.writer import FileWriter
+
+
 _BUCKETS = 30
 
 
 def _record(
-    x: np.ndarray, step: np.ndarray, when: np.ndarray, writer: Any, tag: str, metadata: bytes,
+    x: np.ndarray, step: np.ndarray, when: np.ndarray, writer: FileWriter, tag: str, metadata: bytes,
     finish: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:  # fmt: skip
     if when:
@@ -65,7 +71,13 @@ def _write(
     )  # fmt: skip
 
 
-def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: Any = None) -> Any:
+def write(
+    tag: str,
+    tensor: Any,
+    step: TensorLike | None = None,
+    metadata: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """Writes a tensor, or what a function of none returns, under a tag.
 
     `metadata` is a `SummaryMetadata` message or its bytes, for TensorBoard's plugins.
@@ -74,7 +86,9 @@ def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: A
     return _write(tag, make, step, metadata)
 
 
-def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Any:
+def scalar(
+    name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None
+) -> Tensor:
     """Writes a number: `tf.summary.scalar("loss", loss, step=i)`.
 
     Returns whether it was written, which it is not without a default writer.
@@ -87,15 +101,19 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 
 
 def histogram(
-    name: str, data: Any, step: Any = None, buckets: Any = None, description: str | None = None
-) -> Any:
+    name: str,
+    data: TensorLike,
+    step: TensorLike | None = None,
+    buckets: TensorLike | None = None,
+    description: str | None = None,
+) -> Tensor:
     """Writes how the elements of a tensor are spread, over `buckets` (30) ranges of equal width."""
     count = _BUCKETS if buckets is None else buckets
     if not isinstance(count, int | np.integer):
         raise at_site(TypeError(f"histogram: `buckets` is a whole number; got {describe(count)}."))
     finish = functools.partial(encode.buckets, count=max(0, int(count)))
 
-    def make() -> Any:
+    def make() -> Tensor:
         x = operand(data)
         if x.dtype is dtypes.string:
             raise invalid_dtype("histogram", "numbers are needed", x)
@@ -120,14 +138,18 @@ def _images(x: np.ndarray) -> np.ndarray:
 
 
 def image(
-    name: str, data: Any, step: Any = None, max_outputs: Any = 3, description: str | None = None
-) -> Any:
+    name: str,
+    data: TensorLike,
+    step: TensorLike | None = None,
+    max_outputs: TensorLike = 3,
+    description: str | None = None,
+) -> Tensor:
     """Writes the first `max_outputs` images of a batch of shape [k, height, width, channels].
 
     Floats are clipped to [0, 1]; 1 to 4 channels are grey, grey with alpha, RGB and RGBA.
     """
 
-    def make() -> Any:
+    def make() -> Value:
         from wengert.ops.color import convert_image_dtype
 
         x = operand(data)
@@ -141,10 +163,12 @@ def image(
         return _write(tag, make, step, "image", description, _images)
 
 
-def text(name: str, data: Any, step: Any = None, description: str | None = None) -> Any:
+def text(
+    name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None
+) -> Tensor:
     """Writes text, or a table of texts; Markdown is rendered."""
 
-    def make() -> Any:
+    def make() -> Tensor:
         x = operand(data)
         if x.dtype is not dtypes.string:
             raise invalid_dtype("text", "strings are needed", x, help="Use tf.strings.as_string.")
@@ -163,13 +187,13 @@ def _sounds(x: np.ndarray, rate: int) -> np.ndarray:
 
 def audio(
     name: str,
-    data: Any,
+    data: TensorLike,
     sample_rate: Any,
-    step: Any = None,
-    max_outputs: Any = 3,
+    step: TensorLike | None = None,
+    max_outputs: TensorLike = 3,
     encoding: str | None = None,
     description: str | None = None,
-) -> Any:
+) -> Tensor:
     """Writes the first `max_outputs` sounds of a batch of shape [k, frames, channels].
 
     Samples are float32 from -1 to 1; they are kept as WAV with 16 bits.
@@ -178,7 +202,7 @@ def audio(
         raise at_site(ValueError(f"audio: `encoding` must be 'wav'; got {encoding!r}."))
     rate = int(sample_rate)
 
-    def make() -> Any:
+    def make() -> Tensor:
         x = operand(data)
         if len(x.shape) != 3:
             raise at_site(ValueError(f"audio: `data` must have rank 3; got {describe(x)}."))
@@ -193,7 +217,9 @@ def audio(
         return _write(tag, make, step, "audio", description, finish)
 
 
-def write_raw_pb(tensor: Any, step: Any = None, name: Any = None) -> Any:
+def write_raw_pb(
+    tensor: TensorLike, step: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """Writes the bytes of a whole `Summary` message, with its own tags."""
     place = target(step)
     if place is None:

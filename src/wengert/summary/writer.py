@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from wengert.core.errors import NotFoundError, at_site, invalid
 from wengert.core.names import name_scope, scoped
 from wengert.io.paths import local
 from wengert.summary.events import EventFile
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Value
+    from wengert.core.types import TensorLike
+    from wengert.core.variable import Variable
 
 
 class _State(NamedTuple):
@@ -42,7 +47,7 @@ class SummaryWriter:
         """Writes what is left and takes nothing more."""
 
     @contextmanager
-    def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
+    def as_default(self, step: int | None = None) -> Iterator[SummaryWriter]:
         """Summaries made inside go to this writer, at `step` unless they say otherwise."""
         old = _state.get(_NOTHING)
         self.set_as_default(step)
@@ -52,7 +57,7 @@ class SummaryWriter:
             self.flush()
             _state.set(_state.get(_NOTHING)._replace(writer=old.writer, step=old.step))
 
-    def set_as_default(self, step: Any = None) -> None:
+    def set_as_default(self, step: int | None = None) -> None:
         """Summaries go to this writer from here on."""
         now = _state.get(_NOTHING)
         _state.set(now._replace(writer=self, step=now.step if step is None else step))
@@ -81,7 +86,7 @@ class FileWriter(SummaryWriter):
             file.flush()
             file.close()
 
-    def set_as_default(self, step: Any = None) -> None:
+    def set_as_default(self, step: int | None = None) -> None:
         if self._file is None:
             raise at_site(RuntimeError("SummaryWriter: this writer is closed. Create another."))
         super().set_as_default(step)
@@ -103,7 +108,7 @@ def create_file_writer(
     max_queue: int | None = None,
     flush_millis: int | None = None,
     filename_suffix: str | None = None,
-    name: Any = None,
+    name: str | None = None,
     experimental_trackable: bool = False,
     experimental_mesh: Any = None,
 ) -> SummaryWriter:
@@ -127,19 +132,19 @@ def create_noop_writer() -> SummaryWriter:
     return NoopWriter()
 
 
-def flush(writer: SummaryWriter | None = None, name: Any = None) -> None:
+def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
     """Flushes a writer, or the default one."""
     chosen = _state.get(_NOTHING).writer if writer is None else writer
     if chosen is not None:
         chosen.flush()
 
 
-def get_step() -> Any:
+def get_step() -> int | Variable | None:
     """The step that summaries get when they do not say one, or `None`."""
     return _state.get(_NOTHING).step
 
 
-def set_step(step: Any) -> None:
+def set_step(step: TensorLike | None) -> None:
     """Sets the step for summaries that do not say one: a number, or a variable that counts."""
     _state.set(_state.get(_NOTHING)._replace(step=step))
 
@@ -155,7 +160,7 @@ def record_if(condition: Any) -> Iterator[None]:
         _state.set(_state.get(_NOTHING)._replace(condition=old.condition))
 
 
-def should_record_summaries() -> Any:
+def should_record_summaries() -> Value:
     """Whether there is a writer and the condition holds, as a boolean tensor."""
     state = _state.get(_NOTHING)
     condition = state.condition() if callable(state.condition) else state.condition
@@ -170,7 +175,7 @@ def should_record_summaries() -> Any:
     )
 
 
-def target(step: Any) -> tuple[FileWriter, Any, Any] | None:
+def target(step: Any) -> tuple[FileWriter, Value, Value] | None:
     """The writer, the step and the condition for a summary; `None` if none is to be written.
 
     While a function is traced, the condition is looked at when it runs.
@@ -196,7 +201,7 @@ def target(step: Any) -> tuple[FileWriter, Any, Any] | None:
 
 @contextmanager
 def summary_scope(
-    name: str | None, default_name: str = "summary", values: Any = None
+    name: str | None, default_name: str = "summary", values: TensorLike | None = None
 ) -> Iterator[tuple[str, str]]:
     """The tag for a summary of this name here, and a name scope for the work it takes."""
     chosen = name or default_name

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import tempfile
 import unittest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert.core import nest
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
 
 def _array(value: Any) -> np.ndarray:
@@ -36,7 +39,7 @@ class TestCase(unittest.TestCase):
             self.addCleanup(self._folder.cleanup)
         return self._folder.name
 
-    def evaluate(self, tensors: Any) -> Any:
+    def evaluate(self, tensors: Tensor) -> np.generic:
         """The values of a nest of tensors."""
         return nest.map_structure(lambda x: x.numpy() if hasattr(x, "numpy") else x, tensors)
 
@@ -62,7 +65,7 @@ class TestCase(unittest.TestCase):
             return
         self.fail("The values are close at all places.")
 
-    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+    def assertAllEqual(self, a: Tensor, b: Any, msg: str | None = None) -> None:
         """Fails unless two arrays are equal; NaN equals NaN."""
         np.testing.assert_array_equal(_array(a), _array(b), err_msg=msg or "")
 

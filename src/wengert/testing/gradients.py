@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,10 +19,13 @@ from wengert.tape.flow import dense
 from wengert.tape.forward import ForwardAccumulator
 from wengert.tape.gradient_tape import GradientTape
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
 
 def check_gradients(
     f: Callable[..., Any],
-    args: Sequence[Any],
+    args: list[Tensor | np.ndarray] | tuple[Tensor, ...] | list[np.ndarray],
     order: int = 1,
     *,
     forward: bool = True,
@@ -39,7 +42,7 @@ def check_gradients(
     active = [i for i, a in enumerate(arrays) if a.dtype.kind in "fc"]
     rng = np.random.default_rng(seed)
 
-    def outputs(*values: np.ndarray) -> list[Any]:
+    def outputs(*values: np.ndarray) -> list[Tensor]:
         given = [wrap(v) for v in values]
         return [y for y in nest.flatten(f(*given)) if _counts(y)]
 
@@ -47,7 +50,7 @@ def check_gradients(
     if order > 1:
         weights = [_random(y._array, rng) for y in outputs(*arrays)]
 
-        def derivative(*values: Any) -> list[Any]:
+        def derivative(*values: Tensor) -> list[Tensor]:
             with GradientTape() as tape:
                 tape.watch([values[i] for i in active])
                 ys = [y for y in nest.flatten(f(*values)) if _counts(y)]
@@ -63,11 +66,11 @@ def check_gradients(
             )  # fmt: skip
 
 
-def _counts(y: Any) -> bool:
+def _counts(y: Tensor) -> bool:
     return isinstance(y, Value) and y.dtype.is_differentiable
 
 
-def _double(value: Any) -> np.ndarray:
+def _double(value: Tensor | np.ndarray) -> np.ndarray:
     array = value._array if isinstance(value, Value) else to_array(value)
     kind = dtypes.of(array).kind
     wide = {"f": np.float64, "c": np.complex128}.get(kind)
@@ -81,7 +84,7 @@ def _random(like: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return real
 
 
-def _inner(a: Any, b: Any) -> float:
+def _inner(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.sum(np.real(np.conj(a) * b)))
 
 

@@ -5,7 +5,7 @@ A complex number counts as two real ones, its real part first.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,14 @@ from wengert.core.tensor import Value
 from wengert.tape.flow import dense
 from wengert.tape.gradient_tape import GradientTape
 
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+    from wengert.core.types import TensorLike
 
-def compute_gradient(f: Any, x: Any, delta: float | None = None) -> tuple[Any, Any]:
+
+def compute_gradient(
+    f: Any, x: TensorLike, delta: float | None = None
+) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
     """The Jacobians of `f` by each argument in the list `x`: by the tape, and by differences.
 
     Each has a row for each number of the result and a column for each number of the argument.
@@ -35,23 +41,23 @@ def compute_gradient(f: Any, x: Any, delta: float | None = None) -> tuple[Any, A
     return exact, tuple([_by_differences(f, inputs, k, y, step) for k in range(len(inputs))])
 
 
-def _floating(x: Any, what: str) -> Any:
+def _floating(x: Tensor, what: str) -> Tensor:
     if not isinstance(x, Value) or not (x.dtype.is_floating or x.dtype.is_complex):
         text = f"compute_gradient: {what} must be a tensor of a floating or complex dtype"
         raise at_site(TypeError(f"{text}; got {describe(x)}."))
     return x
 
 
-def _real(x: Any) -> Any:
+def _real(x: Tensor) -> type:
     """The NumPy dtype of the real numbers that a tensor is made of."""
     return x.dtype.real_dtype.as_numpy_dtype
 
 
-def _count(x: Any) -> int:
+def _count(x: Tensor) -> int:
     return x._array.size * (2 if x.dtype.is_complex else 1)
 
 
-def _by_tape(tape: Any, y: Any, x: Any) -> np.ndarray:
+def _by_tape(tape: GradientTape, y: Tensor, x: Tensor) -> np.ndarray:
     jacobian = np.zeros((_count(y), _count(x)), _real(x))
     for row in range(len(jacobian)):
         seed = np.zeros(y._array.shape, y._array.dtype)
@@ -61,7 +67,7 @@ def _by_tape(tape: Any, y: Any, x: Any) -> np.ndarray:
     return jacobian
 
 
-def _by_differences(f: Any, inputs: list[Any], k: int, y: Any, step: float) -> np.ndarray:
+def _by_differences(f: Any, inputs: list[Tensor], k: int, y: Tensor, step: float) -> np.ndarray:
     jacobian = np.zeros((_count(y), _count(inputs[k])), _real(inputs[k]))
     for column in range(jacobian.shape[1]):
         ends = []
