@@ -140,3 +140,25 @@ def test_a_signal_comes_at_the_instruction_and_passage_that_are_named() -> None:
 
 def _ring(number: int, frame: Any) -> None:
     raise Alarm
+
+
+def test_a_pause_that_ends_after_its_tape_does_not_start_it_again() -> None:
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        pause = tape.stop_recording()
+        pause.__enter__()
+    pause.__exit__(None, None, None)
+    assert context.get_state() is None
+
+    def pausing() -> Any:
+        with tape.stop_recording():
+            yield
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        generator = pausing()
+        next(generator)
+        generator.close()
+        y = x * x
+    assert float(tape.gradient(y, x)) == 4.0

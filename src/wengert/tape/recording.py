@@ -44,6 +44,7 @@ class Recorder(Listener):
         self._watch_accessed = watch_accessed_variables
         self._live = 0  # the thread that records, 0 while none does
         self._thread = 0
+        self._pauses = False  # whether a block of `stop_recording` may start it again
         self._used: Any = None
         self._events: list[tuple[int, int, Any, int]] = []
         self._past: tuple[history.Step, ...] = ()
@@ -76,6 +77,7 @@ class Recorder(Listener):
 
     def __exit__(self, *exc: object) -> None:
         try:
+            self._pauses = False
             if self._live:
                 self._stop(history.CLOSED)
         except BaseException:  # of a signal's handler
@@ -337,10 +339,12 @@ class Recorder(Listener):
         here = self._live == get_ident() and state is not None and self in state.listeners
         try:
             if here:
+                self._pauses = True
                 self._stop(history.STOPPED, sites.caller(0))
             yield
         finally:
-            if here:
+            # The handler of a signal may keep the block from ending before the tape does.
+            if here and self._pauses:
                 self._start(history.RESUMED)
 
     def reset(self) -> None:
