@@ -132,7 +132,7 @@ def _bad(x: Tensor) -> Iterator[Tensor]:
     """Partners that do not fit: of another dtype, and of another shape."""
     yield tf.cast(tf.ones(x.shape), tf.int64 if x.dtype != tf.int64 else tf.int32)
     if x.shape.rank:
-        yield tf.zeros([n + 3 for n in x.shape.as_list()], x.dtype)
+        yield tf.zeros([n + 3 for n in x._array.shape], x.dtype)
 
 
 def test_all_forms_refuse_with_the_same_words(samples: list[Sample]) -> None:
