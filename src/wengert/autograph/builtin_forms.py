@@ -18,7 +18,7 @@ from wengert.autograph.values import building, symbolic
 from wengert.core import dtypes, nest
 from wengert.core.errors import at_site, describe
 from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.functions.batched import vectorized_map
 from wengert.functions.branching import case, cond, switch_case
 from wengert.functions.control import while_loop
@@ -37,7 +37,6 @@ from wengert.ops.sorting import argsort, sort
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
 
 
 def _is_ours(x: Any) -> bool:

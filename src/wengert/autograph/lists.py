@@ -10,7 +10,7 @@ from wengert.core import nest
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import InvalidArgumentError, at_site, describe, invalid, say
 from wengert.core.shapes import TensorShape
-from wengert.core.sites import caller
+from wengert.core.sites import RawSite, caller
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
 from wengert.ops.dims import shape
@@ -21,7 +21,6 @@ from wengert.ops.shaping import reshape, transpose
 
 if TYPE_CHECKING:
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.sites import RawSite
     from wengert.core.spec import TensorSpec
 
 

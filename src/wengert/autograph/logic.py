@@ -14,11 +14,10 @@ from wengert.autograph.values import symbolic
 from wengert.core import dtypes
 from wengert.core.errors import invalid_dtype
 from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 
 if TYPE_CHECKING:
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
     from wengert.core.variable import Variable
 
 

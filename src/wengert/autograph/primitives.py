@@ -23,7 +23,7 @@ from wengert.core.op import Spec
 from wengert.core.shapes import as_shape
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor
+from wengert.core.tensor import Tensor, Value
 from wengert.functions.calls import snapshot
 from wengert.functions.inner import close, written
 from wengert.functions.loops import OPEN, TURN, Loop, emit_loop
@@ -38,7 +38,6 @@ from wengert.ops.shaping import reshape
 
 if TYPE_CHECKING:
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Value
     from wengert.functions.signature import Apart
     from wengert.functions.tensor_array import TensorArray
     from wengert.functions.trace import Slot

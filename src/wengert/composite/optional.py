@@ -13,13 +13,12 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.composite import StaticSpec
 from wengert.core.errors import invalid
-from wengert.core.symbolic import is_symbolic
+from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
     from wengert.core.spec import TensorSpec
-    from wengert.core.symbolic import SymbolicTensor
 
 
 class Optional:

@@ -13,7 +13,7 @@ from wengert.core.convert import to_tensor as tensor_of
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site, invalid
 from wengert.core.shapes import TensorShape, as_shape
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import of_unknown_length, static, static_tuple
 from wengert.ops.sizes import at_least
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from wengert.core.dtypes import DType
     from wengert.core.indexed_slices import IndexedSlices
     from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
 
 
 def places(x: RaggedTensor) -> Tensor | IndexedSlices:

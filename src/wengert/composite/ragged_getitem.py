@@ -15,13 +15,12 @@ from wengert.composite.row_partition import RowPartition
 from wengert.core.convert import to_tensor
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, static_int
 
 if TYPE_CHECKING:
     from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
 
 
 def getitem(x: RaggedTensor, key: Any) -> Tensor | RaggedTensor:

@@ -17,14 +17,13 @@ from wengert.composite.values import demand
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, invalid
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import joining, reordering, repeating
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int, static_tuple
 from wengert.ops.shaping import transpose
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import Axis, TensorLike
 
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import arithmetic, compare, division, power
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
-    from wengert.core.tensor import Tensor
 
 
 def _forward(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:

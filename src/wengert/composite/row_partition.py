@@ -16,14 +16,13 @@ from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
     from wengert.core.indexed_slices import IndexedSlices
     from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
     from wengert.core.types import DTypeLike, TensorLike
 
 

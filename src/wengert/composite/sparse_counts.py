@@ -13,13 +13,12 @@ from wengert.composite.values import demand
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, invalid, invalid_dtype
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.histogram import as_counted
 
 if TYPE_CHECKING:
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
     from wengert.core.types import Axis, DTypeLike, TensorLike
 
 

@@ -12,7 +12,7 @@ from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.lazy import jnp
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.dims import get_static_value
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
     from wengert.core.types import Axis, DTypeLike, ShapeLike, TensorLike
 
 

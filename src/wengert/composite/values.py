@@ -16,13 +16,12 @@ from wengert.core.errors import at_site, invalid_dtype
 from wengert.core.lowering import checking, fail_if
 from wengert.core.op import Joint, Op
 from wengert.core.spec import TensorSpec, TypeSpec
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic
 
 if TYPE_CHECKING:
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
     from wengert.core.types import DTypeLike, TensorLike
 
 

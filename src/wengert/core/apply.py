@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -35,13 +35,8 @@ from wengert.core.errors import (
 from wengert.core.handlers import failures
 from wengert.core.observers import observed
 from wengert.core.op import Op, Spec
-from wengert.core.sites import find
-from wengert.core.tensor import Tensor, new_id
-
-if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-    from wengert.core.tensor import Value
-
+from wengert.core.sites import RawSite, find
+from wengert.core.tensor import Tensor, Value, new_id
 
 _new = object.__new__
 _ndarray = np.ndarray

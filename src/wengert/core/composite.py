@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site
 from wengert.core.shapes import TensorShape
-from wengert.core.spec import TypeSpec
-from wengert.core.tensor import ActsAsTensor
+from wengert.core.spec import TensorSpec, TypeSpec
+from wengert.core.tensor import ActsAsTensor, Tensor
 
 if TYPE_CHECKING:
     from wengert.composite.optional import Optional
     from wengert.composite.ragged_tensor import RaggedTensor
     from wengert.composite.sparse_tensor import SparseTensor, SparseTensorSpec
     from wengert.core.dtypes import DType
-    from wengert.core.spec import TensorSpec
     from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
 
 
 class CompositeTensor(ActsAsTensor):

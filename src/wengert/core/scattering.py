@@ -14,10 +14,9 @@ import numpy as np
 from wengert.core.context import building_graph
 from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.variable import Variable
 
 

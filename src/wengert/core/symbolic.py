@@ -24,13 +24,12 @@ from wengert.core.errors import (
 from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite, locate
-from wengert.core.tensor import Tensor, new_id
+from wengert.core.tensor import Tensor, Value, new_id
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from wengert.core.aliases import Alias
-    from wengert.core.tensor import Value
     from wengert.graph.records import Node
 
 

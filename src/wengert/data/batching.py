@@ -12,7 +12,7 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe, exhausted, invalid
 from wengert.core.shapes import brief
-from wengert.core.spec import TensorSpec
+from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import Tensor
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.rows import RowBatches
@@ -21,7 +21,6 @@ from wengert.data.structure import batched, columns, example, join, packer, unba
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
     from wengert.core.sites import RawSite
-    from wengert.core.spec import TypeSpec
 
 
 def stack(

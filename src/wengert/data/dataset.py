@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.resources import Resource
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.data import buckets, elementwise, grouping, handed, mixing, ordering
 from wengert.data.batching import Batch, Rebatch, Unbatch
 from wengert.data.calls import UserFunction
@@ -51,7 +51,6 @@ from wengert.graph.builder import building
 from wengert.io.paths import local
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import DTypeLike
     from wengert.data.captures import Captured
     from wengert.data.handed import Handed, Handing

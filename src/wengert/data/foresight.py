@@ -14,7 +14,7 @@ from wengert.core import context, nest
 from wengert.core.composite import CompositeSpec
 from wengert.core.dtypes import int64
 from wengert.core.handlers import failures
-from wengert.core.spec import TensorSpec
+from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.symbolic import needs_value
 from wengert.data.calls import UserFunction, as_element
 from wengert.data.plan import Plan
@@ -22,7 +22,6 @@ from wengert.data.structure import NoneTensorSpec, spec_of
 from wengert.functions.trace import trace
 
 if TYPE_CHECKING:
-    from wengert.core.spec import TypeSpec
     from wengert.core.tensor import Tensor
     from wengert.data.dataset import Dataset
 

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core import context, nest, sites
 from wengert.core.apply import wrap
 from wengert.core.convert import to_array
-from wengert.core.dtypes import string
+from wengert.core.dtypes import DType, string
 from wengert.core.errors import (
     InvalidArgumentError,
     InvalidTypeError,
@@ -31,7 +31,6 @@ from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import NoneTensorSpec, example, normalize, rebuild, show_spec
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
     from wengert.core.sites import RawSite
 
 

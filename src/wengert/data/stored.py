@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,16 +27,12 @@ from wengert.composite.sparse_tensor import SparseTensorSpec
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import DataLossError, UnimplementedError, at_site
-from wengert.core.spec import TensorSpec
+from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.data.plan import Plan, Run
 from wengert.data.structure import NoneTensorSpec, example
 from wengert.functions.packing import Strange, pack, unpack
 from wengert.functions.trace import Slot
 from wengert.io.paths import MissingFileError, failed, refused, reporting
-
-if TYPE_CHECKING:
-    from wengert.core.spec import TypeSpec
-
 
 _FORMAT, _VERSION = "wengert dataset", 1
 _INDEX = "dataset.json"

@@ -17,7 +17,7 @@ from wengert.core import nest
 from wengert.core.errors import at_site, invalid
 from wengert.core.spec import TensorSpec
 from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.data import handed
 from wengert.data.calls import UserFunction
@@ -29,7 +29,6 @@ from wengert.functions.host_calls import PyCall, emit_call
 from wengert.graph.builder import building
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.data.captures import Captured
     from wengert.data.dataset import Dataset
     from wengert.data.handed import Handed

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
 from wengert.core.scopes import Scoped
-from wengert.core.variable import VariableAggregation
+from wengert.core.variable import Variable, VariableAggregation
 
 if TYPE_CHECKING:
     from wengert.core.indexed_slices import IndexedSlices
     from wengert.core.tensor import Tensor
-    from wengert.core.variable import Variable
     from wengert.data.dataset import Dataset
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.context import State, using
-from wengert.core.dims import moved
+from wengert.core.dims import Dim, moved
 from wengert.core.handlers import failures
 from wengert.core.op import Op, Spec
 from wengert.core.process import PROCESS
@@ -33,8 +33,6 @@ from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from wengert.core.dims import Dim
 
 
 # Microseconds on the host: of a kernel call, per byte moved, per multiplication and addition.

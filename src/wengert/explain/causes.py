@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import RawSite, Site, locate
-from wengert.core.tensor import Tensor
+from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.explain import clock, paths, source
 from wengert.explain.naming import Names
@@ -21,7 +21,6 @@ from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape.history import Evidence, Step
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Value
     from wengert.tape.history import Event
 
 

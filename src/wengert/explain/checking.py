@@ -17,7 +17,7 @@ from wengert.core.context import (
 from wengert.core.errors import InvalidArgumentError, at_site, coded
 from wengert.core.observers import subscribe, unsubscribe
 from wengert.core.process import PROCESS
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.explain import findings
 from wengert.explain.insides import Inspector
@@ -29,7 +29,6 @@ from wengert.tape.gradient_tape import GradientTape
 if TYPE_CHECKING:
     from wengert.core.op import Op
     from wengert.core.sites import RawSite
-    from wengert.core.tensor import Tensor
     from wengert.core.types import TensorLike
     from wengert.explain.numerics import Bad
 

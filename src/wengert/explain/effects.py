@@ -13,17 +13,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from wengert.core.sites import find
+from wengert.core.sites import RawSite, find
 from wengert.explain.frozen import Snapshot, baked, holds_symbolic, leaked
 from wengert.explain.places import known, place, written
 from wengert.explain.reading import function_of, is_user
 from wengert.explain.record import Explanation, reason
-
-if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-
 
 _MUTATORS = {
     "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "add", "discard",

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from wengert.core import nest, sites
 from wengert.core.distant import exactly
 from wengert.core.observers import Observer, observing
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.explain import findings
 from wengert.explain.codes import CODES
 from wengert.explain.findings import Findings
@@ -26,7 +26,6 @@ from wengert.tape import history
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite
-    from wengert.core.tensor import Tensor
     from wengert.tape.gradient_tape import GradientTape
 
 

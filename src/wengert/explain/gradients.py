@@ -10,7 +10,7 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import Site, locate
-from wengert.core.tensor import Tensor
+from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.explain import clock, paths, source
 from wengert.explain.causes import WHEN, Telling
@@ -22,7 +22,6 @@ from wengert.tape.gradient_tape import GradientTape
 from wengert.tape.history import Step
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Value
     from wengert.tape.history import Event
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core import nest
 from wengert.core.context import executing_eagerly
 from wengert.core.observers import Observer
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.engines import control, host
 from wengert.explain.numerics import Numerics, finite
 from wengert.graph.ir import Graph
@@ -19,7 +19,6 @@ from wengert.ops.nodes import CALL
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite
-    from wengert.core.tensor import Tensor
     from wengert.functions.trace import Trace
     from wengert.graph.builder import Builder
 

@@ -20,7 +20,7 @@ from wengert.core.errors import (
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.functions.calls import snapshot
 from wengert.functions.inner import Inner, close, trace_inner, written
@@ -32,7 +32,6 @@ from wengert.ops.cast import cast
 from wengert.ops.shaping import reshape
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import TensorLike
 
 

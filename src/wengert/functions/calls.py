@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wengert.core.apply import wrap
-from wengert.core.context import get_state
+from wengert.core.context import Listener, get_state
 from wengert.core.dtypes import INEXACT
 from wengert.core.op import Joint, Op
 from wengert.core.symbolic import SymbolicTensor
@@ -22,7 +22,6 @@ from wengert.graph.ir import Graph
 from wengert.tape import flow
 
 if TYPE_CHECKING:
-    from wengert.core.context import Listener
     from wengert.core.indexed_slices import IndexedSlices
     from wengert.core.sites import RawSite
     from wengert.core.tensor import Tensor, Value

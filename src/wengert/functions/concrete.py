@@ -13,17 +13,15 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid_dtype
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import caller
-from wengert.core.spec import TensorSpec
-from wengert.core.tensor import Value
+from wengert.core.spec import TensorSpec, TypeSpec
+from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.functions.shared import Given
 from wengert.functions.signature import TENSORS, Apart, encode, rebuild
 from wengert.functions.trace import Slot, Trace
 
 if TYPE_CHECKING:
-    from wengert.core.spec import TypeSpec
     from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
 
 
 class ConcreteFunction:

@@ -15,7 +15,7 @@ from wengert.core.errors import at_site, describe, invalid_dtype
 from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape, as_shape
 from wengert.core.sites import caller
-from wengert.core.spec import TypeSpec
+from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import Tensor, Value
 from wengert.functions.branching import as_scalar
 from wengert.functions.calls import snapshot
@@ -30,7 +30,6 @@ from wengert.ops.select import maximum
 if TYPE_CHECKING:
     from wengert.composite.optional import Optional
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.spec import TensorSpec
     from wengert.core.types import TensorLike
     from wengert.functions.tensor_array import TensorArray
 

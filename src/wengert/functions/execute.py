@@ -16,7 +16,7 @@ import numpy as np
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lowering import NotWithThese
 from wengert.core.observers import OBSERVERS, observed
-from wengert.core.tensor import DeviceTensor
+from wengert.core.tensor import DeviceTensor, Tensor
 from wengert.core.variable import TAKEN, Variable, put_values
 from wengert.engines import callbacks, choice, control, devices, host, undo, xla
 from wengert.engines.lower import LOWERINGS
@@ -26,7 +26,6 @@ from wengert.graph.ir import Graph
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite
     from wengert.core.spec import TensorSpec
-    from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray
     from wengert.functions.trace import Trace
     from wengert.ops.row_list import Rows

@@ -20,7 +20,7 @@ from wengert.core.context import building_graph, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.process import PROCESS
-from wengert.core.sites import caller, find, locate
+from wengert.core.sites import RawSite, caller, find, locate
 from wengert.core.variable import Variable
 from wengert.functions import general, ledger, packing, tracing_state
 from wengert.functions.concrete import ConcreteFunction, described
@@ -36,7 +36,6 @@ from wengert.functions.store import Store
 from wengert.functions.trace import Trace, trace
 
 if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
     from wengert.core.types import TensorLike
     from wengert.functions.coverage import Coverage
 

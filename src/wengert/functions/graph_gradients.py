@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import nest
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.functions.recompute import Keys
 from wengert.graph.builder import building
 from wengert.ops.create import zeros_like
@@ -23,7 +23,6 @@ from wengert.tape.gradient_tape import GradientTape, UnconnectedGradients
 if TYPE_CHECKING:
     from wengert.core.indexed_slices import IndexedSlices
     from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
     from wengert.core.types import TensorLike
     from wengert.functions.recompute import ConstantStep, NodeStep
 

@@ -21,7 +21,7 @@ from wengert.core.apply import wrap
 from wengert.core.bounded import Bounded
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
-from wengert.core.dtypes import INEXACT
+from wengert.core.dtypes import INEXACT, DType
 from wengert.core.errors import (
     InvalidArgumentError,
     InvalidTypeError,
@@ -35,7 +35,7 @@ from wengert.core.errors import (
 )
 from wengert.core.handlers import failures
 from wengert.core.op import Spec
-from wengert.core.sites import caller
+from wengert.core.sites import RawSite, caller
 from wengert.core.spec import TensorSpec
 from wengert.functions.calls import followed, followers, gradient_op
 from wengert.functions.replay import AFTER_PYTHON, BEFORE_PYTHON, REPLAYS
@@ -45,8 +45,6 @@ from wengert.tape import flow
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.sites import RawSite
     from wengert.core.symbolic import SymbolicTensor
     from wengert.core.tensor import Tensor
     from wengert.core.types import DTypeLike, TensorLike

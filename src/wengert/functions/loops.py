@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wengert.core.apply import wrap
-from wengert.core.context import get_state
+from wengert.core.context import Listener, get_state
 from wengert.core.dtypes import INEXACT, int32
 from wengert.core.op import Spec
 from wengert.core.shapes import join
-from wengert.core.symbolic import symbolic
+from wengert.core.symbolic import SymbolicTensor, symbolic
 from wengert.functions.calls import (
     all_seeds,
     followed,
@@ -38,8 +38,6 @@ from wengert.ops.rows import fit_rows
 from wengert.tape import flow
 
 if TYPE_CHECKING:
-    from wengert.core.context import Listener
-    from wengert.core.symbolic import SymbolicTensor
     from wengert.core.tensor import Tensor
     from wengert.graph.records import Node
 

@@ -19,7 +19,7 @@ from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.spec import TensorSpec
+from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.functions.control import while_loop
 from wengert.functions.tensor_array import TensorArray
 from wengert.graph.builder import building
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from wengert.core.composite import CompositeTensor
     from wengert.core.dtypes import DType
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.spec import TypeSpec
     from wengert.core.tensor import Tensor
 
 

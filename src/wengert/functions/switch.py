@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core.context import get_state
 from wengert.core.op import Spec
 from wengert.core.shapes import join
-from wengert.core.symbolic import symbolic
+from wengert.core.symbolic import SymbolicTensor, symbolic
 from wengert.functions.calls import (
     all_seeds,
     followed,
@@ -27,7 +27,6 @@ from wengert.ops.nodes import SWITCH
 
 if TYPE_CHECKING:
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.symbolic import SymbolicTensor
     from wengert.core.tensor import Tensor, Value
     from wengert.graph.records import Node
 

@@ -23,7 +23,7 @@ from wengert.core.errors import (
     invalid_dtype,
 )
 from wengert.core.shapes import TensorShape, as_shape, merge
-from wengert.core.symbolic import is_symbolic
+from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.graph.builder import building
 from wengert.ops.cast import cast
@@ -47,7 +47,6 @@ from wengert.ops.rows import (
 if TYPE_CHECKING:
     from wengert.core.dtypes import DType
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.symbolic import SymbolicTensor
 
 
 class TensorArray:

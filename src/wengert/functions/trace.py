@@ -18,9 +18,9 @@ from wengert.core.handlers import failures
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.op import Spec
 from wengert.core.shapes import TensorShape
-from wengert.core.sites import locate
+from wengert.core.sites import RawSite, locate
 from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.engines import devices, host
 from wengert.functions import calls, execute, lean
@@ -36,9 +36,7 @@ from wengert.ops.seeds import Places, draw
 
 if TYPE_CHECKING:
     from wengert.core.dtypes import DType
-    from wengert.core.sites import RawSite
     from wengert.core.spec import TensorSpec
-    from wengert.core.tensor import Tensor
     from wengert.ops.numpy_arrays import LinkedArray
 
 

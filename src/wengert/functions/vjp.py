@@ -14,8 +14,8 @@ from wengert.core.dims import Dim
 from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, Spec
-from wengert.core.symbolic import is_symbolic
-from wengert.core.tensor import new_id
+from wengert.core.symbolic import SymbolicTensor, is_symbolic
+from wengert.core.tensor import Tensor, new_id
 from wengert.functions.hearing import split
 from wengert.functions.replay import marked, replay
 from wengert.graph.builder import Builder
@@ -32,8 +32,6 @@ from wengert.tape.flow import dense
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
     from wengert.core.variable import Variable
 
 

@@ -14,13 +14,13 @@ import numpy as np
 from wengert.core import dims, dtypes, shapes
 from wengert.core.aliases import Alias
 from wengert.core.apply import answer_refused, apply, refuses, wrap
-from wengert.core.context import State, get_state, using
+from wengert.core.context import Listener, State, get_state, using
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site
 from wengert.core.op import Op, Spec
 from wengert.core.sites import USER, RawSite, find
 from wengert.core.symbolic import Shadow, SymbolicTensor, escaped, symbolic
-from wengert.core.tensor import Tensor, new_id
+from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.graph.contents import CONTENT_TYPES, carried_sizes, work_out
 from wengert.graph.draws import drawn
@@ -30,9 +30,7 @@ from wengert.graph.origins import Seen, carried, replayed, settled
 from wengert.graph.records import Held, Node, Outer
 
 if TYPE_CHECKING:
-    from wengert.core.context import Listener
     from wengert.core.dtypes import DType
-    from wengert.core.tensor import Value
     from wengert.graph.records import Draw
 
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wengert.core import dims, dtypes, shapes
 from wengert.core.op import Op, Spec
 from wengert.core.sites import RawSite
-from wengert.core.tensor import Tensor
+from wengert.core.tensor import Tensor, Value
 
 if TYPE_CHECKING:
     from wengert.core.aliases import Alias
-    from wengert.core.tensor import Value
     from wengert.graph.builder import Builder
 
 # Constants up to this many elements are worked out while tracing; larger ones are made when run.

@@ -9,7 +9,7 @@ hold numbers that are known only then (`Dim`). How graphs come about is the buil
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +19,10 @@ from wengert.core.errors import at_site
 from wengert.core.op import Spec
 from wengert.core.sites import RawSite
 from wengert.core.symbolic import symbolic
-from wengert.core.tensor import new_id
+from wengert.core.tensor import Tensor, new_id
 from wengert.graph.cache import GraphCache
 from wengert.graph.contents import CONTENT_TYPES
 from wengert.graph.records import Held, Node
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
 
 
 class Graph:

@@ -25,7 +25,7 @@ from wengert.core.context import State, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.op import Spec
-from wengert.core.symbolic import is_symbolic
+from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import ActsAsTensor, Tensor, is_tensor
 from wengert.core.variable import Variable
 from wengert.functions.branching import cond
@@ -36,7 +36,6 @@ from wengert.runtime import settings as _settings
 
 if TYPE_CHECKING:
     from wengert.core.dtypes import DType
-    from wengert.core.symbolic import SymbolicTensor
     from wengert.distribute.strategies import _Default
 
 

@@ -14,13 +14,12 @@ import numpy as np
 
 from wengert.core.context import executing_eagerly
 from wengert.core.errors import at_site
-from wengert.core.tensor import Tensor
+from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.ops import public as tf
 from wengert.ops.numpy_arrays import Linked, LinkedArray, answer, plain, written
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Value
     from wengert.core.types import TensorLike
 
 

@@ -21,7 +21,7 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jax, lax
 from wengert.core.op import Joint, Op, Spec
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import expand, in_float32
@@ -31,7 +31,6 @@ from wengert.ops.sizes import checked
 from wengert.ops.softmax import SOFTMAX_GRAD, once, spread
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 
 

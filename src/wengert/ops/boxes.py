@@ -9,7 +9,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import is_open, known_unequal
+from wengert.core.dims import Dim, is_open, known_unequal
 from wengert.core.errors import OutOfRangeError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
@@ -20,7 +20,6 @@ from wengert.ops.declare import static, static_int
 from wengert.ops.sizes import checked, factor, table
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
     from wengert.core.tensor import Tensor, Value
     from wengert.core.types import JaxArray, TensorLike
 

@@ -22,7 +22,7 @@ from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
-from wengert.core.tensor import Value, is_tensor
+from wengert.core.tensor import Tensor, Value, is_tensor
 from wengert.core.variable import Variable
 from wengert.ops import public as tf
 from wengert.ops.declare import expand, static_int
@@ -30,7 +30,6 @@ from wengert.ops.nodes import HOST_CALL
 from wengert.ops.text import structure_text
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import DTypeLike, JaxArray, TensorLike
 
 

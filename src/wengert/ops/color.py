@@ -14,14 +14,13 @@ from wengert.core.dims import known_unequal
 from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static_float
 from wengert.ops.resize import wrong
 from wengert.ops.sizes import factor
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import DTypeLike, TensorLike
 
 

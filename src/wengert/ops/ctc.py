@@ -17,7 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jnp, lax
+from wengert.core.lazy import Lazy, jnp, lax
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -29,7 +29,6 @@ from wengert.ops.sizes import checked
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 

@@ -15,20 +15,18 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.bounded import cached_arrays
 from wengert.core.convert import operand, operands
-from wengert.core.dims import known_unequal, larger
+from wengert.core.dims import Dim, known_unequal, larger
 from wengert.core.errors import describe, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import jnp, lax
 from wengert.core.lowering import is_symbol
 from wengert.core.op import Op, Spec
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import expand, static_int, static_tuple
 from wengert.ops.einsum import EINSUM_ONE
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 
 

@@ -11,7 +11,7 @@ from wengert.core import dtypes, shapes
 from wengert.core import late_operations as late
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
-from wengert.core.dims import formula, is_open, larger
+from wengert.core.dims import Dim, formula, is_open, larger
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.facts import TAME
@@ -21,7 +21,7 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import as_value, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
-from wengert.core.symbolic import as_number, is_symbolic
+from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.core.variable import Variable
 from wengert.graph import contents
@@ -30,8 +30,6 @@ from wengert.ops.declare import number_type, place_of, rank_of, static, static_t
 from wengert.ops.sizes import listed
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.symbolic import SymbolicTensor
     from wengert.core.types import Axis, DTypeLike, TensorLike
 
 

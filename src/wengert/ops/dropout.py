@@ -9,12 +9,11 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import ShapeLike, TensorLike
 
 

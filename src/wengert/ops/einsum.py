@@ -18,7 +18,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops.compiled import wide
 from wengert.ops.costs import product
 from wengert.ops.declare import in_float32
@@ -43,7 +43,6 @@ from wengert.ops.shaping import sum_to
 
 if TYPE_CHECKING:
     from wengert.core.dims import Dim
-    from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 
 

@@ -18,10 +18,10 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import formula, smaller
+from wengert.core.dims import Dim, formula, smaller
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jnp
+from wengert.core.lazy import Lazy, jnp
 from wengert.core.op import Op, Spec
 from wengert.ops import distributions
 from wengert.ops import public as tf
@@ -31,8 +31,6 @@ from wengert.ops.seeds import fixed_state, next_state
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.dims import Dim
-    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 

@@ -16,7 +16,7 @@ from wengert.core import late_operations as late
 from wengert.core import shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
-from wengert.core.dims import is_open, known_unequal
+from wengert.core.dims import Dim, is_open, known_unequal
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.facts import TAME
 from wengert.core.fallbacks import fallback, with_fallback
@@ -31,7 +31,6 @@ from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, static_tuple
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
     from wengert.core.dtypes import DType
     from wengert.core.symbolic import SymbolicTensor
     from wengert.core.tensor import Tensor

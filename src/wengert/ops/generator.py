@@ -16,8 +16,8 @@ from wengert.core.lazy import lax
 from wengert.core.locks import new_lock
 from wengert.core.op import Op, Spec
 from wengert.core.process import PROCESS
-from wengert.core.symbolic import is_symbolic
-from wengert.core.tensor import Value
+from wengert.core.symbolic import SymbolicTensor, is_symbolic
+from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.ops import distributions, philox
 from wengert.ops import public as tf
@@ -27,8 +27,6 @@ from wengert.ops.seeds import entropy
 
 if TYPE_CHECKING:
     from wengert.core.dims import Dim
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
     from wengert.core.types import DTypeLike, JaxArray, ShapeLike, TensorLike
 
 

@@ -23,7 +23,7 @@ from wengert.core.lowering import as_numbers, fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import (
     is_dynamic,
@@ -38,7 +38,6 @@ from wengert.ops.sizes import at_least
 
 if TYPE_CHECKING:
     from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Value
     from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
 
 

@@ -19,7 +19,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jnp, lax
+from wengert.core.lazy import Lazy, jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.sizes import checked
@@ -28,7 +28,6 @@ from wengert.ops.sliding import extent, outer_sizes, per_axis, resolve
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 

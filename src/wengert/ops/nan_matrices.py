@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core.lazy import jnp
+from wengert.core.lazy import Lazy, jnp
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from wengert.core.dtypes import DType
-    from wengert.core.lazy import Lazy
     from wengert.core.types import JaxArray
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import broadcast
+from wengert.core.dims import Dim, broadcast
 from wengert.core.errors import invalid
 from wengert.core.facts import TAME
 from wengert.core.fallbacks import fallback, with_fallback
@@ -30,7 +30,6 @@ from wengert.ops.reduce import reduce_args, reduced
 from wengert.ops.sizes import factor, table
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
     from wengert.core.tensor import Tensor, Value
     from wengert.core.types import Axis, JaxArray, TensorLike
 

@@ -15,7 +15,7 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static
@@ -23,7 +23,6 @@ from wengert.ops.folding import fold
 from wengert.ops.shaping import transpose
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import Axis, JaxArray, TensorLike
 
 

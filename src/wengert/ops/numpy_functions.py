@@ -14,14 +14,13 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.convert import operand
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.joining import split as _split
 from wengert.ops.shaping import transpose
 
 if TYPE_CHECKING:
     from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
     from wengert.core.types import TensorLike
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import negative
+from wengert.core.dims import Dim, negative
 from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
@@ -20,7 +20,6 @@ from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
     from wengert.core.symbolic import SymbolicTensor
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike

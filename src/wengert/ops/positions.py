@@ -15,12 +15,11 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy import jnp, lax
 from wengert.core.op import Op, Spec
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops.declare import in_float32, static_int, whole_operand
 from wengert.ops.sorting import SIGNED, choose_type
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
 
 

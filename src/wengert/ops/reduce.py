@@ -23,7 +23,7 @@ from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
-from wengert.core.symbolic import is_symbolic
+from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.graph import contents
 from wengert.ops import public as tf
@@ -43,7 +43,6 @@ from wengert.ops.shaping import transpose
 
 if TYPE_CHECKING:
     from wengert.core.forms import Call
-    from wengert.core.symbolic import SymbolicTensor
     from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -18,14 +18,13 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.dtypes import DType
-from wengert.core.lazy import jnp, lax, special
+from wengert.core.lazy import Lazy, jnp, lax, special
 from wengert.core.op import Op, Spec
 from wengert.ops import philox
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 

@@ -15,7 +15,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, operand_or_empty
 from wengert.core.dtypes import nums
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.lazy import jnp
+from wengert.core.lazy import Lazy, jnp
 from wengert.core.lowering import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops import philox
@@ -25,7 +25,6 @@ from wengert.ops.seeds import next_state, seed_state
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 

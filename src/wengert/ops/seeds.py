@@ -24,13 +24,12 @@ from wengert.core.lazy import lax
 from wengert.core.locks import new_lock
 from wengert.core.op import Op, Spec
 from wengert.core.process import PROCESS
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops import philox
 from wengert.ops.declare import whole_operand
 from wengert.ops.sizes import checked
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 
 

@@ -17,12 +17,11 @@ from wengert.core.facts import TAME
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.graph import contents
 from wengert.ops.declare import binary, broadcasting, function_of
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import TensorLike
 
 

@@ -11,7 +11,7 @@ from wengert.core import dtypes, shapes
 from wengert.core import late_operations as late
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import is_open, negative
+from wengert.core.dims import Dim, is_open, negative
 from wengert.core.errors import invalid
 from wengert.core.facts import TAME
 from wengert.core.fallbacks import fallback
@@ -20,8 +20,8 @@ from wengert.core.lazy import lax
 from wengert.core.lowering import NotFixed
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
-from wengert.core.symbolic import Unranked
-from wengert.core.tensor import Value
+from wengert.core.symbolic import SymbolicTensor, Unranked
+from wengert.core.tensor import Tensor, Value
 from wengert.graph import contents
 from wengert.ops import public as tf
 from wengert.ops.columns import combine, sum_rows
@@ -31,9 +31,6 @@ from wengert.ops.folding import fold
 from wengert.ops.sizes import listed
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
     from wengert.core.types import JaxArray, TensorLike
 
 

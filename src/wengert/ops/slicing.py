@@ -23,7 +23,7 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_value, fail_if, lies_within
 from wengert.core.op import AGAIN, Op, Spec
-from wengert.core.symbolic import as_number, is_symbolic
+from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.ops import public as tf
@@ -32,7 +32,6 @@ from wengert.ops.strides import STRIDED_SLICE, Index, native, position
 
 if TYPE_CHECKING:
     from wengert.core.forms import Call
-    from wengert.core.symbolic import SymbolicTensor
     from wengert.core.types import JaxArray
 
 

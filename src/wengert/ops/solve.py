@@ -19,7 +19,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.dims import is_open
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import blas, jnp, lax, linalg
+from wengert.core.lazy import Lazy, blas, jnp, lax, linalg
 from wengert.core.lowering import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, Spec
 from wengert.ops import public as tf
@@ -30,7 +30,6 @@ from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infi
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor, Value
     from wengert.core.types import JaxArray, TensorLike
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply2
-from wengert.core.dims import larger
+from wengert.core.dims import Dim, larger
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -21,7 +21,6 @@ from wengert.ops.reduce import count, kept, reduced, reduction
 from wengert.ops.sizes import factor
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
     from wengert.core.indexed_slices import IndexedSlices
     from wengert.core.tensor import Tensor
     from wengert.core.types import Axis, JaxArray, TensorLike

@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import larger, negative, smaller
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jnp, linalg
+from wengert.core.lazy import Lazy, jnp, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from wengert.core.dtypes import DType
-    from wengert.core.lazy import Lazy
     from wengert.core.tensor import Tensor, Value
     from wengert.core.types import Axis, JaxArray, TensorLike
 

@@ -10,16 +10,12 @@ import glob
 import gzip
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.checkpoint.atomic import replacing
-from wengert.core.sites import locate
+from wengert.core.sites import RawSite, locate
 from wengert.io.paths import reporting
 from wengert.profiler.spans import PREFIX, Recorder, Sample, Span
-
-if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-
 
 MARK = PREFIX + "mark"
 _OWN = 1  # the number of our own process in the timeline; JAX numbers its own otherwise

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.observers import Observer
-from wengert.core.tensor import Tensor
+from wengert.core.tensor import Tensor, Value
 from wengert.profiler.spans import Recorder
 
 if TYPE_CHECKING:
     import numpy as np
 
     from wengert.core.op import Op
-    from wengert.core.tensor import Value
     from wengert.core.types import JaxArray
     from wengert.engines.executables import Executable
     from wengert.functions.function import Function

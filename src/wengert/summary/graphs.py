@@ -14,7 +14,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.locks import new_lock
 from wengert.core.observers import Observer, subscribe, unsubscribe
 from wengert.core.op import Spec
-from wengert.core.sites import locate, warn
+from wengert.core.sites import RawSite, locate, warn
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
 from wengert.summary.events import load
@@ -22,7 +22,6 @@ from wengert.summary.record import write
 from wengert.summary.writer import summary_scope, target
 
 if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
     from wengert.core.tensor import Tensor
     from wengert.core.types import TensorLike
     from wengert.functions.trace import Trace

@@ -30,7 +30,7 @@ from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
-from wengert.core.sites import caller
+from wengert.core.sites import RawSite, caller
 from wengert.core.tensor import Tensor, Value, is_tensor
 from wengert.core.variable import Variable
 from wengert.ops.shaping import IDENTITY, identity
@@ -40,7 +40,6 @@ from wengert.tape.gradient_tape import GradientTape
 if TYPE_CHECKING:
     from wengert.core.dtypes import DType
     from wengert.core.shapes import TensorShape
-    from wengert.core.sites import RawSite
     from wengert.core.symbolic import SymbolicTensor
     from wengert.core.types import JaxArray
 

@@ -18,12 +18,11 @@ from wengert.core.context import executing_eagerly
 from wengert.core.hooks import Hook
 from wengert.core.op import Op
 from wengert.core.sites import RawSite
-from wengert.core.tensor import Tensor
+from wengert.core.tensor import Tensor, Value
 from wengert.tape.arguments import ERROR, ZERO, UnconnectedGradients
 from wengert.tape.entries import full_form
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Value
     from wengert.tape.gradient_tape import GradientTape
 
 

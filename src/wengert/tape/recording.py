@@ -20,7 +20,7 @@ from wengert.core.distant import SEEN
 from wengert.core.errors import at_site, coded
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import shape_to_keep
-from wengert.core.tensor import Tensor, new_id
+from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape import arguments, history
@@ -28,7 +28,6 @@ from wengert.tape.entries import NO_ID
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite
-    from wengert.core.tensor import Value
 
 
 _FLOAT = dtypes.float32.np

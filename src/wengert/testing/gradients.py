@@ -6,21 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
 from wengert.core.convert import to_array
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.ops.create import zeros_like
 from wengert.tape.flow import dense
 from wengert.tape.forward import ForwardAccumulator
 from wengert.tape.gradient_tape import GradientTape
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
 
 
 def check_gradients(

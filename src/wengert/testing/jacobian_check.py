@@ -12,12 +12,11 @@ import numpy as np
 from wengert.core.apply import wrap
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, describe
-from wengert.core.tensor import Value
+from wengert.core.tensor import Tensor, Value
 from wengert.tape.flow import dense
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.core.types import TensorLike
 
 
