@@ -21,8 +21,7 @@ from wengert.autograph.unit import Construct, extended
 from wengert.core.handlers import failures
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import SymbolicTensor, Tensor, Value
     from wengert.functions.tensor_array import TensorArray
 
 

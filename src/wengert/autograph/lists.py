@@ -20,8 +20,7 @@ from wengert.ops.select import clip_by_value
 from wengert.ops.shaping import reshape, transpose
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.spec import TensorSpec
+    from wengert.core.types import IndexedSlices, TensorSpec
 
 
 def _array_type() -> type:

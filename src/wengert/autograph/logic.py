@@ -17,8 +17,7 @@ from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.variable import Variable
+    from wengert.core.types import IndexedSlices, Variable
 
 
 Thunk = Callable[[], object]

@@ -36,9 +36,7 @@ from wengert.core.errors import at_site
 from wengert.core.handlers import failures
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, Value
     from wengert.functions.tensor_array import TensorArray
 
 

@@ -14,8 +14,7 @@ from wengert.core.shapes import TensorShape
 
 if TYPE_CHECKING:
     from wengert.autograph.slots import Slots
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import SymbolicTensor, TensorLike
     from wengert.functions.tensor_array import TensorArray
 
 

@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from wengert.autograph.slots import Slots
     from wengert.autograph.undefined import _Nothing
     from wengert.autograph.unit import Construct
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.spec import TensorSpec
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, TensorSpec
     from wengert.functions.tensor_array import TensorArray
 
 

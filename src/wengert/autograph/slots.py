@@ -30,9 +30,7 @@ from wengert.core.apply import wrap
 from wengert.core.shapes import TensorShape
 
 if TYPE_CHECKING:
-    from wengert.core.spec import TensorSpec
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import SymbolicTensor, Tensor, TensorSpec
     from wengert.functions.tensor_array import TensorArray
 
 

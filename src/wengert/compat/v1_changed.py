@@ -18,8 +18,7 @@ from wengert.ops import select
 from wengert.ops.shaping import reshape, stop_gradient
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.variable import Variable
+    from wengert.core.types import Tensor, Variable
 
 
 def where(

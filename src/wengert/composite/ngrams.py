@@ -19,8 +19,7 @@ from wengert.ops.declare import static_int, static_tuple
 from wengert.ops.strings import said, whole
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 def _kernel(

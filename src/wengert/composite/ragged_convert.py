@@ -21,9 +21,7 @@ from wengert.ops.sizes import at_least
 if TYPE_CHECKING:
     import numpy as np
 
-    from wengert.core.dtypes import DType
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.types import DType, IndexedSlices, SymbolicTensor
 
 
 def places(x: RaggedTensor) -> Tensor | IndexedSlices:

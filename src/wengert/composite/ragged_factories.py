@@ -14,8 +14,7 @@ from wengert.core.errors import at_site, describe, invalid
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
     from wengert.composite.sparse_tensor import SparseTensor
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import IndexedSlices, Tensor
 
 
 class Factories:

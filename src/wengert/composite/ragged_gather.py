@@ -20,8 +20,7 @@ from wengert.ops.indexing import where_indices
 from wengert.ops.shaping import transpose
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import Axis, TensorLike
+    from wengert.core.types import Axis, Tensor, TensorLike
 
 
 @for_ragged(plain.gather)
@@ -175,7 +174,7 @@ def gather_nd(
 
 @for_ragged(embedding.embedding_lookup)
 def embedding_lookup(
-    params: TensorLike, ids: TensorLike, max_norm: Any = None, name: str | None = None
+    params: TensorLike, ids: RaggedTensor, max_norm: Any = None, name: str | None = None
 ) -> RaggedTensor:
     """The rows of a table named by ragged ids."""
     return ids.with_flat_values(tf.embedding_lookup(params, ids.flat_values, max_norm))

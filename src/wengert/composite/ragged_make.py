@@ -22,10 +22,7 @@ from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.types import DType, DTypeLike, IndexedSlices, Tensor, TensorLike
 
 
 def constant(

@@ -211,7 +211,7 @@ for plain in (
 
 
 @for_ragged(cast.BITCAST)
-def bitcast(x: RaggedTensor, dtype: DType) -> RaggedTensor:
+def bitcast(x: RaggedTensor, dtype: DType) -> Tensor | RaggedTensor:
     """The bits of the values as another type."""
     return map_flat_values(tf.bitcast, x, dtype)
 

@@ -53,7 +53,7 @@ def _xor(x: Tensor, y: Tensor) -> Tensor:
     return (tf.logical_xor if x.dtype is dtypes.bool_ else tf.bitwise_xor)(x, y)
 
 
-def _not(x: Tensor) -> Tensor:
+def _not(x: Any) -> Any:
     return (tf.logical_not if x.dtype is dtypes.bool_ else tf.invert)(x)
 
 

@@ -23,9 +23,7 @@ from wengert.ops import public as tf
 if TYPE_CHECKING:
     import numpy as np
 
-    from wengert.core.dtypes import DType
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.types import DType, DTypeLike, Tensor, TensorLike
 
 
 @for_ragged(plain.matmul)

@@ -23,9 +23,7 @@ from wengert.ops import softmax as plain
 from wengert.ops.declare import static, static_int
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import Axis, TensorLike
+    from wengert.core.types import Axis, IndexedSlices, Tensor, TensorLike
 
 
 @for_ragged(reduce.reduce_sum)

@@ -15,9 +15,7 @@ from wengert.core.errors import InvalidIndexError, invalid
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import IndexedSlices, Tensor, TensorLike
 
 
 def pick_rows(x: Tensor | RaggedTensor, rows: Tensor | IndexedSlices) -> Any:

@@ -11,9 +11,7 @@ from wengert.ops import public as tf
 
 if TYPE_CHECKING:
     from wengert.composite.row_partition import RowPartition
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike
+    from wengert.core.types import DTypeLike, IndexedSlices, Tensor
 
 
 class DynamicRaggedShape:

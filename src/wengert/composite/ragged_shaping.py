@@ -17,8 +17,7 @@ from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import Axis, DTypeLike, ShapeLike, TensorLike
+    from wengert.core.types import Axis, DTypeLike, ShapeLike, Tensor, TensorLike
 
 
 @for_ragged(dims.expand_dims)

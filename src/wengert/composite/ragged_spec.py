@@ -14,9 +14,7 @@ from wengert.core.shapes import TensorShape
 from wengert.core.spec import TensorSpec
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike
+    from wengert.core.types import DTypeLike, IndexedSlices, Tensor
 
 
 class RaggedTensorSpec(CompositeSpec):

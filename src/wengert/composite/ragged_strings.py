@@ -25,9 +25,7 @@ from wengert.ops import public as tf
 from wengert.ops import strings
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import Axis, TensorLike
+    from wengert.core.types import Axis, DType, Tensor, TensorLike
 
 
 Cut = Callable[..., list[Any]]

@@ -27,9 +27,7 @@ from wengert.ops.text import rows_text
 if TYPE_CHECKING:
     from wengert.composite.ragged_spec import RaggedTensorSpec
     from wengert.composite.sparse_tensor import SparseTensor
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike
+    from wengert.core.types import DTypeLike, IndexedSlices, Tensor
 
 
 class RaggedTensor(Factories, Operators, CompositeOperand):

@@ -21,9 +21,7 @@ from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.types import DTypeLike, IndexedSlices, SymbolicTensor, TensorLike
 
 
 class RowPartition:
@@ -77,7 +75,7 @@ class RowPartition:
     def from_value_rowids(
         cls,
         value_rowids: TensorLike,
-        nrows: TensorLike | None = None,
+        nrows: Any = None,
         validate: bool = True,
         dtype: DTypeLike | None = None,
         dtype_hint: DTypeLike | None = None,

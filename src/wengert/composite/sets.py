@@ -21,8 +21,7 @@ from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 def _ranks(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -18,8 +18,7 @@ from wengert.ops import public as tf
 from wengert.ops.histogram import as_counted
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.types import Axis, DTypeLike, TensorLike
+    from wengert.core.types import Axis, DTypeLike, IndexedSlices, TensorLike
 
 
 def bincount(
@@ -154,7 +153,7 @@ def _weights(values: Any, weights: Any) -> Tensor:
 
 def count(
     arr: Any,
-    weights: TensorLike | None = None,
+    weights: Any = None,
     minlength: TensorLike | None = None,
     maxlength: TensorLike | None = None,
     dtype: DTypeLike = dtypes.int32,

@@ -18,9 +18,7 @@ from wengert.ops.indexing import where_indices
 if TYPE_CHECKING:
     import numpy as np
 
-    from wengert.core.dtypes import DType
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import TensorLike
+    from wengert.core.types import DType, Tensor, TensorLike, Value
 
 
 def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:

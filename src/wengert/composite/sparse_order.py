@@ -14,8 +14,7 @@ from wengert.core.errors import invalid
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import ShapeLike, TensorLike
+    from wengert.core.types import ShapeLike, Tensor, TensorLike
 
 
 def strides(name: str, dense_shape: Any) -> Tensor:

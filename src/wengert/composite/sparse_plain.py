@@ -14,9 +14,7 @@ from wengert.ops import arithmetic, create, ctc, dims, histogram
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.types import DTypeLike, IndexedSlices, Tensor, TensorLike
 
 
 @for_sparse(arithmetic.MULTIPLY)
@@ -70,7 +68,7 @@ for_ragged(histogram.bincount)(sparse_counts.count)
 
 @for_sparse(ctc.ctc_loss)
 def ctc_of_rows(
-    labels: Any, logits: TensorLike, label_length: Any, logit_length: TensorLike,
+    labels: Any, logits: Any, label_length: Any, logit_length: TensorLike,
     logits_time_major: bool = True, unique: Any = None, blank_index: TensorLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """`ctc_loss` of labels that stand in the rows of a sparse tensor, one after the other."""

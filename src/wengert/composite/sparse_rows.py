@@ -15,8 +15,7 @@ from wengert.ops.declare import static
 from wengert.ops.indexing import where_indices
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import Axis, TensorLike
+    from wengert.core.types import Axis, Tensor, TensorLike
 
 
 def reduce_sum(

@@ -16,9 +16,7 @@ from wengert.ops import public as tf
 from wengert.ops.arithmetic import divide
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import IndexedSlices, Tensor, TensorLike
 
 
 _COMBINERS = ("mean", "sqrtn", "sum")

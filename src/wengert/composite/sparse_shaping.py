@@ -20,8 +20,7 @@ from wengert.ops.dims import get_static_value
 if TYPE_CHECKING:
     import numpy as np
 
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.types import Axis, DTypeLike, ShapeLike, TensorLike
+    from wengert.core.types import Axis, DTypeLike, IndexedSlices, ShapeLike, TensorLike
 
 
 def reorder(sp_input: TensorLike, name: str | None = None) -> SparseTensor:

@@ -21,8 +21,7 @@ from wengert.ops.dims import get_static_value
 from wengert.ops.text import structure_text
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, ShapeLike, TensorLike
+    from wengert.core.types import DTypeLike, ShapeLike, Tensor, TensorLike
 
 
 class SparseTensorValue(NamedTuple):

@@ -18,8 +18,7 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 _STRING = dtypes.nums("s")

@@ -21,8 +21,7 @@ from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.types import DTypeLike, IndexedSlices, TensorLike
 
 
 def known(x: Any) -> np.ndarray | None:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from wengert.composite.optional import Optional
     from wengert.composite.ragged_tensor import RaggedTensor
     from wengert.composite.sparse_tensor import SparseTensor, SparseTensorSpec
-    from wengert.core.dtypes import DType
-    from wengert.core.symbolic import SymbolicTensor
+    from wengert.core.types import DType, SymbolicTensor
 
 
 class CompositeTensor(ActsAsTensor):

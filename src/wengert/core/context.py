@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core.sites import RawSite
 
 if TYPE_CHECKING:
-    from wengert.core.op import Op
-    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import Op, Tensor, Value
     from wengert.graph.builder import Builder
     from wengert.tape.forward import ForwardAccumulator
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import numpy as np
 
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import IndexedSlices, Tensor
 
 
 from wengert.core.handlers import failures

@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core.hooks import Hook
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.dtypes import DType
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.variable import Variable
+    from wengert.core.types import Dim, DType, IndexedSlices, Tensor, Value, Variable
 
 STACK: Hook[Callable[[Sequence[Value]], Tensor]] = Hook("stack", "wengert.ops.joining")
 READ: Hook[Callable[[Variable], Tensor]] = Hook("read", "wengert.ops.shaping")

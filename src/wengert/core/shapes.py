@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core.errors import at_site, invalid, invalid_dtype
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.dtypes import DType
+    from wengert.core.types import Dim, DType
 
 
 Shape = tuple[int | None, ...] | None

@@ -10,8 +10,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.shapes import TensorShape
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike
+    from wengert.core.types import DTypeLike, Tensor
 
 
 class TypeSpec:

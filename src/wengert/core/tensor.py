@@ -20,8 +20,7 @@ from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.types import JaxArray, ShapeLike
+    from wengert.core.types import Dim, JaxArray, ShapeLike
     from wengert.ops.row_list import Rows
 
 

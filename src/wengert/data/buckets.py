@@ -14,8 +14,7 @@ from wengert.data.plan import Plan, positive
 from wengert.data.structure import map_spec
 
 if TYPE_CHECKING:
-    from wengert.core.shapes import TensorShape
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import Tensor, TensorShape
     from wengert.data.dataset import Dataset
 
 

@@ -21,9 +21,7 @@ from wengert.data.structure import batched
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
-    from wengert.core.dtypes import DType
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import DType, IndexedSlices, Tensor
 
 
 class RaggedBatch(Batch):

@@ -33,8 +33,7 @@ from wengert.data.structure import blank, normalize
 from wengert.data.tables import CsvDataset, make_csv_dataset
 
 if TYPE_CHECKING:
-    from wengert.core.spec import TensorSpec
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import Tensor, TensorSpec
 
 
 __all__ = [

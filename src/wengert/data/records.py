@@ -18,8 +18,7 @@ from wengert.io.paths import local, reporting
 from wengert.io.records import compression, records
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 class _Records(Started):

@@ -17,8 +17,7 @@ from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import spec_of
 
 if TYPE_CHECKING:
-    from wengert.core.spec import TensorSpec
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import Tensor, TensorSpec
 
 
 class Reducer:

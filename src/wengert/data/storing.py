@@ -13,8 +13,7 @@ from wengert.data.stored import Stored, Writer, write
 from wengert.io.paths import MissingFileError, local, refused
 
 if TYPE_CHECKING:
-    from wengert.core.spec import TensorSpec
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import Tensor, TensorSpec
     from wengert.data.dataset import Dataset
 
 _FILE = "elements.zip"

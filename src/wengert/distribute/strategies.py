@@ -16,8 +16,7 @@ from wengert.core.scopes import Scoped
 from wengert.core.variable import Variable, VariableAggregation
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import IndexedSlices, Tensor
     from wengert.data.dataset import Dataset
 
 

@@ -23,8 +23,7 @@ from wengert.core.tensor import DEVICE_NAME, DeviceTensor, Tensor, fresh
 from wengert.core.variable import TAKEN, Variable
 
 if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-    from wengert.core.types import JaxArray
+    from wengert.core.types import JaxArray, RawSite
     from wengert.ops.row_list import Rows
 
 

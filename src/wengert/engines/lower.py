@@ -31,8 +31,7 @@ from wengert.graph.records import Node
 from wengert.ops.rows import NEW_ROWS
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.types import JaxArray
+    from wengert.core.types import Dim, JaxArray
 
 
 # How a node that holds graphs is lowered; the file of each kind fills in its own.

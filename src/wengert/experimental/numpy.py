@@ -15,9 +15,7 @@ from wengert.ops.cast import cast
 from wengert.ops.select import where
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import DType, IndexedSlices, Tensor
 
 
 def finfo(dtype: DType) -> Any:

@@ -21,10 +21,7 @@ from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
 if TYPE_CHECKING:
-    from wengert.core.op import Op
-    from wengert.core.sites import RawSite
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Op, RawSite, Tensor, TensorLike, Value
 
 
 def parity(

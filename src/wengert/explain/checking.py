@@ -27,9 +27,7 @@ from wengert.explain.watching import History, watching
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.op import Op
-    from wengert.core.sites import RawSite
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Op, RawSite, TensorLike
     from wengert.explain.numerics import Bad
 
 

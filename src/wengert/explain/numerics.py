@@ -18,8 +18,7 @@ from wengert.explain.verdicts import Verdict, at_pole, verdict
 from wengert.ops.select import SELECT
 
 if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import RawSite, Tensor, Value
 
 
 _MOST = 10_000

@@ -27,8 +27,7 @@ from wengert.tape.arguments import UnconnectedGradients
 if TYPE_CHECKING:
     from types import FrameType
 
-    from wengert.core.sites import RawSite
-    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import RawSite, Tensor, Value
     from wengert.tape.gradient_tape import GradientTape
     from wengert.tape.history import Evidence
 

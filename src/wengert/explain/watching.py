@@ -29,8 +29,7 @@ from wengert.tape import history
 from wengert.tape.history import Step
 
 if TYPE_CHECKING:
-    from wengert.core.op import Op
-    from wengert.core.sites import RawSite
+    from wengert.core.types import Op, RawSite
 
 
 Sample = tuple[int, np.ndarray | None]

@@ -42,9 +42,7 @@ from wengert.tape import flow
 from wengert.tape.jacobian import GRADIENT_ROWS
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import SymbolicTensor, Tensor, TensorLike
     from wengert.functions.trace import Slot
     from wengert.graph.records import Node
     from wengert.tape.gradient_tape import GradientTape

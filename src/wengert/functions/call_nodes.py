@@ -18,8 +18,7 @@ from wengert.tape import flow
 from wengert.tape.custom import barrier
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import SymbolicTensor, Tensor
     from wengert.graph.records import Node
 
 

@@ -22,10 +22,7 @@ from wengert.graph.ir import Graph
 from wengert.tape import flow
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.sites import RawSite
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.variable import Variable
+    from wengert.core.types import IndexedSlices, RawSite, Tensor, Value, Variable
 
 
 Run: TypeAlias = "Callable[[Graph, list[Tensor]], list[Tensor]]"

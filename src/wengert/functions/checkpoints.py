@@ -22,8 +22,7 @@ from wengert.ops.compare import less
 from wengert.ops.logical import logical_and
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import SymbolicTensor, Tensor
 
 
 def checkpointed(

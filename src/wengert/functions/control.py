@@ -29,8 +29,7 @@ from wengert.ops.select import maximum
 
 if TYPE_CHECKING:
     from wengert.composite.optional import Optional
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.types import TensorLike
+    from wengert.core.types import IndexedSlices, TensorLike
     from wengert.functions.tensor_array import TensorArray
 
 

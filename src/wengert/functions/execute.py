@@ -24,9 +24,7 @@ from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph
 
 if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-    from wengert.core.spec import TensorSpec
-    from wengert.core.types import JaxArray
+    from wengert.core.types import JaxArray, RawSite, TensorSpec
     from wengert.functions.trace import Trace
     from wengert.ops.row_list import Rows
 

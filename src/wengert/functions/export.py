@@ -35,8 +35,7 @@ from wengert.graph.records import Draw, Node, Outer
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray
+    from wengert.core.types import JaxArray, Tensor
     from wengert.functions.concrete import ConcreteFunction
 
 

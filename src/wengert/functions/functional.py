@@ -37,11 +37,7 @@ from wengert.ops.rows import STACK_ROWS
 from wengert.ops.shaping import reshape
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, TensorLike
-    from wengert.core.variable import Variable
+    from wengert.core.types import Dim, DTypeLike, SymbolicTensor, Tensor, TensorLike, Variable
     from wengert.graph.ir import Graph
 
 

@@ -19,8 +19,7 @@ from wengert.graph.builder import building
 if TYPE_CHECKING:
     import numpy as np
 
-    from wengert.core.sites import RawSite
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import RawSite, Tensor
     from wengert.functions.function import Function
     from wengert.functions.trace import Trace
 

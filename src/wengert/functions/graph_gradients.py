@@ -21,9 +21,7 @@ from wengert.tape import arguments
 from wengert.tape.gradient_tape import GradientTape, UnconnectedGradients
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import IndexedSlices, SymbolicTensor, TensorLike
     from wengert.functions.recompute import ConstantStep, NodeStep
 
 

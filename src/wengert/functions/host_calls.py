@@ -45,10 +45,7 @@ from wengert.tape import flow
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, TensorLike
-    from wengert.core.variable import Variable
+    from wengert.core.types import DTypeLike, SymbolicTensor, Tensor, TensorLike, Variable
     from wengert.graph.builder import Builder
     from wengert.graph.records import Node
 

@@ -16,8 +16,7 @@ from wengert.graph.verify import checked
 from wengert.ops.nodes import FLUSH, HOST_CALL
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.variable import Variable
+    from wengert.core.types import Tensor, Variable
 
 
 class Inner(NamedTuple):

@@ -25,9 +25,7 @@ from wengert.graph.ir import Graph
 from wengert.graph.records import Draw
 
 if TYPE_CHECKING:
-    from wengert.core.spec import TensorSpec
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray
+    from wengert.core.types import JaxArray, Tensor, TensorSpec
     from wengert.engines.executables import Executable
     from wengert.functions.trace import Trace
 

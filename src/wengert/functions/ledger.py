@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from wengert.core.sites import RawSite
-    from wengert.core.spec import TensorSpec
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import RawSite, Tensor, TensorSpec
     from wengert.ops.numpy_arrays import LinkedArray
 
 

@@ -32,9 +32,7 @@ from wengert.ops.row_pieces import row_lengths
 
 if TYPE_CHECKING:
     from wengert.core.composite import CompositeTensor
-    from wengert.core.dtypes import DType
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import DType, IndexedSlices, Tensor
 
 
 def is_ragged(elems: Tensor | tuple[CompositeTensor, Tensor] | RaggedTensor, wanted: Any) -> bool:

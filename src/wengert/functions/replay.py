@@ -26,8 +26,7 @@ from wengert.ops.updates import ASSIGNED
 from wengert.tape.custom import CUSTOM, tell, with_gradient
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.variable import Variable
+    from wengert.core.types import Tensor, Variable
 
 
 # How nodes that are more than an operation are run again; each kind fills in its own.

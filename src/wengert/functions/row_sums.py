@@ -13,8 +13,7 @@ from wengert.ops.slicing import PUT
 from wengert.tape.flow import accumulate
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import SymbolicTensor, Tensor
 
 
 def put_axis(graph: Graph, value: int) -> int | None:

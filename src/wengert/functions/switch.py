@@ -26,8 +26,7 @@ from wengert.ops.create import zeros_like
 from wengert.ops.nodes import SWITCH
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import IndexedSlices, Tensor, Value
     from wengert.graph.records import Node
 
 

@@ -45,8 +45,7 @@ from wengert.ops.rows import (
 )
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.types import DType, IndexedSlices
 
 
 class TensorArray:

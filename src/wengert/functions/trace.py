@@ -35,8 +35,7 @@ from wengert.graph.verify import checked
 from wengert.ops.seeds import Places, draw
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.spec import TensorSpec
+    from wengert.core.types import DType, TensorSpec
     from wengert.ops.numpy_arrays import LinkedArray
 
 

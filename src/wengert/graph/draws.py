@@ -14,8 +14,7 @@ from wengert.core.op import Spec
 from wengert.graph.records import Draw
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import SymbolicTensor, Tensor
     from wengert.graph.builder import Builder
 
 

@@ -17,8 +17,7 @@ from wengert.core.tensor import Tensor
 from wengert.ops.strings import said, whole
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.types import TensorLike
+    from wengert.core.types import DType, TensorLike
 
 
 _STRING = dtypes.nums("s")

@@ -19,8 +19,7 @@ from wengert.io.records import compression
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.types import DTypeLike, Tensor, TensorLike
 
 
 _STRING = dtypes.nums("s")

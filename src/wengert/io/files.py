@@ -19,8 +19,7 @@ from wengert.core.op import Op, Spec
 from wengert.io.paths import local, reporting
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 _STRING = dtypes.nums("s")

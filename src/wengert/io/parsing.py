@@ -19,8 +19,7 @@ from wengert.io.features import KINDS, Expected, expected
 
 if TYPE_CHECKING:
     from wengert.core.composite import CompositeTensor
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 _STRING = dtypes.nums("s")

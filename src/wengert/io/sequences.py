@@ -29,8 +29,7 @@ from wengert.io.parsing import (
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
     from wengert.io.features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature
 
 

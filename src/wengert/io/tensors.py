@@ -14,8 +14,7 @@ from wengert.core.op import Op, Spec
 from wengert.io import wire
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.types import DTypeLike, Tensor, TensorLike
 
 
 _STRING = dtypes.nums("s")

@@ -16,8 +16,7 @@ from wengert.core.op import Op, Spec
 from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 _FULL = 2.0**15

@@ -25,9 +25,7 @@ from wengert.ops import public as tf
 from wengert.ops.declare import binary, function_of, in_float32, unary
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, ShapeLike, TensorLike
+    from wengert.core.types import DType, JaxArray, ShapeLike, Tensor, TensorLike, Value
 
 
 # 0 is not neutral: adding it turns -0.0 into 0.0.

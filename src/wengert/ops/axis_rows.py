@@ -15,8 +15,7 @@ from wengert.core.op import Op
 from wengert.ops.row_list import as_rows
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import SymbolicTensor, Tensor
 
 
 AS_ROWS = Op(

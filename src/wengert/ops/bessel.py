@@ -19,8 +19,7 @@ from wengert.ops.declare import function_of
 from wengert.ops.special import smooth
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _over(y: Tensor, x: Tensor, limit: float) -> Tensor:

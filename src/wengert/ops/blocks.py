@@ -28,8 +28,7 @@ from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 _FORMATS = ("NHWC", "NCHW")

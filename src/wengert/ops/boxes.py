@@ -20,8 +20,7 @@ from wengert.ops.declare import static, static_int
 from wengert.ops.sizes import checked, factor, table
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 def _counted(count: int) -> np.ndarray:

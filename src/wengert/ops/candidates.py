@@ -22,8 +22,7 @@ from wengert.ops.seeds import next_state
 from wengert.ops.sizes import at_least, fixed
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 _DRAWS = 256

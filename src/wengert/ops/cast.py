@@ -21,8 +21,7 @@ from wengert.graph import contents
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, JaxArray, ShapeLike, TensorLike
+    from wengert.core.types import DTypeLike, JaxArray, ShapeLike, Tensor, TensorLike
 
 
 def _cast_kernel(x: np.ndarray, dtype: DType) -> np.ndarray:

@@ -19,8 +19,7 @@ from wengert.ops import public as tf
 from wengert.ops.declare import binary, function_of, static_float, unary
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 _MATCHES = (

@@ -17,8 +17,7 @@ from wengert.ops import public as tf
 from wengert.ops.declare import broadcasting, unary
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike, Value
 
 
 def _part(name: str, kernel: Any, lower: Any, grad: Any) -> Op:

@@ -22,8 +22,7 @@ from wengert.ops.declare import static_tuple
 from wengert.ops.sliding import Windows, windows
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import ShapeLike, TensorLike
+    from wengert.core.types import ShapeLike, Tensor, TensorLike, Value
 
 
 def _ranked(x: Value, rank: int) -> Value:

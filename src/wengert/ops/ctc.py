@@ -29,8 +29,7 @@ from wengert.ops.sizes import checked
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 class _Problem(NamedTuple):

@@ -20,8 +20,7 @@ from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
 from wengert.ops.sizes import factor, table
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 _scipy_fft: Any = Lazy("scipy.fft")

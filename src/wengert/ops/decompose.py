@@ -28,9 +28,7 @@ from wengert.ops.nan_matrices import nan_of
 from wengert.ops.solve import square
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import DType, JaxArray, Tensor, TensorLike, Value
 
 
 def or_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -23,8 +23,7 @@ from wengert.ops.declare import static_int
 from wengert.ops.sizes import checked
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 def _check_share(name: str, value: np.ndarray, what: str = "iou_threshold") -> None:

@@ -25,8 +25,7 @@ from wengert.ops.philox import lower_words, words
 from wengert.ops.sizes import checked
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 _INTEGERS = dtypes.nums("int32", "int64", "uint32", "uint64")

@@ -30,9 +30,7 @@ from wengert.ops.decompose import (
 from wengert.ops.solve import as_square
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import DType, JaxArray, Tensor, TensorLike
 
 
 def _infer_eigh(x: Spec) -> tuple[Spec, Spec]:

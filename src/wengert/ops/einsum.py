@@ -42,8 +42,7 @@ from wengert.ops.matmul import dot_general
 from wengert.ops.shaping import sum_to
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import Dim, JaxArray, TensorLike
 
 
 def _diagonal(x: np.ndarray, labels: str, write: bool = False) -> np.ndarray:

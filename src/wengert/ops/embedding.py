@@ -11,9 +11,7 @@ from wengert.core.fallbacks import with_fallback
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import IndexedSlices, Tensor, TensorLike
 
 
 @with_fallback

@@ -17,8 +17,7 @@ from wengert.core.op import Op, Spec
 from wengert.ops.row_list import Rows
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import SymbolicTensor, Tensor
 
 
 def _extent_kernel(x: np.ndarray | Rows) -> np.ndarray | Rows:

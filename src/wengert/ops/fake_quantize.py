@@ -20,8 +20,7 @@ from wengert.ops.declare import static_int
 from wengert.ops.shaping import sum_to
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike, Value
 
 
 # A value for which another tensor stands in when it comes to gradients.

@@ -23,8 +23,7 @@ from wengert.ops.declare import calm, need_rank, static, static_tuple
 from wengert.ops.sizes import factor, table
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import Axis, JaxArray, TensorLike
+    from wengert.core.types import Axis, JaxArray, Tensor, TensorLike
 
 
 WIDE_FLOATS = dtypes.nums("float32", "float64")

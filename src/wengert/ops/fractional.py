@@ -31,8 +31,7 @@ from wengert.ops.seeds import fixed_state, next_state
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 _TYPES = dtypes.nums("f", "int32", "int64")

@@ -24,8 +24,7 @@ from wengert.ops.sizes import at_least, factor
 from wengert.ops.windows import hann_window, vorbis_window
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 def _count(size: int, length: int, step: int) -> int:

@@ -23,8 +23,7 @@ from wengert.ops.declare import binary, broadcasting, function_of, in_float32
 from wengert.ops.special import smooth
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _lgamma_kernel(x: np.ndarray) -> np.ndarray:

@@ -31,10 +31,7 @@ from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, static_tuple
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import Axis, JaxArray, TensorLike
+    from wengert.core.types import Axis, DType, JaxArray, SymbolicTensor, Tensor, TensorLike
 
 
 # From here on SciPy's sparse product beats `np.add.at`, soon by 2 to 10 times.

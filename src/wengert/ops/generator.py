@@ -26,8 +26,7 @@ from wengert.ops.declare import static_int
 from wengert.ops.seeds import entropy
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.types import DTypeLike, JaxArray, ShapeLike, TensorLike
+    from wengert.core.types import Dim, DTypeLike, JaxArray, ShapeLike, TensorLike
 
 
 _WIDE = 0xFFFFFFFFFFFFFFFF

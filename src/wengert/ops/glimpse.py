@@ -14,8 +14,7 @@ from wengert.ops.declare import need_rank, of_length, static_tuple
 from wengert.ops.sizes import factor
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike, Value
 
 
 _IMAGE = [1, 2, 3]

@@ -18,8 +18,7 @@ from wengert.ops.declare import binary, function_of
 from wengert.ops.select import choose
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _where_nonzero(name: str, test: int, compute: Any, lowered: Any, grad: Any, **facts: Any) -> Op:

@@ -18,8 +18,7 @@ from wengert.core.op import Op, Spec
 from wengert.ops.declare import static_int, static_tuple
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 _M = (1 << 64) - 1

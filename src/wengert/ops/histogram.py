@@ -24,8 +24,7 @@ from wengert.ops.sizes import at_least
 from wengert.ops.sorting import choose_type
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
+    from wengert.core.types import Axis, DTypeLike, JaxArray, Tensor, TensorLike, Value
 
 
 _COUNTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)

@@ -23,8 +23,7 @@ from wengert.ops.declare import static_float, static_int, static_tuple
 from wengert.ops.resize import rank_of, wrong
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike, Value
 
 
 def _flipped(x: Tensor, axis: int) -> Tensor:

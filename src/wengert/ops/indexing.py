@@ -37,8 +37,7 @@ from wengert.ops.gather import fail_outside, whole_numbers
 from wengert.ops.sizes import at_least
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
+    from wengert.core.types import Axis, DTypeLike, IndexedSlices, JaxArray, TensorLike
 
 
 _INDEX = dtypes.nums("iu")

@@ -20,8 +20,7 @@ from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, static_int
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 def _pools(row: np.ndarray) -> list[tuple[float, int]]:

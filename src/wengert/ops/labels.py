@@ -13,8 +13,7 @@ from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, whole_operand
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 def collapse_repeated(

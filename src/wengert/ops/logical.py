@@ -14,8 +14,7 @@ from wengert.core.op import Op
 from wengert.ops.declare import binary, function_of, unary
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 _TRUTH = dtypes.bool_

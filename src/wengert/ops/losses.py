@@ -37,8 +37,7 @@ from wengert.ops.softmax import (
 )
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 @with_fallback

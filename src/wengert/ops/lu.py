@@ -25,9 +25,7 @@ from wengert.ops.solve import TRIANGULAR_SOLVE, as_square, fail_if_singular, ref
 from wengert.ops.sorting import choose_type
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import DType, JaxArray, Tensor, TensorLike, Value
 
 
 def _infer_permute(x: Spec, order: Spec, inverse: bool) -> Spec:

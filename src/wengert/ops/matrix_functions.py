@@ -24,8 +24,7 @@ from wengert.ops.decompose import finite_or_nan, must_be_square
 from wengert.ops.solve import square
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _along(op: Op, g: Tensor, x: Tensor) -> Tensor:

@@ -28,8 +28,7 @@ from wengert.ops.sliding import extent, outer_sizes, per_axis, resolve
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _walk(

@@ -16,8 +16,7 @@ from wengert.core.lazy import Lazy, jnp
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.dtypes import DType
-    from wengert.core.types import JaxArray
+    from wengert.core.types import DType, JaxArray
 
 
 def nan_for_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:

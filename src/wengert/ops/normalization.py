@@ -30,8 +30,7 @@ from wengert.ops.reduce import reduce_args, reduced
 from wengert.ops.sizes import factor, table
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import Axis, JaxArray, TensorLike
+    from wengert.core.types import Axis, JaxArray, Tensor, TensorLike, Value
 
 
 def _moments_kernel(

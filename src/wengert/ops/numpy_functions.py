@@ -20,8 +20,7 @@ from wengert.ops.joining import split as _split
 from wengert.ops.shaping import transpose
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import SymbolicTensor, TensorLike
 
 
 def rank(x: Any) -> int:

@@ -32,8 +32,7 @@ from wengert.ops.numpy_arrays import (
 )
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import SymbolicTensor, TensorLike
     from wengert.ops.numpy_arrays import LinkedArray
 
 

@@ -15,8 +15,7 @@ from wengert.ops import public as tf
 from wengert.ops.numpy_functions import all, flat, rank, sizes, tensors
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 def full_like(a: Any, fill_value: TensorLike) -> Tensor:

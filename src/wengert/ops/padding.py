@@ -20,9 +20,7 @@ from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, SymbolicTensor, Tensor, TensorLike
 
 
 Paddings = tuple[tuple[Any, Any], ...]

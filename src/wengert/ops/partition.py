@@ -25,8 +25,7 @@ from wengert.ops.gather import check_indices, whole_numbers
 from wengert.ops.sizes import listed
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Dim, TensorLike
 
 
 _MOST = 2**31 - 1  # results that an operation may have in TensorFlow

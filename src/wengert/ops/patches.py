@@ -18,8 +18,7 @@ from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 Pair = tuple[int, int]

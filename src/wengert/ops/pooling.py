@@ -24,8 +24,7 @@ from wengert.ops.declare import expand, in_float32
 from wengert.ops.sliding import extent, offsets, outer_sizes, resolve
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.types import JaxArray
+    from wengert.core.types import DType, JaxArray
 
 
 # Beyond this many places a window is left to XLA's own loop over windows.

@@ -14,8 +14,7 @@ from wengert.ops.pooling import AVG_POOL, MAX_POOL, MAX_POOL_ARG
 from wengert.ops.sliding import as_padding, channels_first, entries, not_both
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.types import DTypeLike, Tensor, TensorLike, Value
 
 
 def _pooled(

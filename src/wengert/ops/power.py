@@ -25,8 +25,7 @@ from wengert.ops.declare import binary, function_of, unary
 from wengert.ops.select import choose
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -19,8 +19,7 @@ from wengert.ops.sizes import checked
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, ShapeLike, TensorLike
+    from wengert.core.types import JaxArray, ShapeLike, Tensor, TensorLike
 
 
 # The formulas take the array library as an argument and are written once for both engines.

@@ -18,8 +18,7 @@ from wengert.ops.resize import rank_of, wrong
 from wengert.ops.sizes import agree
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike, Value
 
 
 @with_fallback

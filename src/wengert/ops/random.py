@@ -23,9 +23,7 @@ from wengert.ops.seeds import next_state, seed_state
 from wengert.ops.sizes import whole_shape as sizes
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, ShapeLike, TensorLike
+    from wengert.core.types import DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike
 
 
 _INTEGERS = ("int32", "int64", "uint32", "uint64")

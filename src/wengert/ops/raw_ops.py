@@ -15,8 +15,7 @@ from wengert.ops.shaping import reshape
 from wengert.ops.unique import Unique, UniqueWithCounts, unique_slices
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import Axis, DTypeLike, ShapeLike, TensorLike
+    from wengert.core.types import Axis, DTypeLike, ShapeLike, Tensor, TensorLike
 
 
 def Bucketize(*, input: TensorLike, boundaries: TensorLike, name: str | None = None) -> Tensor:

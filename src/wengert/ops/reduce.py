@@ -284,7 +284,7 @@ REDUCE_MEAN = Op(
 @reduction(REDUCE_MEAN)
 def reduce_mean(
     input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+) -> Any:
     """The mean over `axis`; of integers rounded towards zero, of nothing NaN.
 
     The mean of no integers or complex numbers is 0.
@@ -324,7 +324,7 @@ REDUCE_PROD = Op(
 @reduction(REDUCE_PROD)
 def reduce_prod(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+) -> Any:
     """The product over `axis`; integers wrap around, the product of nothing is 1."""
 
 

@@ -25,8 +25,7 @@ from wengert.ops import philox
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 _UNIT = 2.0**-32

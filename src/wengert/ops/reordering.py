@@ -19,8 +19,7 @@ from wengert.graph import contents
 from wengert.ops.declare import static, static_int, static_tuple, whole_operand
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _reverse_kernel(x: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:

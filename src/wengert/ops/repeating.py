@@ -23,9 +23,7 @@ from wengert.ops.declare import is_dynamic, of_length, static_int, static_tuple
 from wengert.ops.gather import GATHER, GATHER_GRAD, whole_numbers
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import Axis, JaxArray, TensorLike
+    from wengert.core.types import Axis, JaxArray, SymbolicTensor, Tensor, TensorLike, Value
 
 
 def _infer_tile(x: Spec, multiples: tuple[int, ...]) -> Spec:

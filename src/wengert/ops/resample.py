@@ -26,8 +26,7 @@ from wengert.ops.declare import in_float32, need_rank
 from wengert.ops.sizes import checked
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray
+    from wengert.core.types import JaxArray, Tensor
 
 
 # Below this many elements per place, whole rows are too short to be worth copying one by one.

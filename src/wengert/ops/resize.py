@@ -18,8 +18,7 @@ from wengert.ops.declare import static, static_float, static_int
 from wengert.ops.resample import KERNELS, resample
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike, Value
 
 
 class ResizeMethod:

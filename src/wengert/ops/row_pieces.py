@@ -17,8 +17,7 @@ from wengert.ops.row_list import Rows, as_rows
 from wengert.ops.rows import Blank
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import SymbolicTensor, Tensor
 
 
 def _lengths_kernel(buffer: np.ndarray | Rows) -> np.ndarray:

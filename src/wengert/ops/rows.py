@@ -25,11 +25,7 @@ from wengert.ops.extent import extent
 from wengert.ops.row_list import Rows, as_rows, increased, joined, outside, readable, row
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.dtypes import DType
-    from wengert.core.symbolic import SymbolicTensor, Unranked
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray
+    from wengert.core.types import Dim, DType, JaxArray, SymbolicTensor, Tensor, Unranked
     from wengert.graph.ir import Graph
 
 

@@ -25,8 +25,7 @@ from wengert.ops.seeds import next_state, seed_state
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 _TYPES = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)

@@ -24,8 +24,7 @@ from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, unary
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import Axis, JaxArray, TensorLike
+    from wengert.core.types import Axis, JaxArray, Tensor, TensorLike
 
 
 def _accumulate(ufunc: np.ufunc) -> Callable[..., Any]:

@@ -24,9 +24,7 @@ from wengert.ops.declare import in_float32, static_tuple
 from wengert.ops.gather import add_rows, check_indices, fail_outside, whole_numbers
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import Dim, JaxArray, Tensor, TensorLike, Value
 
 
 _SUMMABLE = dtypes.nums("biufcs")

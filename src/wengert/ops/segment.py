@@ -31,9 +31,7 @@ from wengert.ops.reduce import highest, lowest
 from wengert.ops.spread import other_rows, spread
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import DType, JaxArray, Tensor, TensorLike
 
 
 def _combine(

@@ -23,8 +23,7 @@ from wengert.core.sites import caller
 from wengert.ops.declare import static, static_tuple
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, ShapeLike, TensorLike
+    from wengert.core.types import JaxArray, ShapeLike, Tensor, TensorLike, Value
 
 
 def factor(number: Any, dtype: DType) -> Value | float:

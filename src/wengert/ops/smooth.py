@@ -23,8 +23,7 @@ from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, unary
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 _ROOT_HALF = math.sqrt(0.5)

@@ -21,8 +21,7 @@ from wengert.ops.declare import in_float32, static_int
 from wengert.ops.folding import fold
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import Axis, JaxArray, TensorLike
+    from wengert.core.types import Axis, JaxArray, Tensor, TensorLike, Value
 
 
 def shifted(x: np.ndarray, axis: int) -> np.ndarray:

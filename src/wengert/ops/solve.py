@@ -30,8 +30,7 @@ from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infi
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 def as_square(name: str, x: Spec) -> Spec:

@@ -24,8 +24,7 @@ from wengert.core.shapes import check_axis
 from wengert.ops.declare import HALF, in_float32, static, static_int
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
+    from wengert.core.types import Axis, DTypeLike, JaxArray, Tensor, TensorLike, Value
 
 
 _NARROW = dtypes.nums("float32", "int32")

@@ -16,9 +16,7 @@ from wengert.ops import public as tf
 from wengert.ops.scan import linear_recurrence, shift
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray
+    from wengert.core.types import Dim, JaxArray, Tensor
 
 
 def _spread_kernel(x: np.ndarray, ids: np.ndarray) -> np.ndarray:

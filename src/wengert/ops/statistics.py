@@ -21,9 +21,7 @@ from wengert.ops.reduce import count, kept, reduced, reduction
 from wengert.ops.sizes import factor
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import Axis, JaxArray, TensorLike
+    from wengert.core.types import Axis, IndexedSlices, JaxArray, Tensor, TensorLike
 
 
 def _logsumexp_kernel(
@@ -137,7 +135,7 @@ REDUCE_VARIANCE = Op(
 @reduction(REDUCE_VARIANCE)
 def reduce_variance(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+) -> Any:
     """The mean of |x - mean(x)|² over `axis`, a real number; NaN for nothing."""
 
 
@@ -173,7 +171,7 @@ REDUCE_STD = Op(
 @reduction(REDUCE_STD)
 def reduce_std(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+) -> Any:
     """The square root of the variance over `axis`; where it is 0 its gradient is NaN."""
 
 
@@ -223,7 +221,7 @@ REDUCE_EUCLIDEAN_NORM = Op(
 @reduction(REDUCE_EUCLIDEAN_NORM)
 def reduce_euclidean_norm(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+) -> Any:
     """The square root of the sum of squares, in the dtype of the tensor (integers cut off).
 
     Where the length is 0 the gradient is NaN, unless nothing depends on it.

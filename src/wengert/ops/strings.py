@@ -25,9 +25,7 @@ from wengert.ops.sorting import choose_type
 from wengert.ops.text import number_format, number_reader, structure_text
 
 if TYPE_CHECKING:
-    from wengert.composite.printing import _Text
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import Axis, DTypeLike, TensorLike
+    from wengert.core.types import Axis, DTypeLike, Tensor, TensorLike
 
 
 _STRING = dtypes.nums("s")
@@ -453,7 +451,7 @@ def string_format(
     return apply(FORMAT, *form.tensors, form=form) if form.tensors else operand(form.text(()))
 
 
-def _shown_as(value: Any) -> Tensor | _Text:
+def _shown_as(value: Any) -> Any:
     """Text, numbers and lists as the tensors that TensorFlow makes of them."""
     plain = isinstance(value, str | bytes | bool | int | float | complex | list | tuple)
     return to_tensor(value) if plain else value
@@ -468,7 +466,7 @@ class _Form:
         self._summarize = summarize
         self._values = nest.map_structure(self._leaf, [_shown_as(v) for v in values])
 
-    def _leaf(self, value: Tensor | _Text) -> Tensor | _Text | _Place:
+    def _leaf(self, value: Any) -> Any:
         if not is_dynamic(value):
             return value
         self.tensors.append(value)
@@ -477,7 +475,7 @@ class _Form:
     def text(self, arrays: tuple[np.ndarray, ...]) -> str:
         """The whole text for the arrays of the tensors left out."""
 
-        def given(value: Tensor | _Text | _Place) -> Tensor | np.ndarray | _Text:
+        def given(value: Any) -> Any:
             return arrays[value.number] if isinstance(value, _Place) else value
 
         shown = [

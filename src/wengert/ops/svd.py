@@ -29,9 +29,7 @@ from wengert.ops.decompose import (
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.dtypes import DType
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import Axis, JaxArray, TensorLike
+    from wengert.core.types import Axis, DType, JaxArray, Tensor, TensorLike, Value
 
 
 def _sizes(name: str, x: Spec) -> tuple[list[int | None], int | None, int | None, int | None]:

@@ -20,9 +20,7 @@ from wengert.ops.matmul import dot_general
 from wengert.ops.sizes import fixed
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import Dim, JaxArray, Tensor, TensorLike
 
 
 Axes = tuple[int, ...]

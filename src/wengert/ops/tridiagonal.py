@@ -25,8 +25,7 @@ from wengert.ops.declare import in_float32, need_rank, static_float, static_int
 from wengert.ops.solve import refusing
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 @refusing("input is not invertible")

@@ -18,8 +18,7 @@ from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, unary
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
 
 
 @function_of(

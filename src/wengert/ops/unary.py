@@ -19,8 +19,7 @@ from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, in_float32, unary
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray, TensorLike
+    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _abs_grad(g: Tensor, x: Tensor) -> Tensor:

@@ -17,8 +17,7 @@ from wengert.ops.declare import HALF, static_tuple
 from wengert.ops.sorting import choose_type
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.types import DTypeLike, Tensor, TensorLike
 
 
 class Unique(NamedTuple):

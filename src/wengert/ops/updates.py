@@ -31,9 +31,7 @@ from wengert.ops.scatter import (
 
 if TYPE_CHECKING:
     from wengert.core.aliases import Alias
-    from wengert.core.sites import RawSite
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import RawSite, SymbolicTensor, Tensor, Value
 
 
 # Marks where a variable gets a value, so that a replay of the graph sees reads after it.

@@ -18,9 +18,7 @@ from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
-    from wengert.core.dims import Dim
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import JaxArray
+    from wengert.core.types import Dim, JaxArray, Tensor, Value
 
 
 def _corner(start: np.ndarray, shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[slice, ...]:

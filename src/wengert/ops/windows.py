@@ -17,8 +17,7 @@ from wengert.ops.declare import static_float, static_int
 from wengert.ops.sizes import at_least, made, table
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import DTypeLike, TensorLike
+    from wengert.core.types import DTypeLike, Tensor, TensorLike
 
 
 def _floating(name: str, dtype: DType | DTypeLike) -> DType:

@@ -13,8 +13,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray
+    from wengert.core.types import JaxArray, Tensor
     from wengert.functions.trace import Trace
 
 

@@ -11,8 +11,7 @@ from wengert.profiler.spans import Recorder
 if TYPE_CHECKING:
     import numpy as np
 
-    from wengert.core.op import Op
-    from wengert.core.types import JaxArray
+    from wengert.core.types import JaxArray, Op
     from wengert.engines.executables import Executable
     from wengert.functions.function import Function
     from wengert.functions.trace import Trace

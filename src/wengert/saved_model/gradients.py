@@ -20,9 +20,7 @@ from wengert.ops.shaping import identity
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
+    from wengert.core.types import DType, SymbolicTensor, Tensor
 
 
 class Gradient(NamedTuple):

@@ -25,9 +25,7 @@ from wengert.core.lowering import fail_if
 from wengert.core.op import Joint, Op, Spec
 
 if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import JaxArray
+    from wengert.core.types import JaxArray, SymbolicTensor, Tensor
 
 
 def _no_gradient(x: np.ndarray, name: str) -> np.ndarray:

@@ -22,8 +22,7 @@ from wengert.summary.record import write
 from wengert.summary.writer import summary_scope, target
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike
     from wengert.functions.trace import Trace
 
 

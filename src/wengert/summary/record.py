@@ -21,8 +21,7 @@ from wengert.summary import encode
 from wengert.summary.writer import summary_scope, target
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Tensor, TensorLike, Value
     from wengert.summary.writer import FileWriter
 
 

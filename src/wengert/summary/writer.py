@@ -19,9 +19,7 @@ from wengert.io.paths import local
 from wengert.summary.events import EventFile
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Value
-    from wengert.core.types import TensorLike
-    from wengert.core.variable import Variable
+    from wengert.core.types import TensorLike, Value, Variable
 
 
 class _State(NamedTuple):

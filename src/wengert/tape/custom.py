@@ -38,10 +38,7 @@ from wengert.tape import flow
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
-    from wengert.core.shapes import TensorShape
-    from wengert.core.symbolic import SymbolicTensor
-    from wengert.core.types import JaxArray
+    from wengert.core.types import DType, JaxArray, SymbolicTensor, TensorShape
 
 
 class _Watcher(Listener):

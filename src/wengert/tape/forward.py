@@ -29,8 +29,7 @@ from wengert.tape.entries import full_form
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-    from wengert.core.tensor import Tensor, Value
+    from wengert.core.types import RawSite, Tensor, Value
     from wengert.ops.numpy_arrays import LinkedArray
 
 
