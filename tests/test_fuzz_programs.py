@@ -14,6 +14,7 @@ from tools.fuzz.coverage import State, load, report
 from tools.fuzz.generator import CONSTRUCTS, generate
 from tools.fuzz.minimise import minimise
 from tools.fuzz.program import Program, repeatable_rows
+from tools.fuzz.running import run
 from wengert.core.op import REGISTRY
 
 HOST, XLA = 156, 6
@@ -111,6 +112,12 @@ def test_a_missed_error_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tf, "gather", clipped)
     body = _found(_programs("found = tf.gather(x, n + 2) * s"), "host")
     assert "gather" in body and body.count("\n") <= 3
+
+
+def test_a_program_that_does_not_end_is_found() -> None:
+    lines = ("found = x", "while tf.executing_eagerly() or n > 0:", "    found = tf.sin(found)")
+    program = _programs(*lines)
+    assert run(tf, program, "eager", limit=0.2)[0].error == "Endless"
 
 
 def test_rounding_that_a_program_amplifies_is_no_difference() -> None:

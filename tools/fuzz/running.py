@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import linecache
 import os
+import signal
+import threading
 import warnings
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +31,34 @@ MODES: dict[str, dict[str, Any]] = {
 }
 OPEN_MODES = [m for m, o in MODES.items() if o.get("open")]
 XLA_MODES = [m for m, o in MODES.items() if o.get("jit")]
+
+
+# After how many seconds a call counts as one that never ends.
+LIMIT = 60.0
+
+
+class Endless(BaseException):
+    """A call that does not end; not an `Exception`, so that no program catches it."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Ends what takes longer, where signals can (in the main thread, not on Windows)."""
+
+    def end(number: int, frame: Any) -> None:
+        raise Endless(f"no end after {seconds:.0f} s")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    old = signal.signal(signal.SIGALRM, end)
+    # Again each second: what is raised in a callback of the garbage collector gets lost.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
 
 
 @dataclass
@@ -89,24 +119,23 @@ def slopes(
 
 
 def run(
-    tf: Any, program: Program, mode: str, which: int = 0, order: int | None = None
+    tf: Any, program: Program, mode: str, which: int = 0, limit: float = LIMIT
 ) -> list[Outcome]:
     """The outcome of each call in `mode`; open modes are called with two sets of arguments."""
     options = MODES[mode]
-    order = program.order if order is None else order
     seeds = (0, 1) if options.get("open") else (which,)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             space = load(tf, program.text)
-            f, statics = _prepared(tf, program, space, options, order)
+            f, statics = _prepared(tf, program, space, options, program.order)
         except Exception as e:
             return [_failed(NameError(str(e)))] * len(seeds)
         found = []
         for k in seeds:
             given = [tf.constant(a) for a in program.arguments(k)]
             calls = range(options.get("calls", 1))
-            found.append([_call(tf, f, space, given, statics) for _ in calls][-1])
+            found.append([_call(tf, f, space, given, statics, limit) for _ in calls][-1])
     return found
 
 
@@ -140,7 +169,9 @@ def _prepared(
     return called, statics
 
 
-def _call(tf: Any, f: Any, space: dict[str, Any], given: list[Any], statics: list[Any]) -> Outcome:
+def _call(
+    tf: Any, f: Any, space: dict[str, Any], given: list[Any], statics: list[Any], limit: float
+) -> Outcome:
     if not all(isinstance(v, tf.Variable) for v in space["VARIABLES"]):
         return _failed(NameError("VARIABLES holds variables"))
     starts = space.setdefault("STARTS", [v.numpy() for v in space["VARIABLES"]])
@@ -148,10 +179,11 @@ def _call(tf: Any, f: Any, space: dict[str, Any], given: list[Any], statics: lis
         v.assign(start)
     arrays: dict[str, np.ndarray] = {}
     try:
-        ys, first, last = f(*given)
+        with limited(limit):
+            ys, first, last = f(*given)
         for name, group in (("value", ys), ("gradient", first), ("second", last)):
             arrays.update({f"{name} {k}": np.asarray(y) for k, y in enumerate(group)})
-    except Exception as e:
+    except (Exception, Endless) as e:
         return _failed(e)
     for k, v in enumerate(space["VARIABLES"]):
         arrays[f"variable {k}"] = v.numpy()
