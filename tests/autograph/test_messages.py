@@ -249,6 +249,22 @@ def test_iteration_over_a_scalar() -> None:
     assert line == "for v in x:"
 
 
+def test_a_loop_without_an_end_that_changes_shapes() -> None:
+    def f(x, go_on):
+        while go_on:
+            x = tf.concat([x, x], 0)
+        return x
+
+    always = tf.constant(True)
+    text, line = told(lambda x: f(x, always), [1.0, 2.0], kind=ValueError)
+    assert text == (
+        "while: `x` must keep its shape from turn to turn in a loop whose condition is always true; "
+        "got another shape after one turn. Give the loop a condition that a turn makes false, or a "
+        "`break`."
+    )
+    assert line == "while go_on:"
+
+
 def made_in_a_turn(n):
     while n > 10:
         z = n

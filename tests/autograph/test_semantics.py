@@ -244,3 +244,76 @@ def test_tensor_arrays_in_loops():
         return ta.stack()
 
     assert numbers(f(tf.constant(4))) == [[0, 1, 4, 9]]
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64])
+def test_the_variable_of_a_range_after_no_turn(dtype):
+    @tf.function
+    def to(n):
+        for i in tf.range(n):  # noqa: B007
+            pass
+        return i
+
+    @tf.function
+    def between(a, b):
+        total = tf.constant(0, dtype)
+        for i in tf.range(a, b, 2):
+            total += i
+        return total, i
+
+    @tf.function
+    def with_break(n):
+        for i in tf.range(n):
+            if i > 5:
+                break
+        return i
+
+    for n, last in ((0, 0), (3, 2), (9, 8)):
+        found = to(tf.constant(n, dtype))
+        assert found.dtype == dtype and found.shape == () and int(found) == last
+    for (a, b), wanted in (((3, 1), [0, 3]), ((3, 3), [0, 3]), ((3, 8), [15, 7])):
+        assert numbers(*between(tf.constant(a, dtype), tf.constant(b, dtype))) == wanted
+    assert numbers(*map(with_break, [tf.constant(n, dtype) for n in (0, 2, 9)])) == [0, 1, 6]
+
+
+def test_the_variable_of_a_range_keeps_the_value_before_the_loop():
+    @tf.function
+    def f(n):
+        i = 7
+        for i in tf.range(n):  # noqa: B007
+            pass
+        return i
+
+    assert numbers(f(tf.constant(0)), f(tf.constant(2))) == [7, 1]
+
+
+def test_rows_after_no_turn_are_an_error():
+    @tf.function(input_signature=[tf.TensorSpec([None, 2])])
+    def f(x):
+        for row in x:  # noqa: B007
+            pass
+        return row
+
+    assert numbers(f(tf.constant([[1.0, 2.0]]))) == [[1.0, 2.0]]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(tf.zeros([0, 2]))
+
+
+def test_an_endless_loop_that_changes_shapes_is_refused():
+    @tf.function
+    def doubled(x):
+        while tf.constant(True):
+            x = tf.concat([x, x], 0)
+        return x
+
+    @tf.function
+    def until(x):
+        while tf.constant(True):
+            x = x + 1.0
+            if tf.reduce_sum(x) > 20.0:
+                break
+        return x
+
+    with pytest.raises(ValueError, match="shape"):
+        doubled(tf.ones([2]))
+    assert numbers(until(tf.ones([2]))) == [[11.0, 11.0]]

@@ -105,7 +105,7 @@ class Bundle:
     def _site(
         self, ref: Any, kind: str, symbols: Iterable[Symbol] = (), live: Iterable[str] = (),
         flags: Sequence[str] = (), after: Iterable[str] = (), loop: ast.stmt | None = None,
-        appended: Iterable[Symbol] = (), at: ast.stmt | None = None,
+        appended: Iterable[Symbol] = (), at: ast.stmt | None = None, item: str = "",
     ) -> ast.Subscript:  # fmt: skip
         """A construct of the user's code, as `sites[number]`."""
         symbols = tuple(symbols)
@@ -125,6 +125,7 @@ class Bundle:
                 self._private(after),
                 targets,
                 self.names.result,
+                self.unit.private(item) if item else "",
             )
         )
         return b.item(ref, b.load(ref, self.names.sites), number)

@@ -224,7 +224,11 @@ class Forms(Bundle):
         ref = node.test if isinstance(node, ast.While) else node.iter
         kind = "while" if isinstance(node, ast.While) else "for"
         appended = self.facts.effects(node.body).appended
-        return self._site(ref, kind, symbols, live, stops, after, appended=appended, at=node)
+        target = getattr(node, "target", None)
+        item = target.id if isinstance(target, ast.Name) else ""
+        return self._site(
+            ref, kind, symbols, live, stops, after, appended=appended, at=node, item=item
+        )
 
     @property
     def _flag_stem(self) -> str:

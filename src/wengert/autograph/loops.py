@@ -19,6 +19,7 @@ from wengert.autograph.learning import (
     Learn,
     Owner,
     Rotated,
+    Wider,
     inside,
     retrying,
 )
@@ -26,7 +27,8 @@ from wengert.autograph.logic import and_test, not_
 from wengert.autograph.names import Symbol
 from wengert.autograph.objects import OBJECTS, learn_of, put_back, watch
 from wengert.autograph.options import OPTIONS, LoopOptions, collecting
-from wengert.autograph.rows import Source, Steps
+from wengert.autograph.plans import is_missing
+from wengert.autograph.rows import Numbers, Source, Steps
 from wengert.autograph.slots import Slots
 from wengert.autograph.state import Cells, State
 from wengert.autograph.unit import Construct, extended
@@ -34,6 +36,7 @@ from wengert.autograph.values import looping
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site
 from wengert.core.handlers import failures
+from wengert.core.symbolic import SymbolicTensor
 
 if TYPE_CHECKING:
     from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, Value
@@ -74,6 +77,7 @@ def for_(site: Construct, cells: Cells, rows: Any, body: Any) -> None:
         return
     if isinstance(rows, Source):
         loop = _For(site, cells, rows, body)
+        loop.begin()
         if not isinstance(loop.turns, int) or loop.turns > 0:
             loop.run()
         return
@@ -203,7 +207,10 @@ class _GraphLoop:
             with inside():
                 answer = self.goes_on(flat[:n])
             self._must_be_pure(state, given, slots)
-            return primitives.truth(answer)
+            answer = primitives.truth(answer)
+            if options.most(self.count()) is None:
+                self._must_end(answer, slots)
+            return answer
 
         def body(
             i: SymbolicTensor, flat: list[SymbolicTensor | TensorArray], rows: list[SymbolicTensor]
@@ -237,6 +244,19 @@ class _GraphLoop:
         changed = any(a is not b for a, b in zip(given, state.read(), strict=True))
         if changed or primitives.has_effects():
             raise Learn(slots.owner, {ROTATED: Rotated()})
+
+    def _must_end(self, answer: Any, slots: Slots) -> None:
+        """Refuses a loop that goes on for ever and makes something larger in each turn."""
+        names = [slots.name(path) for path, hint in slots.hints.items() if isinstance(hint, Wider)]
+        if names and not isinstance(answer, SymbolicTensor) and bool(answer):
+            shown = " and ".join(f"`{n}`" for n in dict.fromkeys(names))
+            raise at_site(
+                ValueError(
+                    f"{self.site.kind}: {shown} must keep its shape from turn to turn in a loop "
+                    f"whose condition is always true; got another shape after one turn. Give the "
+                    f"loop a condition that a turn makes false, or a `break`."
+                )
+            )
 
     def _check_turn(self, names: list[str], what: str) -> None:
         """Checks that there is a turn, which some names need to get a value."""
@@ -301,6 +321,14 @@ class _For(_GraphLoop):
         self.rows = rows
         self.turns = rows.count()
         self.body = body
+
+    def begin(self) -> None:
+        """Gives the name of the item the start of a range, which it keeps if there is no turn."""
+        name, rows = self.site.item, self.rows
+        if name not in self.site.after or not isinstance(rows, Numbers):
+            return
+        if is_missing(self.cells.get(name)):
+            self.cells.set(name, rows.first())
 
     def counted(self) -> bool:
         return not self.site.flags

@@ -59,6 +59,8 @@ class Construct:
     targets: dict[str, frozenset[str]] = field(default_factory=dict)
     # The name that holds the value to be returned.
     result: str = ""
+    # The name that each turn of a `for` loop gives its item.
+    item: str = ""
     # What earlier traces learned about the values, by what they started from.
     learned: dict[Any, Any] = field(default_factory=dict)
     met: bool = False
