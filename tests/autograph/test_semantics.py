@@ -252,21 +252,21 @@ def test_the_variable_of_a_range_after_no_turn(dtype):
     def to(n):
         for i in tf.range(n):  # noqa: B007
             pass
-        return i
+        return i  # pyright: ignore[reportPossiblyUnboundVariable]  # the point
 
     @tf.function
     def between(a, b):
         total = tf.constant(0, dtype)
         for i in tf.range(a, b, 2):
             total += i
-        return total, i
+        return total, i  # pyright: ignore[reportPossiblyUnboundVariable]  # the point
 
     @tf.function
     def with_break(n):
         for i in tf.range(n):
             if i > 5:
                 break
-        return i
+        return i  # pyright: ignore[reportPossiblyUnboundVariable]  # the point
 
     for n, last in ((0, 0), (3, 2), (9, 8)):
         found = to(tf.constant(n, dtype))
@@ -282,7 +282,7 @@ def test_the_variable_of_a_range_keeps_the_value_before_the_loop():
         i = 7
         for i in tf.range(n):  # noqa: B007
             pass
-        return i
+        return i  # pyright: ignore[reportPossiblyUnboundVariable]  # the point
 
     assert numbers(f(tf.constant(0)), f(tf.constant(2))) == [7, 1]
 
@@ -292,7 +292,7 @@ def test_rows_after_no_turn_are_an_error():
     def f(x):
         for row in x:  # noqa: B007
             pass
-        return row
+        return row  # pyright: ignore[reportPossiblyUnboundVariable]  # the point
 
     assert numbers(f(tf.constant([[1.0, 2.0]]))) == [[1.0, 2.0]]
     with pytest.raises(tf.errors.InvalidArgumentError):

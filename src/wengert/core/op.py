@@ -221,7 +221,8 @@ class Op:
 
     - `elementwise`: each element of the result depends on the elements in its place alone, so that the
       operation works on the flat values of ragged tensors, with rows that broadcast where it
-      `broadcasts`. Other operations refuse ragged tensors, unless `composite.rules` has a rule.
+      `broadcasts`, and on stacks of which only some rows count. Other operations refuse ragged
+      tensors, unless `composite.rules` has a rule.
     - `on_sparse`: it works on the values of a sparse tensor and leaves the rest zero; others refuse
       sparse tensors, unless there is a rule.
     - `cost`: the arithmetic for one element of the result, or a function of the specs of inputs
@@ -239,6 +240,7 @@ class Op:
       result, in part unknown (`graph.contents`), or `None`.
     - `row_lists`: whether the host kernel `"takes"` lists of rows or `"makes"` one, where XLA has
       arrays.
+    - `takes_padded`: its lowering takes stacks of which only some rows count (`core.padded`).
     - `calls_python`: it hands arrays to Python, or variables whose values Python may have changed.
     - `hazards`: where finite arguments give NaN, infinity or an infinite derivative.
     - `instead`: what to use in its place where a gradient is wanted, as a sentence.
@@ -250,7 +252,8 @@ class Op:
         "elementwise", "fill", "folds", "gradient", "harmless", "hazards", "holomorphic", "infer",
         "inputs", "instead", "joint", "kernel", "lower", "match", "moves", "name", "neutral",
         "on_sparse", "outputs", "partial", "passes", "plans", "pointwise", "row_lists", "rows",
-        "rules", "scatters", "sizes", "spare", "sums", "unchanged", "user", "usual", "variadic",
+        "rules", "scatters", "sizes", "spare", "sums", "takes_padded", "unchanged", "user", "usual",
+        "variadic",
     )  # fmt: skip
 
     def __init__(
@@ -286,6 +289,7 @@ class Op:
         fill: int | None = None,
         contents: Callable[[Any, Any], np.ndarray | None] | None = None,
         row_lists: Literal["", "takes", "makes"] = "",
+        takes_padded: bool = False,
         calls_python: bool = False,
         hazards: Hazards = NO_HAZARDS,
         instead: str = "",
@@ -326,6 +330,7 @@ class Op:
         self.fill = fill
         self.contents = contents
         self.row_lists: Literal["", "takes", "makes"] = row_lists
+        self.takes_padded = takes_padded
         self.calls_python = calls_python
         self.hazards = hazards
         self.instead = instead

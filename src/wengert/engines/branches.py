@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core.errors import describe
-from wengert.core.lazy import lax
+from wengert.core.lazy import jax, lax
 from wengert.core.lowering import NotFixed
+from wengert.core.padded import Padded, rows_unknown
 from wengert.engines import host
 from wengert.engines.inside import Inside, report
 from wengert.engines.lower import LOWERINGS, lower_graph
@@ -70,7 +71,7 @@ def _lower_switch(
             before, after = sum(counts[:k]), sum(counts[k + 1 :])
             filled = results[:common]
             for b, (found, _, _) in enumerate(shapes):
-                blanks = [lax.full(s.shape, 0, s.dtype) for s in found[common:]]
+                blanks = jax.tree.map(lambda s: lax.full(s.shape, 0, s.dtype), found[common:])
                 filled += results[common:] if b == k else blanks
             return filled, bad, [none] * before + wanted + [none] * after
 
@@ -84,11 +85,22 @@ def _lower_switch(
 def _check_shapes(found: list[Any]) -> None:
     for other in found[1:]:
         for k, (a, b) in enumerate(zip(found[0], other, strict=True)):
-            if a.shape != b.shape or a.dtype != b.dtype:
+            if Padded in (type(a), type(b)):
+                if not _alike(a, b):
+                    raise rows_unknown()
+            elif a.shape != b.shape or a.dtype != b.dtype:
                 raise NotFixed(
                     f"all branches must give result {k} the same shape; got {describe(a)} and "
                     f"{describe(b)}"
                 )
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two results are arrays of the same shapes, of which the same may not count."""
+    (mine, form), (theirs, other) = jax.tree.flatten(a), jax.tree.flatten(b)
+    return form == other and all(
+        x.shape == y.shape and x.dtype == y.dtype for x, y in zip(mine, theirs, strict=True)
+    )
 
 
 host.RUNNERS.fill(__name__, {SWITCH: _run_switch})

@@ -10,11 +10,13 @@ import numpy as np
 from wengert.core.lazy import jax, lax
 from wengert.core.locks import lending
 from wengert.core.lowering import NotFixed, NotWithThese, fail_if
+from wengert.core.padded import Padded, rows_unknown
 from wengert.engines import branches, callbacks, choice, host, loops, shorter, undo, xla
 from wengert.engines.inside import Inside, as_arrays
 from wengert.engines.islands import with_islands
 from wengert.engines.lower import LOWERINGS, lower_graph
 from wengert.engines.no_rows import empty_stacks
+from wengert.engines.padded import row_form, row_of, stack_of
 from wengert.graph.ir import Graph
 from wengert.graph.pairs import with_pairs
 from wengert.graph.records import Node
@@ -94,8 +96,14 @@ def _lower_batched(
     graph: Graph, node: Node, given: list[JaxArray | np.ndarray], attrs: Any, low: Lowering
 ) -> list[JaxArray]:
     inside = Inside(low, attrs["graph"])
-    found = jax.vmap(inside.run, attrs["axes"], 0)(*as_arrays(given))
-    results, bad, wanted = found
+    axes = attrs["axes"]
+    mapped = [x for x, a in zip(given, axes, strict=True) if a == 0 and type(x) is Padded]
+    if any(x.counts[0] is not None for x in mapped):
+        raise rows_unknown()
+    given = [row_form(x) if a == 0 else x for x, a in zip(as_arrays(given), axes, strict=True)]
+    run = lambda *rows: inside.run(*map(row_of, rows))
+    results, bad, wanted = jax.vmap(run, axes, 0)(*given)
+    results = [stack_of(x, None) for x in results]
     if inside.checks:
         fail_if(lambda: bad)
     low.wanted.extend(

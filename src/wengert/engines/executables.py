@@ -17,8 +17,9 @@ from wengert.core.lazy import jax
 from wengert.core.locks import new_lock
 from wengert.core.lowering import NotSupported, gathering
 from wengert.core.observers import OBSERVERS, observed
+from wengert.core.padded import Padded, rows_unknown
 from wengert.core.process import PROCESS
-from wengert.engines import devices, fixing
+from wengert.engines import devices, fixing, padded
 from wengert.engines.exhaustion import Largest, needed
 from wengert.engines.keeping import Keeper, anywhere, either
 from wengert.engines.lower import Lowering, lower_graph
@@ -59,7 +60,9 @@ class Executable:
         self.hoisted = [v for v, c in optimised(graph).constants.items() if c.size > SMALL]
         self.flagged = False
         self.errors: list[BaseException] = []
+        self.slack = graph.cache.get(padded.SLACK, {})
         self.wants: list[tuple[int, int]] = []
+        self.cut: list[int] = []
         self.largest = Largest()
         self.asks = 0
         self.growing = new_lock()
@@ -67,8 +70,8 @@ class Executable:
 
     @property
     def settled(self) -> bool:
-        """Whether it never asks for more room."""
-        return not self.wants
+        """Whether its results are what the program gives, and it never asks for more room."""
+        return not self.wants and not self.cut
 
     def call(self, arrays: list[JaxArray | np.ndarray], run: Any) -> Any:
         """Runs a program of the executable, in 64-bit mode where 64-bit arrays come in."""
@@ -144,6 +147,7 @@ class Executable:
         outputs, count = len(graph.outputs), len(graph.all_inputs())
         flagged: list[bool] = []
         wants: list[tuple[int, int]] = []
+        cut: list[int] = []
 
         def program(*given: JaxArray) -> tuple[JaxArray | np.ndarray, ...]:
             low = Lowering(self.room, None, self.errors)
@@ -157,12 +161,19 @@ class Executable:
                 low.keeper = keeper = Keeper(graph, inputs, checks, low)
                 found = _with_extra(lifted, inputs, env_extra, low)
             results, news = found[:outputs], found[outputs:]
+            short = {k: x for k, x in enumerate(results) if type(x) is Padded}
+            cut[:] = [k for k, x in short.items() if len(x.counts) > self.slack.get(k, 0)]
+            if any(type(x) is Padded for x in news):
+                raise rows_unknown()
+            counts = [short[k].length for k in cut]
+            results = [x.array if type(x) is Padded else x for x in results]
             flagged.append(bool(checks))
             wants[:] = [(key, room) for _, key, room in low.wanted]
             if not checks and not low.wanted:
-                return (*results, *news)
+                return (*results, *news, *counts)
             failed = either([anywhere(c) for c in checks])
-            return (*results, *keeper.kept(news), failed, *[w for w, _, _ in low.wanted])
+            asked = [w for w, _, _ in low.wanted]
+            return (*results, *keeper.kept(news), failed, *asked, *counts)
 
         with jax.enable_x64(True), devices.scope(self.place):
             jitted = jax.jit(program, donate_argnums=self.donate)
@@ -183,8 +194,8 @@ class Executable:
         # All at once: other threads may be running the program that was here.
         # XLA takes the buffers of variables before it asks for memory, and keeps them if it fails.
         self.asks = needed(run) if self.donate and self.place is None else 0
-        self.program = run, flagged[-1], wants
-        self.run, self.flagged, self.wants = self.program
+        self.program = run, flagged[-1], wants, cut
+        self.run, self.flagged, self.wants, self.cut = self.program
         release_memory()
 
 
@@ -253,6 +264,8 @@ def executable(
     key: Any = (tuple([(a.shape, a.dtype.num) for a in arrays]), donate, place)
     if fixing.FIXED in graph.cache:
         key = (*key, *[(k, v.tobytes()) for k, v in fixing.values(graph, arrays).items()])
+    if padded.SLACK in graph.cache:
+        key = (*key, *graph.cache[padded.SLACK].items())
     mine = graph.cache.setdefault(EXECUTABLES, {})
     found = mine.get(key)
     if found is not None and not PROCESS.lost_xla:

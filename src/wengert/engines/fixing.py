@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core.lowering import NotFixed
+from wengert.core.padded import Padded
 from wengert.core.shapes import size
 from wengert.graph.cache import CacheKey
 from wengert.graph.folding import SMALL
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
-from wengert.ops.nodes import CALL, SWITCH
+from wengert.ops.nodes import CALL, LOOP, SWITCH
 
 if TYPE_CHECKING:
     from wengert.core.types import JaxArray
@@ -36,6 +37,7 @@ def note_sources(
     inner, first = error.places, _FIRST.get(node.op)
     if inner is None or first is None:
         wanted = [v for v in node.reads() if graph.specs[v].dtype.is_integer]
+        wanted += [v for stack in node.reads() for v in _counts(graph, stack, env)]
     else:
         wanted = [node.inputs[first + k] for k in inner]
     starts = graph.all_inputs()
@@ -46,6 +48,17 @@ def note_sources(
             found |= sources
     error.places = {starts.index(v) for v in found}
     error.values = found
+
+
+def _counts(graph: Graph, value: int, env: dict[int, JaxArray | np.ndarray]) -> list[int]:
+    """What decides how many rows of a stack count: whole numbers that its loop has been given."""
+    node = graph.maker(value) if type(env.get(value)) is Padded else None
+    if node is None:
+        return []
+    if node.op is LOOP and node.attrs["test"] is None:
+        return [node.inputs[0]]
+    inner = [v for stack in node.inputs for v in _counts(graph, stack, env)]
+    return inner or [v for v in node.reads() if graph.specs[v].dtype.is_integer]
 
 
 def _sources(graph: Graph, value: int, env: dict[int, JaxArray | np.ndarray]) -> set[int]:

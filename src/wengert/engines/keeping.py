@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.core.lazy import lax
 from wengert.core.lowering import gathering
+from wengert.core.padded import Padded
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 
@@ -62,7 +63,7 @@ class Keeper:
         """Chooses for those results of a node that are new values of variables."""
         for value in node.outputs:
             start, new = self._early.get(value), env[value]
-            if start is None or isinstance(new, np.ndarray) or new.shape != start.shape:
+            if start is None or type(new) in (np.ndarray, Padded) or new.shape != start.shape:
                 continue
             count, bad = self.bad()
             places = _places(node, start, env)

@@ -2,7 +2,8 @@
 
 A stack is an array with a row per turn. On the host its rows are gathered in a list and joined at
 the end; in XLA it is a buffer with room for all turns where their number is known, else for as
-many as were wanted so far, and a wish for more makes the step run again (see `xla.run`).
+many as were wanted so far, and a wish for more makes the step run again (see `xla.run`). Where
+the loop may make fewer turns than there is room for, the stack is `Padded`.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import numpy as np
 
 from wengert.core.errors import describe
 from wengert.core.lazy import jax, lax
-from wengert.core.lowering import NotFixed
+from wengert.core.lowering import NotFixed, is_symbol
+from wengert.core.padded import Padded, rows_unknown
 from wengert.engines import host
 from wengert.engines.inside import Inside, as_arrays, report
 from wengert.engines.lower import LEAST, LOWERINGS
 from wengert.engines.no_rows import empty_stacks
-from wengert.engines.trips import counters, most_turns
+from wengert.engines.padded import row_form, row_of, stack_of
+from wengert.engines.trips import counters, turns
 from wengert.graph.ir import Graph
 from wengert.graph.records import Node
 from wengert.ops.nodes import LOOP
@@ -90,23 +93,28 @@ def _run_loop(graph: Graph, node: Node) -> Any:
 def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Lowering) -> Any:
     count, turn, state, fixed, stacks = _parts(node, given)
     states = attrs["states"]
-    if stacks and not stacks[0].shape[0]:
+    if any(type(x) is Padded for x in state):
+        raise rows_unknown()
+    room, exact = _room(node, given, attrs["length"], stacks)
+    if stacks and not room:
         # No turn, and a row of these sizes may not make sense.
         empty = [lax.full(shape, 0, dtype) for shape, dtype in _no_rows(node, given)]
         return [jax.numpy.asarray(turn), *as_arrays(state), *empty]
     kept = {1 + states + k: x for k, x in enumerate(fixed)}
     inside = Inside(low, attrs["body"], kept)
     inside.ranges = counters(node, given)
-    turn, rows = jax.numpy.asarray(turn), [_row(s) for s in stacks]
+    turn, stacks = jax.numpy.asarray(turn), [row_form(s) for s in stacks]
+    rows = [row_of(jax.tree.map(_row, s)) for s in stacks]
     state = as_arrays(_filled(inside, turn, state, rows))
     shapes, _, wishes = inside.shapes(turn, *state, *rows)
     _check_state(state, shapes)
-    length = stacks[0].shape[0] if stacks else most_turns(node, given)
-    if length is not None and not stacks and attrs["test"] is not None:
-        length = length if length * sum(map(_bytes, shapes[states:])) <= _MOST_BYTES else None
     key = node.outputs[0]
-    room = low.room.get(key, LEAST) if length is None else length
-    buffers = [lax.full((room, *s.shape), 0, s.dtype) for s in shapes[states:]]
+    if room is not None and not stacks and not exact:
+        room = room if room * sum(map(_bytes, shapes[states:])) <= _MOST_BYTES else None
+    asks = room is None
+    room = low.room.get(key, LEAST) if room is None else room
+    new = lambda s: lax.full((room, *s.shape), 0, s.dtype)
+    buffers = [jax.tree.map(new, s) for s in shapes[states:]]
     if not room and (buffers or stacks):
         return [turn, *state, *buffers]  # it has no turns, and JAX no row to write
     loop = _Turning(inside, _test(low, attrs, kept, turn, state), turn, count)
@@ -114,21 +122,36 @@ def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Lowering)
     def step(t: JaxArray, now: list[JaxArray], made: list[JaxArray]) -> Any:
         at = t - turn
         at = count - np.int32(1) - at if attrs["reverse"] else at
-        read = [lax.dynamic_index_in_dim(s, at, 0, keepdims=False) for s in stacks]
+        cut = lambda s: lax.dynamic_index_in_dim(s, at, 0, keepdims=False)
+        read = [row_of(jax.tree.map(cut, s)) for s in stacks]
         found, failed, more = inside.run(t, *now, *read)
-        made = [
-            lax.dynamic_update_index_in_dim(b, r, at, 0)
-            for b, r in zip(made, found[states:], strict=True)
-        ]
+        write = lambda b, r: lax.dynamic_update_index_in_dim(b, r, at, 0)
+        made = jax.tree.map(write, made, found[states:])
         return found[:states], made, failed, more
 
     t, last, made, bad, wanted = loop.run(step, state, buffers, len(wishes))
     report(low, [inside, *loop.tests], bad, wanted)
-    if buffers and length is None:
+    if buffers and asks:
         low.wanted.append((t - turn, key, room))
-    if attrs["test"] is None and isinstance(count, np.ndarray) and isinstance(given[1], np.ndarray):
-        t = np.asarray(given[1] + count, np.int32)  # known, so that the loop back has its length
+    written = None if exact else t - turn
+    made = [stack_of(b, written) for b in made]
+    if exact and not is_symbol(room) and isinstance(given[1], np.ndarray):
+        t = np.asarray(given[1] + room, np.int32)  # known, so that the loop back has its length
     return [t, *last, *made]
+
+
+def _room(node: Node, given: Any, length: Any, stacks: list[Any]) -> tuple[Any, bool]:
+    """The rows that the stacks of a loop need at most, and whether it makes just so many turns.
+
+    `length` is the count as a number or a symbol, where it is one.
+    """
+    if is_symbol(length) and node.attrs["test"] is None:
+        return length, True
+    most, exact = turns(node, given)
+    if exact or not stacks:
+        return most, exact
+    rows = [s.array.shape[0] if type(s) is Padded else s.shape[0] for s in stacks]
+    return rows[0] if any(map(is_symbol, rows)) else min(rows), False
 
 
 class _Turning:
@@ -206,7 +229,7 @@ def _row(stack: JaxArray | np.ndarray) -> Any:
 
 
 def _bytes(row: Any) -> int:
-    return math.prod(row.shape) * row.dtype.itemsize
+    return sum(math.prod(s.shape) * s.dtype.itemsize for s in jax.tree.leaves(row))
 
 
 def _filled(
@@ -228,6 +251,8 @@ def _filled(
 
 def _check_state(state: list[JaxArray], found: Any) -> None:
     for k, (old, new) in enumerate(zip(state, found, strict=False)):
+        if type(new) is Padded:
+            raise rows_unknown()
         if old.shape != new.shape or old.dtype != new.dtype:
             raise NotFixed(
                 f"loop variable {k} must keep its shape from turn to turn; got {describe(old)} and "

@@ -7,6 +7,7 @@ the result, a compiled program or a file, is not its business.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from wengert.core.handlers import failures
 from wengert.core.hooks import HookTable
 from wengert.core.lowering import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, Spec
+from wengert.core.padded import Padded, rows_unknown
 from wengert.core.shapes import size
-from wengert.engines import fixing
+from wengert.engines import fixing, padded
 from wengert.engines.exhaustion import Largest
 from wengert.engines.host import known
 from wengert.engines.keeping import Keeper
@@ -28,6 +30,7 @@ from wengert.graph.folding import SMALL
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
 from wengert.graph.records import Node
+from wengert.ops.nodes import LOOP
 from wengert.ops.rows import NEW_ROWS
 
 if TYPE_CHECKING:
@@ -127,13 +130,24 @@ def _lower_node(
     low: Lowering,
 ) -> list[JaxArray | np.ndarray] | tuple[JaxArray | np.ndarray, ...]:
     attrs, symbolic = node.attrs, False
+    counted = any(type(x) is Padded for x in given)
     if node.open:
         attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in attrs.items()}
         found = [leaf for a in node.attrs.values() for leaf in dims.leaves(a)]
         symbolic = any(is_symbol(_number(leaf, env)) for leaf in found)
+        counted = counted or any(map(padded.has_count, attrs.values()))
     special = LOWERINGS.get(node.op)
     if special is not None:
+        if counted and not node.op.takes_padded:
+            raise rows_unknown()
+        if node.op is LOOP:
+            attrs = {**attrs, "length": _counted(graph, node.inputs[0], env)}
         return special(graph, node, given, attrs, low)
+    if node.op.sizes is not None and type(given[0]) is Padded:
+        return (padded.sizes(node, given[0], attrs["dtype"].np),)
+    if counted:
+        found = padded.lowered(node, given, attrs)
+        return (found,) if node.op.outputs == 1 else found
     if node.op.sizes is not None:
         if any(map(is_symbol, given[0].shape)):
             return (as_value(node.op.sizes(given[0].shape), attrs["dtype"].np),)
@@ -183,7 +197,7 @@ def _is_small(graph: Graph, node: Node) -> bool:
 def _number(leaf: Dim, env: dict[int, JaxArray | np.ndarray]) -> int:
     _, value, place = leaf.args
     if leaf.kind == "size":
-        return env[value].shape[place]
+        return padded.size_of(env[value], place)
     if not isinstance(env[value], np.ndarray):
         raise NotFixed("a shape or index depends on the values of tensors")
     return known(leaf, env)
@@ -194,7 +208,8 @@ def _counted(graph: Graph, value: int, env: dict[int, JaxArray | np.ndarray]) ->
     content = None if isinstance(env[value], np.ndarray) else graph.content(value)
     count: Any = None if content is None else content[()]
     if type(count) is dims.Dim and all(
-        leaf.kind == "size" and leaf.args[1] in env for leaf in count.leaves()
+        leaf.kind == "size" and type(env.get(leaf.args[1])) not in (NoneType, Padded)
+        for leaf in count.leaves()
     ):
         return count.moved(lambda leaf: _number(leaf, env))
     return env[value]

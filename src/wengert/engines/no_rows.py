@@ -15,6 +15,7 @@ from wengert.core import dtypes
 from wengert.core.errors import OpError
 from wengert.core.hooks import Hook
 from wengert.core.op import Spec
+from wengert.core.padded import Padded
 from wengert.core.shapes import size
 from wengert.graph.cache import CacheKey
 from wengert.graph.contents import CONTENT_TYPES
@@ -23,6 +24,7 @@ from wengert.ops.row_list import Rows
 from wengert.ops.rows import Blank
 
 if TYPE_CHECKING:
+    from wengert.core.padded import Lowered
     from wengert.core.types import JaxArray
 
 
@@ -60,9 +62,9 @@ def empty_stacks(
     return [((0, *[d or 0 for d in s.shape or ()]), s.dtype.np) for s in made[first:]]
 
 
-def _known(own: Spec, x: JaxArray | np.ndarray | Rows, has_rows: bool, is_fixed: bool) -> Known:
-    if type(x) is Rows or type(x) is Blank or x.dtype != own.dtype.np:
-        return own  # rows of different shapes, or of none yet
+def _known(own: Spec, x: Lowered | Rows, has_rows: bool, is_fixed: bool) -> Known:
+    if type(x) is Rows or type(x) is Blank or type(x) is Padded or x.dtype != own.dtype.np:
+        return own  # rows of different shapes, of none yet, or of an unknown number
     if is_fixed and type(x) is np.ndarray:
         return whole(x)
     return Spec(tuple(x.shape[1:] if has_rows else x.shape), own.dtype)

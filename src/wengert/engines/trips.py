@@ -16,13 +16,24 @@ from wengert.ops.logical import LOGICAL_AND
 
 def most_turns(node: Node, given: Any) -> int | None:
     """An upper bound of the turns of a loop, given its inputs (NumPy arrays where known)."""
+    return turns(node, given)[0]
+
+
+def turns(node: Node, given: Any) -> tuple[int | None, bool]:
+    """The same, and whether the loop makes just so many turns."""
     bounds = []
+    exact = True
     count = given[0]
     if isinstance(count, np.ndarray) and int(count) >= 0:
         bounds.append(int(count))
     if node.attrs["test"] is not None:
-        bounds.extend(max(turns, 0) for *_, turns in _by_test(node, given))
-    return min(bounds) if bounds else None
+        test = optimised(node.attrs["test"])
+        found = _by_test(node, given)
+        exact = len(found) == len(_conjuncts(test, test.outputs[0]))
+        bounds.extend(max(most, 0) for *_, most in found)
+    if not isinstance(count, np.ndarray):
+        exact = False
+    return (min(bounds), exact) if bounds else (None, False)
 
 
 def counters(node: Node, given: Any) -> dict[int, tuple[int, int]]:
@@ -32,9 +43,9 @@ def counters(node: Node, given: Any) -> dict[int, tuple[int, int]]:
     if isinstance(given[1], np.ndarray) and most:
         found[0] = (int(given[1]), int(given[1]) + most - 1)
     if node.attrs["test"] is not None:
-        for place, start, step, turns in _by_test(node, given):
-            if turns > 0:
-                ends = (start, start + step * (turns - 1))
+        for place, start, step, count in _by_test(node, given):
+            if count > 0:
+                ends = (start, start + step * (count - 1))
                 found[place] = (min(ends), max(ends))
     return found
 
@@ -43,20 +54,18 @@ def _by_test(node: Node, given: Any) -> list[tuple[int, ...]]:
     test, body = optimised(node.attrs["test"]), optimised(node.attrs["body"])
     found = []
     for part in _conjuncts(test, test.outputs[0]):
-        counter = _counter(node, test, body, part, given)
+        counter = None if part is None else _counter(node, test, body, part, given)
         if counter is not None:
             found.append(counter)
     return found
 
 
-def _conjuncts(test: Graph, value: int) -> list[Node]:
-    """The comparisons that must all hold."""
+def _conjuncts(test: Graph, value: int) -> list[Node | None]:
+    """The comparisons that must all hold; `None` for what is something else."""
     maker = test.maker(value)
-    if maker is None:
-        return []
-    if maker.op is LOGICAL_AND:
+    if maker is not None and maker.op is LOGICAL_AND:
         return [n for v in maker.inputs for n in _conjuncts(test, v)]
-    return [maker] if maker.op in _ORDERS else []
+    return [maker if maker is not None and maker.op in _ORDERS else None]
 
 
 # Of `i < limit`: the direction in which `i` goes, and whether its last number is the limit itself.

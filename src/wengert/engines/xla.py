@@ -6,6 +6,7 @@ to `lower` and `executables`; what XLA cannot run is refused here, in words.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,14 +80,16 @@ def run(
     """
     found = prepare(graph, arrays, donate, jit)
     while True:
-        program, flagged, wants = found.program
+        program, flagged, wants, cut = found.program
         try:
             results = found.call(arrays, program)
         except BaseException:
             found.errors.clear()  # what Python raised must not be told of a later run
             raise
+        ends = len(results) - len(cut)
+        results, counts = results[:ends], results[ends:]
         if not flagged and not wants:
-            return results, False
+            return (_shortened(results, cut, counts) if cut else results), False
         ends = len(results) - 1 - len(wants)
         wanted = [int(w) for w in results[ends + 1 :]]
         failed = truth(results[ends])
@@ -94,8 +97,20 @@ def run(
         if failed:
             return results, found.why_failed()
         if not found.grown(wants, wanted):
-            return results, False
+            return (_shortened(results, cut, counts) if cut else results), False
         arrays = _again(graph, arrays, results)
+
+
+def _shortened(
+    results: Sequence[JaxArray], cut: list[int], counts: Sequence[JaxArray]
+) -> list[Any]:
+    """The results, of those in the places `cut` only as many rows as count."""
+    found: list[Any] = list(results)
+    for k, count in zip(cut, counts, strict=True):
+        rows = int(np.asarray(count))
+        # A slice of JAX would be compiled for each number of rows.
+        found[k] = found[k][:rows] if devices.far() else np.asarray(found[k])[:rows].copy()
+    return found
 
 
 def truth(flag: JaxArray) -> bool:

@@ -20,6 +20,7 @@ from wengert.core.hooks import Hook
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import gathering
+from wengert.core.padded import Padded, rows_unknown
 from wengert.core.sites import locate
 from wengert.core.variable import Variable
 from wengert.engines import choice, control
@@ -210,6 +211,8 @@ class _Body:
             low = Lowering(self.room, self._follower(flags, places))
             results = lower_graph(lifted, arrays, low)
         self.rooms = [Room(room, places.get(key, "")) for _, key, room in low.wanted]
+        if any(type(r) is Padded for r in results):
+            raise rows_unknown()
         given = [jax.numpy.asarray(r) for r in results]
         ended = [lax.reshape(jax.numpy.asarray(anywhere(f)), (1,)) for f in flags]
         checks = [lax.concatenate(ended, 0)] if ended else []

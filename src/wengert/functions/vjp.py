@@ -16,6 +16,7 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, Spec
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor, new_id
+from wengert.engines.padded import SLACK, slack
 from wengert.functions.hearing import split
 from wengert.functions.replay import marked, replay
 from wengert.graph.builder import Builder
@@ -27,7 +28,7 @@ from wengert.graph.verify import checked
 from wengert.ops.create import zeros_like
 from wengert.ops.dims import NUMBER
 from wengert.ops.extent import EXTENT
-from wengert.ops.nodes import HOST_CALL, RELOAD
+from wengert.ops.nodes import HOST_CALL, LOOP, RELOAD, SWITCH
 from wengert.tape.flow import dense
 from wengert.tape.gradient_tape import GradientTape
 
@@ -250,6 +251,10 @@ def _cut(
     kept = tuple((True, places[v]) if v in places else (False, extra.index(v)) for v in residuals)
     forward = _part(joint, graph.name, front, params, [*ends, *extra])
     backward = _part(joint, f"{graph.name}_backward", behind, [*residuals, *lifted, *seeds], values)
+    stacks = {v for n in front if n.op in (LOOP, SWITCH) for v in n.outputs}.difference(told)
+    spared = {len(ends) + k: slack(backward, v) for k, v in enumerate(extra) if v in stacks}
+    if any(spared.values()):
+        forward.cache[SLACK] = spared
     joint.inputs[count:count] = told
     joint.nodes, joint.outputs = _quieted(_needed_nodes(wanted, values), values)
     places = tuple([extra.index(v) for v in told])

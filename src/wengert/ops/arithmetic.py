@@ -51,6 +51,7 @@ ACCUMULATE = Op(
     grad=(lambda g: g, lambda g: g),
     accepts=dtypes.NUMERIC,
     pointwise=True,
+    elementwise=True,
     register=False,
     sums=True,
 )

@@ -19,6 +19,7 @@ from wengert.core.compiler import begin, options
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax, lax
 from wengert.core.locks import new_lock
+from wengert.core.padded import Padded
 from wengert.core.process import PROCESS
 from wengert.ops.declare import in_float32
 
@@ -123,5 +124,7 @@ def wide(lower: Callable[..., Any]) -> Callable[..., Any]:
     return widened
 
 
-def _convert(x: Any, old: np.dtype, new: np.dtype) -> JaxArray:
+def _convert(x: JaxArray | np.ndarray | Padded, old: np.dtype, new: np.dtype) -> Any:
+    if type(x) is Padded:
+        return x.mapped(lambda a: _convert(a, old, new))
     return lax.convert_element_type(x, new) if x.dtype == old else x

@@ -17,9 +17,10 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.facts import TAME
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.foreign import array_of, is_foreign
-from wengert.core.lazy import lax
+from wengert.core.lazy import jnp, lax
 from wengert.core.lowering import as_value, is_symbol
 from wengert.core.op import Op, Spec
+from wengert.core.padded import RowCount
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor
@@ -73,14 +74,21 @@ def shape_n(
     return [shape(x, out_type) for x in listed("shape_n", "input", input)]
 
 
+def _lower_number(value: Any, dtype: DType) -> Any:
+    if type(value) is tuple and RowCount in map(type, value):
+        return jnp.stack([_lower_number(n, dtype) for n in value])
+    return value.value(dtype.np) if type(value) is RowCount else as_value(value, dtype.np)
+
+
 # A number that is known when the function runs, as a scalar tensor; several as a vector.
 NUMBER = Op(
     "number",
     "",
     kernel=lambda value, dtype: np.array(value, dtype.np),
     infer=lambda value, dtype: Spec((len(value),) if type(value) is tuple else (), dtype),
-    lower=lambda value, dtype: as_value(value, dtype.np),
+    lower=_lower_number,
     grad=(),
+    takes_padded=True,
     register=False,
     contents=contents.of_attribute,
 )

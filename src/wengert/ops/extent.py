@@ -14,10 +14,11 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
+from wengert.core.padded import Padded
 from wengert.ops.row_list import Rows
 
 if TYPE_CHECKING:
-    from wengert.core.types import SymbolicTensor, Tensor
+    from wengert.core.types import JaxArray, SymbolicTensor, Tensor
 
 
 def _extent_kernel(x: np.ndarray | Rows) -> np.ndarray | Rows:
@@ -27,12 +28,19 @@ def _extent_kernel(x: np.ndarray | Rows) -> np.ndarray | Rows:
     return np.zeros((*x.shape, 0), bool)
 
 
+def _lower_extent(x: JaxArray | Padded) -> JaxArray | Padded:
+    if type(x) is Padded:
+        return x.mapped(_lower_extent)
+    return lax.full((*x.shape, 0), False, bool)
+
+
 EXTENT = Op(
     "extent",
     "x",
     kernel=_extent_kernel,
     infer=lambda x: Spec(None if x.shape is None else (*x.shape, 0), dtypes.bool_),
-    lower=lambda x: lax.full((*x.shape, 0), False, bool),
+    lower=_lower_extent,
+    takes_padded=True,
     grad=None,
     folds=False,
     register=False,

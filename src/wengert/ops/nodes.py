@@ -20,7 +20,9 @@ def _no_rule(*args: Any, **attrs: Any) -> Any:
     raise AssertionError("a node that holds graphs is run by an engine")
 
 
-def _node(name: str, effect: bool = False, calls_python: bool = False) -> Op:
+def _node(
+    name: str, effect: bool = False, calls_python: bool = False, takes_padded: bool = False
+) -> Op:
     return Op(
         name,
         "*inputs",
@@ -30,6 +32,7 @@ def _node(name: str, effect: bool = False, calls_python: bool = False) -> Op:
         grad=None,
         outputs=None,
         effect=effect,
+        takes_padded=takes_padded,
         calls_python=calls_python,
         register=False,
     )
@@ -42,19 +45,19 @@ def _switch_ends(node: Node) -> Iterator[tuple[Graph, int, int]]:
 
 
 # call(inputs...; graph, jit): runs a graph; `jit` demands the compiled engine.
-CALL = _node("call")
+CALL = _node("call", takes_padded=True)
 
 # switch(index, inputs...; branches): runs one of several graphs; the last one for a bad index.
-SWITCH = _node("switch")
+SWITCH = _node("switch", takes_padded=True)
 
 # loop(count, turn, state..., invariants..., stacks...; test, body, states, invariants, rows,
 #      reverse, bound): see above. `count` is -1 where only the test decides. The test and the body
 # take (turn, state..., invariants...) and the body also one row of each stack; it gives the new
 # state, then `rows` rows. Results: the number of turns, the last state, the stacks.
-LOOP = _node("loop")
+LOOP = _node("loop", takes_padded=True)
 
 # batched(inputs...; graph, axes): runs a graph for each row of the inputs whose axis is 0.
-BATCHED = _node("batched")
+BATCHED = _node("batched", takes_padded=True)
 
 # host_call(inputs...; function, specs, name): calls Python with arrays, in program order.
 HOST_CALL = _node("host_call", effect=True, calls_python=True)

@@ -23,6 +23,7 @@ from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy import lax
 from wengert.core.lowering import as_numbers
 from wengert.core.op import Op, Spec
+from wengert.core.padded import Padded, RowCount, over_rows, rows_unknown, single, spread_rows
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.graph import contents
@@ -160,7 +161,7 @@ def _lowering(combine: str, start: Callable[[np.dtype], Any]) -> Callable[..., A
         out = fold(x, start(x.dtype), getattr(lax, combine), axis)
         return lax.expand_dims(out, axis) if keepdims else out
 
-    return wide(lower)
+    return over_rows(wide(lower), start)
 
 
 def _same(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
@@ -183,6 +184,7 @@ REDUCE_SUM = Op(
     grad=restore,
     accepts=dtypes.NUMERIC,
     hazards=TAME,
+    takes_padded=True,
 )
 
 
@@ -211,13 +213,21 @@ def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.gen
     return combine(np.add, x, axis, keepdims) / dtype.type(n)
 
 
-def _lower_mean(x: JaxArray, axis: tuple[int, ...], keepdims: bool) -> JaxArray:
-    n = count(x.shape, axis)
+def _lower_mean(x: JaxArray | Padded, axis: tuple[int, ...], keepdims: bool) -> JaxArray | Padded:
+    if type(x) is Padded:
+        if 0 not in axis:
+            return single(x).mapped(lambda a: _lower_mean(a, axis, keepdims))
+        rows = lax.convert_element_type(x.length, np.int64)
+        return _mean_of(x.filled(0), rows * count(x.array.shape, axis[1:]), axis, keepdims)
+    return _mean_of(x, count(x.shape, axis), axis, keepdims)
+
+
+def _mean_of(x: JaxArray, n: int | JaxArray, axis: tuple[int, ...], keepdims: bool) -> JaxArray:
     own = x.dtype
     if own.kind in "iu":
         x = lax.convert_element_type(x, np.uint64 if own.kind == "u" else np.int64)
     if own.kind in "iuc":
-        n = max(n, 1)
+        n = lax.max(n, n * 0 + 1) if hasattr(n, "dtype") else max(n, 1)
     total = fold(x, 0, lax.add, axis)
     mean = lax.convert_element_type(lax.div(total, lax.full_like(total, n)), own)
     return lax.expand_dims(mean, axis) if keepdims else mean
@@ -246,11 +256,25 @@ def _spread_rows(
 
 
 def _lower_spread(
-    g: JaxArray, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool
+    g: JaxArray | Padded, shape: tuple[Any, ...], axis: tuple[int, ...], keepdims: bool
 ) -> Any:
+    if RowCount in map(type, shape):
+        return _spread_over_rows(g, shape, axis)
     kept = [1 if i in axis else d for i, d in enumerate(shape)]
     share = lax.div(g, lax.full_like(g, count(shape, axis)))
     return expand(lax.reshape(share, kept), shape)
+
+
+def _spread_over_rows(
+    g: JaxArray | Padded, shape: tuple[Any, ...], axis: tuple[int, ...]
+) -> Padded:
+    """The same for a stack of which only some rows count."""
+    if 0 not in axis or type(g) is Padded:
+        raise rows_unknown()
+    kept = [1 if i in axis else d for i, d in enumerate(shape)]
+    n = shape[0].value(np.dtype(np.int64)) * count(shape, axis[1:])
+    share = lax.div(g, lax.full_like(g, n))
+    return spread_rows(lax.reshape(share, kept), shape, expand)
 
 
 # The gradient of a mean, and a mean of its own gradient: each undoes the other's shape.
@@ -262,6 +286,7 @@ SPREAD_MEAN = Op(
     lower=wide(_lower_spread),
     grad=lambda h, axis, keepdims: apply(REDUCE_MEAN, h, axis=axis, keepdims=keepdims),
     accepts=dtypes.INEXACT,
+    takes_padded=True,
 )
 
 
@@ -278,6 +303,7 @@ REDUCE_MEAN = Op(
     grad=_mean_grad,
     accepts=dtypes.NUMERIC,
     hazards=TAME,
+    takes_padded=True,
 )
 
 
@@ -318,6 +344,7 @@ REDUCE_PROD = Op(
     grad=_prod_grad,
     accepts=dtypes.NUMERIC,
     contents=contents.product,
+    takes_padded=True,
 )
 
 
@@ -394,6 +421,7 @@ REDUCE_MAX = Op(
     lower=_lowering("max", lowest),
     grad=_extreme_grad,
     accepts=dtypes.REAL,
+    takes_padded=True,
 )
 
 
@@ -412,6 +440,7 @@ REDUCE_MIN = Op(
     lower=_lowering("min", highest),
     grad=_extreme_grad,
     accepts=dtypes.REAL,
+    takes_padded=True,
 )
 
 
@@ -435,6 +464,7 @@ REDUCE_ALL = Op(
     lower=_lowering("bitwise_and", lambda dtype: True),
     grad=None,
     accepts=dtypes.BOOL,
+    takes_padded=True,
 )
 
 
@@ -463,6 +493,7 @@ REDUCE_ANY = Op(
     lower=_lowering("bitwise_or", lambda dtype: False),
     grad=None,
     accepts=dtypes.BOOL,
+    takes_padded=True,
 )
 
 

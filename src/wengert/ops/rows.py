@@ -17,6 +17,7 @@ from wengert.core.errors import InvalidIndexError, invalid
 from wengert.core.lazy import lax
 from wengert.core.lowering import NotFixed, fail_if, is_symbol
 from wengert.core.op import Op, Spec
+from wengert.core.padded import Padded, RowCount, rows_unknown, single
 from wengert.core.shapes import join
 from wengert.graph.passes import FUSED
 from wengert.graph.records import Node
@@ -147,6 +148,11 @@ WRITE_ROW = Op(
 )
 
 
+def array_of(x: JaxArray | Padded) -> JaxArray:
+    """The array of a stack, with the rows that do not count."""
+    return x.array if type(x) is Padded else x
+
+
 # One row read, and its gradient: zeros but for one row.
 
 
@@ -157,12 +163,13 @@ def _read_kernel(buffer: np.ndarray | Rows, i: np.ndarray) -> np.ndarray:
     return buffer.get(n) if isinstance(buffer, Rows) else np.asarray(buffer[n])
 
 
-def _lower_read(buffer: JaxArray, i: JaxArray) -> JaxArray:
+def _lower_read(buffer: JaxArray | Padded, i: JaxArray) -> JaxArray:
     if isinstance(buffer, Blank):
         raise NotFixed("a TensorArray is read before it is written")
-    count = buffer.shape[0]
+    count = buffer.length if type(buffer) is Padded else buffer.shape[0]
     fail_if(lambda: (i < 0) | (i >= count))
-    if not count:
+    buffer = array_of(buffer)
+    if not buffer.shape[0]:
         return lax.full(buffer.shape[1:], 0, buffer.dtype)
     return lax.dynamic_index_in_dim(buffer, i, 0, keepdims=False)
 
@@ -177,6 +184,7 @@ READ_ROW = Op(
     match=(),
     folds=False,
     register=False,
+    takes_padded=True,
     row_lists="takes",
 )
 
@@ -192,7 +200,9 @@ def _put_kernel(g: np.ndarray, i: np.ndarray, like: np.ndarray | Rows) -> Rows:
     return Rows(items, g.dtype, g.shape)
 
 
-def _lower_put(g: JaxArray, i: JaxArray, like: JaxArray) -> JaxArray:
+def _lower_put(g: JaxArray, i: JaxArray, like: JaxArray | Padded) -> JaxArray | Padded:
+    if type(like) is Padded:
+        return single(like).mapped(lambda a: _lower_put(g, i, a))
     zeros = lax.full((like.shape[0], *g.shape), 0, g.dtype)
     return lax.dynamic_update_index_in_dim(zeros, g, i, 0) if like.shape[0] else zeros
 
@@ -207,6 +217,7 @@ PUT_ROW = Op(
     match=(),
     folds=False,
     register=False,
+    takes_padded=True,
     row_lists="makes",
 )
 
@@ -214,7 +225,9 @@ PUT_ROW = Op(
 # One row increased: what becomes of a sum of a buffer and a `put_row`.
 
 
-def _lower_add(buffer: JaxArray, i: JaxArray, x: JaxArray) -> Any:
+def _lower_add(buffer: JaxArray | Padded, i: JaxArray, x: JaxArray) -> JaxArray | Padded:
+    if type(buffer) is Padded:
+        return single(buffer).mapped(lambda a: _lower_add(a, i, x))
     if not buffer.shape[0]:
         return buffer
     old = lax.dynamic_index_in_dim(buffer, i, 0, keepdims=False)
@@ -231,6 +244,7 @@ ADD_ROW = Op(
     match=(0, 2),
     folds=False,
     register=False,
+    takes_padded=True,
     row_lists="makes",
 )
 
@@ -304,12 +318,24 @@ def _stack_kernel(buffer: np.ndarray | Rows, count: int | None, name: str) -> np
     return found if count is None else found[:count]
 
 
-def _lower_stack(buffer: JaxArray, count: int | None, name: str) -> JaxArray:
+def _lower_stack(
+    buffer: JaxArray | Padded, count: int | RowCount | None, name: str
+) -> JaxArray | Padded:
     if isinstance(buffer, Blank):
         raise NotFixed("a TensorArray is stacked that nobody has written")
+    if type(buffer) is Padded or type(count) is RowCount:
+        return _same_rows(buffer, count)
     if count is None or is_symbol(count) or buffer.shape[0] <= count:
         return buffer
     return lax.slice_in_dim(buffer, 0, count)
+
+
+def _same_rows(buffer: JaxArray | Padded, count: int | RowCount | None) -> Padded:
+    """A stack of which only some rows count, of which so many are wanted."""
+    same = type(count) is RowCount and count.is_of(buffer)
+    if type(buffer) is Padded and (count is None or same):
+        return single(buffer)
+    raise rows_unknown()
 
 
 def _infer_stack(buffer: Spec, count: int | None, name: str) -> Spec:
@@ -334,6 +360,7 @@ STACK_ROWS = Op(
     grad=_stack_grad,
     folds=False,
     register=False,
+    takes_padded=True,
     row_lists="takes",
 )
 UNSTACK_ROWS = Op(
@@ -345,6 +372,7 @@ UNSTACK_ROWS = Op(
     grad=lambda g, x_shape: apply(STACK_ROWS, g, count=_first(x_shape), name="TensorArray.stack"),
     folds=False,
     register=False,
+    takes_padded=True,
     row_lists="takes",
 )
 
@@ -360,10 +388,13 @@ COUNT_ROWS = Op(
     "buffer",
     kernel=lambda buffer: np.array(len(buffer), np.int32),
     infer=lambda buffer: Spec((), dtypes.int32),
-    lower=lambda buffer: np.array(buffer.shape[0], np.int32),
+    lower=lambda buffer: (
+        buffer.length if type(buffer) is Padded else np.array(buffer.shape[0], np.int32)
+    ),
     grad=None,
     folds=False,
     register=False,
+    takes_padded=True,
     row_lists="takes",
 )
 
@@ -386,7 +417,14 @@ def _fit_kernel(x: np.ndarray | Rows, like: np.ndarray | Rows) -> np.ndarray | R
     return out
 
 
-def _lower_fit(x: JaxArray, like: JaxArray) -> JaxArray:
+def _lower_fit(x: JaxArray | Padded, like: JaxArray | Padded) -> JaxArray | Padded:
+    if type(like) is Padded or type(x) is Padded:
+        deeper = [y.counts[1:] if type(y) is Padded else () for y in (x, like)]
+        x, rows = x.filled(0) if type(x) is Padded else x, array_of(like)
+        if len(deeper[0]) != len(deeper[1]) or x.shape[1:] != rows.shape[1:]:
+            raise rows_unknown()
+        found = _lower_fit(x, rows)
+        return like.mapped(lambda _: found) if type(like) is Padded else found
     more = like.shape[0] - x.shape[0]
     if not x.shape[0]:
         return lax.full(like.shape, 0, x.dtype)
@@ -405,6 +443,7 @@ FIT_ROWS = Op(
     match=(),
     folds=False,
     register=False,
+    takes_padded=True,
 )
 
 

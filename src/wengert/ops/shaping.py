@@ -19,6 +19,7 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.lowering import NotFixed
 from wengert.core.op import Op, Spec
+from wengert.core.padded import Padded, RowCount, rows_unknown, spread_rows
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import SymbolicTensor, Unranked
 from wengert.core.tensor import Tensor, Value
@@ -117,7 +118,15 @@ def _sum_any(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.asarray(combine(np.add, x, _sum_axes(x.shape, shape))).reshape(shape)
 
 
-def _lower_sum_to(x: JaxArray, shape: tuple[int, ...]) -> JaxArray:
+def _lower_sum_to(x: JaxArray | Padded, shape: tuple[Any, ...]) -> JaxArray | Padded:
+    if type(x) is Padded:
+        if len(shape) and type(shape[0]) is RowCount and len(shape) == len(x.array.shape):
+            if not shape[0].is_of(x):
+                raise rows_unknown()
+            return x.mapped(lambda a: _lower_sum_to(a, (a.shape[0], *shape[1:])))
+        if len(shape) == len(x.array.shape) and shape[0] != 1:
+            raise rows_unknown()
+        x = x.filled(0)
     return lax.reshape(fold(x, 0, lax.add, _sum_axes(x.shape, shape)), shape)
 
 
@@ -128,6 +137,7 @@ SUM_TO = Op(
     infer=lambda x, shape: Spec(shape, x.dtype),
     lower=wide(_lower_sum_to),
     grad=lambda g, x_shape: broadcast_to(g, x_shape),
+    takes_padded=True,
     hazards=TAME,
     unchanged=lambda x, shape: x.shape is not None and x.shape == shape,
 )
@@ -179,12 +189,19 @@ def _broadcast_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return out
 
 
+def _lower_broadcast(x: JaxArray | Padded, shape: tuple[Any, ...]) -> Any:
+    if type(x) is Padded or RowCount in map(type, shape):
+        return spread_rows(x, shape, expand)
+    return expand(x, tuple(shape))
+
+
 BROADCAST_TO = Op(
     "broadcast_to",
     "x",
     kernel=_broadcast_kernel,
     infer=_infer_broadcast_to,
-    lower=lambda x, shape: expand(x, tuple(shape)),
+    lower=_lower_broadcast,
+    takes_padded=True,
     grad=lambda g, x_shape: sum_to(g, x_shape),
     hazards=TAME,
     unchanged=lambda x, shape: x.shape is not None and x.shape == shape,
