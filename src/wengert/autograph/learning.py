@@ -8,8 +8,7 @@ What was learned is kept with the construct, so that it is learned once.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site
 from wengert.core.handlers import failures
+from wengert.core.scopes import Setting, own_variable
 from wengert.graph.builder import Builder, building
 from wengert.tape.attempts import attempt
 
@@ -134,30 +134,29 @@ def _learning(run: Callable[[Hints, Owner], None]) -> Hints:
     raise AssertionError("a trace keeps learning")
 
 
-_depth: ContextVar[int] = ContextVar("wengert_autograph_depth", default=0)
+_depth: ContextVar[int] = own_variable("wengert_autograph_depth", 0)
 _MEANT = "_wengert_meant"
 _HANGING = "_wengert_hanging"
 
 
-@contextmanager
-def inside() -> Iterator[None]:
+class inside(Setting[int, None]):
     """Marks that user code is being traced under a condition."""
-    depth = _depth.get() + 1
-    if depth > _DEEPEST:
-        raise at_site(
-            RecursionError(
-                f"if: {_DEEPEST} conditions on tensors are inside each other. A function that calls "
-                f"itself must end by Python values; on tensors, write a loop."
+
+    def __init__(self) -> None:
+        depth = _depth.get() + 1
+        if depth > _DEEPEST:
+            raise at_site(
+                RecursionError(
+                    f"if: {_DEEPEST} conditions on tensors are inside each other. A function that "
+                    f"calls itself must end by Python values; on tensors, write a loop."
+                )
             )
-        )
-    token = _depth.set(depth)
-    try:
-        yield
-    except failures() as error:
-        mark_hanging(error)
-        raise
-    finally:
-        _depth.reset(token)
+        super().__init__(_depth, depth)
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        super().__exit__(kind)
+        if isinstance(error[0], failures()):
+            mark_hanging(error[0])
 
 
 def conditional() -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wengert.autograph.learning import Learn, Wider
 from wengert.core.errors import at_site
+from wengert.core.scopes import Setting, own_variable
 from wengert.core.shapes import TensorShape
 
 if TYPE_CHECKING:
@@ -44,21 +44,15 @@ def _least(a: Any, b: Any) -> int:
     return minimum(a, b)
 
 
-_active: ContextVar[tuple[LoopOptions, Any, Sequence[Any]] | None] = ContextVar(
-    "wengert_loop", default=None
-)
+_Active = tuple[LoopOptions, Any, Sequence[Any]]
+_active: ContextVar[_Active | None] = own_variable("wengert_loop", None)
 
 
-@contextmanager
 def collecting(
     options: LoopOptions, slots: Slots, tensors: list[SymbolicTensor | TensorArray]
-) -> Iterator[None]:
-    """Lets the body that is traced here speak about its loop."""
-    token = _active.set((options, slots, tensors))
-    try:
-        yield
-    finally:
-        _active.reset(token)
+) -> Setting[_Active | None, None]:
+    """Lets the body that is traced in a block speak about its loop."""
+    return Setting(_active, (options, slots, tensors))
 
 
 def set_loop_options(

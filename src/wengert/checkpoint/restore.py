@@ -32,6 +32,7 @@ from wengert.core.context import State, using
 from wengert.core.dtypes import as_dtype
 from wengert.core.errors import DataLossError, InvalidArgumentError, at_site, describe
 from wengert.core.interrupts import uninterrupted
+from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.variable import Variable
 from wengert.io.paths import refused
@@ -99,6 +100,7 @@ class Restoration:
         """Whether an attribute is the variable inside a variable of Keras, made at last."""
         return name == "_value" and VARIABLE in self.nodes[node].values
 
+    @restoring
     def run(self, node: int, x: Any, only: Variable | None = None) -> int:
         """Restores all that is found from an object on; says how many objects got values.
 

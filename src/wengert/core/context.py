@@ -7,11 +7,11 @@ accumulators and watchers, outermost first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from wengert.core.scopes import Setting, own_variable, restoring
 from wengert.core.sites import RawSite
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wengert.tape.forward import ForwardAccumulator
 
 
+R = TypeVar("R")
 NO_ATTRS: dict[str, Any] = {}
 
 
@@ -82,7 +83,7 @@ class State:
         self.site = site
 
 
-_state: ContextVar[State | None] = ContextVar("wengert_state", default=None)
+_state: ContextVar[State | None] = own_variable("wengert_state", None)
 get_state = _state.get
 
 
@@ -106,14 +107,16 @@ def remove_listener(listener: Any) -> None:
         _state.set(None if plain else State(kept, old.graph, old.site))
 
 
-@contextmanager
-def using(state: State) -> Iterator[State]:
-    """Runs a block under another state and puts the old one back, whatever happens."""
-    token = _state.set(state)
-    try:
-        yield state
-    finally:
-        _state.reset(token)
+def using(state: State, named: R = None) -> Setting[State | None, R]:
+    """A block under another state; its function is `restoring` the old one (see `core.scopes`)."""
+    return Setting(_state, state, named)
+
+
+@restoring
+def run_under(state: State, function: Callable[..., R], *given: Any) -> R:
+    """Calls a function under another state."""
+    _state.set(state)
+    return function(*given)
 
 
 def outside(listener: ForwardAccumulator | None = None, site: RawSite | None = None) -> State:

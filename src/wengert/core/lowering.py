@@ -10,14 +10,14 @@ what they need for that is here, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert.core.lazy import jnp, lax
+from wengert.core.scopes import Setting, own_variable
 
 if TYPE_CHECKING:
     from wengert.core.types import JaxArray
@@ -46,7 +46,7 @@ class NotWithThese(NotFixed):
     """With these shapes a part of the program makes no sense: the host tells if it is reached."""
 
 
-_checks: ContextVar[list[Any] | None] = ContextVar("wengert_lowering_checks", default=None)
+_checks: ContextVar[list[Any] | None] = own_variable("wengert_lowering_checks", None)
 
 
 def checking() -> bool:
@@ -65,19 +65,13 @@ def fail_if(bad: Callable[[], Any]) -> None:
 
 
 # Whole numbers whose range is known while lowering, by identity: (number, least, most).
-_ranges: ContextVar[dict[int, tuple[Any, int, int]] | None] = ContextVar(
-    "wengert_ranges", default=None
-)
+_Ranges = dict[int, tuple[Any, int, int]]
+_ranges: ContextVar[_Ranges | None] = own_variable("wengert_ranges", None)
 
 
-@contextmanager
-def ranging(number: JaxArray, least: int, most: int) -> Iterator[None]:
+def ranging(number: JaxArray, least: int, most: int) -> Setting[_Ranges | None, None]:
     """Says that a number lies in a range, for the lowerings of a block."""
-    token = _ranges.set({**(_ranges.get() or {}), id(number): (number, least, most)})
-    try:
-        yield
-    finally:
-        _ranges.reset(token)
+    return Setting(_ranges, {**(_ranges.get() or {}), id(number): (number, least, most)})
 
 
 def lies_within(number: JaxArray, least: int, most: int) -> bool:
@@ -86,15 +80,10 @@ def lies_within(number: JaxArray, least: int, most: int) -> bool:
     return found is not None and found[0] is number and least <= found[1] and found[2] <= most
 
 
-@contextmanager
-def gathering() -> Iterator[list[Any]]:
+def gathering() -> Setting[list[Any] | None, list[Any]]:
     """Gathers the checks of a block."""
     found: list[Any] = []
-    token = _checks.set(found)
-    try:
-        yield found
-    finally:
-        _checks.reset(token)
+    return Setting(_checks, found, found)
 
 
 def as_numbers(mask: JaxArray, dtype: np.dtype) -> JaxArray:

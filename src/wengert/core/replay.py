@@ -7,11 +7,11 @@ key through `draw`; inside `recording` the keys are written down, inside `replay
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import get_state
+from wengert.core.scopes import Setting, own_variable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from wengert.graph.builder import Builder
 
 
-# The keys so far, those to be read, and the graph in which the log was opened.
-_log: ContextVar[tuple[list[Any], Iterator[Any] | None, Any] | None] = ContextVar(
-    "wengert_draws", default=None
-)
+# The lists of keys so far, the keys to be read, and the graph in which the log was opened.
+_Log = tuple[tuple[list[Any], ...], Iterator[Any] | None, Any]
+_log: ContextVar[_Log | None] = own_variable("wengert_draws", None)
 
 
 def draw(fresh: Callable[[], Any]) -> Any:
@@ -31,9 +30,10 @@ def draw(fresh: Callable[[], Any]) -> Any:
     log = _log.get()
     if log is None:
         return fresh()
-    keys, again, _ = log
+    lists, again, _ = log
     key = fresh() if again is None else next(again)
-    keys.append(key)
+    for keys in lists:
+        keys.append(key)
     return key
 
 
@@ -48,35 +48,19 @@ def _here() -> Builder | None:
     return None if state is None else state.graph
 
 
-@contextmanager
-def recording() -> Iterator[list[Any]]:
-    """Writes down the keys drawn inside; an enclosing log sees them too."""
+def recording() -> Setting[_Log | None, list[Any]]:
+    """Writes down the keys drawn in a block; an enclosing log sees them too."""
     outer = _log.get()
     keys: list[Any] = []
-    token = _log.set((keys, outer[1] if outer else None, _here()))
-    try:
-        yield keys
-    finally:
-        _log.reset(token)
-        if outer:
-            outer[0].extend(keys)
+    lists, again = ((), None) if outer is None else outer[:2]
+    return Setting(_log, ((keys, *lists), again, _here()), keys)
 
 
-@contextmanager
-def replaying(keys: list[np.ndarray] | Draws) -> Iterator[None]:
-    """Hands out the keys written down earlier, in the same order."""
-    token = _log.set(([], iter(keys), _here()))
-    try:
-        yield
-    finally:
-        _log.reset(token)
+def replaying(keys: list[np.ndarray] | Draws) -> Setting[_Log | None, None]:
+    """A block to which keys written down earlier are handed out, in the same order."""
+    return Setting(_log, ((), iter(keys), _here()))
 
 
-@contextmanager
-def apart() -> Iterator[None]:
-    """Keeps what is drawn inside out of an enclosing log: it belongs to a graph being built."""
-    token = _log.set(None)
-    try:
-        yield
-    finally:
-        _log.reset(token)
+def apart() -> Setting[_Log | None, None]:
+    """Keeps what is drawn in a block out of an enclosing log: it belongs to a graph being built."""
+    return Setting(_log, None)

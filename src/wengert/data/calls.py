@@ -124,8 +124,7 @@ def _call_user(
     """Calls the user's function on tensors; whatever tapes and graphs there are see nothing."""
     if context.get_state() is None:
         return _called(function, call, arguments, draws)
-    with context.using(context.State()):
-        return _called(function, call, arguments, draws)
+    return context.run_under(context.State(), _called, function, call, arguments, draws)
 
 
 def _called(function: UserFunction, call: Any, arguments: tuple[Any, ...], draws: Any) -> Any:

@@ -14,6 +14,7 @@ from wengert.core import context, nest
 from wengert.core.composite import CompositeSpec
 from wengert.core.dtypes import int64
 from wengert.core.handlers import failures
+from wengert.core.scopes import restoring
 from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.symbolic import needs_value
 from wengert.data.calls import UserFunction, as_element
@@ -78,6 +79,7 @@ def _can_be_traced(spec: TypeSpec) -> bool:
     return isinstance(spec, TensorSpec | CompositeSpec | NoneTensorSpec)
 
 
+@restoring
 def _traced(function: UserFunction, spec: Any, form: Callable[..., Any]) -> Any:
     """The spec of the results of the function, in the form that takes elements of a spec."""
     given = nest.map_structure(lambda s: None if isinstance(s, NoneTensorSpec) else s, spec)

@@ -159,8 +159,8 @@ class Strategy:
     def scope(self) -> Iterator[Strategy]:
         """Makes this the strategy of a block."""
         block = object()
-        _current.enter(block, (self, not self._default))
         try:
+            _current.enter(block, (self, not self._default))
             yield self
         finally:
             _current.leave(block)
@@ -172,8 +172,8 @@ class Strategy:
         if self._default:
             return fn(*args, **(kwargs or {}))
         block = object()
-        _current.enter(block, (self, False))
         try:
+            _current.enter(block, (self, False))
             return fn(*args, **(kwargs or {}))
         finally:
             _current.leave(block)

@@ -20,7 +20,7 @@ from wengert.core.dims import Dim, moved
 from wengert.core.handlers import failures
 from wengert.core.op import Op, Spec
 from wengert.core.process import PROCESS
-from wengert.core.scopes import Scoped
+from wengert.core.scopes import Scoped, restoring
 from wengert.engines import devices, host
 from wengert.engines.islands import needs_host
 from wengert.engines.trips import most_turns
@@ -219,6 +219,7 @@ def _on_line(points: list[tuple[int, float]], volume: int) -> float:
     return max(0.0, w0 + (w1 - w0) * (volume - v0) / (v1 - v0))
 
 
+@restoring
 def work(graph: Graph, arrays: list[np.ndarray | _Shaped] | list[np.ndarray]) -> float:
     """Microseconds that the host would take, by a model of its kernels."""
     graph = optimised(graph)

@@ -19,6 +19,7 @@ from wengert.core.lowering import NotSupported, gathering
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.process import PROCESS
+from wengert.core.scopes import restoring
 from wengert.engines import devices, fixing, padded
 from wengert.engines.exhaustion import Largest, needed
 from wengert.engines.keeping import Keeper, anywhere, either
@@ -141,6 +142,7 @@ class Executable:
         else:
             self._compile()
 
+    @restoring
     @uninterrupted  # JAX imports some of its modules here, and is lost with one half imported
     def _compile(self) -> None:
         graph, hoisted = optimised(self.graph), self.hoisted

@@ -22,6 +22,7 @@ from wengert.core.errors import InvalidArgumentError, OpError, at_site
 from wengert.core.handlers import failures
 from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op, Spec
+from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
 from wengert.graph.cache import CacheKey
@@ -257,6 +258,7 @@ def _failed(error: Exception, graph: Graph) -> Node | None:
     return None
 
 
+@restoring
 def _by_rule(error: Exception, node: Node) -> Exception:
     """The message that the same operation gives eagerly: from its shape rule, if that objects."""
     tb = error.__traceback__

@@ -10,6 +10,7 @@ import numpy as np
 from wengert.core import sites
 from wengert.core.context import Listener, State, using
 from wengert.core.errors import OpError
+from wengert.core.scopes import restoring
 from wengert.engines import choice, xla
 from wengert.explain import findings
 from wengert.explain.checking import run_eagerly
@@ -112,6 +113,7 @@ def _key(op: Op, site: RawSite) -> Any:
     return op.name, where and (where.file, where.line, where.column)
 
 
+@restoring
 def _eagerly(
     traced: Function,
     steps: list[Any],

@@ -12,6 +12,7 @@ from wengert.core import sites
 from wengert.core.context import executing_eagerly, outside, using
 from wengert.core.errors import at_site, coded, describe
 from wengert.core.handlers import failures
+from wengert.core.scopes import restoring
 from wengert.core.variable import Variable
 from wengert.explain import findings
 from wengert.explain.gradients import Case
@@ -59,6 +60,7 @@ def explain(tape: GradientTape, targets: list[Tensor], sources: list[Value]) -> 
     )
 
 
+@restoring
 def _connected(
     tape: GradientTape, evidence: history.Evidence, targets: list[Tensor], source: Value
 ) -> bool:

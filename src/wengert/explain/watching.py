@@ -260,8 +260,8 @@ _ASSIGNING |= {f"scatter_nd_{how}": 1 for how in ("add", "sub", "max", "min", "u
 def watching(seen: History) -> Iterator[History]:
     """Writes down what happens in a block, in this thread and those it starts."""
     undo: list[Callable[[], None]] = []
-    add_listener(seen)
     try:
+        add_listener(seen)
         _stand_in(seen, undo)
         yield seen
     finally:
@@ -331,8 +331,8 @@ def _starting(old: Any, seen: History) -> Any:
         run = self.run
 
         def listened() -> None:
-            add_listener(seen)
             try:
+                add_listener(seen)
                 run()
             finally:
                 remove_listener(seen)

@@ -15,6 +15,7 @@ from wengert.core.context import State, get_state, using
 from wengert.core.dims import broadcast
 from wengert.core.errors import at_site, describe
 from wengert.core.op import Spec
+from wengert.core.scopes import restoring
 from wengert.core.sites import caller
 from wengert.engines import choice
 from wengert.functions import execute
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from wengert.tape.gradient_tape import GradientTape
 
 
+@restoring
 def vectorized_map(
     fn: Callable[..., Any],
     elems: TensorLike,
@@ -225,6 +227,7 @@ def _rows_at_once(seeds: Any, sources: list[Any]) -> int:
     return max(1, _MOST_BYTES // max(1, 4 * largest))
 
 
+@restoring
 def _rows_now(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[Any]:
     site = caller(1)
     graph = Builder("jacobian", None, site)

@@ -18,6 +18,7 @@ from wengert.core.errors import (
     invalid,
 )
 from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.scopes import restoring
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
@@ -246,6 +247,7 @@ def _check(site: Any, verdict: Tensor, text: str) -> None:
     here.emit(CHECK, (here.value_of(verdict),), {"explain": explain}, [], site)
 
 
+@restoring
 def _switch(name: str, index: Value | IndexedSlices, functions: list[Any], names: list[str]) -> Any:
     state: Any = get_state()
     site = state.site or caller(2)

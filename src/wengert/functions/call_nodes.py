@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import State, get_state, using
+from wengert.core.scopes import restoring
 from wengert.functions.calls import call, followers, gradient_op, inline, read_now, wanted_inputs
 from wengert.functions.replay import REPLAYS
 from wengert.functions.vjp import vjp
@@ -69,6 +70,7 @@ def _emit_recomputed(
     return outs
 
 
+@restoring
 def _replay(
     node: Node, given: list[SymbolicTensor], attrs: dict[str, Any]
 ) -> list[SymbolicTensor] | list[Tensor]:

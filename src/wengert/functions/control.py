@@ -13,6 +13,7 @@ from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid_dtype
 from wengert.core.op import Spec
+from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape, as_shape
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec, TypeSpec
@@ -132,6 +133,7 @@ def _like(loop_vars: Any, found: Any, single: bool) -> Any:
     return nest.pack_sequence_as(loop_vars, nest.flatten(found))
 
 
+@restoring
 def traced_loop(
     cond: Any, body: Any, loop_vars: Any, shape_invariants: Any, most: Tensor | None
 ) -> Any:

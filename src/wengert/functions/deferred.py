@@ -22,6 +22,7 @@ from wengert.core.dims import Dim
 from wengert.core.fallbacks import PUT_OFF
 from wengert.core.handlers import failures
 from wengert.core.op import Joint, Op, Spec
+from wengert.core.scopes import restoring
 from wengert.core.symbolic import SymbolicTensor, Unranked, as_number
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
@@ -68,6 +69,7 @@ class Later:
         args, kwargs = _closed(nest.pack_sequence_as(self.arguments, leaves))
         return self.function(*args, **kwargs)
 
+    @restoring
     def run(self, *arrays: Any) -> list[Any]:
         """The results for arrays, as arrays."""
         with using(State()):
@@ -204,6 +206,7 @@ def _both(a: Any, b: Any) -> Any:
     return None if a is None or b is None else shapes.join(a, b)
 
 
+@restoring
 def _trial(later: Later, ranks: dict[int, int]) -> tuple[Any, list[Spec]] | None:
     """What the function gives for tensors of these ranks, in a graph that is thrown away."""
     here: Any = building()

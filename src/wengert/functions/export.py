@@ -21,6 +21,7 @@ from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy import jax, lax
 from wengert.core.lowering import gathering
 from wengert.core.padded import Padded, rows_unknown
+from wengert.core.scopes import restoring
 from wengert.core.sites import locate
 from wengert.core.variable import Variable
 from wengert.engines import choice, control
@@ -150,6 +151,7 @@ def _symbols(graph: Graph) -> Iterator[list[tuple[Any, ...]]]:
         yield [tuple([f"s{i}" if d is None else d for i, d in enumerate(s)]) for s in shapes]
 
 
+@restoring
 @uninterrupted
 def _export(trace: Trace, shapes: list[tuple[int | str, ...]]) -> Program:
     from jax import export as jax_export

@@ -11,6 +11,7 @@ from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.context import State, using
 from wengert.core.op import Spec
+from wengert.core.scopes import restoring
 from wengert.core.shapes import join
 from wengert.core.symbolic import SymbolicTensor
 from wengert.engines.no_rows import FOLLOW, Known, whole
@@ -29,6 +30,7 @@ def follow(graph: Graph, known: list[Known]) -> list[Spec]:
     return _ends(_followed(graph, known))
 
 
+@restoring
 def _followed(graph: Graph, known: list[Known]) -> Graph:
     """The graph again, with all the sizes that follow from those of its inputs."""
     new = Builder(graph.name)

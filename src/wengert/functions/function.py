@@ -20,6 +20,7 @@ from wengert.core.context import building_graph, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.process import PROCESS
+from wengert.core.scopes import restoring
 from wengert.core.sites import RawSite, caller, find, locate
 from wengert.core.variable import Variable
 from wengert.functions import general, ledger, packing, tracing_state
@@ -94,11 +95,7 @@ class Function:
         options = self._options
         options.counter.calls += 1
         if options.drives and args and hasattr(args[0], "drives_in_python"):
-            token = general.DRIVEN.set(args[0].element_spec)
-            try:
-                return self.python_function(*args, **kwargs)
-            finally:
-                general.DRIVEN.reset(token)
+            return self._driven(args, kwargs)
         if options.input_signature is not None:
             return call_by_signature(self, args, kwargs)
         leaves: list[Any] = []
@@ -106,6 +103,12 @@ class Function:
         state = get_state()
         site = state.site if state is not None else None
         return trace.call(leaves, find(sys._getframe(1)) if site is None else site)
+
+    @restoring
+    def _driven(self, args: Any, kwargs: Any) -> Any:
+        """Runs the Python of a loop over a dataset's iterator, whose steps are functions."""
+        general.DRIVEN.set(args[0].element_spec)
+        return self.python_function(*args, **kwargs)
 
     def _found(self, pairs: Any, named: Any, leaves: list[Any], site: Any) -> Trace:
         """The trace for arguments, made if there is none; their tensors are added to `leaves`."""
@@ -122,6 +125,7 @@ class Function:
         """The trace for a signature met for the first time."""
         return general.find(self, key, pairs, named, site)
 
+    @restoring
     def _trace(self, key: Any, pairs: Any, named: Any, specs: Any, site: RawSite) -> Trace:
         store, options = self._store, self._options
         with store.lock:

@@ -21,6 +21,7 @@ from wengert.core.errors import (
     invalid,
 )
 from wengert.core.op import Spec
+from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
@@ -307,6 +308,7 @@ def _of_no_rows(fn: Any, rows: _Rows, wanted: Any) -> Tensor:
     return put_together(inner.skeleton, made)
 
 
+@restoring
 def _traced(name: str, step: Any, start: Any, rows: _Rows, reverse: bool) -> tuple[Any, Any]:
     """A loop over rows in a trace: `step(state, row)` gives a new state and a row of results."""
     state: Any = get_state()

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes, shapes
+from wengert.core.scopes import own_variable
 from wengert.core.spec import TensorSpec
 from wengert.functions.shared import Given
 from wengert.functions.signature import encode, rebuild, specs_in
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _MOST = 512
 # What the elements of the dataset look like whose iterator drives the functions called here.
-DRIVEN: ContextVar[Any] = ContextVar("wengert_driven", default=None)
+DRIVEN: ContextVar[Any] = own_variable("wengert_driven", None)
 
 
 class Wide:

@@ -35,6 +35,7 @@ from wengert.core.errors import (
 )
 from wengert.core.handlers import failures
 from wengert.core.op import Spec
+from wengert.core.scopes import restoring
 from wengert.core.sites import RawSite, caller
 from wengert.core.spec import TensorSpec
 from wengert.functions.calls import followed, followers, gradient_op
@@ -60,6 +61,7 @@ class PyCall:
         self.name = name
         self.arrays = arrays
 
+    @restoring
     def run(self, *given: Any) -> list[Tensor]:
         """Calls Python on arrays; the results as tensors of the promised dtypes."""
         tensors = [wrap(np.asarray(a)) for a in given]
@@ -278,6 +280,7 @@ def _taped(call: PyCall) -> Callable[..., list[Any]]:
     return run
 
 
+@restoring
 def _record(
     call: PyCall, arrays: tuple[np.ndarray, ...]
 ) -> tuple[list[Tensor], list[Tensor], GradientTape]:

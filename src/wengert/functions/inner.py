@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core.context import State, using
 from wengert.core.op import Spec
+from wengert.core.scopes import restoring
 from wengert.functions.calls import snapshot
 from wengert.functions.trace import take_apart
 from wengert.graph.builder import Builder, building
@@ -26,6 +27,7 @@ class Inner(NamedTuple):
     skeleton: Any
 
 
+@restoring
 def trace_inner(
     name: str, function: Callable[..., Any], specs: list[Spec], turn: bool = False
 ) -> Inner:
@@ -46,6 +48,7 @@ def trace_inner(
     return Inner(graph, skeleton)
 
 
+@restoring
 def make_graph(name: str, specs: list[Spec], function: Callable[..., list[Any]]) -> Graph:
     """A graph that stands alone: all that the function uses comes by its parameters."""
     graph = Builder(name)

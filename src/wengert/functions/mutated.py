@@ -10,11 +10,11 @@ import ast
 import inspect
 import linecache
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site, coded
+from wengert.core.scopes import Setting, own_variable
 from wengert.core.sites import Site
 from wengert.functions.signature import is_fields, members
 
@@ -56,23 +56,29 @@ class _Given:
                 raise coded(at_site(error, _place(function, argument)), "WG407")
 
 
-_given: ContextVar[_Given | None] = ContextVar("wengert_arguments", default=None)
+_given: ContextVar[_Given | None] = own_variable("wengert_arguments", None)
 
 
-@contextmanager
-def unchanged(
-    name: str, function: Callable[..., Any], names: list[str], args: Any, kwargs: dict[str, Any]
-) -> Iterator[None]:
-    """Refuses a function that changes, in the block, a list or dict among its arguments."""
-    given = _Given()
-    for argument, value in (*zip(names, args, strict=True), *kwargs.items()):
-        given.note(argument, argument, value)
-    token = _given.set(given)
-    try:
-        yield
-    finally:
-        _given.reset(token)
-    given.check(name, function)
+class unchanged(Setting[_Given | None, None]):
+    """Refuses a function that changes, in a block, a list or dict among its arguments."""
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        names: list[str],
+        args: Any,
+        kwargs: dict[str, Any],
+    ) -> None:
+        self._given, self._function = _Given(), (name, function)
+        for argument, value in (*zip(names, args, strict=True), *kwargs.items()):
+            self._given.note(argument, argument, value)
+        super().__init__(_given, self._given)
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        super().__exit__(kind)
+        if kind is None:
+            self._given.check(*self._function)
 
 
 def replaced(container: list[Tensor | int]) -> None:

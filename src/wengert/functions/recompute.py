@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, get_state, using
+from wengert.core.scopes import restoring
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.variable import Variable
 from wengert.functions.replay import calls_python, run_node
@@ -90,6 +91,7 @@ class ConstantStep:
         self.makes = [x._id for x in folded.outputs]
         self._folded = folded
 
+    @restoring
     def run(self, env: dict[int, Any]) -> dict[int, Any]:
         """The results by key, for tensors that stand for others."""
         op, inputs, _, attrs, site = self._folded
@@ -107,6 +109,7 @@ class NodeStep:
         self.makes = [keys.of(v) for v in node.outputs]
         self._graph, self._node = graph, node
 
+    @restoring
     def run(self, env: dict[int, SymbolicTensor]) -> dict[int, Any]:
         """The results by key, for tensors that stand for others."""
         node = self._node

@@ -15,6 +15,7 @@ from wengert.core.context import State, _state, get_state
 from wengert.core.dims import Dim
 from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op
+from wengert.core.scopes import restoring
 from wengert.core.symbolic import SymbolicTensor, as_number
 from wengert.graph.builder import Builder, building
 from wengert.graph.cache import CacheKey
@@ -51,6 +52,7 @@ AFTER_PYTHON: Hook[Callable[[Builder, Any], None]] = Hook(
 Assigned = Callable[[Any, Any], Any]
 
 
+@restoring
 def replay(graph: Graph, inputs: list[Tensor], assigned: Assigned | None = None) -> list[Tensor]:
     """The values of all outputs for tensors as inputs.
 
@@ -64,14 +66,11 @@ def replay(graph: Graph, inputs: list[Tensor], assigned: Assigned | None = None)
         outer.graph.replays.append((graph, env))
     state = State(outer.listeners, outer.graph, None)
     state.plain = False
-    token = _state.set(state)
-    try:
-        for node in graph.nodes:
-            state.site = node.site or outer.site
-            run_node(graph, node, env, assigned)
-            _state.set(state)
-    finally:
-        _state.reset(token)
+    _state.set(state)
+    for node in graph.nodes:
+        state.site = node.site or outer.site
+        run_node(graph, node, env, assigned)
+        _state.set(state)
     return [env[v] for v in graph.all_outputs()]
 
 

@@ -17,6 +17,7 @@ from wengert.core.errors import at_site, coded, describe
 from wengert.core.handlers import failures
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.op import Spec
+from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite, locate
 from wengert.core.symbolic import SymbolicTensor
@@ -215,6 +216,7 @@ class Trace:
         return kind(zip(names, found, strict=True)) if kind is dict else kind(found)
 
 
+@restoring
 def trace(
     name: str,
     function: Callable[..., Any],
@@ -341,6 +343,7 @@ def put_together(skeleton: Any, tensors: list[Any]) -> Any:
 def _creator(
     graph: Graph, feeds: dict[int, Any], creating: list[Variable] | tuple[()] | None
 ) -> Callable[[Variable, Any, Any], Any]:
+    @restoring
     def create(variable: Variable, initial: Any, dtype: DType | None) -> Tensor:
         if creating is None or isinstance(creating, tuple):
             when = "on a call that is not its first" if creating is None else "at every call"
@@ -360,6 +363,7 @@ def _creator(
     return create
 
 
+@restoring
 def _evaluated(graph: Graph, feeds: dict[int, np.ndarray], initial: Tensor) -> Tensor:
     """The value that a tensor of the trace has for the arguments of this first call."""
     with using(State()):

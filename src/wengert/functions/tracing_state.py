@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site
 from wengert.core.hooks import Hook
 from wengert.core.process import PROCESS
+from wengert.core.scopes import Setting, own_variable
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _DEEPEST = 100
-_depth: ContextVar[int] = ContextVar("wengert_trace_depth", default=0)
+_depth: ContextVar[int] = own_variable("wengert_trace_depth", 0)
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
@@ -30,9 +30,8 @@ def functions_run_eagerly() -> bool:
     return PROCESS.runs_eagerly
 
 
-@contextmanager
-def entering(options: Options, site: RawSite) -> Iterator[None]:
-    """Guards against functions that trace themselves without end."""
+def entering(options: Options, site: RawSite) -> Setting[int, None]:
+    """A block that guards against functions that trace themselves without end."""
     depth = _depth.get()
     if depth >= _DEEPEST:
         raise at_site(
@@ -42,11 +41,7 @@ def entering(options: Options, site: RawSite) -> Iterator[None]:
             ),
             site,
         )
-    token = _depth.set(depth + 1)
-    try:
-        yield
-    finally:
-        _depth.reset(token)
+    return Setting(_depth, depth + 1)
 
 
 # The function with its control flow on tensors rewritten, and if it is not, the reason.

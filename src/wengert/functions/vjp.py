@@ -14,6 +14,7 @@ from wengert.core.dims import Dim
 from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, Spec
+from wengert.core.scopes import restoring
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor, new_id
 from wengert.engines.padded import SLACK, slack
@@ -100,6 +101,7 @@ def vjp(
     return found
 
 
+@restoring
 def _build(
     graph: Graph, wanted: tuple[bool, ...], again: bool, tells: bool, zeros: tuple[int, ...],
     sparse: bool,

@@ -10,6 +10,7 @@ from wengert.core.context import State, using
 from wengert.core.hooks import HookTable
 from wengert.core.op import Op
 from wengert.core.process import PROCESS
+from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.records import Node
@@ -49,6 +50,7 @@ def verify(graph: Graph) -> None:
         assert value in known, f"{graph.name} returns v{value}, which is not there"
 
 
+@restoring
 def _check_specs(graph: Graph, node: Node, where: str) -> None:
     """What a node is said to give must be what its shape rule says."""
     if not node.op.folds or inner_graphs(node):

@@ -7,8 +7,7 @@ Public programs do not see them under `wengert`; they are found below `tensorflo
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from wengert.core.context import State, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.op import Spec
+from wengert.core.scopes import Setting
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import ActsAsTensor, Tensor, is_tensor
 from wengert.core.variable import Variable
@@ -45,11 +45,9 @@ class FuncGraph:
     def __init__(self, name: str) -> None:
         self._graph = Builder(name, building())
 
-    @contextmanager
-    def as_default(self) -> Iterator[FuncGraph]:
+    def as_default(self) -> Setting[State | None, FuncGraph]:
         """Records operations in this graph instead of running them."""
-        with using(State((), self._graph)):
-            yield self
+        return using(State((), self._graph), self)
 
 
 def placeholder(

@@ -19,6 +19,7 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.lowering import broadcast_shapes, fail_if
 from wengert.core.op import Op, Spec
+from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
@@ -41,6 +42,7 @@ def _failed(
     return at_site(error)
 
 
+@restoring
 def _check_kernel(verdict: np.ndarray, *xs: np.ndarray, explain: Callable[..., None]) -> tuple[()]:
     if not verdict.all():
         with using(State()):
@@ -68,6 +70,7 @@ CHECK = Op(
 )
 
 
+@restoring
 def Assert(
     condition: TensorLike, data: Any, summarize: int | None = None, name: str | None = None
 ) -> None:  # TensorFlow's name
@@ -490,6 +493,7 @@ def _print_later(
     tensors = [x for x in nest.flatten(inputs) if isinstance(x, Value)]
     options = {"output_stream": stream, "summarize": summarize, "sep": sep, "end": end}
 
+    @restoring
     def now(*arrays: np.ndarray) -> tuple[()]:
         given = iter(arrays)
         flat = [

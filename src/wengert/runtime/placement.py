@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import State, executing_eagerly, using
 from wengert.core.errors import at_site, describe, invalid
+from wengert.core.scopes import Setting
 from wengert.core.symbolic import is_symbolic
 from wengert.engines import devices
 from wengert.ops.sizes import listed
@@ -82,11 +83,9 @@ def control_dependencies(control_inputs: TensorLike) -> Iterator[None]:
     yield
 
 
-@contextmanager
-def init_scope() -> Iterator[None]:
+def init_scope() -> Setting[State | None, None]:
     """Lifts a block out of a function being traced, and off all tapes: it runs at once."""
-    with using(State()):
-        yield
+    return using(State())
 
 
 def inside_function() -> bool:

@@ -16,6 +16,7 @@ from wengert.core.errors import OpError, UnimplementedError
 from wengert.core.handlers import failures
 from wengert.core.lazy import jax
 from wengert.core.op import Spec
+from wengert.core.scopes import restoring
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.core.variable import Variable
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from wengert.core.tensor import Tensor, Value
 
 
+@restoring
 def load(export_dir: Any, tags: Any = None, options: Any = None) -> RestoredObject:
     """The object that `tf.saved_model.save` wrote to a folder, with `signatures` by name."""
     opened = Opened("load", local("load", export_dir))

@@ -6,8 +6,6 @@ from outside that was asked for a gradient in a trace that proved a wrong guess 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -15,26 +13,28 @@ if TYPE_CHECKING:
     from wengert.tape.gradient_tape import GradientTape
 
 
+from wengert.core.scopes import Setting, own_variable
+
 _Use = tuple[Any, dict[str, Any]]
-_uses: ContextVar[list[_Use] | None] = ContextVar("wengert_tape_uses", default=None)
+_uses: ContextVar[list[_Use] | None] = own_variable("wengert_tape_uses", None)
 noted = _uses.get  # `None` where no trace may be given up, as in all eager code
 
 
-@contextmanager
-def attempt() -> Iterator[None]:
-    """Puts tapes back that were used inside, if the block is left by an exception."""
-    outer, mine = _uses.get(), []
-    token = _uses.set(mine)
-    try:
-        yield
-    except BaseException:
-        for tape, state in reversed(mine):
-            vars(tape).update(state)
-        raise
-    finally:
-        _uses.reset(token)
-    if outer is not None:
-        outer += mine
+class attempt(Setting[list[_Use] | None, None]):
+    """Puts tapes back that were used in a block, if it is left by an exception."""
+
+    def __init__(self) -> None:
+        self._mine: list[_Use] = []
+        super().__init__(_uses, self._mine)
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        super().__exit__(kind)
+        if kind is None:
+            if self._before is not None:
+                self._before.extend(self._mine)
+        else:
+            for tape, state in reversed(self._mine):
+                vars(tape).update(state)
 
 
 def used(tape: GradientTape, *names: str) -> None:

@@ -19,10 +19,10 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import (
     Listener,
     State,
+    _state,
     add_listener,
     executing_eagerly,
     get_state,
-    remove_listener,
     using,
 )
 from wengert.core.convert import operand
@@ -30,6 +30,7 @@ from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
+from wengert.core.scopes import restoring
 from wengert.core.sites import RawSite, caller
 from wengert.core.tensor import Tensor, Value, is_tensor
 from wengert.core.variable import Variable
@@ -117,11 +118,12 @@ def _call(f: Callable[..., Any], args: Any, kwargs: Any) -> Tensor | tuple[Tenso
     arguments = _arguments(f, args, kwargs)
     inputs = [_own(a.value) for a in arguments if a.tensor]
     watcher = _Watcher()
-    add_listener(watcher)
+    before = get_state()
     try:
+        add_listener(watcher)
         answer = f(*args, **kwargs)
     finally:
-        remove_listener(watcher)
+        _state.set(before)
     result, rule = _pair(f, answer)
     given = {x._id for x in inputs}
     variables = [v for i, v in sorted(watcher.variables.items()) if i not in given]
@@ -351,6 +353,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         keys: list[Any] = []
 
         @custom_gradient
+        @restoring
         def once(*flat: Any) -> Any:
             given, named = nest.pack_sequence_as((args, kwargs), flat)
             watchers = tuple(x for x in _listeners() if isinstance(x, _Watcher))

@@ -22,6 +22,7 @@ from wengert.core.context import (
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.op import Op
+from wengert.core.scopes import restoring
 from wengert.ops.create import zeros_like
 from wengert.tape import arguments, flow, reference
 from wengert.tape.arguments import UnconnectedGradients
@@ -70,8 +71,12 @@ class ForwardAccumulator(Listener):
     def __enter__(self) -> ForwardAccumulator:
         if self._live:
             raise at_site(ValueError("ForwardAccumulator: it is already recording."))
-        self._live = get_ident()
-        add_listener(self)
+        try:
+            self._live = get_ident()
+            add_listener(self)
+        except BaseException:  # of a signal's handler: the block does not begin
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -90,6 +95,7 @@ class ForwardAccumulator(Listener):
         if x._id in self._tangents or y._id in self._tangents:
             self.record(op, (x, y), (out,), {}, site)
 
+    @restoring
     def record(
         self, op: Op, inputs: Any, outputs: tuple[Tensor, ...], attrs: Any, site: RawSite
     ) -> None:
@@ -156,6 +162,7 @@ class ForwardAccumulator(Listener):
         return nest.map_structure(one, primals)
 
 
+@restoring
 def _entry(
     op: Op,
     inputs: tuple[Tensor, ...],

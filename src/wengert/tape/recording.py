@@ -91,7 +91,12 @@ class Recorder(Listener):
             self._used = self._evidence = None
         self._live = self._thread = get_ident()
         self._events.append((new_id(), event, site, 0))
-        add_listener(self)
+        try:
+            add_listener(self)
+        except BaseException:  # of a signal's handler: the block does not begin
+            self._live = 0
+            remove_listener(self)
+            raise
 
     def _stop(self, event: int, site: RawSite | None = None) -> None:
         self._live = 0
