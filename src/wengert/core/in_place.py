@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.core.context import get_state
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.locks import HOST_CALLS, while_holding
+from wengert.core.locks import ALONGSIDE, HOST_CALLS, while_holding
 from wengert.core.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def updating(method: str, ufunc: np.ufunc, text: str) -> Callable[..., Any]:
         else:  # not under the lock, since it may wait for that of another variable
             array = self._incoming(method, delta, self._array.shape)
         if HOST_CALLS:
-            while_holding((self._lock,), change, self, delta, array, plain, alongside=True)
+            while_holding((self._lock,), ALONGSIDE, change, self, delta, array, plain)
         else:
             with self._lock:
                 change(self, delta, array, plain)

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from importlib import import_module
-from itertools import repeat
+from itertools import starmap
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
@@ -31,7 +31,8 @@ try:
     _signals: Any = import_module("_signal")
 except ImportError:
     _signals = signal
-_NAMES = "INT", "TERM", "BREAK", "HUP", "QUIT", "ALRM", "VTALRM", "PROF", "USR1", "USR2"
+# Those of profilers are not among them, which only look at where the program is.
+_NAMES = "INT", "TERM", "BREAK", "HUP", "ALRM", "USR1", "USR2"
 _NUMBERS = [int(getattr(signal, f"SIG{n}")) for n in _NAMES if hasattr(signal, f"SIG{n}")]
 _PATIENCE = 0.5  # seconds
 
@@ -43,29 +44,28 @@ class _Deferral:
         self.running = False
         self.came: dict[signal.Signals, float] = {}  # the signals since, and when each came first
         self.all: list[Any] = []  # what handles the signals, as last seen
-        self.numbers: list[int] = []  # those that Python handles, and how
-        self.handlers: list[Handler] = []
+        self.caught: dict[int, Handler] = {}  # those handlers that are Python's
         self.main = threading.main_thread().ident
 
     def look(self, found: list[Any]) -> None:
         """Notes which of the handlers are Python's; others ignore a signal, or end the process."""
         self.all = found
-        self.numbers = [n for n, h in zip(_NUMBERS, found, strict=True) if callable(h)]
-        self.handlers = [h for h in found if callable(h)]
-
-    def note(self, number: int, frame: FrameType | None) -> None:
-        """Defers a signal, unless Python runs that the step called, which loses nothing.
-
-        One that comes again later goes on, too, since what the step calls may never end.
-        """
-        now = time.monotonic()
-        first = self.came.setdefault(signal.Signals(number), now)
-        if CALLED_BACK.get() or now - first > _PATIENCE:
-            self.came.pop(signal.Signals(number))
-            self.handlers[self.numbers.index(number)](number, frame)
+        self.caught = {n: h for n, h in zip(_NUMBERS, found, strict=True) if callable(h)}
 
 
 _deferral = _Deferral()
+
+
+def _defer(number: int, frame: FrameType | None) -> None:
+    """Defers a signal, unless Python runs that the step called, which loses nothing.
+
+    One that comes again later goes on, too, since what the step calls may never end.
+    """
+    which, now = signal.Signals(number), time.monotonic()
+    first = _deferral.came.setdefault(which, now)
+    if CALLED_BACK.get() or now - first > _PATIENCE:
+        del _deferral.came[which]
+        _deferral.caught[number](number, frame)
 
 
 def _note_fork() -> None:
@@ -96,22 +96,25 @@ def uninterrupted(step: Callable[P, R]) -> Callable[P, R]:
         found = [*map(getsignal, _NUMBERS)]
         if found != here.all:
             here.look(found)
-        numbers, handlers = here.numbers, here.handlers
-        if not numbers:
+        caught = here.caught
+        if not caught:
             return step(*args, **kwargs)
         try:
-            here.came.clear()
             here.running = True
-            [*map(put, numbers, repeat(here.note))]
+            for number in caught:
+                put(number, _defer)
             return step(*args, **kwargs)
         finally:
             here.running = False
             try:
-                [*map(put, numbers, handlers)]
+                for number, handler in caught.items():
+                    put(number, handler)
             except BaseException:  # by a handler that was put back before the others
-                [*map(put, numbers, handlers)]
+                [*starmap(put, caught.items())]
                 raise
             finally:
-                [*map(_thread.interrupt_main, here.came)]
+                if here.came:
+                    [*map(_thread.interrupt_main, here.came)]
+                    here.came.clear()
 
     return run

@@ -89,8 +89,12 @@ def lending(python: Callable[..., R], *given: object) -> R:
                 pass
 
 
+# Whether an action waits for the end of Python that a step called, or happens alongside it.
+ALONE, ALONGSIDE = False, True
+
+
 def while_holding(
-    locks: Sequence[RLock], action: Callable[..., R], *given: object, alongside: bool = False
+    locks: Sequence[RLock], alongside: bool, action: Callable[..., R], *given: object
 ) -> R:
     """Calls `action` with locks taken, and gives back exactly those that were got.
 
@@ -124,7 +128,7 @@ def in_step(locks: Sequence[RLock], action: Callable[..., R], *given: object) ->
             else:
                 _held.pop(thread, None)
 
-    return while_holding(locks, step)
+    return while_holding(locks, ALONE, step)
 
 
 def _after_waiting(

@@ -20,7 +20,7 @@ from wengert.core.context import building_graph, get_state
 from wengert.core.errors import FailedPreconditionError, at_site, invalid
 from wengert.core.in_place import SOLE, has_company, updating
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.locks import CALLED_BACK, new_lock, while_holding
+from wengert.core.locks import ALONGSIDE, CALLED_BACK, new_lock, while_holding
 from wengert.core.names import scoped
 from wengert.core.scattering import Scattered
 from wengert.core.shapes import TensorShape, without_leading_ones
@@ -104,7 +104,7 @@ class Variable(Scattered):
             if self._device is TAKEN:
                 raise taken(self)
             return np.asarray(self._device)
-        return while_holding((self._lock,), self._brought, alongside=True)
+        return while_holding((self._lock,), ALONGSIDE, self._brought)
 
     def _brought(self) -> np.ndarray:
         if self._device is TAKEN:
@@ -268,7 +268,7 @@ class Variable(Scattered):
             return self._read_now().numpy()
         if CALLED_BACK.get():
             return super().numpy()
-        return while_holding((self._lock,), super().numpy, alongside=True)
+        return while_holding((self._lock,), ALONGSIDE, super().numpy)
 
     def _read_now(self) -> Any:
         """The value as a tensor of the trace, which says that it has no value yet."""
@@ -324,7 +324,7 @@ class Variable(Scattered):
 
     def _modify(self, change: Callable[[np.ndarray], None]) -> Variable:
         """Changes the array in place, or a copy of it when somebody else holds it."""
-        while_holding((self._lock,), self._change, change, alongside=True)
+        while_holding((self._lock,), ALONGSIDE, self._change, change)
         return self
 
     def _change(self, change: Callable[[np.ndarray], None]) -> None:
@@ -350,7 +350,7 @@ class Variable(Scattered):
         if building_graph() is not None:
             return self._update("assign", value)
         array = self._incoming("assign", value)
-        while_holding((self._lock,), self._replace, array, alongside=True)
+        while_holding((self._lock,), ALONGSIDE, self._replace, array)
         return self if read_value else None
 
     def _replace(self, array: np.ndarray) -> None:

@@ -1,14 +1,7 @@
-"""Runs finished graphs on an engine, with the variables as a transaction.
-
-The variables of a call are locked in the order of their ids, taken, and get their new values when
-all has gone well; a failed call leaves every one as it was.
-"""
+"""Runs finished graphs on an engine, with the variables as a `transaction`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import repeat
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +10,10 @@ from wengert.core.interrupts import uninterrupted
 from wengert.core.lowering import NotWithThese
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.tensor import DeviceTensor, Tensor
-from wengert.core.variable import TAKEN, Variable, put_values
+from wengert.core.variable import Variable, put_values
 from wengert.engines import callbacks, choice, control, devices, host, undo, xla
 from wengert.engines.lower import LOWERINGS
+from wengert.functions.transaction import Transaction, transaction
 from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph
 
@@ -137,85 +131,49 @@ def run_tensors(jit: bool | None, site: Any) -> Any:
     return run
 
 
-NOWHERE = repeat(None)  # for `put_values`
-
-
-def locks_of(variables: Iterable[Variable]) -> list[RLock]:
-    """The locks of variables, lowest id first, so that two calls never wait for each other."""
-    unique = {v._id: v._lock for v in variables}
-    return [lock for _, lock in sorted(unique.items())]
-
-
 def execute_step(graph: Graph, plain: list[np.ndarray], jit: bool | None) -> list[Any]:
     """Runs a graph whose variables change; `plain` are the inputs before the variables.
 
     The variables must be held. Returns the arrays of the explicit outputs.
     """
-    reads = [h.variable for h in graph.read_variables()]
-    writes = [h.variable for h in graph.written()]
-    arrays = [*plain, *[v._host if v._host is not None else v._device for v in reads]]
-    count = len(graph.outputs)
+    held = transaction(graph)
+    arrays = [*plain, *[v._host if v._host is not None else v._device for v in held.reads]]
     compiles = use_xla(graph, arrays, jit)
     del arrays  # whoever else holds a buffer keeps the step from using it again
     if compiles:
         try:
-            return _compiled_step(graph, plain, reads, writes, jit)
+            results, failed = _compiled_step(graph, held, plain, jit)
         except xla.NotFixed as error:
             _not_fixed(graph, error, jit)
-    now = [v._array for v in reads]
-    results = undo.undoing(host.run, graph, [*_near(plain), *now])
-    put_values(writes, results[count:], NOWHERE)
-    return results[:count]
+        else:
+            if isinstance(failed, BaseException):
+                raise failed
+            if not failed:
+                return results
+    return held.commit(undo.undoing(host.run, graph, [*_near(plain), *held.arrays()]))
 
 
 def _compiled_step(
-    graph: Graph,
-    plain: list[Any],
-    reads: list[Variable],
-    writes: list[Variable],
-    jit: bool | None,
-) -> list[Any]:
-    start = len(plain)
-    changed = {id(v) for v in writes}
-    # What grows or shrinks cannot be put where it was.
-    donate = tuple(start + k for k, v in enumerate(reads) if id(v) in changed and not v._open)
-    if devices.far():
-        given = [devices.home(v, id(v) in changed) for v in reads]
-    else:
-        given = [v._device if v._device is not None else v._host for v in reads]
-    xla.prepare(graph, [*plain, *given], donate, jit)
-    return _taking_step(graph, plain, given, donate, reads, writes, jit)
+    graph: Graph, held: Transaction, plain: list[np.ndarray], jit: bool | None
+) -> tuple[list[Any], BaseException | bool]:
+    donate = held.donated(len(plain))
+    given = [*plain, *held.there()]
+    xla.prepare(graph, given, donate, jit)
+    return _launched(graph, held, given, donate, jit)
 
 
 @uninterrupted
-def _taking_step(
-    graph: Graph,
-    plain: list[np.ndarray],
-    given: list[Any],
-    donate: tuple[int, ...],
-    reads: list[Variable],
-    writes: list[Variable],
-    jit: bool | None,
-) -> list[Any]:
-    hosts, arrays = [v._host for v in writes], [v._device for v in writes]
-    try:
-        # A view of the buffer would keep it from being used again.
-        put_values(writes, NOWHERE, repeat(TAKEN))
-        results, failed = xla.run(graph, [*plain, *given], donate, jit)
-    except BaseException:
-        put_values(writes, hosts, arrays)
-        raise
-    count = len(graph.outputs)
+def _launched(
+    graph: Graph, held: Transaction, given: list[Any], donate: tuple[int, ...], jit: bool | None
+) -> tuple[list[Any], BaseException | bool]:
+    failed: BaseException | bool = False
+
+    def program() -> list[Any]:
+        nonlocal failed
+        results, failed = xla.run(graph, given, donate, jit)
+        return results
+
+    results, olds = held.launch(program)
     if failed:
-        fresh = {h.variable._id: new for h, new in zip(graph.written(), results[count:], strict=True)
-                 if h.initial is not None}  # fmt: skip
-        for v, host_copy, device_copy in zip(writes, hosts, arrays, strict=True):
-            if v._id in fresh:
-                v._place(fresh[v._id])
-            else:
-                v._host, v._device = host_copy, device_copy
-        found = _failed(graph, [*_near(plain), *[v._array for v in reads]], failed)
-        put_values(writes, found[count:], NOWHERE)
-        return found[:count]
-    put_values(writes, NOWHERE, results[count:])
-    return results[:count]
+        held.rollback(olds)
+    return results[: len(graph.outputs)], failed

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core import dtypes, locks
+from wengert.core import dtypes
 from wengert.core import replay as drawing
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
@@ -28,6 +29,7 @@ from wengert.functions import calls, execute, lean
 from wengert.functions.mutated import unchanged
 from wengert.functions.replay import replay
 from wengert.functions.signature import rebuild, spec_of
+from wengert.functions.transaction import Transaction, transaction
 from wengert.graph.builder import Builder, building
 from wengert.graph.cache import CacheKey
 from wengert.graph.ir import Graph
@@ -74,7 +76,6 @@ class Trace:
         self.places = Places()
         self.reads = [h.variable for h in graph.read_variables()]
         self.writes = [h.variable for h in graph.written()]
-        self.locks = execute.locks_of([*self.reads, *self.writes])
         self.outer = next((weakref.ref(s.graph) for s in sources if isinstance(s, Outer)), None)
         self.plain = not sources and not self.reads and not self.writes
         self.single = type(skeleton) is Slot
@@ -82,6 +83,11 @@ class Trace:
         self._quick: Any = None
         self._make: Any = devices.tensor if devices.accelerators() else devices.near_tensor
         self._quicks: dict[Any, Any] = {}
+
+    @functools.cached_property
+    def transaction(self) -> Transaction:
+        """Made when the trace is first called: until then its variables may be exchanged."""
+        return transaction(self.graph)
 
     def belongs_here(self) -> bool:
         """Whether the trace can be used now: one that uses values of an outer trace, only there."""
@@ -122,9 +128,9 @@ class Trace:
     def _call_fully(self, leaves: list[Tensor | TensorSpec] | list[Tensor], site: RawSite) -> Any:
         inputs = [*leaves, *self._given()]
         if self.writes:
-            outs = locks.in_step(self.locks, self._step, inputs, site)
+            outs = self.transaction.hold_calling(self._step, inputs, site)
         else:
-            now = locks.while_holding(self.locks, execute.snapshots, self, alongside=True)
+            now = self.transaction.holding(execute.snapshots)(self)
             outs = self._reading(inputs, now, site)
         return self.pack(outs)
 
@@ -163,9 +169,7 @@ class Trace:
             arrays = execute.execute_step(self.graph, execute.arrays_of(inputs), self.jit)
             return execute.tensors(arrays, site)
         outs = calls.call(self.graph, full, execute.run_tensors(self.jit, site), site)
-        count = len(self.graph.outputs)
-        execute.give(self.writes, outs[count:])
-        return outs[:count]
+        return self.transaction.commit_tensors(outs)
 
     def _inline(self, leaves: list[Any], here: Builder) -> Any:
         """Adds the nodes of this trace to the graph being built."""

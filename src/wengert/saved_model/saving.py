@@ -13,15 +13,15 @@ import numpy as np
 
 from wengert._version import __version__
 from wengert.core.errors import UnimplementedError, at_site, describe
-from wengert.core.locks import while_holding
+from wengert.core.locks import ALONGSIDE, while_holding
 from wengert.core.sites import warn
 from wengert.core.variable import Variable
 from wengert.functions import packing
 from wengert.functions.concrete import ConcreteFunction
-from wengert.functions.execute import locks_of
 from wengert.functions.export import SAVE, Program, program_of
 from wengert.functions.function import Function
 from wengert.functions.trace import Slot, Trace
+from wengert.functions.transaction import locks_of
 from wengert.graph.builder import building
 from wengert.graph.records import Draw
 from wengert.io.paths import local
@@ -97,7 +97,7 @@ class _Saving:
             for x, names in zip(found.objects, found.names, strict=True)
         ]
         variables = [v for _, v in self.variables.values()]
-        file = while_holding(locks_of(variables), self._arrays, alongside=True)
+        file = while_holding(locks_of(variables), ALONGSIDE, self._arrays)
         self.writer.finish(
             {
                 "producer": f"wengert {__version__}",
