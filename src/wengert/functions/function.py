@@ -82,7 +82,7 @@ class Function:
             raise nest.too_deep("function", error, *args) from None
         trace = self._store.traces.get(key)
         if trace is None or (trace.outer is not None and not trace.belongs_here()):
-            trace = self._find(key, *options.bound(self._instance, args, kwargs), caller(0))
+            trace = general.find(self, key, *options.bound(self._instance, args, kwargs), caller(0))
         state = get_state()
         if state is None or state.site is None:
             return trace.call(leaves, find(sys._getframe(1)))
@@ -118,12 +118,8 @@ class Function:
         )
         trace = self._store.traces.get(key)
         if trace is None or not trace.belongs_here():
-            trace = self._find(key, pairs, named, site)
+            trace = general.find(self, key, pairs, named, site)
         return trace
-
-    def _find(self, key: Any, pairs: Any, named: Any, site: Any) -> Trace:
-        """The trace for a signature met for the first time."""
-        return general.find(self, key, pairs, named, site)
 
     @restoring
     def _trace(self, key: Any, pairs: Any, named: Any, specs: Any, site: RawSite) -> Trace:

@@ -220,7 +220,6 @@ class Trace:
         return kind(zip(names, found, strict=True)) if kind is dict else kind(found)
 
 
-@restoring
 def trace(
     name: str,
     function: Callable[..., Any],

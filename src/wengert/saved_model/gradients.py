@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core.convert import to_tensor
+from wengert.core.scopes import restoring
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.core.variable import Variable
@@ -32,6 +33,7 @@ class Gradient(NamedTuple):
     seeds: list[int]
 
 
+@restoring
 def gradient_of(concrete: ConcreteFunction) -> Gradient | None:
     """The gradient of a function; `None` where nothing in it has one."""
     whole = concrete._trace

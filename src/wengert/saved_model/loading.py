@@ -151,6 +151,7 @@ class _Loading:
         made.arguments = packing.pack_arguments([], named)
         return ByName(name, made, [], named)
 
+    @restoring
     def _trace(self, name: str, pairs: Any, named: Any, number: int, result: Any) -> Trace:
         """A trace of one operation: the program."""
         entry, program = self.entries[number], self.programs[number]

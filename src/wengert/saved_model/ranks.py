@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from wengert.core.scopes import restoring
 from wengert.core.sites import caller
 from wengert.core.spec import TensorSpec
 from wengert.functions.concrete import ConcreteFunction
@@ -52,6 +53,7 @@ def _with_rank(spec: TensorSpec, rank: int | None) -> TensorSpec:
     return spec if rank is None else TensorSpec([None] * rank, spec.dtype, spec.name)
 
 
+@restoring
 def _at(concrete: ConcreteFunction, specs: list[TensorSpec]) -> ConcreteFunction:
     left = iter(specs)
 
