@@ -9,8 +9,7 @@ import numpy as np
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lowering import NotWithThese
 from wengert.core.observers import OBSERVERS, observed
-from wengert.core.tensor import DeviceTensor, Tensor
-from wengert.core.variable import Variable, put_values
+from wengert.core.tensor import Tensor
 from wengert.engines import callbacks, choice, control, devices, host, undo, xla
 from wengert.engines.lower import LOWERINGS
 from wengert.functions.transaction import Transaction, transaction
@@ -112,14 +111,6 @@ def is_small(graph: Graph) -> bool:
         found = choice.is_closed(graph) and choice.stays_on_host(graph)
         graph.cache[SMALL] = found
     return found
-
-
-def give(variables: list[Variable], news: list[Any]) -> None:
-    """Makes tensors the values of variables, where they are: all of them or none."""
-    far = [type(new) is DeviceTensor for new in news]
-    hosts = [None if there else new._array for new, there in zip(news, far, strict=True)]
-    arrays = [new._device if there else None for new, there in zip(news, far, strict=True)]
-    put_values(variables, hosts, arrays)
 
 
 def run_tensors(jit: bool | None, site: Any) -> Any:

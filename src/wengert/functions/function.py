@@ -122,7 +122,7 @@ class Function:
         return trace
 
     @restoring
-    def _trace(self, key: Any, pairs: Any, named: Any, specs: Any, site: RawSite) -> Trace:
+    def _trace(self, key: Any, pairs: Any, named: Any, specs: Any, site: RawSite | None) -> Trace:
         store, options = self._store, self._options
         with store.lock:
             found = store.traces.get(key)
@@ -149,7 +149,7 @@ class Function:
                 ledger.TRACED_OFTEN.call(self, note)
             return found
 
-    def _run_trace(self, pairs: Any, named: Any, specs: Any, site: RawSite) -> Trace:
+    def _run_trace(self, pairs: Any, named: Any, specs: Any, site: RawSite | None) -> Trace:
         store, options = self._store, self._options
         creating: list[Variable] | None = None if store.started else []
         function = self._converted()
@@ -176,7 +176,7 @@ class Function:
             return function
         return tracing_state.convert(function)
 
-    def _check_count(self, pairs: Any, named: Any, site: RawSite) -> None:
+    def _check_count(self, pairs: Any, named: Any, site: RawSite | None) -> None:
         most = self._options.max_traces
         if most is not None and self._store.count - self._store.made_variables >= most:
             given = ledger.spelled(pairs, named)

@@ -69,7 +69,7 @@ class Wide:
         self.joined[pattern] = specs
 
 
-def find(function: Function, key: Any, pairs: Any, named: Any, site: RawSite) -> Trace:
+def find(function: Function, key: Any, pairs: Any, named: Any, site: RawSite | None) -> Trace:
     """The trace for a signature met for the first time: one that covers it, or a new one."""
     store, joins = function._store, function._options.reduce_retracing
     given = Given(pairs, named)

@@ -21,6 +21,8 @@ from wengert.graph.ir import Graph
 from wengert.graph.records import Draw
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from wengert.core.types import JaxArray, Tensor
     from wengert.engines.executables import Executable
     from wengert.functions.trace import Trace

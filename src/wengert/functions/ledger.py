@@ -163,7 +163,7 @@ def nearest(notes: Iterable[Note], given: dict[str, Given]) -> list[Change]:
 
 
 def too_many(
-    name: str, most: int, notes: list[Note], given: dict[str, Given], site: RawSite
+    name: str, most: int, notes: list[Note], given: dict[str, Given], site: RawSite | None
 ) -> Any:
     """The error for one trace more than `max_traces` allows, with what differed."""
     text = "; ".join(map(str, nearest(notes, given))) or "the kinds of the arguments differ"

@@ -30,7 +30,7 @@ def functions_run_eagerly() -> bool:
     return PROCESS.runs_eagerly
 
 
-def entering(options: Options, site: RawSite) -> Setting[int, None]:
+def entering(options: Options, site: RawSite | None) -> Setting[int, None]:
     """A block that guards against functions that trace themselves without end."""
     depth = _depth.get()
     if depth >= _DEEPEST:
