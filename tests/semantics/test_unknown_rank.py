@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import wengert as tf
+from tests.cases import Case, all_cases
+from tests.test_operations import tensors
 
 ANY = [tf.TensorSpec(None, tf.float32)]
 CASES: dict[str, Callable[[Any], Any]] = {
@@ -180,3 +183,26 @@ def test_what_fails_for_every_rank_fails_in_the_trace() -> None:
 
     with pytest.raises(ValueError, match="needs the rank of a tensor"):
         f(tf.ones([3]))
+
+
+# What a trace cannot put off, and why.
+NEEDS_RANK = {
+    "iterate": "Python counts the rows",
+    "shuffle_rows": "how many numbers are drawn",
+    "stateless_shuffle": "how many numbers are drawn",
+    "unique_slices": "how many results there are",
+    "unstack": "how many results there are",
+}
+
+
+@pytest.mark.parametrize("case", all_cases(), ids=str)
+def test_every_operation_is_traced_without_ranks(case: Case) -> None:
+    """A public function that reads a rank has a fallback, or cannot be put off."""
+    specs = [tf.TensorSpec(None, x.dtype) for x in tensors(case)]
+    call = functools.partial(case.call, **case.options)
+    traced = tf.function(lambda *xs: call(*xs), input_signature=specs, autograph=False)
+    if case.name in NEEDS_RANK:
+        with pytest.raises((TypeError, ValueError), match=r"rank|no value yet"):
+            traced.get_concrete_function()
+    else:
+        traced.get_concrete_function()

@@ -213,7 +213,7 @@ for plain in (
 @for_ragged(cast.BITCAST)
 def bitcast(x: RaggedTensor, dtype: DType) -> Tensor | RaggedTensor:
     """The bits of the values as another type."""
-    return map_flat_values(tf.bitcast, x, dtype)
+    return x.with_flat_values(tf.bitcast(x.flat_values, dtype))
 
 
 @for_ragged(WHERE_INDICES)

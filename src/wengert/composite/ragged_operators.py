@@ -85,5 +85,5 @@ class Operators:
     def __abs__(self: Any) -> RaggedTensor:
         return tf.abs(self)
 
-    def __invert__(self) -> RaggedTensor:
+    def __invert__(self: Any) -> Any:
         return _not(self)

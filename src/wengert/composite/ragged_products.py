@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.composite.ragged_convert import from_tensor
 from wengert.composite.ragged_factories import values_of
-from wengert.composite.ragged_shaping import expand_dims, squeeze
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
@@ -188,7 +187,5 @@ def matvec(
     name: str | None = None,
 ) -> TensorLike:
     """The product of matrices and vectors, of which some are ragged."""
-    y = values_of(b)
-    column = expand_dims(y, -1) if isinstance(y, RaggedTensor) else tf.expand_dims(y, -1)
-    found = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
-    return squeeze(found, [-1]) if isinstance(found, RaggedTensor) else tf.squeeze(found, [-1])
+    column = tf.expand_dims(values_of(b), -1)
+    return tf.squeeze(tf.matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a), [-1])

@@ -6,17 +6,16 @@ row by itself. What is left is ragged where rows inside are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from wengert.composite.ragged_map import binary, map_flat_values
-from wengert.composite.ragged_shaping import expand_dims
+from wengert.composite.ragged_map import map_flat_values
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
+from wengert.core.fallbacks import Rule
 from wengert.ops import public as tf
 from wengert.ops import reduce, scan, segment, statistics
 from wengert.ops import softmax as plain
@@ -26,96 +25,71 @@ if TYPE_CHECKING:
     from wengert.core.types import Axis, IndexedSlices, Tensor, TensorLike
 
 
-@for_ragged(reduce.reduce_sum)
-def reduce_sum(
-    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor | RaggedTensor:
-    """The sum over `axis`, or over everything."""
-    return over_axes(tf.reduce_sum, segment.unsorted_segment_sum, input_tensor, axis, keepdims)
+def _over_segments(plain: Rule, by_segment: Rule) -> None:
+    """Registers a reduction that combines the elements of rows by their numbers."""
+
+    @for_ragged(plain)
+    def rule(
+        input_tensor: RaggedTensor,
+        axis: Axis = None,
+        keepdims: bool = False,
+        name: str | None = None,
+    ) -> Tensor | RaggedTensor:
+        return over_axes(plain, by_segment, input_tensor, axis, keepdims)
 
 
-@for_ragged(reduce.reduce_prod)
-def reduce_prod(
-    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor | RaggedTensor:
-    """The product over `axis`, or over everything."""
-    return over_axes(tf.reduce_prod, segment.unsorted_segment_prod, input_tensor, axis, keepdims)
-
-
-@for_ragged(reduce.reduce_max)
-def reduce_max(
-    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor | RaggedTensor:
-    """The largest over `axis`, or of everything; an empty row gives the least number there is."""
-    return over_axes(tf.reduce_max, segment.unsorted_segment_max, input_tensor, axis, keepdims)
-
-
-@for_ragged(reduce.reduce_min)
-def reduce_min(
-    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
-) -> Tensor | RaggedTensor:
-    """The smallest over `axis`, or of everything; an empty row gives the largest number."""
-    return over_axes(tf.reduce_min, segment.unsorted_segment_min, input_tensor, axis, keepdims)
+# An empty row gives the least number there is as its largest, and the largest as its smallest.
+_over_segments(reduce.reduce_sum, segment.unsorted_segment_sum)
+_over_segments(reduce.reduce_prod, segment.unsorted_segment_prod)
+_over_segments(reduce.reduce_max, segment.unsorted_segment_max)
+_over_segments(reduce.reduce_min, segment.unsorted_segment_min)
 
 
 @for_ragged(reduce.reduce_mean)
 def reduce_mean(
-    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    input_tensor: RaggedTensor, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor | RaggedTensor:
     """The mean over `axis`, or of everything; NaN for an empty row."""
-    total = reduce_sum(input_tensor, axis, keepdims)
-    ones = map_flat_values(tf.ones_like, input_tensor)
-    return _pair(tf.truediv, total, reduce_sum(ones, axis, keepdims))
+    total = tf.reduce_sum(input_tensor, axis, keepdims)
+    return tf.truediv(total, tf.reduce_sum(tf.ones_like(input_tensor), axis, keepdims))
 
 
 @for_ragged(statistics.reduce_variance)
 def reduce_variance(
-    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    input_tensor: RaggedTensor, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor | RaggedTensor:
     """The variance over `axis`, or of everything: the mean of squares less the square of the mean."""
-    squares = reduce_mean(map_flat_values(tf.square, input_tensor), axis, keepdims)
-    mean = reduce_mean(input_tensor, axis, keepdims)
-    return map_flat_values(lambda s, m: tf.maximum(tf.subtract(s, tf.square(m)), 0), squares, mean)
+    squares = tf.reduce_mean(tf.square(input_tensor), axis, keepdims)
+    mean = tf.reduce_mean(input_tensor, axis, keepdims)
+    return tf.maximum(squares - tf.square(mean), 0)
 
 
 @for_ragged(statistics.reduce_std)
 def reduce_std(
-    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    input_tensor: RaggedTensor, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor | RaggedTensor:
     """The standard deviation over `axis`, or of everything."""
-    return map_flat_values(tf.sqrt, reduce_variance(input_tensor, axis, keepdims))
+    return tf.sqrt(tf.reduce_variance(input_tensor, axis, keepdims))
 
 
 @for_ragged(reduce.reduce_all)
 def reduce_all(
-    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    input_tensor: RaggedTensor, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor | RaggedTensor:
     """Whether all are true over `axis`, or altogether."""
-    return _truth(reduce_prod, input_tensor, axis, keepdims)
+    return tf.cast(tf.reduce_prod(_bits(input_tensor), axis, keepdims), dtypes.bool_)
 
 
 @for_ragged(reduce.reduce_any)
 def reduce_any(
-    input_tensor: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    input_tensor: RaggedTensor, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor | RaggedTensor:
     """Whether any is true over `axis`, or altogether."""
-    return _truth(reduce_sum, input_tensor, axis, keepdims)
+    return tf.cast(tf.reduce_sum(_bits(input_tensor), axis, keepdims), dtypes.bool_)
 
 
-def _truth(
-    count: Callable[..., Any], x: RaggedTensor, axis: Axis, keepdims: bool
-) -> Tensor | RaggedTensor:
-    bits = map_flat_values(lambda v: tf.cast(tf.cast(v, dtypes.bool_), dtypes.int32), x)
-    found = count(bits, axis, keepdims)
-    return map_flat_values(lambda v: tf.cast(v, dtypes.bool_), found)
-
-
-def _pair(
-    function: Callable[..., Any], x: Tensor | RaggedTensor, y: Tensor | RaggedTensor
-) -> Tensor | RaggedTensor:
-    if isinstance(x, RaggedTensor) or isinstance(y, RaggedTensor):
-        return binary(function, x, y)
-    return function(x, y)
+def _bits(x: RaggedTensor) -> Tensor:
+    return tf.cast(tf.cast(x, dtypes.bool_), dtypes.int32)
 
 
 def over_axes(
@@ -143,8 +117,7 @@ def over_axes(
             found = _over(whole, by_segment, found, place)
     if keepdims:
         for place in axes:
-            ours = isinstance(found, RaggedTensor)
-            found = expand_dims(found, place) if ours else tf.expand_dims(found, place)
+            found = tf.expand_dims(found, place)
     return found
 
 
@@ -189,49 +162,42 @@ def _matching(data: RaggedTensor | Tensor, ids: RaggedTensor) -> Tensor | Ragged
     raise invalid("unsorted_segment", "ragged numbers need ragged data with the same rows", data)
 
 
-def _segment_function(name: str) -> Callable[..., Any]:
-    combine = getattr(segment, name)
+def _combined(combine: Rule) -> None:
+    """Registers a function that combines rows with the same number."""
 
-    def function(
-        data: RaggedTensor,
-        segment_ids: list[int] | RaggedTensor,
-        num_segments: int,
-        name: str | None = None,
+    @for_ragged(combine)
+    def rule(
+        data: Any, segment_ids: TensorLike, num_segments: Any, name: str | None = None
     ) -> Tensor | RaggedTensor:
-        ids = segment_ids if isinstance(segment_ids, RaggedTensor) else operand(segment_ids)
-        return _segments(combine, data, ids, num_segments)
-
-    function.__doc__ = combine.__doc__
-    return for_ragged(combine)(function)
+        return _segments(combine, data, operand(segment_ids), num_segments)
 
 
-unsorted_segment_max = _segment_function("unsorted_segment_max")
-unsorted_segment_min = _segment_function("unsorted_segment_min")
-unsorted_segment_prod = _segment_function("unsorted_segment_prod")
-unsorted_segment_sum = _segment_function("unsorted_segment_sum")
+_combined(segment.unsorted_segment_max)
+_combined(segment.unsorted_segment_min)
+_combined(segment.unsorted_segment_prod)
+_combined(segment.unsorted_segment_sum)
 
 
 @for_ragged(segment.unsorted_segment_mean)
 def unsorted_segment_mean(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
-) -> RaggedTensor | Tensor:
+) -> Tensor | RaggedTensor:
     """The mean of rows with the same number, element by element."""
-    total = unsorted_segment_sum(data, segment_ids, num_segments)
-    return _pair(tf.truediv, total, _counts(data, segment_ids, num_segments))
+    total = tf.unsorted_segment_sum(data, segment_ids, num_segments)
+    return tf.truediv(total, _counts(data, segment_ids, num_segments))
 
 
 @for_ragged(segment.unsorted_segment_sqrt_n)
 def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
-) -> RaggedTensor | Tensor:
+) -> Tensor | RaggedTensor:
     """The sum of rows with the same number over the root of their count."""
-    total = unsorted_segment_sum(data, segment_ids, num_segments)
-    counts = map_flat_values(tf.sqrt, _counts(data, segment_ids, num_segments))
-    return _pair(tf.truediv, total, counts)
+    total = tf.unsorted_segment_sum(data, segment_ids, num_segments)
+    return tf.truediv(total, tf.sqrt(_counts(data, segment_ids, num_segments)))
 
 
-def _counts(data: TensorLike, ids: TensorLike, count: TensorLike) -> RaggedTensor:
-    return unsorted_segment_sum(map_flat_values(tf.ones_like, data), ids, count)
+def _counts(data: TensorLike, ids: TensorLike, count: TensorLike) -> Tensor:
+    return tf.unsorted_segment_sum(tf.ones_like(data), ids, count)
 
 
 @for_ragged(scan.cumsum)

@@ -85,9 +85,9 @@ class RowPartition:
         if validate:
             count = () if nrows is None else (_number("from_value_rowids", nrows, "nrows"),)
             ids = demand("from_value_rowids", _check_rowids, _bad_rowids, ids, *count)
-        if nrows is None:
-            nrows = tf.reduce_max(tf.concat([tf.fill([1], to_tensor(-1, ids.dtype)), ids], 0)) + 1
-        lengths = tf.unsorted_segment_sum(tf.ones_like(ids), ids, nrows)
+        least = tf.fill([1], to_tensor(-1, ids.dtype))
+        rows = tf.reduce_max(tf.concat([least, ids], 0)) + 1 if nrows is None else nrows
+        lengths = tf.unsorted_segment_sum(tf.ones_like(ids), ids, rows)
         return cls(_ends(lengths), lengths, ids)
 
     @classmethod

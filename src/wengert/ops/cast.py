@@ -9,6 +9,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core import late_operations as late
 from wengert.core.apply import apply
+from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
@@ -143,7 +144,7 @@ def cast(x: Any, dtype: DTypeLike, name: str | None = None) -> Any:
     x = operand(x)
     own = x.dtype
     if own is wanted:
-        return to_tensor(x)
+        return x if isinstance(x, CompositeOperand) else to_tensor(x)
     if own.kind == "s" or wanted.kind == "s":
         raise invalid(
             "cast",

@@ -106,10 +106,12 @@ SIZE = Op(
 )
 
 
-@with_fallback
 def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The number of elements as an int32 (or `out_type`) scalar."""
-    return apply(SIZE, operand(input), dtype=_whole_type(out_type))
+    try:
+        return apply(SIZE, operand(input), dtype=_whole_type(out_type))
+    except Exception as error:
+        return fallback(size, error, (input, out_type))
 
 
 @with_fallback

@@ -15,7 +15,7 @@ from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import Dim, is_open, known_unequal, negative
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.facts import TAME
-from wengert.core.fallbacks import fallback, with_fallback
+from wengert.core.fallbacks import fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import ActsAsTensor, Tensor, Value
@@ -150,28 +150,30 @@ UNSTACK = Op(
 )
 
 
-@with_fallback
 def unstack(
     value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unstack"
 ) -> list[Tensor]:
     """Splits a tensor along an axis into a list of tensors without it."""
-    x = operand(value)
-    axis = place_of("unstack", static_int("unstack", axis), x)
-    if num is not None and rank_of(x) is None:
-        return list(apply(UNSTACK, x, axis=axis, num=static_int("unstack", num, "num")))
-    dims = x._array.shape
-    count: Any = dims[axis] if num is None else static_int("unstack", num, "num")
-    if type(count) is Dim:
-        raise invalid(
-            "unstack",
-            f"how many tensors come of it must be known while tracing, and axis {axis} has an "
-            f"unknown size",
-            x,
-            help="Give `num`, or fix the size in `input_signature` or with tf.ensure_shape.",
-        )
-    if known_unequal(count, dims[axis]):
-        raise invalid("unstack", f"axis {axis} has size {dims[axis]}, not `num` {count}", x)
-    return list(apply(UNSTACK, x, axis=axis, num=count))
+    try:
+        x = operand(value)
+        axis = place_of("unstack", static_int("unstack", axis), x)
+        if num is not None and rank_of(x) is None:
+            return list(apply(UNSTACK, x, axis=axis, num=static_int("unstack", num, "num")))
+        dims = x._array.shape
+        count: Any = dims[axis] if num is None else static_int("unstack", num, "num")
+        if type(count) is Dim:
+            raise invalid(
+                "unstack",
+                f"how many tensors come of it must be known while tracing, and axis {axis} has an "
+                f"unknown size",
+                x,
+                help="Give `num`, or fix the size in `input_signature` or with tf.ensure_shape.",
+            )
+        if known_unequal(count, dims[axis]):
+            raise invalid("unstack", f"axis {axis} has size {dims[axis]}, not `num` {count}", x)
+        return list(apply(UNSTACK, x, axis=axis, num=count))
+    except Exception as error:
+        return fallback(unstack, error, (value, num, axis))
 
 
 late.STACK.fill(stack)
@@ -302,7 +304,6 @@ SPLIT = Op(
 )
 
 
-@with_fallback
 def split(
     value: Any,
     num_or_size_splits: TensorLike,
@@ -314,25 +315,28 @@ def split(
 
     One of the sizes may be -1 and takes what is left.
     """
-    x = operand(value)
-    dims = x._array.shape
-    place = shapes.check_axis("split", static_int("split", axis), len(dims))
-    if num is not None:
-        num_or_size_splits = of_length(num_or_size_splits, static_int("split", num, "num"))
-    wanted = static("split", num_or_size_splits)
-    size = dims[place]
-    if type(wanted) is Dim:
-        raise wanted.unknown("the number of parts of tf.split")
-    if isinstance(wanted, int):
-        if wanted <= 0 or known_unequal(size % wanted, 0):
-            raise invalid(
-                "split",
-                f"axis {place} of size {size} does not cut into {wanted} equal parts",
-                x,
-                help="Give the sizes of the parts as a list.",
-            )
-        wanted = (size // wanted,) * wanted
-    wanted = static_tuple("split", wanted, "num_or_size_splits")
-    if num is not None and static_int("split", num, "num") != len(wanted):
-        raise invalid("split", f"`num` is {num}, but there are {len(wanted)} sizes", x)
-    return list(apply(SPLIT, x, sizes=_filled(x, size, wanted, place), axis=place))
+    try:
+        x = operand(value)
+        dims = x._array.shape
+        place = shapes.check_axis("split", static_int("split", axis), len(dims))
+        if num is not None:
+            num_or_size_splits = of_length(num_or_size_splits, static_int("split", num, "num"))
+        wanted = static("split", num_or_size_splits)
+        size = dims[place]
+        if type(wanted) is Dim:
+            raise wanted.unknown("the number of parts of tf.split")
+        if isinstance(wanted, int):
+            if wanted <= 0 or known_unequal(size % wanted, 0):
+                raise invalid(
+                    "split",
+                    f"axis {place} of size {size} does not cut into {wanted} equal parts",
+                    x,
+                    help="Give the sizes of the parts as a list.",
+                )
+            wanted = (size // wanted,) * wanted
+        wanted = static_tuple("split", wanted, "num_or_size_splits")
+        if num is not None and static_int("split", num, "num") != len(wanted):
+            raise invalid("split", f"`num` is {num}, but there are {len(wanted)} sizes", x)
+        return list(apply(SPLIT, x, sizes=_filled(x, size, wanted, place), axis=place))
+    except Exception as error:
+        return fallback(split, error, (value, num_or_size_splits, axis, num))

@@ -11,7 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
 from wengert.core.errors import at_site, invalid, invalid_dtype
-from wengert.core.fallbacks import with_fallback
+from wengert.core.fallbacks import fallback
 from wengert.core.lazy import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
@@ -192,7 +192,6 @@ MIRROR_PAD_GRAD = Op(
 )
 
 
-@with_fallback
 def pad(
     tensor: TensorLike,
     paddings: TensorLike,
@@ -205,25 +204,28 @@ def pad(
     `mode` says what they are: CONSTANT (`constant_values`), REFLECT (the mirror image without the
     edge) or SYMMETRIC (with it).
     """
-    x = operand(tensor)
-    pairs = static("pad", of_length(paddings, x._array.ndim, 2))
-    if not isinstance(pairs, tuple) or any(
-        not isinstance(p, tuple) or len(p) != 2 or any(map(negative, p)) for p in pairs
-    ):
-        raise invalid("pad", f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}")
-    if any(n is None for p in pairs for n in p):
-        rule = "`paddings` must be whole numbers"
-        raise invalid_dtype("pad", rule, paddings, help=about_none(paddings))
-    kind = mode.upper() if isinstance(mode, str) else mode
-    if kind == "CONSTANT":
-        if is_dynamic(constant_values):
-            return _pad_with(x, pairs, operand(constant_values, x.dtype))
-        return apply(PAD, x, paddings=pairs, value=_constant(x, constant_values))
-    if kind not in ("REFLECT", "SYMMETRIC"):
-        raise at_site(
-            ValueError(f"pad: `mode` must be CONSTANT, REFLECT or SYMMETRIC; got {mode!r}.")
-        )
-    return apply(MIRROR_PAD, x, paddings=pairs, skip=int(kind == "REFLECT"))
+    try:
+        x = operand(tensor)
+        pairs = static("pad", of_length(paddings, x._array.ndim, 2))
+        if not isinstance(pairs, tuple) or any(
+            not isinstance(p, tuple) or len(p) != 2 or any(map(negative, p)) for p in pairs
+        ):
+            raise invalid("pad", f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}")
+        if any(n is None for p in pairs for n in p):
+            rule = "`paddings` must be whole numbers"
+            raise invalid_dtype("pad", rule, paddings, help=about_none(paddings))
+        kind = mode.upper() if isinstance(mode, str) else mode
+        if kind == "CONSTANT":
+            if is_dynamic(constant_values):
+                return _pad_with(x, pairs, operand(constant_values, x.dtype))
+            return apply(PAD, x, paddings=pairs, value=_constant(x, constant_values))
+        if kind not in ("REFLECT", "SYMMETRIC"):
+            raise at_site(
+                ValueError(f"pad: `mode` must be CONSTANT, REFLECT or SYMMETRIC; got {mode!r}.")
+            )
+        return apply(MIRROR_PAD, x, paddings=pairs, skip=int(kind == "REFLECT"))
+    except Exception as error:
+        return fallback(pad, error, (tensor, paddings, mode, constant_values))
 
 
 def _pad_with(
