@@ -114,6 +114,7 @@ def test_a_missed_error_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "gather" in body and body.count("\n") <= 3
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_program_that_does_not_end_is_found() -> None:
     lines = ("found = x", "while tf.executing_eagerly() or n > 0:", "    found = tf.sin(found)")
     program = _programs(*lines)
