@@ -19,7 +19,7 @@ def _verified_graphs() -> Iterator[None]:
     if importlib.util.find_spec("wengert") is None:  # the semantics are being asked of another
         yield
         return
-    from wengert.core.process import PROCESS
+    from wengert.core.process_settings import PROCESS
 
     PROCESS.verifies_graphs = True
     try:

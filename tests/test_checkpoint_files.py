@@ -54,7 +54,7 @@ FAILURES = {
     "mode": ("os.chmod", _fails),
     "sync": ("os.fsync", _fails),
     "replace": ("os.replace", _fails),
-    "record": ("wengert.checkpoint.state.write_text", _fails),
+    "record": ("wengert.checkpoint.state_file.write_text", _fails),
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.engines.devices import accelerators
 from wengert.runtime import hardware, settings
 

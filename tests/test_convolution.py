@@ -8,7 +8,7 @@ import pytest
 
 import wengert as tf
 from wengert.core.apply import apply
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.ops import compiled, convolution, convolution_lowerings
 from wengert.ops.sliding import Windows
 

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 import wengert as tf
-from wengert.data import handed
-from wengert.data.options import Settings
+from wengert.data import dataset_arguments
+from wengert.data.dataset_options import Settings
 
 D = tf.data.Dataset
 
@@ -91,7 +91,7 @@ def test_batches_of_an_array_are_slices_of_it() -> None:
 )
 def test_no_element_is_made_for_a_batch(steps: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = steps(D.from_tensor_slices(np.arange(40))).batch(8)
-    monkeypatch.setattr("wengert.data.rows.Rows.element", None)
+    monkeypatch.setattr("wengert.data.array_rows.Rows.element", None)
     assert sum(1 for _ in dataset) == -(-len(list(dataset.unbatch())) // 8)
 
 
@@ -1226,7 +1226,7 @@ def test_datasets_that_a_function_makes_do_not_pile_up() -> None:
     def f(x):
         return tf.data.Dataset.from_tensor_slices(x).reduce(0.0, lambda a, b: a + b)
 
-    before = len(handed._known)
+    before = len(dataset_arguments._known)
     assert [float(f(tf.constant([k, 1.0]))) for k in range(30)] == [k + 1.0 for k in range(30)]
     gc.collect()
-    assert len(handed._known) <= before + 8
+    assert len(dataset_arguments._known) <= before + 8

@@ -17,8 +17,8 @@ import wengert as tf
 from wengert.core.apply import apply
 from wengert.core.op import Op
 from wengert.core.tensor import FreshTensor, Tensor
-from wengert.engines import choice
-from wengert.engines.choice import CHOICES
+from wengert.engines import engine_choice
+from wengert.engines.engine_choice import CHOICES
 
 
 def small_step(v: Any, turns: int = 24) -> Any:
@@ -37,8 +37,8 @@ def small_step(v: Any, turns: int = 24) -> Any:
 @pytest.fixture(name="soon")
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small graphs are compiled early."""
-    monkeypatch.setattr(choice, "_SLOWLY", 2000.0)
-    monkeypatch.setattr(choice, "_PATIENCE_PAIRS", 0.0)
+    monkeypatch.setattr(engine_choice, "_SLOWLY", 2000.0)
+    monkeypatch.setattr(engine_choice, "_PATIENCE_PAIRS", 0.0)
 
 
 def test_a_small_function_is_compiled_when_it_has_cost_as_much(soon: None) -> None:
@@ -47,7 +47,7 @@ def test_a_small_function_is_compiled_when_it_has_cost_as_much(soon: None) -> No
     plain = small_step(w)
     f(x)
     (found,) = f.get_concrete_function(x).graph.cache[CHOICES].values()
-    assert choice._TINY < found.work < choice._SMALL
+    assert engine_choice._TINY < found.work < engine_choice._SMALL
     due = int(found.due())
     assert due > 5 and due * found.work > 2000.0 >= (due - 1) * found.work
     plain(x)
@@ -85,7 +85,7 @@ def test_estimates_of_transposed_products() -> None:
         return tf.matmul(x, y, transpose_a=True)
 
     graph = step.get_concrete_function(tf.ones([8, 512]), tf.ones([8, 256])).graph
-    wide = choice.work(graph, [np.ones([8, 512], "f"), np.ones([8, 256], "f")])
+    wide = engine_choice.work(graph, [np.ones([8, 512], "f"), np.ones([8, 256], "f")])
     # 2 million operations, and a megabyte: not the 134 million of 512 x 512 x 256.
     assert 30 < wide < 150
 

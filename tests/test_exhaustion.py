@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import wengert as tf
-from wengert.engines.exhaustion import Largest
+from wengert.engines.memory_errors import Largest
 
 N = 2**46
 SIDE = 2**23

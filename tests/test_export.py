@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import wengert as tf
-from wengert.saved_model import files
+from wengert.saved_model import model_folder
 
 Pair = namedtuple("Pair", "low high")
 
@@ -594,7 +594,7 @@ def test_saving_is_all_or_nothing(tmp_path, monkeypatch):
         def broken(path: str, text: str) -> None:
             raise OSError(28, "No space left on device")
 
-        patch.setattr(files, "write_text", broken)
+        patch.setattr(model_folder, "write_text", broken)
         with pytest.raises(OSError, match="no space left on device"):
             tf.saved_model.save(module, tmp_path)
     assert float(tf.saved_model.load(tmp_path).v) == 1.0

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import wengert as tf
-from wengert.core.bounded import CACHES, Bounded
+from wengert.core.bounded_cache import CACHES, Bounded
 from wengert.engines import executables
-from wengert.functions.store import MOST_TRACES
+from wengert.functions.trace_cache import MOST_TRACES
 
 
 def growth(call: Callable[[], Any], calls: int) -> int:

@@ -14,12 +14,12 @@ import pytest
 import wengert as tf
 from wengert.core import dtypes
 from wengert.core.op import Spec
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.graph.cache import CacheKey
 from wengert.graph.fingerprint import fingerprint
+from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
-from wengert.graph.records import Node
 from wengert.graph.verify import verify
 
 VECTOR = tf.TensorSpec([2], tf.float32)

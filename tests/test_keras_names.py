@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import wengert as tf
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.data import sources
 from wengert.functions.function import Function
 from wengert.keras_glue.private_names import ARRAY_LENDER, STEP_DRIVER

@@ -145,7 +145,7 @@ def test_the_walk_tells_lazy_from_eager():
 
 
 def test_the_stub_of_public_functions_has_what_the_table_has():
-    from wengert.core.tables import read
+    from wengert.core.name_tables import read
     from wengert.ops.public import TABLE
 
     stub = ast.parse((PACKAGE / "ops" / "public.pyi").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import wengert as tf
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "gelu": tf.nn.gelu,

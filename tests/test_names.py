@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert.core.missing import LATER
+from wengert.core.missing_names import LATER
 
 MODULES = (
     "autodiff", "bitwise", "config", "debugging", "distribute", "dtypes", "experimental", "image", "io",

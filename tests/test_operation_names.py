@@ -22,7 +22,7 @@ READERS = {
     "composite/ragged_map.py": "messages",
     "core/apply.py": "messages of the door",
     "core/symbolic.py": "how a symbolic tensor prints",
-    "engines/exhaustion.py": "messages",
+    "engines/memory_errors.py": "messages",
     "engines/lower.py": "messages",
     "explain/agreement.py": "messages",
     "explain/checking.py": "messages",
@@ -38,7 +38,7 @@ READERS = {
     "summary/graphs.py": "the names of TensorBoard's nodes",
     "tape/entries.py": "messages",
     "tape/history.py": "what messages call a step",
-    "tape/flow.py": "messages",
+    "tape/gradient_values.py": "messages",
 }
 DECIDING = {"get", "pop", "startswith", "endswith", "removeprefix", "removesuffix", "partition"}
 # TensorFlow's names for users are strings there; nobody asks which operation they are.

@@ -16,7 +16,7 @@ import pytest
 import scipy.stats
 
 import wengert as tf
-from wengert.core import replay
+from wengert.core import random_replay
 from wengert.core.apply import wrap
 from wengert.core.errors import InvalidArgumentError, UnimplementedError
 from wengert.ops import philox, rejection
@@ -201,10 +201,10 @@ def test_recorded_draws_are_played_again() -> None:
             R.gamma([2], 2.0), R.poisson([2], 3.0), R.categorical([[0.0, 1.0]], 9),
         ]  # fmt: skip
 
-    with replay.recording() as keys:
+    with random_replay.recording() as keys:
         first = draw()
     state = generator.state.numpy()
-    with replay.replaying(keys):
+    with random_replay.replaying(keys):
         again = draw()
     assert all(same(a, b) for a, b in zip(first, again, strict=True))
     assert same(generator.state, state), "playing again must not move the generator on"

@@ -20,7 +20,7 @@ import pytest
 
 import wengert as tf
 from wengert.core.scopes import Scoped
-from wengert.engines import choice, devices
+from wengert.engines import devices, engine_choice
 from wengert.runtime import settings
 from wengert.summary.writer import SummaryWriter
 
@@ -109,7 +109,7 @@ def is_on_the_tape() -> bool:
 # By the first column of the page: what sets it, and what one reads.
 CONTEXT: dict[str, tuple[Callable[[], AbstractContextManager[Any]], Callable[[], Any]]] = {
     "`tf.GradientTape`, `tf.autodiff.ForwardAccumulator`": (tape, is_on_the_tape),
-    '`tf.engine("host")`': (lambda: tf.engine("host"), choice.forced),
+    '`tf.engine("host")`': (lambda: tf.engine("host"), engine_choice.forced),
     "`tf.device`": (lambda: _device(), devices.WISHED.get),
     "`tf.name_scope`": (
         lambda: tf.name_scope("outer"),
@@ -325,7 +325,7 @@ def test_engine_of_a_dataset_is_that_of_its_reader() -> None:
     seen: list[Any] = []
 
     def note(x: Any) -> Any:
-        seen.append((threading.current_thread().name, choice.forced()))
+        seen.append((threading.current_thread().name, engine_choice.forced()))
         for _ in range(2000):  # long enough to be worth a thread
             x = x + 0.0
         return x
@@ -363,14 +363,14 @@ def test_many_threads_with_one_object_each_its_own_scope() -> None:
                 barrier.wait(600)
                 prefix = f"shared/n{k}/" if odd else f"n{k}/"
                 assert tf.Variable(1.0, name="v").name.startswith(f"{prefix}v")
-                assert choice.forced() == ("host" if odd else None)
+                assert engine_choice.forced() == ("host" if odd else None)
                 assert tf.distribute.has_strategy() == bool(odd)
                 assert numerics_are_checked() == bool(odd)
                 y = x * x
                 barrier.wait(600)
             tf.debugging.disable_check_numerics()
             assert float(followed.gradient(y, x)) == 2.0 * k
-            assert choice.forced() is None and not tf.distribute.has_strategy()
+            assert engine_choice.forced() is None and not tf.distribute.has_strategy()
             assert not numerics_are_checked()
 
     with ThreadPoolExecutor(THREADS) as pool:

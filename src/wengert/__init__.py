@@ -28,12 +28,12 @@ from wengert.core.dtypes import (
 )
 from wengert.core.dtypes import bool_ as bool
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.names import get_current_name_scope, name_scope
+from wengert.core.name_scopes import get_current_name_scope, name_scope
+from wengert.core.name_tables import lazily as _lazily
+from wengert.core.name_tables import read as _read
 from wengert.core.shapes import TensorShape
-from wengert.core.spec import TensorSpec, TypeSpec
-from wengert.core.tables import lazily as _lazily
-from wengert.core.tables import read as _read
 from wengert.core.tensor import Tensor, is_tensor
+from wengert.core.tensor_spec import TensorSpec, TypeSpec
 from wengert.core.variable import Variable, VariableAggregation, VariableSynchronization
 from wengert.ops import array_methods as _methods  # gives tensors NumPy's methods
 from wengert.ops import numpy_protocols as _numpy  # lets NumPy functions take tensors
@@ -55,10 +55,10 @@ _PLACES = _read(
         "composite.values": "type_spec_from_value",
         "core.convert": "register_tensor_conversion_function",
         "core.indexed_slices": "IndexedSlicesSpec",
-        "engines.choice": "engine",
-        "functions.batched": "vectorized_map",
-        "functions.branching": "case cond switch_case",
-        "functions.control": "while_loop",
+        "engines.engine_choice": "engine",
+        "functions.vectorized_map": "vectorized_map",
+        "functions.cond": "case cond switch_case",
+        "functions.while_loop": "while_loop",
         "functions.function": "function",
         "functions.functional": "foldl foldr map_fn scan",
         "functions.graph_gradients": "gradients hessians",
@@ -120,7 +120,7 @@ _PLACES = _read(
             "control_dependencies device get_logger group init_scope inside_function "
             "is_symbolic_tensor no_op tuple_=tuple"
         ),
-        "functions.serial": "AggregationMethod CriticalSection no_gradient",
+        "functions.critical_section": "AggregationMethod CriticalSection no_gradient",
         "tape.custom": "custom_gradient grad_pass_through recompute_grad",
         "tape.gradient_tape": "GradientTape UnconnectedGradients",
     }

@@ -1,6 +1,6 @@
 """The names of `tf.autodiff`."""
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.tape.forward import ForwardAccumulator
 from wengert.tape.gradient_tape import GradientTape
 

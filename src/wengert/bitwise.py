@@ -1,6 +1,6 @@
 """The names of `tf.bitwise`."""
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.ops.logical import (
     bitwise_and,
     bitwise_or,

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.distribute.tpu import connect_to_cluster as experimental_connect_to_cluster
 from wengert.functions.tracing_state import functions_run_eagerly, run_functions_eagerly
 from wengert.functions.tracing_state import (

@@ -1,6 +1,6 @@
 """The names of `tf.debugging`."""
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.explain.checking import disable_check_numerics, enable_check_numerics
 from wengert.ops.checks import (
     Assert,

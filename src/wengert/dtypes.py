@@ -22,7 +22,7 @@ from wengert.core.dtypes import (
 from wengert.core.dtypes import (
     bool_ as bool,
 )
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.ops.cast import cast, saturate_cast
 from wengert.ops.complex import complex
 

@@ -1,6 +1,6 @@
 """The names of `tf.image`."""
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.io.images import (
     decode_and_crop_jpeg,
     decode_bmp,

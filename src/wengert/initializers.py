@@ -1,6 +1,6 @@
 """The names of `tf.initializers`: those at the root of `tf`, and Keras's on first use."""
 
-from wengert.core.missing import or_of_keras as _or_of_keras
+from wengert.core.missing_names import or_of_keras as _or_of_keras
 from wengert.ops.initializers import (
     Initializer,
     constant_initializer,

@@ -1,6 +1,6 @@
 """The names of `tf.linalg`."""
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.ops.create import eye
 from wengert.ops.decompose import cholesky, qr
 from wengert.ops.diagonal import (

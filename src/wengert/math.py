@@ -1,7 +1,7 @@
 """The names of `tf.math`."""
 
 from wengert import special
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.ops.arithmetic import (
     accumulate_n,
     add,

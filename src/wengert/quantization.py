@@ -1,6 +1,6 @@
 """The names of `tf.quantization`: rounding as quantised numbers would, in floating point."""
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.ops.fake_quantize import (
     fake_quant_with_min_max_args,
     fake_quant_with_min_max_args_gradient,

@@ -1,6 +1,6 @@
 """The names of `tf.raw_ops`."""
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.ops.raw_ops import (
     Bucketize,
     CudnnRNNV3,

@@ -1,6 +1,6 @@
 """The names of `tf.signal`."""
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.ops.dct import dct, idct
 from wengert.ops.fft import (
     fft,

@@ -1,6 +1,6 @@
 """The names of `tf.math.special`."""
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.ops.bessel import (
     bessel_i0,
     bessel_i0e,

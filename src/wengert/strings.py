@@ -10,7 +10,7 @@ from wengert.composite.unicode import (
     unicode_split_with_offsets,
     unicode_transcode,
 )
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.ops.hashing import to_hash_bucket, to_hash_bucket_fast, to_hash_bucket_strong
 from wengert.ops.strings import (
     as_string,

@@ -2,7 +2,7 @@
 
 from unittest import main
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.runtime.builds import (
     gpu_device_name,
     is_built_with_cuda,

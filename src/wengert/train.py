@@ -6,14 +6,14 @@ from wengert.checkpoint.checkpoint import Checkpoint, CheckpointOptions
 from wengert.checkpoint.manager import CheckpointManager
 from wengert.checkpoint.python_state import PythonState as _PythonState
 from wengert.checkpoint.reader import list_variables, load_checkpoint, load_variable
-from wengert.checkpoint.state import (
+from wengert.checkpoint.state_file import (
     CheckpointState,
     checkpoints_iterator,
     get_checkpoint_state,
     latest_checkpoint,
 )
 from wengert.checkpoint.view import TrackableView
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.io.examples import (
     BytesList,
     Example,

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.core.tensor import Value as _Value
 from wengert.functions.concrete import ConcreteFunction as _ConcreteFunction
 from wengert.functions.function import Function as _Function

@@ -1,7 +1,7 @@
 """The names of `tf.version`: the TensorFlow whose programs are run, and who runs them."""
 
 from wengert._version import __version__ as _own
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 
 VERSION = "2.21.0"
 GIT_VERSION = f"wengert-{_own}"

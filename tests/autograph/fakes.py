@@ -13,13 +13,13 @@ import pytest
 import wengert as tf
 from wengert.autograph import (
     builtin_forms,
+    iteration,
     lists,
     logic,
-    loops,
+    loop_operators,
     operators,
     primitives,
-    rows,
-    values,
+    traced_values,
 )  # fmt: skip
 from wengert.core.tensor import Tensor
 
@@ -110,8 +110,8 @@ def symbolic(x: Any) -> bool:
 
 def source(x: Any) -> Any:
     if isinstance(x, lists.TracedList):
-        return rows.Elements(x)
-    return rows.Rows(x) if isinstance(x, Tensor) else x
+        return iteration.Elements(x)
+    return iteration.Rows(x) if isinstance(x, Tensor) else x
 
 
 def install(patch: pytest.MonkeyPatch) -> None:
@@ -122,12 +122,12 @@ def install(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(primitives, "loop", loop)
     patch.setattr(lists, "_array_type", lambda: TensorArray)
     patch.setattr(builtin_forms, "building", lambda: True)
-    patch.setattr(operators.rows, "source", source)
-    for module in (values, logic, builtin_forms):
+    patch.setattr(operators.iteration, "source", source)
+    for module in (traced_values, logic, builtin_forms):
         patch.setattr(module, "symbolic", symbolic)
-    for module in (values, loops):
+    for module in (traced_values, loop_operators):
         patch.setattr(module, "looping", symbolic)
-    for module in (rows, builtin_forms):
+    for module in (iteration, builtin_forms):
         patch.setattr(module, "source", source)
-    for module in (logic, builtin_forms, rows):
+    for module in (logic, builtin_forms, iteration):
         patch.setattr(module, "SymbolicTensor", Tensor)

@@ -384,9 +384,9 @@ def test_errors_of_operations_in_a_branch_are_errors_of_the_trace() -> None:
 
 
 def test_an_endless_python_loop_that_a_tensor_should_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wengert.autograph import loops
+    from wengert.autograph import loop_operators
 
-    monkeypatch.setattr(loops, "_MOST_UNROLLED", 5)
+    monkeypatch.setattr(loop_operators, "_MOST_UNROLLED", 5)
 
     def f(x):
         for i in iter(int, 1):

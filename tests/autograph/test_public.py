@@ -12,7 +12,7 @@ import pytest
 
 import wengert as tf
 from wengert.autograph import convert
-from wengert.autograph.calls import _made
+from wengert.autograph.call_conversion import _made
 from wengert.autograph.conversion import known
 from wengert.autograph.public import constructs
 

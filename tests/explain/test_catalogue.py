@@ -13,7 +13,7 @@ import pytest
 from tests.explain.catalogue import cuts, moments, numbers, sources
 from tests.explain.catalogue import functions as traced
 from wengert.explain import Explanation, doctor, findings
-from wengert.functions import ledger
+from wengert.functions import trace_log
 from wengert.tape import history
 
 MODULES = (sources, moments, cuts, numbers, traced)
@@ -53,14 +53,14 @@ def _line_in(lines: list[str], function: str, text: str) -> int:
 
 
 # The counters of the functions in the catalogue, also when the table has been emptied.
-AT_FIRST = tuple(ledger._counters.values())
+AT_FIRST = tuple(trace_log._counters.values())
 
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
     """Neither lines nor functions remember what other tests did."""
     history.SEEN.clear()
-    for counter in {*AT_FIRST, *ledger._counters.values()}:
+    for counter in {*AT_FIRST, *trace_log._counters.values()}:
         counter.traced.clear()
         counter.warned = 0
 

@@ -14,7 +14,7 @@ import pytest
 from tests.explain.programs import PAGES, Page, examined, message, pages
 from wengert.cli.main import main
 from wengert.explain import CODES
-from wengert.explain import pages as shipped
+from wengert.explain import code_pages as shipped
 from wengert.tape import history
 
 ROOT = Path(__file__).parents[2]

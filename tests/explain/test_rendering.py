@@ -14,8 +14,8 @@ import pytest
 
 from wengert.core.sites import Site
 from wengert.explain import CODES, Explanation, Place, Report
+from wengert.explain.explanation import reason
 from wengert.explain.places import exact
-from wengert.explain.record import reason
 
 PROGRAM = """\
 x = tf.constant(3.0)

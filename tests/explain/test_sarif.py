@@ -18,7 +18,7 @@ import pytest
 from tests.explain.programs import Page, examined, pages
 from wengert.core.sites import Site
 from wengert.explain import CODES, Explanation, Place, Report
-from wengert.explain.record import reason
+from wengert.explain.explanation import reason
 
 # Each object: its properties with what they hold ("*" a list of them), and those that must be there.
 OBJECTS: dict[str, tuple[dict[str, Any], set[str]]] = {

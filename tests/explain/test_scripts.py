@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from wengert.explain import Report, doctor
-from wengert.functions import ledger
+from wengert.functions import trace_log
 from wengert.keras_glue.alias import as_tensorflow
 from wengert.tape import history
 
@@ -69,7 +69,7 @@ def run(lines: list[str]) -> tuple[Report, Exception | None]:
 def fresh() -> None:
     """Neither lines nor functions remember what other programs did."""
     history.SEEN.clear()
-    for counter in ledger._counters.values():
+    for counter in trace_log._counters.values():
         counter.traced.clear()
         counter.warned = counter.functions = 0
 

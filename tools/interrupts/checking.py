@@ -17,7 +17,7 @@ import numpy as np
 import wengert as tf
 from tools.interrupts.scenarios import PERIOD, Subject
 from wengert.core import context
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 
 _MISSING = object()
 PATIENCE = 20.0  # seconds that another thread has for a step

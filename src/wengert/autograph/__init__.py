@@ -6,11 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from wengert.autograph.conversion import convert
-from wengert.autograph.options import set_loop_options as _set_loop_options
+from wengert.autograph.loop_options import set_loop_options as _set_loop_options
 from wengert.autograph.public import Feature as _Feature
 from wengert.autograph.public import do_not_convert as _do_not_convert
 from wengert.autograph.public import set_verbosity, to_code, to_graph, trace
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 
 experimental: Any = SimpleNamespace(
     Feature=_Feature, do_not_convert=_do_not_convert, set_loop_options=_set_loop_options

@@ -8,21 +8,21 @@ from collections.abc import Callable
 from types import FunctionType, GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from wengert.autograph.calls import call
+from wengert.autograph.call_conversion import call
+from wengert.autograph.iteration import Backwards, Numbered, Numbers, Side, Source, source
 from wengert.autograph.library import replace
 from wengert.autograph.lists import TracedList
 from wengert.autograph.logic import and_, or_
 from wengert.autograph.primitives import truth
-from wengert.autograph.rows import Backwards, Numbered, Numbers, Side, Source, source
-from wengert.autograph.values import building, symbolic
+from wengert.autograph.traced_values import building, symbolic
 from wengert.core import dtypes, nest
 from wengert.core.errors import at_site, describe
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
-from wengert.functions.batched import vectorized_map
-from wengert.functions.branching import case, cond, switch_case
-from wengert.functions.control import while_loop
+from wengert.functions.cond import case, cond, switch_case
 from wengert.functions.functional import foldl, foldr, map_fn, scan
+from wengert.functions.vectorized_map import vectorized_map
+from wengert.functions.while_loop import while_loop
 from wengert.ops.arithmetic import add_n
 from wengert.ops.cast import cast
 from wengert.ops.create import range as range_of

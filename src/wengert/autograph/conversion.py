@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
-from wengert.autograph import build as b
-from wengert.autograph import source
+from wengert.autograph import source_trees
+from wengert.autograph import syntax as b
+from wengert.autograph.analysis import Facts
+from wengert.autograph.conversion_unit import Construct, Unit
 from wengert.autograph.expressions import Expressions
-from wengert.autograph.facts import Facts
 from wengert.autograph.handlers import Guarded, guarded
+from wengert.autograph.inline_form import convert_function
 from wengert.autograph.library import is_user_code
-from wengert.autograph.plain import convert_function
-from wengert.autograph.unit import Construct, Unit
 from wengert.core.handlers import failures
 from wengert.functions.tracing_state import CONVERT
 
@@ -116,8 +116,8 @@ def _rewrite(f: FunctionType) -> Conversion:
     if code.co_flags & _GENERATOR:
         return Conversion(reason="it is a generator or a coroutine")
     try:
-        node = source.find(f)
-    except source.NoSource as error:
+        node = source_trees.find(f)
+    except source_trees.NoSource as error:
         return Conversion(reason=f"its source is not available: {error}")
     return rewritten(f, node)
 
@@ -126,7 +126,7 @@ def rewritten(f: FunctionType, node: ast.AST) -> Conversion:
     """The conversion of a function whose syntax tree is known."""
     from wengert.autograph.operators import tools
 
-    owner = source.enclosing_class(f)
+    owner = source_trees.enclosing_class(f)
     unit = Unit(node, frozenset(f.__code__.co_freevars), f.__globals__, owner)
     cells = {name: CellType(value) for name, value in tools(unit).items()}
     done = Conversion(guarded=guarded(node))
@@ -144,7 +144,7 @@ def tree(f: FunctionType, node: Any, unit: Unit, given: list[str]) -> ast.Module
         inner = b.changed(node, args=bare, decorator_list=[], returns=None)
         inner = convert_function(inner, unit)
     free = [*given, *[n for n in f.__code__.co_freevars if n != "__class__"]]
-    owner = source.enclosing_class(f)
+    owner = source_trees.enclosing_class(f)
     if owner is not None:
         inner = b.class_(node, owner, [inner])
     elif "__class__" in f.__code__.co_freevars:

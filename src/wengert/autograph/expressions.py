@@ -11,14 +11,14 @@ import ast
 import types
 from typing import TYPE_CHECKING, Any
 
-from wengert.autograph import build as b
-from wengert.autograph.facts import Facts
+from wengert.autograph import syntax as b
+from wengert.autograph.analysis import Facts
+from wengert.autograph.conversion_unit import Construct, Unit
 from wengert.autograph.library import needs_no_call
-from wengert.autograph.names import Symbol, walk
-from wengert.autograph.unit import Construct, Unit
+from wengert.autograph.name_analysis import Symbol, walk
 
 if TYPE_CHECKING:
-    from wengert.autograph.forms import Forms
+    from wengert.autograph.block_form import Forms
 
 
 # Long chains repeat their last operands too often in the plain form.

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple
 
-from wengert.autograph.learning import Learn, hangs_on_tensor, mark_hanging
-from wengert.autograph.names import FUNCTIONS, effects, walk
+from wengert.autograph.name_analysis import FUNCTIONS, effects, walk
+from wengert.autograph.retrace import Learn, hangs_on_tensor, mark_hanging
 from wengert.core import sites
 from wengert.core.errors import at_site
 from wengert.core.handlers import failures

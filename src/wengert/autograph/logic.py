@@ -6,11 +6,11 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from wengert.autograph import primitives, trees
-from wengert.autograph.joining import join_values
-from wengert.autograph.learning import inside
+from wengert.autograph import primitives, value_trees
+from wengert.autograph.branch_merge import join_values
+from wengert.autograph.retrace import inside
+from wengert.autograph.traced_values import symbolic
 from wengert.autograph.undefined import Undefined
-from wengert.autograph.values import symbolic
 from wengert.core import dtypes
 from wengert.core.errors import invalid_dtype
 from wengert.core.symbolic import SymbolicTensor
@@ -71,8 +71,8 @@ def _either(name: str, a: Any, rest: Thunk, when: bool, test: bool = False) -> A
 
 def _alike(name: str, mine: Any, value: Any) -> Tensor:
     """The second operand as a tensor of the dtype of the first."""
-    if trees.is_tensor(value) or trees.is_constant(value):
-        found = trees.as_tensor(value, mine.dtype)
+    if value_trees.is_tensor(value) or value_trees.is_constant(value):
+        found = value_trees.as_tensor(value, mine.dtype)
         if found.dtype is mine.dtype:
             return found
     raise invalid_dtype(
@@ -110,7 +110,7 @@ def _chosen(test: Tensor | bool, then: Thunk, otherwise: Thunk) -> Tensor:
     def run(side: Thunk) -> Thunk:
         def traced() -> Any:
             with inside():
-                return trees.values_of_variables(side())
+                return value_trees.values_of_variables(side())
 
         return traced
 

@@ -6,14 +6,21 @@ import builtins
 from types import SimpleNamespace
 from typing import Any
 
-from wengert.autograph import branches, logic, loops, rows, trees, values
+from wengert.autograph import (
+    branch_operators,
+    iteration,
+    logic,
+    loop_operators,
+    traced_values,
+    value_trees,
+)
 from wengert.autograph.builtin_forms import source_of
-from wengert.autograph.calls import call
+from wengert.autograph.call_conversion import call
+from wengert.autograph.closure_state import Cells
+from wengert.autograph.conversion_unit import Construct, Unit
 from wengert.autograph.handlers import Passing, caught, pending, swallowed
-from wengert.autograph.learning import raising
-from wengert.autograph.state import Cells
+from wengert.autograph.retrace import raising
 from wengert.autograph.undefined import UNSET
-from wengert.autograph.unit import Construct, Unit
 from wengert.core.errors import at_site
 
 
@@ -27,7 +34,7 @@ def result(site: Construct, cells: Cells) -> Any:
         return value
     raise at_site(
         ValueError(
-            f"return: the function returns {trees.described(value)} on one path and "
+            f"return: the function returns {value_trees.described(value)} on one path and "
             f"nothing on another, and which one depends on a tensor. Return a value on every path."
         )
     )
@@ -45,12 +52,12 @@ def _is_ours(name: str) -> bool:
 
 
 OPERATORS = SimpleNamespace(
-    if_=branches.if_,
-    unless=branches.unless,
-    while_=loops.while_,
-    for_=loops.for_,
-    comprehend=loops.comprehend,
-    comprehend_all=loops.comprehend_all,
+    if_=branch_operators.if_,
+    unless=branch_operators.unless,
+    while_=loop_operators.while_,
+    for_=loop_operators.for_,
+    comprehend=loop_operators.comprehend,
+    comprehend_all=loop_operators.comprehend_all,
     and_=logic.and_,
     or_=logic.or_,
     and_test=logic.and_test,
@@ -72,7 +79,7 @@ OPERATORS = SimpleNamespace(
     result=result,
     visible=visible,
     iter=builtins.iter,
-    RESUME=loops.RESUME,
+    RESUME=loop_operators.RESUME,
     UNSET=UNSET,
 )
 
@@ -83,9 +90,9 @@ def tools(unit: Unit) -> dict[str, Any]:
     return {
         names.ops: OPERATORS,
         names.call: call,
-        names.symbolic: values.symbolic,
-        names.looping: values.looping,
-        names.source: rows.source,
-        names.sourced: values.sourced,
+        names.symbolic: traced_values.symbolic,
+        names.looping: traced_values.looping,
+        names.source: iteration.source,
+        names.sourced: traced_values.sourced,
         names.sites: unit.sites,
     }

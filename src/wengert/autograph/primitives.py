@@ -24,14 +24,14 @@ from wengert.core.shapes import as_shape
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
-from wengert.functions.calls import snapshot
-from wengert.functions.inner import close, written
-from wengert.functions.loops import OPEN, TURN, Loop, emit_loop
-from wengert.functions.switch import emit_switch
+from wengert.functions.branch_nodes import emit_switch
+from wengert.functions.graph_calls import snapshot
+from wengert.functions.loop_nodes import OPEN, TURN, Loop, emit_loop
+from wengert.functions.subgraphs import close, written
 from wengert.functions.trace import put_together, take_apart
 from wengert.graph.builder import Builder, building
+from wengert.graph.graph_records import Outer
 from wengert.graph.ir import Graph
-from wengert.graph.records import Outer
 from wengert.ops.cast import cast
 from wengert.ops.checks import CHECK
 from wengert.ops.shaping import reshape

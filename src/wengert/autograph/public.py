@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.autograph.conversion import OPT_OUT, conversion, convert
-from wengert.autograph.unit import Construct
+from wengert.autograph.conversion_unit import Construct
 
 if TYPE_CHECKING:
     from wengert.core.types import TensorLike

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wengert.checkpoint import format, state
-from wengert.checkpoint.graph import walk
+from wengert.checkpoint import format, state_file
+from wengert.checkpoint.object_graph import walk
 from wengert.checkpoint.restore import CheckpointLoadStatus, InitializationOnlyStatus, Restoration
 from wengert.checkpoint.trackable import AutoTrackable, children, is_trackable, variable_of
 from wengert.core.context import executing_eagerly
@@ -128,7 +128,7 @@ class Checkpoint(AutoTrackable):
         prefix = local("Checkpoint.save", file_prefix)
         with counting(self.save_counter) as number:
             path = self._write("Checkpoint.save", f"{prefix}-{number}", options)
-            state.update("Checkpoint.save", os.path.dirname(path), path)
+            state_file.update("Checkpoint.save", os.path.dirname(path), path)
         return path
 
     def read(self, save_path: str, options: CheckpointOptions | None = None) -> Any:

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.checkpoint.array_encoding import PLAIN, checksum, decode, encode, stored
 from wengert.checkpoint.atomic import replacing
-from wengert.checkpoint.coding import PLAIN, checksum, decode, encode, stored
-from wengert.checkpoint.graph import Node, Walk
+from wengert.checkpoint.object_graph import Node, Walk
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
 from wengert.core.errors import DataLossError, UnimplementedError

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.checkpoint import state
+from wengert.checkpoint import state_file
 from wengert.checkpoint.checkpoint import Checkpoint, CheckpointOptions, counting
 from wengert.checkpoint.format import file_of
 from wengert.core.errors import at_site, describe
@@ -68,7 +68,7 @@ class CheckpointManager:
 
     def _recover(self) -> None:
         """Goes on from what an earlier manager recorded in the folder."""
-        found = state.get_checkpoint_state(self._directory)
+        found = state_file.get_checkpoint_state(self._directory)
         if found is None:
             return
         now = time.time()
@@ -136,7 +136,7 @@ class CheckpointManager:
         return step != self._last_step
 
     def _record(self, latest: str, managed: dict[str, float]) -> None:
-        state.update(
+        state_file.update(
             "CheckpointManager.save",
             self._directory,
             latest,

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from wengert.checkpoint.deferred_restore import expect, grow
 from wengert.checkpoint.format import Reader
-from wengert.checkpoint.graph import VARIABLE, Node, leading_to, path_of, walk
-from wengert.checkpoint.newborn import expect, grow
+from wengert.checkpoint.object_graph import VARIABLE, Node, leading_to, path_of, walk
 from wengert.checkpoint.trackable import (
     Trackable,
     children,
@@ -39,7 +39,7 @@ from wengert.io.paths import refused
 
 if TYPE_CHECKING:
     from wengert.checkpoint.checkpoint import Checkpoint
-    from wengert.checkpoint.graph import Walk
+    from wengert.checkpoint.object_graph import Walk
 
 
 _SHOWN = 5

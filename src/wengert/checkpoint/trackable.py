@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site, describe
-from wengert.core.foreign import is_foreign
+from wengert.core.tensorflow_values import is_foreign
 from wengert.core.variable import Variable
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.checkpoint.graph import walk
+from wengert.checkpoint.object_graph import walk
 from wengert.checkpoint.trackable import children, is_trackable
 from wengert.core.errors import at_site, describe
 

@@ -143,7 +143,7 @@ def _wait() -> None:
 
 def _read(folder: Path, here: str) -> Iterator[Any]:
     """What was found; below `here` files go by the short names that this process gives them."""
-    from wengert.explain.record import Explanation
+    from wengert.explain.explanation import Explanation
 
     prefix = json.dumps(os.path.join(here, ""))[1:-1]
     for file in sorted(folder.glob("*.jsonl")):

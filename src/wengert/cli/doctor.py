@@ -10,7 +10,7 @@ from wengert.cli import running
 from wengert.cli.children import examined
 from wengert.explain import terminal
 from wengert.explain.examining import doctor
-from wengert.explain.record import Report
+from wengert.explain.explanation import Report
 
 
 def examine(

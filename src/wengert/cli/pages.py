@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 
-from wengert.explain import pages
+from wengert.explain import code_pages
 from wengert.explain.codes import CODES
 
 
@@ -16,7 +16,7 @@ def show(code: str | None) -> int:
             print(f"{name}  {title}")
         return 0
     wanted = code.upper()
-    text = pages.read(wanted) if wanted in CODES else None
+    text = code_pages.read(wanted) if wanted in CODES else None
     if text is None:
         near = difflib.get_close_matches(wanted, CODES, 3, 0.5)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""

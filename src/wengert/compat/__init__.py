@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.missing import missing
+from wengert.core.missing_names import missing
 
 __all__ = [
     "as_bytes",

@@ -14,7 +14,7 @@ from wengert.compat import v1_logging as logging
 from wengert.compat.v1_changed import where
 from wengert.compat.v1_changed import while_loop as while_loop
 from wengert.core.context import executing_eagerly
-from wengert.core.missing import absent
+from wengert.core.missing_names import absent
 from wengert.core.remedies import remedy
 from wengert.core.tensor import Tensor
 from wengert.ops.cast import cast

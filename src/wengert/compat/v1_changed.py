@@ -13,7 +13,7 @@ from wengert.core import nest
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
-from wengert.core.missing import absent
+from wengert.core.missing_names import absent
 from wengert.ops import select
 from wengert.ops.shaping import reshape, stop_gradient
 
@@ -74,7 +74,7 @@ def while_loop(
     **named: Any,
 ) -> Any:  # fmt: skip
     """`tf.while_loop`, but in a function a single loop variable comes without its structure."""
-    from wengert.functions.control import while_loop as new
+    from wengert.functions.while_loop import while_loop as new
 
     found = new(cond, body, loop_vars, *options, **named)
     flat = nest.flatten(found)

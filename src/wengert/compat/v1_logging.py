@@ -7,7 +7,7 @@ from logging import DEBUG, ERROR, FATAL, INFO
 from logging import WARNING as WARN
 from typing import Any
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.runtime.placement import get_logger as _logger
 
 __all__ = [

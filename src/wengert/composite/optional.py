@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.composite.forms import Form
+from wengert.composite.composite_forms import Form
 from wengert.composite.values import tensor_or_composite, type_spec_from_value
 from wengert.core import nest
 from wengert.core.apply import wrap
@@ -18,7 +18,7 @@ from wengert.core.tensor import Tensor
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
-    from wengert.core.spec import TensorSpec
+    from wengert.core.tensor_spec import TensorSpec
 
 
 class Optional:

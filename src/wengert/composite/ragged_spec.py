@@ -11,7 +11,7 @@ from wengert.core.composite import CompositeSpec
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site
 from wengert.core.shapes import TensorShape
-from wengert.core.spec import TensorSpec
+from wengert.core.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, IndexedSlices, Tensor

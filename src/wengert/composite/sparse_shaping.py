@@ -11,7 +11,7 @@ from wengert.composite.values import demand, int64_tensor, known
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
-from wengert.core.lazy import jnp
+from wengert.core.lazy_modules import jnp
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int

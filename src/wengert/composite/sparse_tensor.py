@@ -16,7 +16,7 @@ from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe
 from wengert.core.shapes import TensorShape
-from wengert.core.spec import TensorSpec
+from wengert.core.tensor_spec import TensorSpec
 from wengert.ops.dims import get_static_value
 from wengert.ops.text import structure_text
 

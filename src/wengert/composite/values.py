@@ -13,10 +13,10 @@ from wengert.core.composite import CompositeTensor
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, invalid_dtype
-from wengert.core.lowering import checking, fail_if
+from wengert.core.lowering_checks import checking, fail_if
 from wengert.core.op import Joint, Op
-from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import Tensor, Value
+from wengert.core.tensor_spec import TensorSpec, TypeSpec
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic
 

@@ -20,7 +20,6 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.composite_operands import ANSWER, CompositeOperand
 from wengert.core.context import get_state
-from wengert.core.distant import SEEN, place
 from wengert.core.errors import (
     InvalidArgumentError,
     InvalidTypeError,
@@ -33,6 +32,7 @@ from wengert.core.errors import (
     say,
 )
 from wengert.core.handlers import failures
+from wengert.core.library_sites import SEEN, place
 from wengert.core.observers import observed
 from wengert.core.op import Op, Spec
 from wengert.core.sites import RawSite, find

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Any
 
 from wengert.core.errors import FailedPreconditionError, at_site
-from wengert.core.lazy import jax
-from wengert.core.process import PROCESS
+from wengert.core.lazy_modules import jax
+from wengert.core.process_settings import PROCESS
 
 
 def _note_fork() -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site
 from wengert.core.shapes import TensorShape
-from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import ActsAsTensor, Tensor
+from wengert.core.tensor_spec import TensorSpec, TypeSpec
 
 if TYPE_CHECKING:
     from wengert.composite.optional import Optional

@@ -24,11 +24,11 @@ from wengert.core.context import executing_eagerly
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, exhausted, invalid_dtype
-from wengert.core.foreign import array_of, is_foreign, refused
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor, Value
+from wengert.core.tensorflow_values import array_of, is_foreign, refused
 from wengert.core.variable import Variable
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.dims import is_open, opened
 from wengert.core.dtypes import DType
 from wengert.core.shapes import TensorShape
-from wengert.core.spec import TensorSpec
+from wengert.core.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor

@@ -16,10 +16,10 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
-from wengert.core.facts import NO_HAZARDS, Cost, Hazards, Neutral
-from wengert.core.forms import FORMS, as_call, on_arrays, on_one, runner
 from wengert.core.hooks import HookTable
-from wengert.core.process import PROCESS
+from wengert.core.op_facts import NO_HAZARDS, Cost, Hazards, Neutral
+from wengert.core.process_settings import PROCESS
+from wengert.core.rule_kernels import FORMS, as_call, on_arrays, on_one, runner
 from wengert.core.shapes import Shape
 from wengert.core.tensor import Tensor
 
@@ -237,7 +237,7 @@ class Op:
     - `sizes`: what the result is for a tuple of sizes, if it depends on the shape of its input alone.
     - `fill`: the number that all elements of the result are.
     - `contents`: a function of the graph and the node that gives the elements of a small integer
-      result, in part unknown (`graph.contents`), or `None`.
+      result, in part unknown (`graph.known_elements`), or `None`.
     - `row_lists`: whether the host kernel `"takes"` lists of rows or `"makes"` one, where XLA has
       arrays.
     - `takes_padded`: its lowering takes stacks of which only some rows count (`core.padded`).

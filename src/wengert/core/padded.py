@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, final
 
 import numpy as np
 
-from wengert.core.lazy import lax
-from wengert.core.lowering import NotFixed
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import NotFixed
 
 if TYPE_CHECKING:
     from wengert.core.types import JaxArray

@@ -29,8 +29,8 @@ from wengert.core.tensor import Tensor, Value, new_id
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from wengert.core.aliases import Alias
-    from wengert.graph.records import Node
+    from wengert.core.variable_aliases import Alias
+    from wengert.graph.graph_records import Node
 
 
 class Shadow:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from wengert.core.op import Op as Op
     from wengert.core.shapes import TensorShape as TensorShape
     from wengert.core.sites import RawSite as RawSite
-    from wengert.core.spec import TensorSpec as TensorSpec
     from wengert.core.symbolic import SymbolicTensor as SymbolicTensor
     from wengert.core.symbolic import Unranked as Unranked
     from wengert.core.tensor import ActsAsTensor as ActsAsTensor
     from wengert.core.tensor import Tensor as Tensor
     from wengert.core.tensor import Value as Value
+    from wengert.core.tensor_spec import TensorSpec as TensorSpec
     from wengert.core.variable import Variable as Variable
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.data import experimental
 from wengert.data.dataset import Dataset
-from wengert.data.files import text_lines as _text_lines
+from wengert.data.dataset_options import Options, ThreadingOptions
+from wengert.data.file_datasets import text_lines as _text_lines
 from wengert.data.iterator import Iterator, NumpyIterator
-from wengert.data.options import Options, ThreadingOptions
+from wengert.data.iterator_specs import DatasetSpec, IteratorSpec
 from wengert.data.plan import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from wengert.data.records import pieces as _pieces
-from wengert.data.records import tf_records as _tf_records
-from wengert.data.types import DatasetSpec, IteratorSpec
+from wengert.data.record_datasets import pieces as _pieces
+from wengert.data.record_datasets import tf_records as _tf_records
 
 __all__ = [
     "AUTOTUNE", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY", "Iterator", "IteratorSpec",

@@ -12,10 +12,10 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe, exhausted, invalid
 from wengert.core.shapes import brief
-from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import Tensor
+from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.data.array_rows import RowBatches
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
-from wengert.data.rows import RowBatches
 from wengert.data.structure import batched, columns, example, join, packer, unbatched
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.symbolic import is_symbolic
-from wengert.data.calls import UserFunction
 from wengert.data.grouping import GroupByWindow
 from wengert.data.plan import Plan, positive
 from wengert.data.structure import map_spec
+from wengert.data.user_functions import UserFunction
 
 if TYPE_CHECKING:
     from wengert.core.types import Tensor, TensorShape

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.core.dtypes import int64
 from wengert.core.errors import at_site, describe, invalid
-from wengert.core.spec import TensorSpec
+from wengert.core.tensor_spec import TensorSpec
 from wengert.data import keys
 from wengert.data.batching import common_spec
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run

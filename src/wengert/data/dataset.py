@@ -16,13 +16,20 @@ from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.resources import Resource
 from wengert.core.tensor import Tensor, Value
-from wengert.data import buckets, elementwise, grouping, handed, mixing, ordering
+from wengert.data import buckets, dataset_arguments, elementwise, grouping, mixing, ordering
 from wengert.data.batching import Batch, Rebatch, Unbatch
-from wengert.data.calls import UserFunction
-from wengert.data.composites import RaggedBatch, SparseBatch
+from wengert.data.dataset_options import Options
+from wengert.data.factories import Making
+from wengert.data.graph_iterators import (
+    TracedIterator,
+    bound,
+    not_in_python,
+    reduced,
+    single,
+    started,
+)  # fmt: skip
 from wengert.data.iterator import NumpyIterator, OwnedIterator
-from wengert.data.making import Making
-from wengert.data.options import Options
+from wengert.data.iterator_specs import DatasetSpec
 from wengert.data.padding import PaddedBatch
 from wengert.data.parallel import Prefetch
 from wengert.data.plan import (
@@ -35,25 +42,18 @@ from wengert.data.plan import (
     whole,
     workers,
 )
+from wengert.data.ragged_batches import RaggedBatch, SparseBatch
 from wengert.data.resampling import Resample
-from wengert.data.storing import OnDisk, Storing
+from wengert.data.save import OnDisk, Storing
 from wengert.data.structure import normalize, spec_of
-from wengert.data.traced import (
-    TracedIterator,
-    bound,
-    not_in_python,
-    reduced,
-    single,
-    started,
-)  # fmt: skip
-from wengert.data.types import DatasetSpec
+from wengert.data.user_functions import UserFunction
 from wengert.graph.builder import building
 from wengert.io.paths import local
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike
-    from wengert.data.captures import Captured
-    from wengert.data.handed import Handed, Handing
+    from wengert.data.captured_tensors import Captured
+    from wengert.data.dataset_arguments import Handed, Handing
 
 
 class DatasetV2:
@@ -84,11 +84,11 @@ class Dataset(Making, Storing, Resource, DatasetV2):
     # As an argument of functions; see `handed`.
 
     def __tf_flatten__(self) -> tuple[Handing, list[Tensor]]:
-        return handed.taken_apart(self, bound)
+        return dataset_arguments.taken_apart(self, bound)
 
     @classmethod
     def __tf_unflatten__(cls, rest: Handing, parts: list[Tensor]) -> Dataset:
-        return handed.put_together(cls, rest, parts)
+        return dataset_arguments.put_together(cls, rest, parts)
 
     # What is asked of a dataset.
 

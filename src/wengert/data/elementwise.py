@@ -11,12 +11,12 @@ from wengert.core.dtypes import bool_
 from wengert.core.errors import FailedPreconditionError, at_site, describe, invalid
 from wengert.core.handlers import failures
 from wengert.core.sites import warn
-from wengert.core.spec import TensorSpec
-from wengert.data.calls import UserFunction
-from wengert.data.foresight import foreseen
+from wengert.core.tensor_spec import TensorSpec
+from wengert.data.infer_element_spec import foreseen
 from wengert.data.parallel import ParallelMap
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import join, normalize, show_spec, spec_of
+from wengert.data.user_functions import UserFunction
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor

@@ -12,11 +12,11 @@ from wengert.composite.optional import Optional, OptionalSpec
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import OutOfRangeError, at_site, describe, invalid
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.data.batching import common_spec
+from wengert.data.csv_datasets import CsvDataset, make_csv_dataset
 from wengert.data.dataset import Dataset
-from wengert.data.elementwise import AssertCardinality
-from wengert.data.options import (
+from wengert.data.dataset_options import (
     AutoShardPolicy,
     AutotuneAlgorithm,
     AutotuneOptions,
@@ -26,11 +26,11 @@ from wengert.data.options import (
     ServiceOptions,
     ThreadingOptions,
 )
+from wengert.data.elementwise import AssertCardinality
 from wengert.data.plan import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, whole
 from wengert.data.reducing import GroupByReducer, Reducer
 from wengert.data.sources import Tensors
 from wengert.data.structure import blank, normalize
-from wengert.data.tables import CsvDataset, make_csv_dataset
 
 if TYPE_CHECKING:
     from wengert.core.types import Tensor, TensorSpec

@@ -12,18 +12,18 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.dtypes import DType, int32, int64, string
 from wengert.core.errors import at_site, describe, invalid
-from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
-from wengert.data.calls import UserFunction, loosened
-from wengert.data.foresight import announced_of_groups
+from wengert.core.tensor_spec import TensorSpec
+from wengert.data.infer_element_spec import announced_of_groups
 from wengert.data.mixing import plan_of
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.sources import Elements
 from wengert.data.structure import columns, map_spec
+from wengert.data.user_functions import UserFunction, loosened
 
 if TYPE_CHECKING:
     from wengert.data.dataset import Dataset
-    from wengert.data.types import DatasetSpec
+    from wengert.data.iterator_specs import DatasetSpec
 
 
 class Window(Plan):

@@ -16,14 +16,14 @@ from wengert.core.handlers import failures
 from wengert.core.locks import new_lock
 from wengert.core.resources import Resource
 from wengert.core.tensor import Tensor
-from wengert.data import handed
+from wengert.data import dataset_arguments
+from wengert.data.graph_iterators import TracedIterator, ended
+from wengert.data.iterator_specs import IteratorSpec
 from wengert.data.plan import Plan, Run
-from wengert.data.traced import TracedIterator, ended
-from wengert.data.types import IteratorSpec
 from wengert.graph.builder import building
 
 if TYPE_CHECKING:
-    from wengert.core.spec import TensorSpec
+    from wengert.core.tensor_spec import TensorSpec
     from wengert.data.dataset import Dataset
 
 
@@ -59,7 +59,7 @@ class OwnedIterator(Iterator, Trackable, Resource):
     _what = "the iterator of a dataset"
     _remedy = "Save it in a tf.train.Checkpoint, or pickle its elements."
 
-    drives_in_python = True  # see `functions.options.Options.drives`
+    drives_in_python = True  # see `functions.function_options.Options.drives`
 
     def __init__(self, plan: Plan, handed: dict[Any, Any] | None = None) -> None:
         self._plan = plan
@@ -145,7 +145,7 @@ class OwnedIterator(Iterator, Trackable, Resource):
     def number(self) -> Tensor:
         """The number by which graphs know this iterator."""
         if self._number is None:
-            self._number = handed.register(self)
+            self._number = dataset_arguments.register(self)
         return self._number
 
     def traced_steps(self) -> TracedIterator:

@@ -11,7 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from wengert.core import replay
+from wengert.core import random_replay
 from wengert.data.plan import whole
 from wengert.ops import philox, seeds
 
@@ -22,7 +22,7 @@ def step_key(name: str, seed: int | str | None) -> int:
     """The key of a random step: the same for the same seeds, else a new one each time."""
     if seed is not None:
         return seeds._streams._key(name, whole(name, "seed", seed))
-    low, number, key = (int(w) for w in replay.draw(lambda: seeds.draw(name, None)))
+    low, number, key = (int(w) for w in random_replay.draw(lambda: seeds.draw(name, None)))
     return philox.mix(key, number, low)[0]
 
 

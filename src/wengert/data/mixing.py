@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import nest
 from wengert.core.errors import at_site, describe
 from wengert.core.handlers import failures
+from wengert.data.array_rows import RowIterator, Rows, zipped
 from wengert.data.batching import common_spec
-from wengert.data.calls import UserFunction
-from wengert.data.foresight import announced
+from wengert.data.infer_element_spec import announced
 from wengert.data.parallel import Prefetched
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
-from wengert.data.rows import RowIterator, Rows, zipped
 from wengert.data.structure import packer
+from wengert.data.user_functions import UserFunction
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor

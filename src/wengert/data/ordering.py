@@ -14,10 +14,10 @@ import numpy as np
 
 from wengert.core.errors import InvalidArgumentError, invalid
 from wengert.data import keys
+from wengert.data.array_rows import Chunk, RowIterator, Rows, cut
+from wengert.data.dataset_options import UNSET, Options, merge
 from wengert.data.keys import Words
-from wengert.data.options import UNSET, Options, merge
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
-from wengert.data.rows import Chunk, RowIterator, Rows, cut
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor

@@ -12,8 +12,8 @@ from wengert.core.apply import wrap
 from wengert.core.convert import to_tensor
 from wengert.core.errors import DataLossError, at_site, describe, exhausted, invalid
 from wengert.core.shapes import TensorShape, as_shape, brief
-from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor, Value
+from wengert.core.tensor_spec import TensorSpec
 from wengert.data.batching import Batches, in_groups
 from wengert.data.plan import Plan, Run
 from wengert.data.structure import batched, blank, columns, packer

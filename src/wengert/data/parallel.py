@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import nest
 from wengert.core.handlers import failures
 from wengert.core.tensor import Tensor
-from wengert.data.options import Options
+from wengert.data.array_rows import Rows
+from wengert.data.dataset_options import Options
 from wengert.data.plan import AUTOTUNE, Plan, Run
-from wengert.data.rows import Rows
-from wengert.engines.scope import enter, wanted
+from wengert.engines.engine_scope import enter, wanted
 
 if TYPE_CHECKING:
-    from wengert.data.calls import UserFunction
+    from wengert.data.user_functions import UserFunction
 
 
 # A call shorter than this is done sooner than another thread is woken for it.

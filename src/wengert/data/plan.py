@@ -15,8 +15,8 @@ from typing import Any
 from wengert.core import sites
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.tensor import Value
-from wengert.data.options import UNSET, Options, merge
-from wengert.data.rows import RowIterator, Rows
+from wengert.data.array_rows import RowIterator, Rows
+from wengert.data.dataset_options import UNSET, Options, merge
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1

@@ -10,11 +10,11 @@ import numpy as np
 
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe
-from wengert.data.calls import UserFunction
 from wengert.data.elementwise import same_state
 from wengert.data.grouping import scalar_key
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import spec_of
+from wengert.data.user_functions import UserFunction
 
 if TYPE_CHECKING:
     from wengert.core.types import Tensor, TensorSpec

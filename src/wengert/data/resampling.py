@@ -10,9 +10,9 @@ import numpy as np
 
 from wengert.core.errors import at_site, invalid
 from wengert.data import keys
-from wengert.data.calls import UserFunction
-from wengert.data.foresight import foreseen
+from wengert.data.infer_element_spec import foreseen
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
+from wengert.data.user_functions import UserFunction
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor

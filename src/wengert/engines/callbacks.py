@@ -13,12 +13,12 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.errors import at_site
-from wengert.core.lazy import jax, lax
+from wengert.core.lazy_modules import jax, lax
 from wengert.core.locks import lending
-from wengert.core.lowering import NotFixed, fail_if
+from wengert.core.lowering_checks import NotFixed, fail_if
 from wengert.engines.lower import LOWERINGS, cannot
+from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph
-from wengert.graph.records import Node
 from wengert.ops.nodes import HOST_CALL
 
 if TYPE_CHECKING:

@@ -9,27 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.bounded import Bounded
+from wengert.core.bounded_cache import Bounded
 from wengert.core.compiler import begin, options, release_memory
 from wengert.core.handlers import failures
 from wengert.core.interrupts import uninterrupted
-from wengert.core.lazy import jax
+from wengert.core.lazy_modules import jax
 from wengert.core.locks import new_lock
-from wengert.core.lowering import NotSupported, gathering
+from wengert.core.lowering_checks import NotSupported, gathering
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.padded import Padded, rows_unknown
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.core.scopes import restoring
-from wengert.engines import devices, fixing, padded
-from wengert.engines.exhaustion import Largest, needed
-from wengert.engines.keeping import Keeper, anywhere, either
+from wengert.engines import devices, padded, static_inputs
 from wengert.engines.lower import Lowering, lower_graph
+from wengert.engines.memory_errors import Largest, needed
+from wengert.engines.rollback import Keeper, anywhere, either
 from wengert.graph.cache import CacheKey
 from wengert.graph.fingerprint import fingerprint
 from wengert.graph.folding import SMALL
+from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph, all_graphs, inner_graphs
 from wengert.graph.passes import needs_no_passes, optimised
-from wengert.graph.records import Node
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,7 +55,7 @@ class Executable:
         self.place = place
         self.graph = _bare(graph)
         self.donate = donate
-        self.fixed = fixing.values(graph, arrays)
+        self.fixed = static_inputs.values(graph, arrays)
         self.given = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
         self.wide = any(a.dtype.itemsize >= 8 and a.dtype.kind in "iufc" for a in arrays)
         self.hoisted = [v for v, c in optimised(graph).constants.items() if c.size > SMALL]
@@ -264,8 +264,8 @@ def executable(
     """The executable for a graph and the shapes of these arrays, compiled at first need."""
     place = devices.target()
     key: Any = (tuple([(a.shape, a.dtype.num) for a in arrays]), donate, place)
-    if fixing.FIXED in graph.cache:
-        key = (*key, *[(k, v.tobytes()) for k, v in fixing.values(graph, arrays).items()])
+    if static_inputs.FIXED in graph.cache:
+        key = (*key, *[(k, v.tobytes()) for k, v in static_inputs.values(graph, arrays).items()])
     if padded.SLACK in graph.cache:
         key = (*key, *graph.cache[padded.SLACK].items())
     mine = graph.cache.setdefault(EXECUTABLES, {})

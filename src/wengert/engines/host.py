@@ -26,9 +26,9 @@ from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
 from wengert.graph.cache import CacheKey
+from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
-from wengert.graph.records import Node
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.row_list import readable
 
@@ -38,13 +38,16 @@ if TYPE_CHECKING:
 
 # How a node that holds graphs is run; the file of each kind fills in its own.
 RUNNERS: HookTable[Op, Callable[[Graph, Node], Callable[..., Any]]] = HookTable(
-    "runners", "wengert.engines.control", "wengert.engines.branches", "wengert.engines.loops"
+    "runners",
+    "wengert.engines.call_execution",
+    "wengert.engines.branch_execution",
+    "wengert.engines.loop_execution",
 )
 # What is done to a graph before it runs here.
-PREPARE: Hook[Callable[[Graph], Graph]] = Hook("prepare", "wengert.engines.control")
+PREPARE: Hook[Callable[[Graph], Graph]] = Hook("prepare", "wengert.engines.call_execution")
 # Kernels for special cases, by operation: a function from input specs to a kernel or `None`.
 SHORTER: HookTable[Op, Callable[..., Callable[..., Any] | None]] = HookTable(
-    "specialised kernels", "wengert.engines.shorter"
+    "specialised kernels", "wengert.engines.specialised_kernels"
 )
 _FILE = "<wengert host graph>"
 

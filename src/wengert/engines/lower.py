@@ -17,19 +17,19 @@ from wengert.core.apply import explain_failure
 from wengert.core.errors import NotCompiledError, at_site, invalid
 from wengert.core.handlers import failures
 from wengert.core.hooks import HookTable
-from wengert.core.lowering import NotFixed, as_value, is_symbol
+from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.shapes import size
-from wengert.engines import fixing, padded
-from wengert.engines.exhaustion import Largest
+from wengert.engines import padded, static_inputs
 from wengert.engines.host import known
-from wengert.engines.keeping import Keeper
-from wengert.engines.repeated import named_once, read_often
+from wengert.engines.memory_errors import Largest
+from wengert.engines.rollback import Keeper
+from wengert.engines.shared_constants import named_once, read_often
 from wengert.graph.folding import SMALL
+from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised
-from wengert.graph.records import Node
 from wengert.ops.nodes import LOOP
 from wengert.ops.rows import NEW_ROWS
 
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 # How a node that holds graphs is lowered; the file of each kind fills in its own.
 LOWERINGS: HookTable[Op, Callable[..., Any]] = HookTable(
     "lowerings",
-    "wengert.engines.control",
-    "wengert.engines.branches",
+    "wengert.engines.call_execution",
+    "wengert.engines.branch_execution",
     "wengert.engines.callbacks",
-    "wengert.engines.loops",
+    "wengert.engines.loop_execution",
     "wengert.functions.deferred",
 )
 # Rows that a stack of unknown length has room for at first.
@@ -88,7 +88,7 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[JaxArray | np.
             low.largest.see(node, results)
         except failures() as error:
             if isinstance(error, NotFixed):
-                fixing.note_sources(error, graph, node, env)
+                static_inputs.note_sources(error, graph, node, env)
             raise _explained(error, node, given, env) from error.__cause__
         env.update(zip(node.outputs, results, strict=True))
         if keeper is not None:

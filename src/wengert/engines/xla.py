@@ -14,8 +14,8 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.errors import NotCompiledError, invalid
 from wengert.core.handlers import failures
-from wengert.core.lowering import NotFixed, NotWithThese
-from wengert.engines import devices, fixing
+from wengert.core.lowering_checks import NotFixed, NotWithThese
+from wengert.engines import devices, static_inputs
 from wengert.engines.executables import MOST, Executable, executable
 from wengert.engines.lower import LOWERINGS, cannot
 from wengert.graph.cache import CacheKey
@@ -32,7 +32,7 @@ def demanded(graph: Graph, arrays: list[Any], donate: tuple[int, ...] = ()) -> E
         try:
             return executable(graph, arrays, donate)
         except NotFixed as error:
-            if not fixing.fix_more(graph, error):
+            if not static_inputs.fix_more(graph, error):
                 raise
 
 

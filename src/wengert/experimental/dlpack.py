@@ -13,7 +13,7 @@ from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.dtypes import as_dtype, bfloat16
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.lazy import jax
+from wengert.core.lazy_modules import jax
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor
 

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.ops.cast import cast
 from wengert.ops.select import where
 

@@ -6,10 +6,10 @@ looks at tapes and functions from outside and changes nothing in them.
 
 from typing import TYPE_CHECKING
 
-from wengert.core.tables import lazily as _lazily
-from wengert.core.tables import read as _read
+from wengert.core.name_tables import lazily as _lazily
+from wengert.core.name_tables import read as _read
 from wengert.explain.codes import CODES
-from wengert.explain.record import Explanation, Place, Report
+from wengert.explain.explanation import Explanation, Place, Report
 from wengert.explain.settings import NoGradientWarning, settings
 
 if TYPE_CHECKING:  # imported when first used

@@ -11,15 +11,15 @@ from wengert.core import sites
 from wengert.core.context import Listener, State, using
 from wengert.core.errors import OpError
 from wengert.core.scopes import restoring
-from wengert.engines import choice, xla
+from wengert.engines import engine_choice, xla
 from wengert.explain import findings
 from wengert.explain.checking import run_eagerly
+from wengert.explain.explanation import Explanation, reason
 from wengert.explain.insides import walk
 from wengert.explain.places import known, place
-from wengert.explain.record import Explanation, reason
 from wengert.functions.function import Function, function
+from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph
-from wengert.graph.records import Node
 
 if TYPE_CHECKING:
     from wengert.core.types import Op, RawSite, Tensor, TensorLike, Value
@@ -53,7 +53,7 @@ def _compared(
     arrays = [x._array for x in leaves] + [x._array for x in trace._given()]
     arrays += [v._array for v in trace.reads]
     steps = [(n, made) for n, _, made in walk(trace.graph, arrays) if n in trace.graph.nodes]
-    if choice.runs_only_on_host(trace.graph) is None:
+    if engine_choice.runs_only_on_host(trace.graph) is None:
         found = _engines(trace.graph, steps, arrays, rtol, atol, asked)
         if found is not None:
             return found

@@ -14,9 +14,9 @@ from wengert.core.sites import RawSite, Site, locate
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.explain import clock, paths, source
+from wengert.explain.explanation import Explanation, Place, reason
 from wengert.explain.naming import Names
 from wengert.explain.places import known, place
-from wengert.explain.record import Explanation, Place, reason
 from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape.history import Evidence, Step
 

@@ -16,14 +16,14 @@ from wengert.core.context import (
 )
 from wengert.core.errors import InvalidArgumentError, at_site, coded
 from wengert.core.observers import subscribe, unsubscribe
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.explain import findings
+from wengert.explain.event_recorder import History, watching
+from wengert.explain.explanation import Explanation
 from wengert.explain.insides import Inspector
 from wengert.explain.numerics import Numerics, finite
-from wengert.explain.record import Explanation
-from wengert.explain.watching import History, watching
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from types import FrameType
 from typing import Any
 
 from wengert.core.sites import RawSite, find
+from wengert.explain.closure_reads import function_of, is_user
+from wengert.explain.explanation import Explanation, reason
 from wengert.explain.frozen import Snapshot, baked, holds_symbolic, leaked
 from wengert.explain.places import known, place, written
-from wengert.explain.reading import function_of, is_user
-from wengert.explain.record import Explanation, reason
 
 _MUTATORS = {
     "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "add", "discard",

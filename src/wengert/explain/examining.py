@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from wengert.core import nest, sites
-from wengert.core.distant import exactly
+from wengert.core.library_sites import exactly
 from wengert.core.observers import Observer, observing
 from wengert.core.tensor import Tensor, Value
 from wengert.explain import findings
 from wengert.explain.codes import CODES
+from wengert.explain.event_recorder import History, watching
+from wengert.explain.explanation import Explanation, Report, reason
 from wengert.explain.findings import Findings
 from wengert.explain.memory import memory_report, size
 from wengert.explain.numerics import finite, site_key
 from wengert.explain.places import known, place
-from wengert.explain.record import Explanation, Report, reason
 from wengert.explain.tracing import Functions
-from wengert.explain.watching import History, watching
 from wengert.tape import history
 
 if TYPE_CHECKING:

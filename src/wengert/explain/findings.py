@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from wengert.core.locks import new_lock
-from wengert.explain.record import Explanation
+from wengert.explain.explanation import Explanation
 
 _MOST = 1000
 

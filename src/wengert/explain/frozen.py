@@ -17,9 +17,9 @@ import numpy as np
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
+from wengert.explain.closure_reads import RANDOM, Reference, is_missing, references
+from wengert.explain.explanation import Explanation, reason
 from wengert.explain.places import known, place
-from wengert.explain.reading import RANDOM, Reference, is_missing, references
-from wengert.explain.record import Explanation, reason
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite

@@ -14,9 +14,9 @@ from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.explain import clock, paths, source
 from wengert.explain.causes import WHEN, Telling
+from wengert.explain.explanation import Explanation
+from wengert.explain.graph_paths import cut_inside
 from wengert.explain.places import written
-from wengert.explain.record import Explanation
-from wengert.explain.within import cut_inside
 from wengert.tape import history
 from wengert.tape.gradient_tape import GradientTape
 from wengert.tape.history import Step

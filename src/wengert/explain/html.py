@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from wengert.explain.record import Explanation
+from wengert.explain.explanation import Explanation
 from wengert.explain.terminal import Line, lines
 
 STYLE = """

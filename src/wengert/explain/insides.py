@@ -11,10 +11,10 @@ from wengert.core import nest
 from wengert.core.context import executing_eagerly
 from wengert.core.observers import Observer
 from wengert.core.tensor import Tensor, Value
-from wengert.engines import control, host
+from wengert.engines import call_execution, host
 from wengert.explain.numerics import Numerics, finite
+from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph
-from wengert.graph.records import Node
 from wengert.ops.nodes import CALL
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wengert.graph.builder import Builder
 
 
-host.RUNNERS.requires(control)
+host.RUNNERS.requires(call_execution)
 
 Walked = tuple[Node, list[Any], list[Any]]
 

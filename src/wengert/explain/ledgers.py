@@ -11,12 +11,12 @@ from typing import Any
 from wengert.core.errors import at_site, describe
 from wengert.core.sites import Site
 from wengert.explain import findings, source
+from wengert.explain.closure_reads import is_user
+from wengert.explain.explanation import Explanation, reason
 from wengert.explain.places import exact, known, place
-from wengert.explain.reading import is_user
-from wengert.explain.record import Explanation, reason
 from wengert.explain.terminal import short
 from wengert.functions.function import Function
-from wengert.functions.ledger import TRACED_OFTEN, Change, Given, Note, nearest
+from wengert.functions.trace_log import TRACED_OFTEN, Change, Given, Note, nearest
 
 _log = logging.getLogger("wengert")
 

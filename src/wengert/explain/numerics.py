@@ -12,8 +12,8 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.op import Op
+from wengert.explain.explanation import Explanation, reason
 from wengert.explain.places import known, place
-from wengert.explain.record import Explanation, reason
 from wengert.explain.verdicts import Verdict, at_pole, verdict
 from wengert.ops.select import SELECT
 

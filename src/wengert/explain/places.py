@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from wengert.core.sites import RawSite, Site, locate
-from wengert.explain.record import Place
+from wengert.explain.explanation import Place
 
 
 def exact(site: RawSite | Site | None) -> Site | None:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from wengert._version import __version__
-from wengert.explain import pages
+from wengert.explain import code_pages
 from wengert.explain.codes import CODES
-from wengert.explain.record import Explanation, Place
+from wengert.explain.explanation import Explanation, Place
 from wengert.explain.terminal import level, short, span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -33,7 +33,7 @@ def log(explanations: Sequence[Explanation]) -> dict[str, Any]:
 
 def _rule(code: str) -> dict[str, dict[str, str] | str]:
     rule: dict[str, Any] = {"id": code, "shortDescription": {"text": CODES[code]}}
-    text = pages.read(code)
+    text = code_pages.read(code)
     if text is not None:
         rule["help"] = {"text": text, "markdown": text}
     return rule

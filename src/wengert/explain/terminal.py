@@ -13,10 +13,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import Site
-from wengert.explain.record import Explanation, Place
+from wengert.explain.explanation import Explanation, Place
 
 if TYPE_CHECKING:
-    from wengert.explain.record import Report
+    from wengert.explain.explanation import Report
 
 
 Span = tuple[str, str]

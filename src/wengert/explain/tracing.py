@@ -18,7 +18,7 @@ from wengert.explain.workload import MANY, baked_arrays, too_small, unrolled
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite
-    from wengert.explain.record import Explanation
+    from wengert.explain.explanation import Explanation
     from wengert.functions.function import Function
     from wengert.functions.trace import Trace
 

@@ -15,12 +15,12 @@ from wengert.core.handlers import failures
 from wengert.core.scopes import restoring
 from wengert.core.variable import Variable
 from wengert.explain import findings
+from wengert.explain.explanation import Explanation, Report, reason
 from wengert.explain.gradients import Case
 from wengert.explain.memory import memory_report
 from wengert.explain.naming import Names
 from wengert.explain.paths import makers, search
 from wengert.explain.places import known, place
-from wengert.explain.record import Explanation, Report, reason
 from wengert.explain.settings import NoGradientWarning, settings
 from wengert.tape import history
 from wengert.tape.arguments import UnconnectedGradients

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import Site, locate
 from wengert.explain import source
+from wengert.explain.explanation import Explanation, reason
 from wengert.explain.memory import size
 from wengert.explain.places import known, place
-from wengert.explain.record import Explanation, reason
 from wengert.graph.passes import optimised
 
 if TYPE_CHECKING:

@@ -9,18 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import State, get_state, using
 from wengert.core.scopes import restoring
-from wengert.functions.calls import call, followers, gradient_op, inline, read_now, wanted_inputs
-from wengert.functions.replay import REPLAYS
+from wengert.functions.graph_calls import (
+    call,
+    followers,
+    gradient_op,
+    inline,
+    read_now,
+    wanted_inputs,
+)
+from wengert.functions.graph_replay import REPLAYS
 from wengert.functions.vjp import vjp
 from wengert.graph.builder import building
 from wengert.graph.ir import Graph
 from wengert.ops.nodes import CALL
-from wengert.tape import flow
+from wengert.tape import gradient_values
 from wengert.tape.custom import barrier
 
 if TYPE_CHECKING:
     from wengert.core.types import SymbolicTensor, Tensor
-    from wengert.graph.records import Node
+    from wengert.graph.graph_records import Node
 
 
 def emit_call(
@@ -55,7 +62,7 @@ def _emit_recomputed(
     shown = tuple([outs[k] for k in rule.active])
 
     def gradients(g: SymbolicTensor) -> list[SymbolicTensor | None]:
-        seeds = [flow.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        seeds = [gradient_values.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         # In compiled code the second computation must wait for the gradient.
         fresh = [barrier(x, seeds) for x in inputs]
         grads = inline(rule.joint, [*fresh, *read_now(rule.variables), *seeds])

@@ -13,12 +13,12 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid_dtype
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import caller
-from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.tensor import Tensor, Value
+from wengert.core.tensor_spec import TensorSpec, TypeSpec
 from wengert.core.variable import Variable
-from wengert.functions.shared import Given
 from wengert.functions.signature import TENSORS, Apart, encode, rebuild
 from wengert.functions.trace import Slot, Trace
+from wengert.functions.variable_sharing import Given
 
 if TYPE_CHECKING:
     from wengert.core.symbolic import SymbolicTensor

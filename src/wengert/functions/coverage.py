@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.core.errors import describe
 from wengert.core.sites import Site, locate
-from wengert.engines import choice, xla
+from wengert.engines import engine_choice, xla
 from wengert.engines.executables import EXECUTABLES, executable
 from wengert.engines.islands import needs_host
 from wengert.functions import tracing_state
@@ -84,24 +84,26 @@ def _covered(name: str, trace: Trace) -> TraceCoverage:
 def _engine(trace: Trace, graph: Graph) -> tuple[str, str]:
     if trace.jit:
         return "xla", "jit_compile=True demands it"
-    wish = choice.forced()
+    wish = engine_choice.forced()
     if wish is not None:
         return wish, f"wengert.engine({wish!r}) is in force"
-    node = choice.runs_only_on_host(graph)
+    node = engine_choice.runs_only_on_host(graph)
     if node is not None:
         return "host", f"{node.op.name} has no form in XLA, or calls Python"
-    why = graph.cache.get(choice.NOT_FIXED)
+    why = graph.cache.get(engine_choice.NOT_FIXED)
     if why:
         return "host", why
-    known = [w for _, w in graph.cache.get(choice.WORKS, [])]
+    known = [w for _, w in graph.cache.get(engine_choice.WORKS, [])]
     if graph.cache.get(EXECUTABLES):
         return "xla", f"its work (about {_micros(known)} on the host) is worth a compilation"
     if not known:
-        if not choice.is_closed(graph):
+        if not engine_choice.is_closed(graph):
             return "undecided", "it has not been called"
-        known = [choice.work(graph, _shaped(graph))]
+        known = [engine_choice.work(graph, _shaped(graph))]
     words = f"its work (about {_micros(known)})"
-    due = min((c.due() for c in graph.cache.get(choice.CHOICES, {}).values()), default=math.inf)
+    due = min(
+        (c.due() for c in graph.cache.get(engine_choice.CHOICES, {}).values()), default=math.inf
+    )
     if due == math.inf:
         return "host", f"{words} is too small, or it has not been called"
     return "host", f"{words} is worth a compilation from call {due:.0f} with the same shapes on"

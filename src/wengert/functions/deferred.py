@@ -27,13 +27,13 @@ from wengert.core.symbolic import SymbolicTensor, Unranked, as_number
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.engines.lower import LOWERINGS, lower_graph
-from wengert.functions.calls import snapshot
-from wengert.functions.inner import make_graph
-from wengert.functions.replay import REPLAYS
+from wengert.functions.graph_calls import snapshot
+from wengert.functions.graph_replay import REPLAYS
+from wengert.functions.subgraphs import make_graph
 from wengert.graph.builder import Builder, building
 from wengert.graph.ir import Graph
 from wengert.ops.shaping import identity
-from wengert.tape import flow, reference
+from wengert.tape import gradient_values, reference
 from wengert.tape.gradient_tape import GradientTape
 
 _RANKS = (2, 1, 3, 4, 0, 5)
@@ -122,7 +122,7 @@ def _placed(x: Any, kind: str) -> Any:
 
 
 def _flat(result: Any) -> list[Any]:
-    return [flow.dense(x) for x in nest.flatten(result)]
+    return [gradient_values.dense(x) for x in nest.flatten(result)]
 
 
 def _pull(g: Any, inputs: Any, needs: Any, call: Later) -> list[Any]:
@@ -250,7 +250,7 @@ def put_off_rule(pull: Callable[..., Any], entry: Any, g: Any, error: Exception)
         places[:] = [i for i, _ in found]
         return [x for _, x in found]
 
-    later = Later(back, ((flow.dense(g) if type(g) is not tuple else g, kept), {}))
+    later = Later(back, ((gradient_values.dense(g) if type(g) is not tuple else g, kept), {}))
     result, specs = _tried(later, error)
     own = kept[2] or ()
     specs = [Spec(_known(own, i), s.dtype) for i, s in zip(places, specs, strict=True)]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core.interrupts import uninterrupted
-from wengert.core.lowering import NotWithThese
+from wengert.core.lowering_checks import NotWithThese
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.tensor import Tensor
-from wengert.engines import callbacks, choice, control, devices, host, undo, xla
+from wengert.engines import call_execution, callbacks, devices, engine_choice, host, undo_log, xla
 from wengert.engines.lower import LOWERINGS
 from wengert.functions.transaction import Transaction, transaction
 from wengert.graph.cache import CacheKey
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wengert.ops.row_list import Rows
 
 
-LOWERINGS.requires(callbacks, control)
+LOWERINGS.requires(callbacks, call_execution)
 
 
 def use_xla(graph: Graph, arrays: list[Any], jit: bool | None) -> bool:
@@ -30,10 +30,10 @@ def use_xla(graph: Graph, arrays: list[Any], jit: bool | None) -> bool:
     if jit:
         xla.check_lowers(graph)
         return True
-    wish = choice.forced()
+    wish = engine_choice.forced()
     if wish is not None:
-        return wish == "xla" and choice.runs_only_on_host(graph) is None
-    return not graph.cache.get(choice.NOT_FIXED) and choice.chooses_xla(graph, arrays)
+        return wish == "xla" and engine_choice.runs_only_on_host(graph) is None
+    return not graph.cache.get(engine_choice.NOT_FIXED) and engine_choice.chooses_xla(graph, arrays)
 
 
 def execute(
@@ -55,7 +55,7 @@ def _execute(
             _not_fixed(graph, error, jit)
         else:
             return _failed(graph, arrays, failed) if failed else results
-    return undo.undoing(host.run, graph, _near(arrays))
+    return undo_log.undoing(host.run, graph, _near(arrays))
 
 
 def _near(arrays: list[np.ndarray]) -> list[np.ndarray]:
@@ -67,7 +67,7 @@ def _not_fixed(graph: Graph, error: xla.NotFixed, jit: bool | None) -> None:
     if jit:
         raise xla.cannot_fix(graph, error) from None
     if not isinstance(error, NotWithThese):
-        graph.cache[choice.NOT_FIXED] = str(error)
+        graph.cache[engine_choice.NOT_FIXED] = str(error)
 
 
 def _failed(graph: Graph, arrays: list[np.ndarray], why: BaseException | bool) -> list[Any]:
@@ -108,7 +108,7 @@ def is_small(graph: Graph) -> bool:
     """Whether a graph of closed shapes always runs on the host."""
     found = graph.cache.get(SMALL)
     if found is None:
-        found = choice.is_closed(graph) and choice.stays_on_host(graph)
+        found = engine_choice.is_closed(graph) and engine_choice.stays_on_host(graph)
         graph.cache[SMALL] = found
     return found
 
@@ -141,7 +141,7 @@ def execute_step(graph: Graph, plain: list[np.ndarray], jit: bool | None) -> lis
                 raise failed
             if not failed:
                 return results
-    return held.commit(undo.undoing(host.run, graph, [*_near(plain), *held.arrays()]))
+    return held.commit(undo_log.undoing(host.run, graph, [*_near(plain), *held.arrays()]))
 
 
 def _compiled_step(

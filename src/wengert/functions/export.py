@@ -18,21 +18,21 @@ from wengert.core.errors import UnimplementedError, at_site, describe
 from wengert.core.handlers import failures
 from wengert.core.hooks import Hook
 from wengert.core.interrupts import uninterrupted
-from wengert.core.lazy import jax, lax
-from wengert.core.lowering import gathering
+from wengert.core.lazy_modules import jax, lax
+from wengert.core.lowering_checks import gathering
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.scopes import restoring
 from wengert.core.sites import locate
 from wengert.core.variable import Variable
-from wengert.engines import choice, control
+from wengert.engines import call_execution, engine_choice
 from wengert.engines.executables import EXECUTABLES
-from wengert.engines.keeping import anywhere
 from wengert.engines.lower import LOWERINGS, Lowering, lower_graph
+from wengert.engines.rollback import anywhere
 from wengert.functions.trace import Trace
 from wengert.graph.folding import SMALL
+from wengert.graph.graph_records import Draw, Node, Outer
 from wengert.graph.ir import Graph
 from wengert.graph.passes import needs_no_passes, optimised
-from wengert.graph.records import Draw, Node, Outer
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from wengert.functions.concrete import ConcreteFunction
 
 
-LOWERINGS.requires(control)
+LOWERINGS.requires(call_execution)
 
 # Writes a concrete function to a folder.
 SAVE: Hook[Callable[[Any, Any], None]] = Hook("save_concrete", "wengert.saved_model.saving")
@@ -104,7 +104,7 @@ def program_of(name: str, trace: Trace) -> Program:
 
 def _check(name: str, trace: Trace) -> None:
     graph = trace.graph
-    node = choice.runs_only_on_host(graph)
+    node = engine_choice.runs_only_on_host(graph)
     if node is not None:
         rule = f"{node.op.name} has no form in XLA, or calls Python"
         raise _refused(name, rule, "Leave it out of the exported function.", node.site)
@@ -125,7 +125,7 @@ def _cannot(name: str, trace: Trace, error: Exception | None) -> Exception:
         operation = rule.partition(":")[0]
         known_name = operation if operation.isidentifier() else "an operation"
         rule = f"{known_name} needs sizes that are known"
-    known = choice.is_closed(trace.graph)
+    known = engine_choice.is_closed(trace.graph)
     help = "" if known else "Fix the sizes that are unknown in `input_signature`."
     found = _refused(name, rule, help, trace.graph.site)
     where = getattr(error, "site", None)

@@ -19,22 +19,22 @@ from wengert.core import nest
 from wengert.core.context import building_graph, get_state
 from wengert.core.errors import at_site, describe
 from wengert.core.observers import OBSERVERS, observed
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.core.scopes import restoring
 from wengert.core.sites import RawSite, caller, find, locate
 from wengert.core.variable import Variable
-from wengert.functions import general, ledger, packing, tracing_state
+from wengert.functions import structure_json, trace_log, trace_lookup, tracing_state
 from wengert.functions.concrete import ConcreteFunction, described
+from wengert.functions.function_options import Options
 from wengert.functions.input_signature import (
     call_by_signature,
     checked_signature,
     find_by_signature,
 )
-from wengert.functions.options import Options
-from wengert.functions.shared import Given
 from wengert.functions.signature import Same, encode, encode_all
-from wengert.functions.store import Store
 from wengert.functions.trace import Trace, trace
+from wengert.functions.trace_cache import Store
+from wengert.functions.variable_sharing import Given
 
 if TYPE_CHECKING:
     from wengert.core.types import TensorLike
@@ -82,7 +82,9 @@ class Function:
             raise nest.too_deep("function", error, *args) from None
         trace = self._store.traces.get(key)
         if trace is None or (trace.outer is not None and not trace.belongs_here()):
-            trace = general.find(self, key, *options.bound(self._instance, args, kwargs), caller(0))
+            trace = trace_lookup.find(
+                self, key, *options.bound(self._instance, args, kwargs), caller(0)
+            )
         state = get_state()
         if state is None or state.site is None:
             return trace.call(leaves, find(sys._getframe(1)))
@@ -107,7 +109,7 @@ class Function:
     @restoring
     def _driven(self, args: Any, kwargs: Any) -> Any:
         """Runs the Python of a loop over a dataset's iterator, whose steps are functions."""
-        general.DRIVEN.set(args[0].element_spec)
+        trace_lookup.DRIVEN.set(args[0].element_spec)
         return self.python_function(*args, **kwargs)
 
     def _found(self, pairs: Any, named: Any, leaves: list[Any], site: Any) -> Trace:
@@ -118,7 +120,7 @@ class Function:
         )
         trace = self._store.traces.get(key)
         if trace is None or not trace.belongs_here():
-            trace = general.find(self, key, pairs, named, site)
+            trace = trace_lookup.find(self, key, pairs, named, site)
         return trace
 
     @restoring
@@ -140,13 +142,13 @@ class Function:
             store.wide.note(pairs, named, found)
             store.started = True
             taken = time.perf_counter() - started
-            found.given = given = ledger.spelled(pairs, named)
-            found.arguments = packing.pack_arguments(pairs, named)
-            note = ledger.Note(site, given, taken, options.counter.calls)
-            store.notes = [*store.notes[1 - ledger.MOST :], note]
+            found.given = given = trace_log.spelled(pairs, named)
+            found.arguments = structure_json.pack_arguments(pairs, named)
+            note = trace_log.Note(site, given, taken, options.counter.calls)
+            store.notes = [*store.notes[1 - trace_log.MOST :], note]
             # While another function is traced, every call of this one is part of a trace.
             if building_graph() is None and options.counter.often():
-                ledger.TRACED_OFTEN.call(self, note)
+                trace_log.TRACED_OFTEN.call(self, note)
             return found
 
     def _run_trace(self, pairs: Any, named: Any, specs: Any, site: RawSite | None) -> Trace:
@@ -179,8 +181,8 @@ class Function:
     def _check_count(self, pairs: Any, named: Any, site: RawSite | None) -> None:
         most = self._options.max_traces
         if most is not None and self._store.count - self._store.made_variables >= most:
-            given = ledger.spelled(pairs, named)
-            raise ledger.too_many(self._options.name, most, self._store.notes, given, site)
+            given = trace_log.spelled(pairs, named)
+            raise trace_log.too_many(self._options.name, most, self._store.notes, given, site)
 
     # As a method.
 
@@ -296,7 +298,9 @@ class Function:
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         found = [t for t in self._store.traces.values() if not isinstance(t.arguments, str)]
         return [
-            ConcreteFunction(self._options.name, t, *packing.unpack_arguments(t.arguments, t.specs))
+            ConcreteFunction(
+                self._options.name, t, *structure_json.unpack_arguments(t.arguments, t.specs)
+            )
             for t in found
         ]
 

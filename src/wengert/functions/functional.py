@@ -24,11 +24,11 @@ from wengert.core.op import Spec
 from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
-from wengert.core.spec import TensorSpec
-from wengert.functions.calls import snapshot
-from wengert.functions.inner import Inner, close, trace_inner, written
-from wengert.functions.loops import TURN, Loop, emit_loop
-from wengert.functions.states import check_states, ends, held, shown
+from wengert.core.tensor_spec import TensorSpec
+from wengert.functions.graph_calls import snapshot
+from wengert.functions.loop_nodes import TURN, Loop, emit_loop
+from wengert.functions.structure_checks import check_states, ends, held, shown
+from wengert.functions.subgraphs import Inner, close, trace_inner, written
 from wengert.functions.trace import put_together, take_apart
 from wengert.graph.builder import building
 from wengert.ops.checks import assert_equal
@@ -60,7 +60,7 @@ def map_fn(
     """
     wanted = dtype if fn_output_signature is None else fn_output_signature
     if _composite(elems) or _composite(wanted):
-        from wengert.functions.ragged_rows import is_ragged, map_ragged
+        from wengert.functions.ragged_map_fn import is_ragged, map_ragged
 
         if is_ragged(elems, wanted):
             return map_ragged(fn, elems, wanted)

@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
-from wengert.core.bounded import Bounded
+from wengert.core.bounded_cache import Bounded
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.dtypes import INEXACT, DType
@@ -37,18 +37,18 @@ from wengert.core.handlers import failures
 from wengert.core.op import Spec
 from wengert.core.scopes import restoring
 from wengert.core.sites import RawSite, caller
-from wengert.core.spec import TensorSpec
-from wengert.functions.calls import followed, followers, gradient_op
-from wengert.functions.replay import AFTER_PYTHON, BEFORE_PYTHON, REPLAYS
+from wengert.core.tensor_spec import TensorSpec
+from wengert.functions.graph_calls import followed, followers, gradient_op
+from wengert.functions.graph_replay import AFTER_PYTHON, BEFORE_PYTHON, REPLAYS
 from wengert.graph.builder import building
 from wengert.ops.nodes import FLUSH, HOST_CALL, RELOAD
-from wengert.tape import flow
+from wengert.tape import gradient_values
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, SymbolicTensor, Tensor, TensorLike, Variable
     from wengert.graph.builder import Builder
-    from wengert.graph.records import Node
+    from wengert.graph.graph_records import Node
 
 
 class PyCall:
@@ -256,7 +256,7 @@ def emit_call(call: PyCall, inputs: list[Tensor], variables: bool = True) -> lis
         return outs
 
     def gradients(g: Tensor | tuple[SymbolicTensor, ...]) -> list[SymbolicTensor | None]:
-        seeds = [flow.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        seeds = [gradient_values.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         return _pull(call, inputs, floats, outs, token, seeds, variables)
 
     op = gradient_op(call.name, gradients, len(shown))
@@ -319,7 +319,7 @@ def _pull(
                 results = call.answer(tensors)
         targets = [results[k] for k in shown]
         found = tape.gradient(targets, [tensors[k] for k in wanted], list(gs), "zero")
-        return [flow.dense(g) for g in found]
+        return [gradient_values.dense(g) for g in found]
 
     back = PyCall(pull, out, f"{call.name} gradient", False)
     given = [*inputs, *seeds] if again else [*inputs, *seeds, token]

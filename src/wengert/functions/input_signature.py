@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import nest
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
-from wengert.core.foreign import adopted, is_foreign
 from wengert.core.sites import caller
-from wengert.core.spec import TensorSpec
 from wengert.core.tensor import Tensor
+from wengert.core.tensor_spec import TensorSpec
+from wengert.core.tensorflow_values import adopted, is_foreign
 from wengert.core.variable import Variable
-from wengert.functions.options import Options
+from wengert.functions.function_options import Options
 from wengert.functions.signature import encode, rebuild
 
 if TYPE_CHECKING:

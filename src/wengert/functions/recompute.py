@@ -14,10 +14,10 @@ from wengert.core.context import State, get_state, using
 from wengert.core.scopes import restoring
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.variable import Variable
-from wengert.functions.replay import calls_python, run_node
+from wengert.functions.graph_replay import calls_python, run_node
 from wengert.graph.builder import Builder
 from wengert.graph.folding import Folded
-from wengert.graph.records import Draw, Node, Outer
+from wengert.graph.graph_records import Draw, Node, Outer
 from wengert.ops.updates import ASSIGNED
 
 if TYPE_CHECKING:

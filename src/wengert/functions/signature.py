@@ -20,12 +20,12 @@ from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import to_array
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe
-from wengert.core.foreign import adopted, is_foreign
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.shapes import TensorShape
-from wengert.core.spec import TensorSpec, TypeSpec
 from wengert.core.symbolic import SymbolicTensor, escaped
 from wengert.core.tensor import DeviceTensor, Tensor, Value
+from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.core.tensorflow_values import adopted, is_foreign
 from wengert.core.variable import Variable
 
 if TYPE_CHECKING:

@@ -382,7 +382,7 @@ class TensorArray:
 
     def _scatter_all(self, places: Any, x: Any) -> TensorArray:
         """As many writes as there are rows, which only the running function knows."""
-        from wengert.functions.control import while_loop
+        from wengert.functions.while_loop import while_loop
         from wengert.ops.dims import shape
 
         count = shape(x)[0]

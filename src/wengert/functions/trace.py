@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core import replay as drawing
+from wengert.core import random_replay as drawing
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
@@ -25,15 +25,15 @@ from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.engines import devices, host
-from wengert.functions import calls, execute, lean
-from wengert.functions.mutated import unchanged
-from wengert.functions.replay import replay
+from wengert.functions import execute, fast_call, graph_calls
+from wengert.functions.graph_replay import replay
+from wengert.functions.mutated_arguments import unchanged
 from wengert.functions.signature import rebuild, spec_of
 from wengert.functions.transaction import Transaction, transaction
 from wengert.graph.builder import Builder, building
 from wengert.graph.cache import CacheKey
+from wengert.graph.graph_records import Draw, Outer
 from wengert.graph.ir import Graph
-from wengert.graph.records import Draw, Outer
 from wengert.graph.verify import checked
 from wengert.ops.seeds import Places, draw
 
@@ -107,8 +107,8 @@ class Trace:
             return self._call_fully(leaves, site)
         quick = self._quick
         if quick is None:
-            quick = self._quick = lean.quick_call(self)
-        if quick is lean.by_shapes:
+            quick = self._quick = fast_call.quick_call(self)
+        if quick is fast_call.by_shapes:
             quick = self._quick_for(leaves)
         arrays = None if quick is None else quick(leaves)
         if arrays is None:
@@ -147,7 +147,7 @@ class Trace:
         shapes = tuple([x._array.shape for x in leaves])
         found = self._quicks.get(shapes)
         if found is None:
-            found = lean.quick_open(self, shapes)
+            found = fast_call.quick_open(self, shapes)
             if found is not None:
                 if len(self._quicks) >= _MOST_SHAPES:
                     self._quicks.clear()
@@ -159,16 +159,16 @@ class Trace:
     ) -> list[Tensor]:
         run = execute.run_tensors(self.jit, site)
         full = [*inputs, *self.reads]
-        if not calls.followers(full):
+        if not graph_calls.followers(full):
             return run(self.graph, [*inputs, *now])
-        return calls.call(self.graph, full, run, site)
+        return graph_calls.call(self.graph, full, run, site)
 
     def _step(self, inputs: list[Tensor], site: RawSite) -> list[Tensor]:
         full = [*inputs, *self.reads]
-        if not calls.followers(full):
+        if not graph_calls.followers(full):
             arrays = execute.execute_step(self.graph, execute.arrays_of(inputs), self.jit)
             return execute.tensors(arrays, site)
-        outs = calls.call(self.graph, full, execute.run_tensors(self.jit, site), site)
+        outs = graph_calls.call(self.graph, full, execute.run_tensors(self.jit, site), site)
         return self.transaction.commit_tensors(outs)
 
     def _inline(self, leaves: list[Any], here: Builder) -> Any:

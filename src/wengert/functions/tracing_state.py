@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site
 from wengert.core.hooks import Hook
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.core.scopes import Setting, own_variable
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite
-    from wengert.functions.options import Options
+    from wengert.functions.function_options import Options
 
 
 _DEEPEST = 100

@@ -18,20 +18,20 @@ from wengert.core.scopes import restoring
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor, new_id
 from wengert.engines.padded import SLACK, slack
-from wengert.functions.hearing import split
-from wengert.functions.replay import marked, replay
+from wengert.functions.graph_replay import marked, replay
+from wengert.functions.host_call_replay import split
 from wengert.graph.builder import Builder
 from wengert.graph.cache import CacheKey
+from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph, inner_graphs
 from wengert.graph.passes import has_effects, rewritten
-from wengert.graph.records import Node
 from wengert.graph.verify import checked
 from wengert.ops.create import zeros_like
 from wengert.ops.dims import NUMBER
 from wengert.ops.extent import EXTENT
 from wengert.ops.nodes import HOST_CALL, LOOP, RELOAD, SWITCH
-from wengert.tape.flow import dense
 from wengert.tape.gradient_tape import GradientTape
+from wengert.tape.gradient_values import dense
 
 if TYPE_CHECKING:
     from wengert.core.variable import Variable

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core import dims, dtypes, shapes
-from wengert.core.aliases import Alias
 from wengert.core.apply import answer_refused, apply, refuses, wrap
 from wengert.core.context import Listener, State, get_state, using
 from wengert.core.dims import Dim
@@ -22,16 +21,17 @@ from wengert.core.sites import USER, RawSite, find
 from wengert.core.symbolic import Shadow, SymbolicTensor, escaped, symbolic
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
-from wengert.graph.contents import CONTENT_TYPES, carried_sizes, work_out
-from wengert.graph.draws import drawn
+from wengert.core.variable_aliases import Alias
 from wengert.graph.folding import SMALL, Folded, differentiable, is_known, is_small
+from wengert.graph.graph_records import Held, Node, Outer
 from wengert.graph.ir import Graph
+from wengert.graph.known_elements import CONTENT_TYPES, carried_sizes, work_out
 from wengert.graph.origins import Seen, carried, replayed, settled
-from wengert.graph.records import Held, Node, Outer
+from wengert.graph.random_states import drawn
 
 if TYPE_CHECKING:
     from wengert.core.dtypes import DType
-    from wengert.graph.records import Draw
+    from wengert.graph.graph_records import Draw
 
 
 _frame = sys._getframe

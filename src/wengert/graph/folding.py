@@ -13,7 +13,7 @@ from wengert.core.sites import RawSite
 from wengert.core.tensor import Tensor, Value
 
 if TYPE_CHECKING:
-    from wengert.core.aliases import Alias
+    from wengert.core.variable_aliases import Alias
     from wengert.graph.builder import Builder
 
 # Constants up to this many elements are worked out while tracing; larger ones are made when run.

@@ -21,8 +21,8 @@ from wengert.core.sites import RawSite
 from wengert.core.symbolic import symbolic
 from wengert.core.tensor import Tensor, new_id
 from wengert.graph.cache import GraphCache
-from wengert.graph.contents import CONTENT_TYPES
-from wengert.graph.records import Held, Node
+from wengert.graph.graph_records import Held, Node
+from wengert.graph.known_elements import CONTENT_TYPES
 
 
 class Graph:

@@ -15,13 +15,13 @@ import numpy as np
 
 from wengert.core import dims
 from wengert.core.dims import Dim
-from wengert.core.facts import Neutral
 from wengert.core.hooks import HookTable
 from wengert.core.op import Op
+from wengert.core.op_facts import Neutral
 from wengert.core.shapes import size
 from wengert.graph.cache import CacheKey
+from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph, inner_graphs
-from wengert.graph.records import Node
 from wengert.graph.verify import checked
 
 OPTIMISED: CacheKey[Graph] = CacheKey("the graph after the passes")

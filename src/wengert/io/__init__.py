@@ -1,6 +1,6 @@
 """The names of `tf.io`: files and folders on this machine, and bytes as numbers."""
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.io import gfile
 from wengert.io.csv_fields import decode_csv
 from wengert.io.encodings import decode_base64, decode_compressed, decode_raw, encode_base64
@@ -29,9 +29,9 @@ from wengert.io.parsing import (
     parse_example,
     parse_single_example,
 )
-from wengert.io.records import TFRecordOptions, TFRecordWriter
 from wengert.io.sequences import parse_sequence_example, parse_single_sequence_example
 from wengert.io.tensors import parse_tensor, serialize_tensor
+from wengert.io.tfrecord import TFRecordOptions, TFRecordWriter
 
 __getattr__ = _missing(
     "tf.io",

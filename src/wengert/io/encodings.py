@@ -15,7 +15,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, Spec
 from wengert.io.expansion import expanded
-from wengert.io.records import compression
+from wengert.io.tfrecord import compression
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.core.errors import at_site, describe
-from wengert.io import wire
-from wengert.io.messages import Field, Message
+from wengert.io import protobuf_wire
+from wengert.io.protobuf_messages import Field, Message
 
 
 class _Bytes:
@@ -25,9 +25,9 @@ class _Bytes:
 
     @staticmethod
     def write(number: int, held: list[bytes]) -> bytes:
-        return b"".join(wire.field(number, v) for v in held)
+        return b"".join(protobuf_wire.field(number, v) for v in held)
 
-    read = staticmethod(wire.texts)
+    read = staticmethod(protobuf_wire.texts)
 
 
 class _Floats:
@@ -48,9 +48,9 @@ class _Floats:
 
     @staticmethod
     def write(number: int, held: list[float]) -> bytes:
-        return wire.field(number, wire.float_bytes(held))
+        return protobuf_wire.field(number, protobuf_wire.float_bytes(held))
 
-    read = staticmethod(wire.floats)
+    read = staticmethod(protobuf_wire.floats)
 
 
 class _Int64s:
@@ -73,9 +73,9 @@ class _Int64s:
 
     @staticmethod
     def write(number: int, held: list[int]) -> bytes:
-        return wire.field(number, wire.packed(held))
+        return protobuf_wire.field(number, protobuf_wire.packed(held))
 
-    read = staticmethod(wire.int64s)
+    read = staticmethod(protobuf_wire.int64s)
 
 
 class BytesList(Message):

@@ -1,8 +1,7 @@
 """The names of `tf.io.gfile`: local files and folders."""
 
-from wengert.core.missing import missing as _missing
-from wengert.io.handle import GFile
-from wengert.io.tree import (
+from wengert.core.missing_names import missing as _missing
+from wengert.io.file_tree import (
     copy,
     exists,
     get_registered_schemes,
@@ -18,5 +17,6 @@ from wengert.io.tree import (
     stat,
     walk,
 )
+from wengert.io.gfile_object import GFile
 
 __getattr__ = _missing("tf.io.gfile", globals())

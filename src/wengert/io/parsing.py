@@ -14,7 +14,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
-from wengert.io import wire
+from wengert.io import protobuf_wire
 from wengert.io.features import KINDS, Expected, expected
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _STRING = dtypes.nums("s")
 _READ: dict[int, Any] = {
-    1: ("bytes_list", wire.texts),
-    2: ("float_list", wire.floats),
-    3: ("int64_list", wire.int64s),
+    1: ("bytes_list", protobuf_wire.texts),
+    2: ("float_list", protobuf_wire.floats),
+    3: ("int64_list", protobuf_wire.int64s),
 }
 Values = tuple[str, list[Any]]
 
@@ -44,11 +44,11 @@ class Wanted:
 def _feature(data: bytes) -> tuple[str, list[bytes | float]] | None:
     """The kind and the values of a feature."""
     found: Values | None = None
-    for number, content in wire.parts(data):
+    for number, content in protobuf_wire.parts(data):
         if number in _READ:
             name, read = _READ[number]
             values: list[Any] = []
-            for inner, kind, part in wire.fields(content):
+            for inner, kind, part in protobuf_wire.fields(content):
                 if inner == 1:
                     values += read(kind, part)
             found = (name, values)
@@ -58,9 +58,9 @@ def _feature(data: bytes) -> tuple[str, list[bytes | float]] | None:
 def entries_of(data: bytes) -> dict[str, bytes]:
     """The parts of a map by name, as bytes."""
     found = {}
-    for number, entry in wire.parts(data):
+    for number, entry in protobuf_wire.parts(data):
         if number == 1:
-            parts = dict(wire.parts(entry))
+            parts = dict(protobuf_wire.parts(entry))
             found[bytes(parts.get(1, b"")).decode()] = parts.get(2, b"")
     return found
 
@@ -68,9 +68,9 @@ def entries_of(data: bytes) -> dict[str, bytes]:
 def _example(name: str, data: bytes) -> dict[str, bytes]:
     """The features of an example by name, still as bytes."""
     try:
-        joined = b"".join(part for number, part in wire.parts(bytes(data)) if number == 1)
+        joined = b"".join(part for number, part in protobuf_wire.parts(bytes(data)) if number == 1)
         return entries_of(joined)
-    except (wire.DecodeError, UnicodeDecodeError, TypeError) as error:
+    except (protobuf_wire.DecodeError, UnicodeDecodeError, TypeError) as error:
         raise no_example(name, data, error) from error
 
 
@@ -86,7 +86,7 @@ def values_of(
     data = example.get(key)
     try:
         found = None if data is None else _feature(data)
-    except wire.DecodeError as error:
+    except protobuf_wire.DecodeError as error:
         raise no_example(name, data, error) from error
     if found is None:
         return None

@@ -13,7 +13,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
-from wengert.io import wire
+from wengert.io import protobuf_wire
 from wengert.io.features import Expected, expected
 from wengert.io.parsing import (
     PARSE_EXAMPLE,
@@ -40,12 +40,12 @@ _STRING = dtypes.nums("s")
 def _lists(name: str, data: bytes | np.ndarray) -> Lists:
     """The rows of features by name, each row still as bytes."""
     try:
-        joined = b"".join(part for n, part in wire.parts(bytes(data)) if n == 2)
+        joined = b"".join(part for n, part in protobuf_wire.parts(bytes(data)) if n == 2)
         return {
-            key: [part for n, part in wire.parts(rows) if n == 1]
+            key: [part for n, part in protobuf_wire.parts(rows) if n == 1]
             for key, rows in entries_of(joined).items()
         }
-    except (wire.DecodeError, UnicodeDecodeError) as error:
+    except (protobuf_wire.DecodeError, UnicodeDecodeError) as error:
         raise no_example(name, data, error) from error
 
 

@@ -11,7 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op, Spec
-from wengert.io import wire
+from wengert.io import protobuf_wire
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, Tensor, TensorLike
@@ -25,12 +25,16 @@ _WHOLE = {7, 10, 11, 16, 17}
 
 
 def _serialize(x: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
-    sizes = b"".join(wire.field(2, wire.number_field(1, n) if n else b"") for n in x.shape)
-    data = wire.number_field(_DTYPE, dtype.as_datatype_enum) + wire.field(_SHAPE, sizes)
+    sizes = b"".join(
+        protobuf_wire.field(2, protobuf_wire.number_field(1, n) if n else b"") for n in x.shape
+    )
+    data = protobuf_wire.number_field(_DTYPE, dtype.as_datatype_enum) + protobuf_wire.field(
+        _SHAPE, sizes
+    )
     if dtype is dtypes.string:
-        data += b"".join(wire.field(_STRINGS, text) for text in x.reshape(-1))
+        data += b"".join(protobuf_wire.field(_STRINGS, text) for text in x.reshape(-1))
     elif x.size:
-        data += wire.field(_CONTENT, np.ascontiguousarray(x).tobytes())
+        data += protobuf_wire.field(_CONTENT, np.ascontiguousarray(x).tobytes())
     out = np.empty((), object)
     out[()] = data
     return out
@@ -66,7 +70,7 @@ def _parse(x: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
     data: Any = x[()]
     try:
         number, shape, content, values = _parts(data)
-    except wire.DecodeError as error:
+    except protobuf_wire.DecodeError as error:
         help = "Give what tf.io.serialize_tensor returned."
         words = f"the bytes are no tensor ({error})"
         raise invalid("parse_tensor", words, repr(data[:40]), help=help) from error
@@ -81,18 +85,20 @@ def _parse(x: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
 def _parts(data: bytes) -> tuple[int, list[int], bytes, list[Any]]:
     """Dtype, shape, bytes and single values of a message."""
     number, content, shape, values = 0, b"", [], []
-    for place, kind, part in wire.fields(data):
+    for place, kind, part in protobuf_wire.fields(data):
         if place in (_DTYPE, _SHAPE, _CONTENT) and kind != (
-            wire.VARINT if place == _DTYPE else wire.BYTES
+            protobuf_wire.VARINT if place == _DTYPE else protobuf_wire.BYTES
         ):
             continue
         if place == _DTYPE:
             number = part
         elif place == _SHAPE:
-            for inner, size in wire.parts(part):
+            for inner, size in protobuf_wire.parts(part):
                 if inner == 2:
-                    found = {n: v for n, k, v in wire.fields(size) if k == wire.VARINT}
-                    shape.append(wire.signed(found.get(1, 0)))
+                    found = {
+                        n: v for n, k, v in protobuf_wire.fields(size) if k == protobuf_wire.VARINT
+                    }
+                    shape.append(protobuf_wire.signed(found.get(1, 0)))
         elif place == _CONTENT:
             content = part
         else:
@@ -102,10 +108,10 @@ def _parts(data: bytes) -> tuple[int, list[int], bytes, list[Any]]:
 
 def _singles(place: int, kind: int, part: bytes) -> list[Any]:
     if place == _STRINGS:
-        return wire.texts(kind, part)
+        return protobuf_wire.texts(kind, part)
     if place == _FLOATS:
-        return wire.floats(kind, part)
-    if place in (_DOUBLES, _COMPLEX, _DOUBLE_COMPLEX) and kind == wire.VARINT:
+        return protobuf_wire.floats(kind, part)
+    if place in (_DOUBLES, _COMPLEX, _DOUBLE_COMPLEX) and kind == protobuf_wire.VARINT:
         return []
     if place == _DOUBLES:
         return np.frombuffer(part, "<f8").tolist()
@@ -113,7 +119,7 @@ def _singles(place: int, kind: int, part: bytes) -> list[Any]:
         return np.frombuffer(part, "<c8").tolist()
     if place == _DOUBLE_COMPLEX:
         return np.frombuffer(part, "<c16").tolist()
-    return wire.int64s(kind, part) if place in _WHOLE or place == _HALVES else []
+    return protobuf_wire.int64s(kind, part) if place in _WHOLE or place == _HALVES else []
 
 
 def _filled(

@@ -3,7 +3,7 @@
 The finder stands first in line, so a real TensorFlow is never looked at. `tensorflow` is a module
 of its own, which has Wengert's names and the version whose behaviour they follow; submodules are
 Wengert's own modules, those of `tf.keras` are Keras's, and the few private ones that Keras asks
-for stand in `wengert.keras_glue.inside`.
+for stand in `wengert.keras_glue.tensorflow_internals`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PRIVATE = (
     "compat",
     "compiler",
     "python",
-)  # of these, `wengert.keras_glue.inside` has some
+)  # of these, `wengert.keras_glue.tensorflow_internals` has some
 
 
 class TensorFlow(ModuleType):
@@ -83,7 +83,7 @@ def resolve(fullname: str) -> ModuleType:
     if parts[:1] == ["keras"]:
         return _of_keras(parts[1:])
     if parts and parts[0] in PRIVATE:
-        found = import_module("wengert.keras_glue.inside").module(".".join(parts))
+        found = import_module("wengert.keras_glue.tensorflow_internals").module(".".join(parts))
         if found is not None:
             return found
     return _public(fullname, parts)

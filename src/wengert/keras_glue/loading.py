@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from wengert.keras_glue.alias import KERAS, install
-from wengert.keras_glue.inside import introduce
+from wengert.keras_glue.tensorflow_internals import introduce
 
 _BACKEND = "tensorflow"
 

@@ -7,7 +7,7 @@ own, or an option of the public functions that it calls, would replace these nam
 
 from __future__ import annotations
 
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 
 # Lends the arrays of `fit` and `predict` for as long as these run, and gathers batches from them;
 # on Keras's other backends they are not copied either.

@@ -2,16 +2,16 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing import missing as _missing
-from wengert.lookup.vocabularies import DenseHashTable as _DenseHashTable
-from wengert.lookup.vocabularies import (
+from wengert.core.missing_names import missing as _missing
+from wengert.lookup.lookup_tables import DenseHashTable as _DenseHashTable
+from wengert.lookup.lookup_tables import (
     KeyValueTensorInitializer,
     StaticHashTable,
     StaticVocabularyTable,
     TextFileIndex,
     TextFileInitializer,
 )
-from wengert.lookup.vocabularies import MutableHashTable as _MutableHashTable
+from wengert.lookup.lookup_tables import MutableHashTable as _MutableHashTable
 
 experimental = _Namespace(DenseHashTable=_DenseHashTable, MutableHashTable=_MutableHashTable)
 

@@ -13,10 +13,10 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand
-from wengert.core.facts import TAME
-from wengert.core.lazy import lax
-from wengert.core.lowering import as_numbers
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import as_numbers
 from wengert.core.op import Op
+from wengert.core.op_facts import TAME
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide

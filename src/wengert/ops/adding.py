@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core.apply import apply
-from wengert.core.lazy import lax
-from wengert.core.lowering import as_value
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import as_value
 from wengert.core.op import Op
+from wengert.graph.graph_records import Node
 from wengert.graph.passes import FUSED
-from wengert.graph.records import Node
 from wengert.ops.arithmetic import ACCUMULATE
 from wengert.ops.gather import GATHER, GATHER_GRAD, lower_gather_sum
 from wengert.ops.row_list import Rows, increased

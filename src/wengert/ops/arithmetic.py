@@ -15,12 +15,12 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid, invalid_dtype
-from wengert.core.facts import TAME, Hazards, Neutral, Pole
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, Spec
+from wengert.core.op_facts import TAME, Hazards, Neutral, Pole
 from wengert.core.shapes import TensorShape, compatible, merge
-from wengert.graph import contents
+from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.declare import binary, function_of, in_float32, unary
 
@@ -37,7 +37,7 @@ ADD = binary(
     hazards=TAME,
     harmless=True,
     sums=True,
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
 )
 
 
@@ -84,7 +84,7 @@ SUBTRACT = binary(
     hazards=TAME,
     harmless=True,
     neutral=Neutral(0),
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
 )
 
 
@@ -103,7 +103,7 @@ MULTIPLY = binary(
     hazards=TAME,
     harmless=True,
     neutral=Neutral(1, either=True),
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
 )
 
 
@@ -121,7 +121,7 @@ NEGATIVE = unary(
     rows=True,
     hazards=TAME,
     harmless=True,
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
     on_sparse=True,
 )
 

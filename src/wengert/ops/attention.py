@@ -19,7 +19,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jax, lax
+from wengert.core.lazy_modules import jax, lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core.lazy import lax, special
+from wengert.core.lazy_modules import lax, special
 from wengert.ops import public as tf
 from wengert.ops.chebyshev import evaluate
 from wengert.ops.declare import function_of

@@ -17,8 +17,8 @@ from wengert.core.convert import operand
 from wengert.core.dims import formula, is_open, negative
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
-from wengert.core.lowering import is_symbol
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.ops import public as tf

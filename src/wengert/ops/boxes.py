@@ -12,8 +12,8 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, known_unequal
 from wengert.core.errors import OutOfRangeError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int

@@ -13,12 +13,12 @@ from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dtypes import DType
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
-from wengert.core.facts import TAME
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.lazy import lax
-from wengert.core.lowering import as_numbers
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import as_numbers
 from wengert.core.op import Op, Spec
-from wengert.graph import contents
+from wengert.core.op_facts import TAME
+from wengert.graph import known_elements
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ CAST = Op(
     hazards=TAME,
     harmless=True,
     unchanged=lambda x, dtype, x_dtype: x.dtype is dtype,
-    contents=contents.same,
+    contents=known_elements.same,
     elementwise=True,
     on_sparse=True,
 )

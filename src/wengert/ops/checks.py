@@ -16,8 +16,8 @@ from wengert.core.context import State, executing_eagerly, get_state, using
 from wengert.core.convert import operand, operands
 from wengert.core.errors import InvalidArgumentError, at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.lazy import lax
-from wengert.core.lowering import broadcast_shapes, fail_if
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import broadcast_shapes, fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape

@@ -13,7 +13,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.declare import binary, function_of, static_float, unary

@@ -17,10 +17,10 @@ import numpy as np
 
 from wengert.core.compiler import begin, options
 from wengert.core.interrupts import uninterrupted
-from wengert.core.lazy import jax, lax
+from wengert.core.lazy_modules import jax, lax
 from wengert.core.locks import new_lock
 from wengert.core.padded import Padded
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.ops.declare import in_float32
 
 if TYPE_CHECKING:

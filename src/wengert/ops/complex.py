@@ -11,7 +11,7 @@ from wengert.core.apply import apply, apply1
 from wengert.core.convert import operand, operands
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid_dtype
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.declare import broadcasting, unary

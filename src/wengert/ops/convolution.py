@@ -14,7 +14,7 @@ from typing import Any
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import invalid
-from wengert.core.lowering import is_symbol
+from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.ops import sliding as geometry
 from wengert.ops.compiled import compiled

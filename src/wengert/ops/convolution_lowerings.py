@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wengert.core.lazy import jax, lax
+from wengert.core.lazy_modules import jax, lax
 from wengert.ops import sliding as geometry
 from wengert.ops.compiled import wide
 from wengert.ops.sliding import Pairs, Windows, extent, offsets, outer_sizes, resolve

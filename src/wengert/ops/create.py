@@ -16,8 +16,8 @@ from wengert.core.dims import Dim, broadcast, is_open, known_unequal, larger, ne
 from wengert.core.dtypes import DType
 from wengert.core.errors import InvalidTypeError, at_site, invalid, invalid_dtype
 from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic

@@ -14,8 +14,8 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, negative
 from wengert.core.errors import InvalidIndexError, invalid
 from wengert.core.fallbacks import fallback
-from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import of_length, static_int, static_tuple
 from wengert.ops.slicing import marked, writable

@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import is_open
 from wengert.core.errors import at_site
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import Lazy, lax
+from wengert.core.lazy_modules import Lazy, lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, static_int

@@ -20,7 +20,7 @@ from wengert.core.context import executing_eagerly, get_state
 from wengert.core.convert import operand, operand_or_empty, operands
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
-from wengert.core.lowering import broadcast_shapes
+from wengert.core.lowering_checks import broadcast_shapes
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
@@ -121,7 +121,7 @@ def broadcasting(
 
 def expand(x: JaxArray | np.ndarray, shape: tuple[int, ...]) -> JaxArray | np.ndarray:
     """Broadcasts a JAX array to `shape` by `lax` alone."""
-    from wengert.core.lazy import lax
+    from wengert.core.lazy_modules import lax
 
     if x.shape == shape:
         return x

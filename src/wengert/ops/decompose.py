@@ -17,10 +17,10 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import negative
 from wengert.core.errors import UnimplementedError, invalid
-from wengert.core.facts import Hazards
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jnp, lax, linalg
+from wengert.core.lazy_modules import jnp, lax, linalg
 from wengert.core.op import Op, Spec
+from wengert.core.op_facts import Hazards
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32

@@ -13,13 +13,13 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
-from wengert.core.bounded import cached_arrays
+from wengert.core.bounded_cache import cached_arrays
 from wengert.core.convert import operand, operands
 from wengert.core.dims import Dim, known_unequal, larger
 from wengert.core.errors import describe, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jnp, lax
-from wengert.core.lowering import is_symbol
+from wengert.core.lazy_modules import jnp, lax
+from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf

@@ -14,18 +14,18 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, larger
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.facts import TAME
 from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.foreign import array_of, is_foreign
-from wengert.core.lazy import jnp, lax
-from wengert.core.lowering import as_value, is_symbol
+from wengert.core.lazy_modules import jnp, lax
+from wengert.core.lowering_checks import as_value, is_symbol
 from wengert.core.op import Op, Spec
+from wengert.core.op_facts import TAME
 from wengert.core.padded import RowCount
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor
+from wengert.core.tensorflow_values import array_of, is_foreign
 from wengert.core.variable import Variable
-from wengert.graph import contents
+from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.declare import number_type, place_of, rank_of, static, static_tuple
 from wengert.ops.sizes import listed
@@ -90,7 +90,7 @@ NUMBER = Op(
     grad=(),
     takes_padded=True,
     register=False,
-    contents=contents.of_attribute,
+    contents=known_elements.of_attribute,
 )
 late.NUMBER.fill(lambda value, dtype=None: apply(NUMBER, value=value, dtype=dtype or dtypes.int32))
 
@@ -136,7 +136,7 @@ EXPAND_DIMS = Op(
     grad=lambda g, axis: apply(SQUEEZE, g, axis=(axis,)),
     hazards=TAME,
     moves=True,
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
 )
 
 
@@ -182,7 +182,7 @@ SQUEEZE = Op(
     lower=lambda x, axis: lax.squeeze(x, axis),
     grad=_expand_all,
     moves=True,
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
 )
 
 

@@ -16,8 +16,8 @@ from wengert.core.apply import apply
 from wengert.core.dims import negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
-from wengert.core.lazy import jnp, lax, special
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import jnp, lax, special
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import expand

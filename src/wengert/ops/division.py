@@ -12,10 +12,10 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.errors import invalid
-from wengert.core.facts import Hazards
-from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
-from wengert.graph import contents
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import fail_if
+from wengert.core.op_facts import Hazards
+from wengert.graph import known_elements
 from wengert.ops.declare import binary, function_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ FLOORDIV = binary(
     accepts=dtypes.REAL,
     fails=_fail_by_zero,
     hazards=Hazards(divides=True),
-    contents=contents.of_each(operator.floordiv),
+    contents=known_elements.of_each(operator.floordiv),
 )
 
 
@@ -96,7 +96,7 @@ FLOORMOD = binary(
     accepts=dtypes.REAL,
     fails=_fail_by_zero,
     hazards=Hazards(divides=True),
-    contents=contents.of_each(operator.mod),
+    contents=known_elements.of_each(operator.mod),
 )
 
 

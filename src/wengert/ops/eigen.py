@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.lazy import jnp, lax, linalg
+from wengert.core.lazy_modules import jnp, lax, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide

@@ -16,7 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Tensor, Value
 from wengert.ops.compiled import wide

@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.core.padded import Padded
 from wengert.ops.row_list import Rows

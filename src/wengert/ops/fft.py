@@ -17,7 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, larger
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import calm, need_rank, static, static_tuple
 from wengert.ops.sizes import factor, table

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.lazy import jax, lax
-from wengert.core.lowering import is_symbol
+from wengert.core.lazy_modules import jax, lax
+from wengert.core.lowering_checks import is_symbol
 
 if TYPE_CHECKING:
     import numpy as np

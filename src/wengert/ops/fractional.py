@@ -21,7 +21,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, smaller
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import Lazy, jnp
+from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.op import Op, Spec
 from wengert.ops import distributions
 from wengert.ops import public as tf

@@ -14,7 +14,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, known_unequal, larger, negative
 from wengert.core.errors import at_site, invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jnp, lax
+from wengert.core.lazy_modules import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide

@@ -14,9 +14,9 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import UnimplementedError, invalid
-from wengert.core.facts import Hazards
-from wengert.core.lazy import lax, special
+from wengert.core.lazy_modules import lax, special
 from wengert.core.op import Op, Spec
+from wengert.core.op_facts import Hazards
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import binary, broadcasting, function_of, in_float32

@@ -18,14 +18,14 @@ from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, known_unequal
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
-from wengert.core.facts import TAME
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.lazy import lax, sparse
-from wengert.core.lowering import as_value, fail_if
+from wengert.core.lazy_modules import lax, sparse
+from wengert.core.lowering_checks import as_value, fail_if
 from wengert.core.op import Op, Spec
+from wengert.core.op_facts import TAME
 from wengert.core.shapes import check_axis
-from wengert.graph import contents
+from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, static_tuple
@@ -200,7 +200,7 @@ GATHER = Op(
     match=(),
     hazards=TAME,
     moves=True,
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
 )
 
 

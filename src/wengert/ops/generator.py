@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core import dtypes, replay
+from wengert.core import dtypes, random_replay
 from wengert.core.apply import apply, wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.locks import new_lock
 from wengert.core.op import Op, Spec
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
@@ -164,7 +164,7 @@ class Generator:
 
     def skip(self, delta: int) -> Tensor:
         """Moves on as if `delta` numbers had been drawn; returns the state before."""
-        before = replay.draw(lambda: self._advance(delta))
+        before = random_replay.draw(lambda: self._advance(delta))
         return before if is_symbolic(before) else wrap(before)
 
     def _advance(self, count: int | Dim) -> Tensor | np.ndarray:
@@ -181,7 +181,7 @@ class Generator:
 
     def _draw(self, shape: tuple[int, ...] | tuple[int | Dim, ...]) -> Tensor:
         """The state for a call that makes `shape` numbers, new or played again."""
-        before = replay.draw(lambda: self._advance(math.prod(shape)))
+        before = random_replay.draw(lambda: self._advance(math.prod(shape)))
         return tf.bitcast(before, dtypes.uint64) if is_symbolic(before) else wrap(before.view("u8"))
 
     def uniform(

@@ -9,9 +9,9 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply2
 from wengert.core.convert import operand, operands
-from wengert.core.facts import Hazards
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op
+from wengert.core.op_facts import Hazards
 from wengert.ops import public as tf
 from wengert.ops.arithmetic import fractions
 from wengert.ops.declare import binary, function_of

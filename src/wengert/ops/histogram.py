@@ -15,8 +15,8 @@ from wengert.core.dims import known_unequal, negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int

@@ -13,8 +13,8 @@ from wengert.core.convert import operand
 from wengert.core.dims import formula, is_open, negative
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jnp, lax
-from wengert.core.lowering import NotFixed
+from wengert.core.lazy_modules import jnp, lax
+from wengert.core.lowering_checks import NotFixed
 from wengert.core.op import Op, Spec
 from wengert.core.symbolic import is_symbolic
 from wengert.ops import public as tf

@@ -18,8 +18,8 @@ from wengert.core.dims import Dim, known_unequal, negative, opened
 from wengert.core.dtypes import DType
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
-from wengert.core.lowering import as_numbers, fail_if
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import as_numbers, fail_if
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import SymbolicTensor

@@ -14,12 +14,12 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import Dim, is_open, known_unequal, negative
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.facts import TAME
 from wengert.core.fallbacks import fallback
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, Spec
+from wengert.core.op_facts import TAME
 from wengert.core.tensor import ActsAsTensor, Tensor, Value
-from wengert.graph import contents
+from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.declare import of_length, place_of, rank_of, static, static_int, static_tuple
 
@@ -62,7 +62,7 @@ STACK = Op(
     grad=Joint(lambda g, axis, needs: unstack(g, len(needs), axis)),
     hazards=TAME,
     moves=True,
-    contents=contents.in_part,
+    contents=known_elements.in_part,
 )
 
 
@@ -217,7 +217,7 @@ CONCAT = Op(
     grad=Joint(_concat_grad),
     hazards=TAME,
     moves=True,
-    contents=contents.in_part,
+    contents=known_elements.in_part,
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply1, apply2
 from wengert.core.convert import operand
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op
 from wengert.ops.declare import binary, function_of, unary
 

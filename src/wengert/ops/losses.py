@@ -17,7 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import broadcast, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide

@@ -12,8 +12,8 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jnp, lapack, lax, linalg
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import jnp, lapack, lax, linalg
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide

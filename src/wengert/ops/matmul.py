@@ -16,11 +16,11 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
 from wengert.core.convert import operands
 from wengert.core.errors import at_site, invalid
-from wengert.core.facts import TAME
 from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.lazy import jax, lax
-from wengert.core.lowering import broadcast_shapes, is_symbol
+from wengert.core.lazy_modules import jax, lax
+from wengert.core.lowering_checks import broadcast_shapes, is_symbol
 from wengert.core.op import Op, Spec
+from wengert.core.op_facts import TAME
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.ops import public as tf

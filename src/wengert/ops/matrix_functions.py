@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
-from wengert.core.lazy import jax, jax_linalg, jnp, scipy_linalg
+from wengert.core.lazy_modules import jax, jax_linalg, jnp, scipy_linalg
 from wengert.core.op import Op
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide

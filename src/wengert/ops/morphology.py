@@ -19,7 +19,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import Lazy, jnp, lax
+from wengert.core.lazy_modules import Lazy, jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.sizes import checked

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core.lazy import Lazy, jnp
+from wengert.core.lazy_modules import Lazy, jnp
 
 if TYPE_CHECKING:
     from types import ModuleType

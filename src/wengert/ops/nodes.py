@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wengert.core.op import Op
+from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph
-from wengert.graph.records import Node
 from wengert.graph.verify import ENDS
 
 

@@ -16,11 +16,11 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, broadcast
 from wengert.core.errors import invalid
-from wengert.core.facts import TAME
 from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.lazy import lax
-from wengert.core.lowering import as_value
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import as_value
 from wengert.core.op import Op, Spec
+from wengert.core.op_facts import TAME
 from wengert.ops import public as tf
 from wengert.ops.columns import combine, with_row
 from wengert.ops.compiled import wide

@@ -13,7 +13,7 @@ from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf

@@ -19,9 +19,9 @@ from wengert.core.apply import apply1, apply2, fits, rescue
 from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.distant import SEEN, place
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError
 from wengert.core.handlers import failures
+from wengert.core.library_sites import SEEN, place
 from wengert.core.op import Op
 from wengert.core.shapes import broadcast
 from wengert.core.symbolic import SymbolicTensor
@@ -34,8 +34,8 @@ from wengert.ops.declare import rank_of
 from wengert.ops.matmul import MATMUL
 
 if TYPE_CHECKING:
-    from wengert.core.aliases import Alias
     from wengert.core.dtypes import DType
+    from wengert.core.variable_aliases import Alias
     from wengert.ops.slicing import VariableSlice
 
 

@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
 from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.fallbacks import fallback
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.declare import about_none, is_dynamic, of_length, static

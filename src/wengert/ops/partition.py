@@ -161,7 +161,7 @@ DYNAMIC_STITCH = Op(
 
 
 def _lower_stitch(*xs: Any, count: int) -> Any:
-    from wengert.core.lazy import jnp
+    from wengert.core.lazy_modules import jnp
 
     half = len(xs) // 2
     inner = xs[half].shape[xs[0].ndim :]

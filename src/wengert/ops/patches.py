@@ -11,7 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import OutOfRangeError, invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import static
 from wengert.ops.sizes import checked

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 
 if TYPE_CHECKING:
     from wengert.core.types import JaxArray

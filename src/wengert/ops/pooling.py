@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import compiled, wide
@@ -265,7 +265,7 @@ def _first_max(x: JaxArray, pairs: tuple[tuple[int, ...], ...], at: dict[str, An
 def _lower_max_grad_large(
     g: JaxArray, x: JaxArray, pairs: tuple[tuple[int, ...], ...], at: dict[str, Any]
 ) -> JaxArray:
-    from wengert.core.lazy import jnp
+    from wengert.core.lazy_modules import jnp
 
     # `.at[].add` builds the scatter dimension numbers that `lax.scatter_add` would want.
     places = lax.reshape(_first_max(x, pairs, at), (g.size,))

@@ -13,7 +13,7 @@ from wengert.core.convert import operand
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.lazy import jnp, lax
+from wengert.core.lazy_modules import jnp, lax
 from wengert.core.op import Op, Spec
 from wengert.core.tensor import Tensor, Value
 from wengert.ops.declare import in_float32, static_int, whole_operand

@@ -14,10 +14,10 @@ from wengert.core import dtypes
 from wengert.core.apply import apply2
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
-from wengert.core.facts import TAME, Hazards, Pole
-from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op
+from wengert.core.op_facts import TAME, Hazards, Pole
 from wengert.ops import public as tf
 from wengert.ops.arithmetic import ADD, DIVIDE, MULTIPLY
 from wengert.ops.costs import SLOW

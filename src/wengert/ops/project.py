@@ -11,7 +11,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.lazy import Lazy, jnp
+from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import static
 from wengert.ops.sizes import checked

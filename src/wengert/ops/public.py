@@ -8,7 +8,7 @@ has the types; a test holds the two together.
 
 from __future__ import annotations
 
-from wengert.core.tables import lazily, read
+from wengert.core.name_tables import lazily, read
 
 TABLE = {
     "ops.activations": "relu",

@@ -18,15 +18,15 @@ from wengert.core.convert import operand, operand_or_empty
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
-from wengert.core.facts import TAME
 from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.lazy import lax
-from wengert.core.lowering import as_numbers
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import as_numbers
 from wengert.core.op import Op, Spec
+from wengert.core.op_facts import TAME
 from wengert.core.padded import Padded, RowCount, over_rows, rows_unknown, single, spread_rows
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor
-from wengert.graph import contents
+from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.columns import combine
 from wengert.ops.compiled import wide
@@ -43,7 +43,7 @@ from wengert.ops.folding import fold
 from wengert.ops.shaping import transpose
 
 if TYPE_CHECKING:
-    from wengert.core.forms import Call
+    from wengert.core.rule_kernels import Call
     from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -343,7 +343,7 @@ REDUCE_PROD = Op(
     lower=_lowering("mul", lambda dtype: 1),
     grad=_prod_grad,
     accepts=dtypes.NUMERIC,
-    contents=contents.product,
+    contents=known_elements.product,
     takes_padded=True,
 )
 

@@ -18,7 +18,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.dtypes import DType
-from wengert.core.lazy import Lazy, jnp, lax, special
+from wengert.core.lazy_modules import Lazy, jnp, lax, special
 from wengert.core.op import Op, Spec
 from wengert.ops import philox
 

@@ -12,10 +12,10 @@ from wengert.core.convert import operand
 from wengert.core.dims import is_open
 from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, Spec
-from wengert.graph import contents
+from wengert.graph import known_elements
 from wengert.ops.declare import static, static_int, static_tuple, whole_operand
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ REVERSE = Op(
     infer=lambda x, axis: x,
     lower=lambda x, axis: lax.rev(x, axis),
     grad=lambda g, axis: apply(REVERSE, g, axis=axis),
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
 )
 
 

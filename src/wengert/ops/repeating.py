@@ -16,7 +16,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, of_length, static_int, static_tuple

@@ -16,11 +16,11 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.bounded import cached_arrays
+from wengert.core.bounded_cache import cached_arrays
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jax, jnp, lax
-from wengert.core.lowering import NotFixed, as_value, is_symbol
+from wengert.core.lazy_modules import jax, jnp, lax
+from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.ops.declare import in_float32, need_rank
 from wengert.ops.sizes import checked

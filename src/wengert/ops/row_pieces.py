@@ -9,8 +9,8 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import invalid
-from wengert.core.lazy import lax
-from wengert.core.lowering import NotFixed
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import NotFixed
 from wengert.core.op import Op, Spec
 from wengert.ops.extent import extent
 from wengert.ops.row_list import Rows, as_rows

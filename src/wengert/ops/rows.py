@@ -14,13 +14,13 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import InvalidIndexError, invalid
-from wengert.core.lazy import lax
-from wengert.core.lowering import NotFixed, fail_if, is_symbol
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import NotFixed, fail_if, is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.padded import Padded, RowCount, rows_unknown, single
 from wengert.core.shapes import join
+from wengert.graph.graph_records import Node
 from wengert.graph.passes import FUSED
-from wengert.graph.records import Node
 from wengert.ops import public as tf
 from wengert.ops.extent import extent
 from wengert.ops.row_list import Rows, as_rows, increased, joined, outside, readable, row

@@ -15,8 +15,8 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, operand_or_empty
 from wengert.core.dtypes import nums
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.lazy import Lazy, jnp
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import Lazy, jnp
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops import philox
 from wengert.ops.declare import static_float, static_int

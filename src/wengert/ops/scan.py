@@ -16,7 +16,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op
 from wengert.core.shapes import check_axis
 from wengert.ops import public as tf

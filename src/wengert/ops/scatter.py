@@ -15,7 +15,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import invalid
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import TensorShape
 from wengert.ops import public as tf

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core import late_operations as late
-from wengert.core import replay
+from wengert.core import random_replay
 from wengert.core.apply import apply, wrap
 from wengert.core.context import get_state
 from wengert.core.dtypes import nums, uint64
 from wengert.core.errors import at_site, describe, invalid
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.locks import new_lock
 from wengert.core.op import Op, Spec
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import philox
 from wengert.ops.declare import whole_operand
@@ -112,7 +112,7 @@ class Places:
         """The state for one call of the random operation at a place, new or played again."""
         if PROCESS.deterministic:
             need_seed(kind, seed)
-        return replay.draw(lambda: _streams.next_at(self, place, kind, seed))
+        return random_replay.draw(lambda: _streams.next_at(self, place, kind, seed))
 
 
 _streams = _Streams()
@@ -169,7 +169,7 @@ def next_state(kind: str, seed: Any = None) -> Tensor:
     here = get_state()
     if here is not None and here.graph is not None:
         return here.graph.draw(kind, number)
-    return wrap(replay.draw(lambda: draw(kind, number)))
+    return wrap(random_replay.draw(lambda: draw(kind, number)))
 
 
 def fixed_state(kind: str, seed: int) -> Tensor:

@@ -20,8 +20,8 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide

@@ -13,12 +13,12 @@ from wengert.core import dims, dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import at_site, invalid, invalid_dtype
-from wengert.core.facts import TAME
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
+from wengert.core.op_facts import TAME
 from wengert.core.tensor import Tensor, Value
-from wengert.graph import contents
+from wengert.graph import known_elements
 from wengert.ops.declare import binary, broadcasting, function_of
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def smaller(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         hazards=TAME,
         moves=True,
         harmless=True,
-        contents=contents.of_each(dims.larger),
+        contents=known_elements.of_each(dims.larger),
     )
 )
 def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
@@ -129,7 +129,7 @@ def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
         hazards=TAME,
         moves=True,
         harmless=True,
-        contents=contents.of_each(dims.smaller),
+        contents=known_elements.of_each(dims.smaller),
     )
 )
 def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:

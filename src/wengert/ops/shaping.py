@@ -13,17 +13,17 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, negative
 from wengert.core.errors import invalid
-from wengert.core.facts import TAME
 from wengert.core.fallbacks import fallback
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.lazy import lax
-from wengert.core.lowering import NotFixed
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import NotFixed
 from wengert.core.op import Op, Spec
+from wengert.core.op_facts import TAME
 from wengert.core.padded import Padded, RowCount, rows_unknown, spread_rows
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import SymbolicTensor, Unranked
 from wengert.core.tensor import Tensor, Value
-from wengert.graph import contents
+from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.columns import combine, sum_rows
 from wengert.ops.compiled import wide
@@ -46,7 +46,7 @@ IDENTITY = unary(
     moves=True,
     harmless=True,
     unchanged=lambda x: True,
-    contents=contents.same,
+    contents=known_elements.same,
     on_sparse=True,
 )
 
@@ -205,7 +205,7 @@ BROADCAST_TO = Op(
     grad=lambda g, x_shape: sum_to(g, x_shape),
     hazards=TAME,
     unchanged=lambda x, shape: x.shape is not None and x.shape == shape,
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
 )
 
 
@@ -305,7 +305,7 @@ RESHAPE = Op(
     hazards=TAME,
     moves=True,
     unchanged=lambda x, shape: x.shape is not None and x.shape == shape,
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
 )
 
 
@@ -371,7 +371,7 @@ TRANSPOSE = Op(
     holomorphic=False,
     hazards=TAME,
     moves=True,
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
 )
 
 # The way back from an order that is known only when a function runs.

@@ -17,7 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, known_unequal, negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, exhausted, finds_no_room, invalid, lower_first
-from wengert.core.lowering import is_symbol
+from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.sites import caller
 from wengert.ops.declare import static, static_tuple

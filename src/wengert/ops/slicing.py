@@ -20,8 +20,8 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site, describe
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
-from wengert.core.lowering import as_value, fail_if, lies_within
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import as_value, fail_if, lies_within
 from wengert.core.op import AGAIN, Op, Spec
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
@@ -31,7 +31,7 @@ from wengert.ops.row_list import Rows
 from wengert.ops.strides import STRIDED_SLICE, Index, native, position
 
 if TYPE_CHECKING:
-    from wengert.core.forms import Call
+    from wengert.core.rule_kernels import Call
     from wengert.core.types import JaxArray
 
 

@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid_dtype
-from wengert.core.lazy import lax, special
+from wengert.core.lazy_modules import lax, special
 from wengert.ops import public as tf
 from wengert.ops.activations import const
 from wengert.ops.compiled import in_blocks, wide

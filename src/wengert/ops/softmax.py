@@ -11,7 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import fallback
-from wengert.core.lazy import jax, lax
+from wengert.core.lazy_modules import jax, lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.columns import ones

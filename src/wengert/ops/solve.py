@@ -19,8 +19,8 @@ from wengert.core.convert import operand, operands
 from wengert.core.dims import is_open
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import Lazy, blas, jnp, lax, linalg
-from wengert.core.lowering import broadcast_shapes, fail_if
+from wengert.core.lazy_modules import Lazy, blas, jnp, lax, linalg
+from wengert.core.lowering_checks import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide

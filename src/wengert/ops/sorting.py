@@ -17,8 +17,8 @@ from wengert.core.dims import Dim, negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jnp, lax
-from wengert.core.lowering import is_symbol
+from wengert.core.lazy_modules import jnp, lax
+from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, Spec
 from wengert.core.shapes import check_axis
 from wengert.ops.declare import HALF, in_float32, static, static_int

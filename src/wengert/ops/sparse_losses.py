@@ -14,12 +14,12 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
-from wengert.core.bounded import cached_arrays
+from wengert.core.bounded_cache import cached_arrays
 from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.lazy import lax
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import PAIRS, Op, Spare, Spec
 from wengert.core.tensor import Tensor
 from wengert.ops import public as tf

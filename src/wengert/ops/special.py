@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.lazy import jsp, lax, special
+from wengert.core.lazy_modules import jsp, lax, special
 from wengert.core.op import Op
 from wengert.ops import public as tf
 from wengert.ops.chebyshev import evaluate

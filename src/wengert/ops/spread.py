@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.scan import linear_recurrence, shift

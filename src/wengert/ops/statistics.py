@@ -9,7 +9,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply2
 from wengert.core.dims import Dim, larger
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.columns import combine

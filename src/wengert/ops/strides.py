@@ -14,11 +14,11 @@ import numpy as np
 
 from wengert.core.apply import apply
 from wengert.core.errors import InvalidIndexError, invalid
-from wengert.core.facts import TAME
-from wengert.core.lazy import lax
-from wengert.core.lowering import as_value, fail_if, is_symbol
+from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import as_value, fail_if, is_symbol
 from wengert.core.op import Op, Spec
-from wengert.graph import contents
+from wengert.core.op_facts import TAME
+from wengert.graph import known_elements
 
 if TYPE_CHECKING:
     from wengert.core.types import JaxArray
@@ -166,7 +166,7 @@ STRIDED_SLICE = Op(
     grad=lambda g, x_shape, index: apply(SLICE_GRAD, g, index=index, shape=x_shape),
     hazards=TAME,
     moves=True,
-    contents=contents.by_kernel,
+    contents=known_elements.by_kernel,
 )
 
 SLICE_GRAD = Op(

@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import larger, negative, smaller
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import Lazy, jnp, linalg
+from wengert.core.lazy_modules import Lazy, jnp, linalg
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide

@@ -11,7 +11,7 @@ from wengert.core.apply import apply, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import FailedPreconditionError, at_site, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.costs import product

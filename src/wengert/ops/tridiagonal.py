@@ -16,8 +16,8 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import UnimplementedError, at_site, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy import jnp, linalg
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import jnp, linalg
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, Spec
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.facts import Hazards, Pole
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
+from wengert.core.op_facts import Hazards, Pole
 from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, unary

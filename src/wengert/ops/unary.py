@@ -11,9 +11,9 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply2
-from wengert.core.facts import TAME
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, Spec
+from wengert.core.op_facts import TAME
 from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, in_float32, unary

@@ -30,8 +30,8 @@ from wengert.ops.scatter import (
 )
 
 if TYPE_CHECKING:
-    from wengert.core.aliases import Alias
     from wengert.core.types import RawSite, SymbolicTensor, Tensor, Value
+    from wengert.core.variable_aliases import Alias
 
 
 # Marks where a variable gets a value, so that a replay of the graph sees reads after it.

@@ -11,7 +11,7 @@ from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import at_site
-from wengert.core.lazy import special
+from wengert.core.lazy_modules import special
 from wengert.core.sites import caller
 from wengert.ops.declare import static_float, static_int
 from wengert.ops.sizes import at_least, made, table

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.profiler import session as _session
 
 experimental = _Namespace(

@@ -11,7 +11,7 @@ from time import perf_counter_ns
 from typing import Any, NamedTuple
 
 from wengert.core.errors import AlreadyExistsError, UnavailableError, at_site, describe
-from wengert.core.lazy import jax
+from wengert.core.lazy_modules import jax
 from wengert.core.locks import new_lock
 from wengert.core.observers import observing
 from wengert.io.paths import local

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wengert.core.errors import at_site, describe
-from wengert.core.process import PROCESS
+from wengert.core.process_settings import PROCESS
 from wengert.io.paths import local
 
 

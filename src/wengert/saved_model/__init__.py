@@ -2,12 +2,12 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing import missing as _missing
-from wengert.saved_model.files import contains_saved_model
+from wengert.core.missing_names import missing as _missing
 from wengert.saved_model.loading import load
-from wengert.saved_model.options import Asset, LoadOptions, SaveOptions
-from wengert.saved_model.options import TrackableResource as _TrackableResource
-from wengert.saved_model.options import VariablePolicy as _VariablePolicy
+from wengert.saved_model.model_folder import contains_saved_model
+from wengert.saved_model.save_options import Asset, LoadOptions, SaveOptions
+from wengert.saved_model.save_options import TrackableResource as _TrackableResource
+from wengert.saved_model.save_options import VariablePolicy as _VariablePolicy
 from wengert.saved_model.saving import save
 
 ASSETS_DIRECTORY = "assets"

@@ -14,19 +14,19 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import State, using
 from wengert.core.errors import OpError, UnimplementedError
 from wengert.core.handlers import failures
-from wengert.core.lazy import jax
+from wengert.core.lazy_modules import jax
 from wengert.core.op import Spec
 from wengert.core.scopes import restoring
 from wengert.core.sites import caller
-from wengert.core.spec import TensorSpec
+from wengert.core.tensor_spec import TensorSpec
 from wengert.core.variable import Variable
-from wengert.functions import ledger, packing
+from wengert.functions import structure_json, trace_log
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.signature import rebuild, spec_of
 from wengert.functions.trace import Trace, trace
 from wengert.io.paths import local, refused
 from wengert.ops.seeds import next_state
-from wengert.saved_model.files import Opened
+from wengert.saved_model.model_folder import Opened
 from wengert.saved_model.program import Program, Pull
 from wengert.saved_model.restored import (
     ByName,
@@ -128,13 +128,13 @@ class _Loading:
     def _concrete(self, number: int) -> ConcreteFunction:
         entry = self.entries[number]
         specs = [_tensor_spec(*x) for x in entry["inputs"]]
-        pairs, named = packing.unpack_arguments(entry["arguments"], specs)
+        pairs, named = structure_json.unpack_arguments(entry["arguments"], specs)
         made = self._trace(entry["name"], pairs, named, number, self._packed(entry["structure"]))
         made.arguments = entry["arguments"]
         return ConcreteFunction(entry["name"], made, pairs, named)
 
     def _packed(self, structure: Any) -> Any:
-        return lambda outs: packing.unpack(structure, outs.__getitem__)
+        return lambda outs: structure_json.unpack(structure, outs.__getitem__)
 
     def _signature(self, name: str, what: dict[str, Any]) -> ConcreteFunction:
         """The same program with tensors in and out by name, or those for several ranks."""
@@ -148,7 +148,7 @@ class _Loading:
         made = self._trace(
             name, [], named, number, lambda outs: {n: outs[k] for n, k in outputs.items()}
         )
-        made.arguments = packing.pack_arguments([], named)
+        made.arguments = structure_json.pack_arguments([], named)
         return ByName(name, made, [], named)
 
     @restoring
@@ -169,7 +169,7 @@ class _Loading:
             return result(outs[:count])
 
         made = trace(name, body, pairs, named, spec_of, None, None, caller())
-        made.given = ledger.spelled(pairs, named)
+        made.given = trace_log.spelled(pairs, named)
         return made
 
     def _empty(self, node: dict[str, Any]) -> Any:

@@ -20,8 +20,8 @@ from wengert.core.errors import (
     say,
 )
 from wengert.core.interrupts import uninterrupted
-from wengert.core.lazy import jax
-from wengert.core.lowering import fail_if
+from wengert.core.lazy_modules import jax
+from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Joint, Op, Spec
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from wengert.checkpoint.trackable import AutoTrackable, Trackable
 from wengert.core.errors import at_site, describe
 from wengert.core.sites import caller
-from wengert.core.spec import TensorSpec
+from wengert.core.tensor_spec import TensorSpec
 from wengert.core.variable import Variable
-from wengert.functions import packing
+from wengert.functions import structure_json
 from wengert.functions.concrete import ConcreteFunction
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class RestoredFunction(Trackable):
         self.concrete_functions = concretes
         self.packed_defaults = defaults
         self.missing = [str(m) for m in missing]
-        self._defaults = {n: packing.unpack(v, _no_tensor) for n, v in defaults}
+        self._defaults = {n: structure_json.unpack(v, _no_tensor) for n, v in defaults}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         site = caller(0)

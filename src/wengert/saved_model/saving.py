@@ -16,20 +16,20 @@ from wengert.core.errors import UnimplementedError, at_site, describe
 from wengert.core.locks import ALONGSIDE, while_holding
 from wengert.core.sites import warn
 from wengert.core.variable import Variable
-from wengert.functions import packing
+from wengert.functions import structure_json
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.export import SAVE, Program, program_of
 from wengert.functions.function import Function
 from wengert.functions.trace import Slot, Trace
 from wengert.functions.transaction import locks_of
 from wengert.graph.builder import building
-from wengert.graph.records import Draw
+from wengert.graph.graph_records import Draw
 from wengert.io.paths import local
-from wengert.saved_model.files import Writer, entries
-from wengert.saved_model.gradients import gradient_of
-from wengert.saved_model.objects import Found, can_be_saved, kind_of
-from wengert.saved_model.ranks import by_rank
+from wengert.saved_model.model_folder import Writer, entries
+from wengert.saved_model.rank_variants import by_rank
 from wengert.saved_model.restored import RestoredFunction
+from wengert.saved_model.saved_gradients import gradient_of
+from wengert.saved_model.saved_objects import Found, can_be_saved, kind_of
 from wengert.saved_model.signatures import DEFAULT, Signature, default_signature, signatures_of
 
 
@@ -201,10 +201,10 @@ class _Saving:
 
     def _entry(self, concrete: ConcreteFunction, program: Program) -> dict[str, Any]:
         trace = concrete._trace
-        arguments = packing.pack_arguments(concrete._pairs, concrete._named)
+        arguments = structure_json.pack_arguments(concrete._pairs, concrete._named)
         try:
-            structure = packing.pack(trace.skeleton)
-        except packing.Strange as error:
+            structure = structure_json.pack(trace.skeleton)
+        except structure_json.Strange as error:
             text = f"export: {concrete._name} cannot be exported: of its result, {error}. "
             text += "Return tensors in lists, tuples and dicts."
             raise at_site(UnimplementedError(None, None, text), trace.site) from None
@@ -250,7 +250,7 @@ def _names(concrete: ConcreteFunction) -> list[str]:
         return Slot(0)
 
     for value in (*[v for _, v in concrete._pairs], *concrete._named.values()):
-        packing.rebuild(value, note)
+        structure_json.rebuild(value, note)
     return found
 
 
@@ -260,8 +260,8 @@ def _defaults(function: Function) -> list[Any]:
     for name, parameter in function.function_spec.parameters.items():
         if parameter.default is not parameter.empty:
             try:
-                found.append([name, packing.pack(parameter.default)])
-            except packing.Strange:
+                found.append([name, structure_json.pack(parameter.default)])
+            except structure_json.Strange:
                 continue
     return found
 

@@ -8,7 +8,7 @@ from wengert.core.errors import at_site, describe
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.function import Function
 from wengert.functions.trace import Slot
-from wengert.saved_model.objects import Found
+from wengert.saved_model.saved_objects import Found
 
 DEFAULT = "serving_default"
 

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing import missing as _missing
+from wengert.core.missing_names import missing as _missing
 from wengert.summary.graphs import graph, trace_export, trace_off, trace_on
 from wengert.summary.record import audio, histogram, image, scalar, text, write
 from wengert.summary.record import write_raw_pb as _write_raw_pb

@@ -15,8 +15,8 @@ from wengert.core.locks import new_lock
 from wengert.core.observers import Observer, subscribe, unsubscribe
 from wengert.core.op import Spec
 from wengert.core.sites import RawSite, locate, warn
+from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph, inner_graphs
-from wengert.graph.records import Node
 from wengert.summary.events import load
 from wengert.summary.record import write
 from wengert.summary.writer import summary_scope, target

@@ -15,8 +15,8 @@ from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 
 if TYPE_CHECKING:
-    from wengert.core.aliases import Alias
     from wengert.core.indexed_slices import IndexedSlices
+    from wengert.core.variable_aliases import Alias
 
 
 class UnconnectedGradients(enum.Enum):

@@ -23,7 +23,7 @@ from wengert.core.tensor import Tensor
 from wengert.ops.shaping import SUM_TO
 from wengert.tape import reference
 from wengert.tape.entries import SHORT, Entry, explain, full_form
-from wengert.tape.flow import Gradient, Grads, accumulate
+from wengert.tape.gradient_values import Gradient, Grads, accumulate
 
 
 def walk(

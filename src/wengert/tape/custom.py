@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core import nest, replay
+from wengert.core import nest, random_replay
 from wengert.core.apply import apply, wrap
 from wengert.core.context import (
     Listener,
@@ -28,14 +28,14 @@ from wengert.core.context import (
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.lazy import lax
+from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, Spec
 from wengert.core.scopes import restoring
 from wengert.core.sites import RawSite, caller
 from wengert.core.tensor import Tensor, Value, is_tensor
 from wengert.core.variable import Variable
 from wengert.ops.shaping import IDENTITY, identity
-from wengert.tape import flow
+from wengert.tape import gradient_values
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def _custom_op(
     places = [(a.tensor, a.positional, a.value.shape) for a in arguments]
 
     def gradients(g: Tensor | tuple[Tensor, ...]) -> list[Tensor | None]:
-        seeds = [flow.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        seeds = [gradient_values.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
         answer = rule(*seeds, **({"variables": variables} if variables else {}))
         of_variables: list[Any] = []
         if variables:
@@ -357,7 +357,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         def once(*flat: Any) -> Any:
             given, named = nest.pack_sequence_as((args, kwargs), flat)
             watchers = tuple(x for x in _listeners() if isinstance(x, _Watcher))
-            with using(_only(watchers)), replay.recording() as drawn:
+            with using(_only(watchers)), random_replay.recording() as drawn:
                 result = f(*given, **named)
             keys.extend(drawn)
 
@@ -399,7 +399,7 @@ def _again(
     again = [fresh.get(id(x), x) for x in flat]
     given, named = nest.pack_sequence_as((args, kwargs), again)
     sources = [fresh[id(x)] for x in tensors]
-    with GradientTape() as tape, replay.replaying(keys):
+    with GradientTape() as tape, random_replay.replaying(keys):
         tape.watch([s for s in sources if s.dtype.is_differentiable])
         tape.watch(variables)
         result = f(*given, **named)

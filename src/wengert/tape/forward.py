@@ -24,7 +24,7 @@ from wengert.core.errors import at_site
 from wengert.core.op import Op
 from wengert.core.scopes import restoring
 from wengert.ops.create import zeros_like
-from wengert.tape import arguments, flow, reference
+from wengert.tape import arguments, gradient_values, reference
 from wengert.tape.arguments import UnconnectedGradients
 from wengert.tape.entries import full_form
 from wengert.tape.gradient_tape import GradientTape
@@ -63,8 +63,8 @@ class ForwardAccumulator(Listener):
                     )
                 )
             tangent = operand(t, None, primal.dtype)
-            flow.check_dtype(tangent, primal, "ForwardAccumulator")
-            flow.check_shape(tangent, primal, "ForwardAccumulator")
+            gradient_values.check_dtype(tangent, primal, "ForwardAccumulator")
+            gradient_values.check_shape(tangent, primal, "ForwardAccumulator")
             old = self._tangents.get(primal._id)
             self._tangents[primal._id] = tangent if old is None else old + tangent
 
@@ -129,12 +129,12 @@ class ForwardAccumulator(Listener):
             tape.watch([s for s in seeds if s.dtype.is_differentiable])
             g = seeds[0] if entry[9] is None else tuple(seeds)
             pulled = reference.pull(entry, g, None, complex_numbers)
-            targets = [flow.dense(gi) for _, gi in pulled]
+            targets = [gradient_values.dense(gi) for _, gi in pulled]
         weights = [self._tangents[entry[2][i]] for i, _ in pulled]
         if not targets:
             return [None] * len(outputs)
         return [
-            flow.dense(g) if o.dtype.is_differentiable else None
+            gradient_values.dense(g) if o.dtype.is_differentiable else None
             for g, o in zip(
                 tape.gradient(targets, seeds, weights, UnconnectedGradients.ZERO), outputs,
                 strict=True,

@@ -17,15 +17,15 @@ from wengert.core import late_operations as late
 from wengert.core.apply import wrap
 from wengert.core.context import get_state
 from wengert.core.convert import operand
-from wengert.core.distant import SEEN
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.library_sites import SEEN
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
-from wengert.tape import arguments, attempts, backward, flow, history, jacobian
+from wengert.tape import arguments, backward, gradient_values, history, jacobian, speculation
 from wengert.tape.arguments import NONE, USUAL, UnconnectedGradients
 from wengert.tape.entries import SHORT
 from wengert.tape.recording import Recorder
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from wengert.core.variable import Variable
+    from wengert.explain.explanation import Report
     from wengert.explain.memory import MemoryReport
-    from wengert.explain.record import Report
 
 
 _log = logging.getLogger("wengert")
@@ -153,8 +153,8 @@ class GradientTape(Recorder):
         history.ASKED.append((started, new_id(), site))
         if self._persistent:
             return
-        if attempts.noted() is not None:
-            attempts.used(self, "_used", "_entries", "_tracked", "_cuts", "_complex")
+        if speculation.noted() is not None:
+            speculation.used(self, "_used", "_entries", "_tracked", "_cuts", "_complex")
         self._used = site
         # Nothing is noted before the tape is opened anew.
         self._entries = self._cuts = []
@@ -181,8 +181,8 @@ class GradientTape(Recorder):
                 g = operand(g, None, t.dtype)  # the seed as a tensor
                 if g.shape.rank == 0 and t.shape.rank:
                     g = broadcast_to(g, t._array.shape)
-                flow.check_dtype(g, t, "gradient")
-                flow.check_shape(g, t, "gradient")
+                gradient_values.check_dtype(g, t, "gradient")
+                gradient_values.check_shape(g, t, "gradient")
             seeds.append(g)
         return seeds
 
@@ -312,18 +312,22 @@ def _asked(tape: GradientTape, what: str, *given: Any) -> Any:
     return tape._gradient(*given) if what == "gradient" else tape._jacobian(*given)
 
 
-def _starts(targets: list[Tensor], seeds: list[Tensor | None] | None) -> flow.Grads:
+def _starts(targets: list[Tensor], seeds: list[Tensor | None] | None) -> gradient_values.Grads:
     """The gradients that the walk begins with, by the id of their targets."""
-    grads: flow.Grads = {}
+    grads: gradient_values.Grads = {}
     for k, t in enumerate(targets):
         if t._array.dtype.num not in dtypes.INEXACT:
             _log.debug("gradient: a target of dtype %s has no gradient.", t.dtype.name)
             continue
         g = None if seeds is None else seeds[k]
         if g is None:
-            g = ones_like(t) if isinstance(t, SymbolicTensor) else wrap(flow.ones(t._array))
+            g = (
+                ones_like(t)
+                if isinstance(t, SymbolicTensor)
+                else wrap(gradient_values.ones(t._array))
+            )
         key = t._id
-        grads[key] = flow.accumulate(grads[key], g) if key in grads else g
+        grads[key] = gradient_values.accumulate(grads[key], g) if key in grads else g
     return grads
 
 

@@ -18,7 +18,7 @@ from wengert.ops.create import eye, zeros_like
 from wengert.ops.create import zeros as zeros_of
 from wengert.ops.joining import stack
 from wengert.ops.shaping import broadcast_to, reshape, transpose
-from wengert.tape.flow import dense
+from wengert.tape.gradient_values import dense
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor, Value
@@ -46,7 +46,7 @@ def _all_at_once(count: int, vectorised: bool) -> bool:
 
 # The gradients of a target for each row of seeds, by a graph.
 GRADIENT_ROWS: Hook[Callable[[Any, Any, Any, list[Any]], list[Any]]] = Hook(
-    "gradient_rows", "wengert.functions.batched"
+    "gradient_rows", "wengert.functions.vectorized_map"
 )
 
 

@@ -16,7 +16,7 @@ from wengert.core.hooks import Hook
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.tensor import Tensor
 from wengert.ops.gather import densify
-from wengert.tape import flow
+from wengert.tape import gradient_values
 from wengert.tape.entries import Entry, explain, full_form
 
 # Puts off an entry of a trace whose rules need a rank that is not known yet; else raises the error.
@@ -26,7 +26,7 @@ PUT_OFF: Hook[Callable[..., list[tuple[int, Any]]]] = Hook(
 
 
 def walk(
-    steps: Iterator[Entry], grads: flow.Grads, sources: set[int], needed: set[int] | None,
+    steps: Iterator[Entry], grads: gradient_values.Grads, sources: set[int], needed: set[int] | None,
     state: State, complex_numbers: bool,
 ) -> None:  # fmt: skip
     """Carries `grads` (by tensor id) from the targets back to the sources."""
@@ -40,22 +40,22 @@ def walk(
 
 
 def step(
-    entry: Entry, grads: flow.Grads, sources: set[int], needed: set[int] | None, state: State,
+    entry: Entry, grads: gradient_values.Grads, sources: set[int], needed: set[int] | None, state: State,
     complex_numbers: bool,
 ) -> None:  # fmt: skip
     """Takes the gradient of an entry's results and adds what its rules make of it to its inputs'."""
     op, _, in_ids, out_ids, *_, site, specs, _ = entry = full_form(entry)
     ids = [out_ids] if specs is None else out_ids
     found: Any = [grads.get(i) if i in sources else grads.pop(i, None) for i in ids]
-    found = found[0] if specs is None else flow.together(found, specs, op.partial)
+    found = found[0] if specs is None else gradient_values.together(found, specs, op.partial)
     if found is None:
         return
     state.site = site
-    pulled = pull(entry, flow.tensor(found, site), needed, complex_numbers)
+    pulled = pull(entry, gradient_values.tensor(found, site), needed, complex_numbers)
     _state.set(state)  # a user's rule may have opened tapes, which leaves another state
     for i, g in pulled:
         key = in_ids[i]
-        grads[key] = flow.accumulate(grads[key], g) if key in grads else g
+        grads[key] = gradient_values.accumulate(grads[key], g) if key in grads else g
 
 
 def pull(
@@ -85,13 +85,15 @@ def _pull(
         return []
     rows = None  # the row-sparse gradient, if it passes as it is
     if type(g) is IndexedSlices:
-        rows, g = (g, g.values) if flow.keeps_rows(op, plan, inputs) else (None, densify(g))
-    conjugated = complex_numbers and op.holomorphic and flow.is_complex(g)
+        rows, g = (
+            (g, g.values) if gradient_values.keeps_rows(op, plan, inputs) else (None, densify(g))
+        )
+    conjugated = complex_numbers and op.holomorphic and gradient_values.is_complex(g)
     if conjugated:
-        g = flow.conjugate(g)
+        g = gradient_values.conjugate(g)
     kept = inputs, outs, shapes, attrs, needs
     if op.joint is not None:
-        found = list(enumerate(flow.checked(op, op.joint.run(g, *kept), len(in_ids))))
+        found = list(enumerate(gradient_values.checked(op, op.joint.run(g, *kept), len(in_ids))))
     else:
         found = [(i, rule.run(g, *kept)) for i, rule in plan.rules if needs[i]]
     result: list[tuple[int, Any]] = []
@@ -101,6 +103,6 @@ def _pull(
         if rows is not None:
             gi = IndexedSlices(gi, rows.indices, rows._dense_shape)
         elif shapes is not None and op.broadcasts and isinstance(gi, Tensor):
-            gi = flow.unbroadcast(gi, shapes[i])
-        result.append((i, flow.conjugate(gi) if conjugated else gi))
+            gi = gradient_values.unbroadcast(gi, shapes[i])
+        result.append((i, gradient_values.conjugate(gi) if conjugated else gi))
     return result

@@ -15,9 +15,9 @@ from wengert.core.apply import wrap
 from wengert.core.convert import to_array
 from wengert.core.tensor import Tensor, Value
 from wengert.ops.create import zeros_like
-from wengert.tape.flow import dense
 from wengert.tape.forward import ForwardAccumulator
 from wengert.tape.gradient_tape import GradientTape
+from wengert.tape.gradient_values import dense
 
 
 def check_gradients(

@@ -13,8 +13,8 @@ from wengert.core.apply import wrap
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, describe
 from wengert.core.tensor import Tensor, Value
-from wengert.tape.flow import dense
 from wengert.tape.gradient_tape import GradientTape
+from wengert.tape.gradient_values import dense
 
 if TYPE_CHECKING:
     from wengert.core.types import TensorLike

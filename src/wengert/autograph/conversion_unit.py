@@ -1,0 +1,127 @@
+"""One conversion: the names that ours go by in it, and what the user's global names mean.
+
+A global name is looked up once, at conversion, and only to see which calls can be left as they
+are; a function that is rebound later is still called, but not looked into.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from wengert.autograph.name_analysis import Symbol, walk
+
+_MISSING = object()
+
+
+class Names:
+    """The names of ours in rewritten code, under a prefix that the user's code does not use."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        # What every rewritten function finds in cells of its closure.
+        self.ops = prefix + "ops"
+        self.call = prefix + "call"
+        self.symbolic = prefix + "symbolic"
+        self.looping = prefix + "looping"
+        self.source = prefix + "source"
+        self.sourced = prefix + "sourced"
+        self.sites = prefix + "sites"
+        # What it makes for itself.
+        self.temporary = prefix + "t"
+        self.forms = prefix + "forms"
+        self.form = prefix + "form"
+        self.every = prefix + "every"
+        self.cells = prefix + "cells"
+        self.returned = prefix + "returned"
+        self.result = prefix + "result"
+
+
+@dataclass(eq=False)
+class Construct:
+    """One `if`, loop or guarded rest of a function: what it changes and what is known about it."""
+
+    kind: str
+    line: int
+    symbols: tuple[Symbol, ...] = ()
+    # Those of them that the body of a loop appends to.
+    appended: frozenset[Symbol] = frozenset()
+    # Names that belong to another function or to the module.
+    outside: frozenset[str] = frozenset()
+    # The flags that stop a loop or guard a rest, by their names.
+    flags: tuple[str, ...] = ()
+    # Names that are read afterwards; of a loop, also those read by a later turn.
+    live: frozenset[str] = frozenset()
+    after: frozenset[str] = frozenset()
+    # For each flag that may go up inside: the names that are read where its jump leads.
+    targets: dict[str, frozenset[str]] = field(default_factory=dict)
+    # The name that holds the value to be returned.
+    result: str = ""
+    # The name that each turn of a `for` loop gives its item.
+    item: str = ""
+    # What earlier traces learned about the values, by what they started from.
+    learned: dict[Any, Any] = field(default_factory=dict)
+    met: bool = False
+
+    def is_local(self, symbol: Symbol) -> bool:
+        """Whether nobody reads a name after the construct: then its value may be dropped."""
+        name = symbol.base
+        return not symbol.steps and name not in self.live and name not in self.outside
+
+
+def extended(site: Construct, more: tuple[Symbol, ...]) -> Construct:
+    """A construct that changes more places than its text shows."""
+    return replace(site, symbols=(*site.symbols, *more)) if more else site
+
+
+class Unit:
+    """What the conversion of one function has in common with those of the functions inside it."""
+
+    def __init__(
+        self, node: ast.AST, free: frozenset[str], scope: dict[str, Any], owner: str | None = None
+    ) -> None:
+        self.sites: list[Construct] = []
+        self._scope = scope
+        self._owner = owner
+        used: set[str] = set()
+        self._bound = set(free)
+        for n in walk(node):
+            if isinstance(n, ast.Name):
+                (used if isinstance(n.ctx, ast.Load) else self._bound).add(n.id)
+            elif isinstance(n, ast.arg):
+                self._bound.add(n.arg)
+        prefix = "ag__"
+        while any(name.startswith(prefix) for name in used | self._bound):
+            prefix = "_" + prefix
+        self.names = Names(prefix)
+        self._count = 0
+
+    def fresh(self, kind: str, ref: Any) -> str:
+        """A new name that says what it is for and which line it belongs to."""
+        self._count += 1
+        return f"{self.names.prefix}{kind}_{ref.lineno}_{self._count}"
+
+    def site(self, construct: Construct) -> int:
+        """Takes in a construct and returns its number."""
+        self.sites.append(construct)
+        return len(self.sites) - 1
+
+    def private(self, name: str) -> str:
+        """A name as Python spells it when it runs: private ones carry their class."""
+        if self._owner is None or not name.startswith("__") or name.endswith("__"):
+            return name
+        stem = self._owner.lstrip("_")
+        return f"_{stem}{name}" if stem else name
+
+    def resolve(self, name: str) -> Any:
+        """What a global or builtin name means now, or `None`."""
+        if name in self._bound:
+            return None
+        found = self._scope.get(name, _MISSING)
+        return getattr(builtins, name, None) if found is _MISSING else found
+
+    def is_builtin(self, name: str) -> bool:
+        """Whether a name means the builtin of that name."""
+        return name not in self._bound and name not in self._scope and hasattr(builtins, name)

@@ -1,0 +1,210 @@
+"""What a trace of a branch or a loop can learn about its state, and how it says so.
+
+A loop is traced with a guess of what its variables are. If the guess was wrong (a number is a
+float, a list grows, a shape changes), the trace is given up by raising `Learn`, and made again.
+What was learned is kept with the construct, so that it is learned once.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from wengert.core.dtypes import DType
+from wengert.core.errors import at_site
+from wengert.core.handlers import failures
+from wengert.core.scopes import Setting, own_variable
+from wengert.graph.builder import Builder, building
+from wengert.tape.speculation import attempt
+
+# A wrong guess teaches one thing at least; more than this many would be a fault of ours.
+_MOST_TRIES = 20
+# The kinds of values that earlier traces met; a loop sees few.
+_MOST_KEPT = 64
+# Branches are traced on both sides, so recursion on a tensor would never end.
+_DEEPEST = 60
+
+
+class Owner:
+    """The attempt that a lesson is for; others let it pass."""
+
+
+class Learn(BaseException):
+    """Gives up a trace; not an `Exception`, since user code must not catch it."""
+
+    def __init__(self, owner: Owner, hints: dict[Any, Any]) -> None:
+        super().__init__()
+        self.owner = owner
+        self.hints = hints
+
+
+@dataclass(frozen=True)
+class AsTensor:
+    """A number that changes: it is carried as a tensor of this dtype and shape."""
+
+    dtype: DType | None = None
+    shape: tuple[int | None, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Read:
+    """A variable that a branch puts in the place of a tensor: it gives its value."""
+
+
+@dataclass(frozen=True)
+class Wider:
+    """A tensor whose shape changes: these sizes are known of all its shapes.
+
+    `told` says that they are the program's `shape_invariants`, which every turn has to keep.
+    """
+
+    shape: tuple[int | None, ...] | None
+    told: bool = False
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A place that is empty at first: zeros for these specs stand in for its value."""
+
+    needed: Any
+
+
+@dataclass(frozen=True)
+class FirstTurn:
+    """A place that is `None` at first: the first turn runs on its own."""
+
+
+@dataclass(frozen=True)
+class Growing:
+    """A list that grows: an array whose elements have these specs."""
+
+    element: Any
+
+
+@dataclass(frozen=True)
+class AsList:
+    """A list that the body reads, or fills only sometimes: it begins as what it is."""
+
+
+@dataclass(frozen=True)
+class Rotated:
+    """A condition with effects: it is asked at the end of each turn, as often as Python would."""
+
+
+Hints = dict[Any, Any]
+
+
+def retrying(learned: dict[Any, Any], key: Any, run: Callable[[Hints, Owner], None]) -> None:
+    """Runs `run(hints, owner)` until it needs to learn nothing more."""
+    if key in learned:
+        try:
+            with attempt():
+                run(learned[key], Owner())
+        except (Learn, Exception):
+            # What another trace learned does not hold here.
+            del learned[key]
+        else:
+            return
+    hints = _learning(run)
+    if hints:
+        if len(learned) >= _MOST_KEPT:
+            learned.clear()
+        learned[key] = hints
+
+
+def _learning(run: Callable[[Hints, Owner], None]) -> Hints:
+    hints: Hints = {}
+    for _ in range(_MOST_TRIES):
+        owner = Owner()
+        try:
+            with attempt():
+                run(hints, owner)
+        except Learn as found:
+            if found.owner is not owner:
+                raise
+            new = {k: v for k, v in found.hints.items() if k not in hints or hints[k] != v}
+            if not new:
+                raise AssertionError(f"nothing new is learned from {found.hints}") from None
+            hints = hints | new
+        else:
+            return hints
+    raise AssertionError("a trace keeps learning")
+
+
+_depth: ContextVar[int] = own_variable("wengert_autograph_depth", 0)
+_MEANT = "_wengert_meant"
+_HANGING = "_wengert_hanging"
+
+
+class inside(Setting[int, None]):
+    """Marks that user code is being traced under a condition."""
+
+    def __init__(self) -> None:
+        depth = _depth.get() + 1
+        if depth > _DEEPEST:
+            raise at_site(
+                RecursionError(
+                    f"if: {_DEEPEST} conditions on tensors are inside each other. A function that "
+                    f"calls itself must end by Python values; on tensors, write a loop."
+                )
+            )
+        super().__init__(_depth, depth)
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        super().__exit__(kind)
+        if isinstance(error[0], failures()):
+            mark_hanging(error[0])
+
+
+def conditional() -> bool:
+    """Whether user code is being traced under a condition."""
+    return _depth.get() > 0
+
+
+def raising(error: Any) -> Any:
+    """Notes an exception that the user raises under a condition; it is raised when that holds."""
+    if not conditional():
+        return error
+    if isinstance(error, type) and issubclass(error, BaseException):
+        error = error()
+    if isinstance(error, BaseException):
+        vars(error)[_MEANT] = True
+    return error
+
+
+def was_meant(error: BaseException) -> bool:
+    """Whether an exception comes from a `raise` of the user's, or from a list that is too short.
+
+    A list may be longer when a turn that the trace does not know of comes to it.
+    """
+    return _MEANT in vars(error) or str(error) in _TOO_SHORT
+
+
+def mark_hanging(error: BaseException) -> None:
+    """Notes that an exception is raised for some values of a tensor only, in the graph being built."""
+    here = building()
+    if here is not None:
+        vars(error)[_HANGING] = weakref.ref(here)
+
+
+def hangs_on_tensor(error: BaseException) -> bool:
+    """Whether an exception was raised in a part of the graph being built that may not run.
+
+    So was one of a group of them, and one that took its place in a `finally`: it is the context.
+    """
+    if isinstance(error, BaseExceptionGroup) and any(map(hangs_on_tensor, error.exceptions)):
+        return True
+    noted = vars(error).get(_HANGING)
+    graph: Builder | None = None if noted is None else noted()
+    here = building()
+    while graph is not None and here is not None:
+        if graph is here:
+            return True
+        graph = graph.parent
+    return error.__context__ is not None and hangs_on_tensor(error.__context__)
+
+
+_TOO_SHORT = ("pop from empty list", "pop index out of range", "list index out of range")

@@ -1,0 +1,68 @@
+"""Nests of tensors and composites as flat lists of tensors, by the spec of the nest."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wengert.core import nest
+from wengert.core.apply import wrap
+from wengert.core.composite import CompositeSpec, CompositeTensor
+from wengert.core.errors import at_site
+from wengert.core.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
+
+class Form:
+    """How elements of a spec are taken apart into tensors and put together again."""
+
+    def __init__(self, step: str, spec: Any) -> None:
+        self.spec = spec
+        self.parts: list[TensorSpec] = []
+        self.rests: list[Any] = []
+        for one in nest.flatten(spec):
+            if isinstance(one, CompositeSpec):
+                rest, parts = one.__tf_flatten__()
+            elif isinstance(one, TensorSpec):
+                rest, parts = None, [one]
+            elif one is None or getattr(one, "value_type", None) is type(None):
+                rest, parts = None, []
+            else:
+                raise at_site(
+                    TypeError(
+                        f"{step}: what goes in and out of functions must be tensors, ragged or "
+                        f"sparse tensors; got {one!r}. Use it outside the function."
+                    )
+                )
+            self.parts.extend(parts)
+            self.rests.append((rest, len(parts)))
+
+    def apart(self, element: Any) -> list[Tensor]:
+        """The tensors of an element."""
+        found: list[Any] = []
+        for one in nest.flatten(element):
+            if one is not None:
+                found.extend(one.__tf_flatten__()[1] if isinstance(one, CompositeTensor) else [one])
+        return found
+
+    def together(self, tensors: list[Any]) -> Any:
+        """The element of these tensors."""
+        left = iter(tensors)
+        made = []
+        for rest, count in self.rests:
+            parts = list(itertools.islice(left, count))
+            if rest is not None:
+                made.append(CompositeTensor.__tf_unflatten__(rest, parts))
+            else:
+                made.append(parts[0] if parts else None)
+        return nest.pack_sequence_as(self.spec, made)
+
+    def nothing(self) -> list[Tensor]:
+        """Tensors that stand where there is no element."""
+        return [
+            wrap(np.zeros([d or 0 for d in s.shape._dims or ()], s.dtype.np)) for s in self.parts
+        ]

@@ -1,0 +1,174 @@
+"""Datasets as arguments of functions: known by what they hold, found when the function runs.
+
+Another dataset with as many elements of the same spec needs no new trace. In the trace the
+argument is a plan without elements, `Handed`; a graph passes the number of the dataset that a call
+was given, and an iteration finds it in its `Run`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wengert.composite.composite_forms import Form
+from wengert.core.apply import wrap
+from wengert.core.errors import NotFoundError, invalid
+from wengert.core.symbolic import SymbolicTensor
+from wengert.data.captured_tensors import Captured
+from wengert.data.dataset_options import Options
+from wengert.data.plan import Plan, Run
+from wengert.data.user_functions import UserFunction
+from wengert.functions.signature import Same
+from wengert.graph.builder import building
+
+if TYPE_CHECKING:
+    from wengert.core.resources import Resource
+    from wengert.core.tensor import Tensor
+    from wengert.data.dataset import Dataset
+
+
+_numbers = itertools.count(1).__next__
+# Datasets and iterators by the numbers that graphs know them by.
+_known: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+
+def register(holder: Resource) -> Tensor:
+    """The number of a dataset or iterator, as a tensor."""
+    number = _numbers()
+    _known[number] = holder
+    return wrap(np.asarray(number, np.int64))
+
+
+def found(number: Tensor, name: str = "dataset", what: str = "dataset") -> Resource:
+    """The dataset or iterator of a number."""
+    holder = _known.get(int(number))
+    if holder is None:
+        raise invalid(
+            name, f"the {what} that the function uses is gone", kind=NotFoundError,
+            help=f"Keep the {what} while its function is used.",
+        )  # fmt: skip
+    return holder
+
+
+class Handing:
+    """What a trace may rely on: spec and number of elements, options, whether variables matter."""
+
+    def __init__(self, spec: Any, count: int, options: Options, variables: bool) -> None:
+        self.spec, self.count, self.options, self.variables = spec, count, options, variables
+        self.form = Form("dataset", spec)
+        self.kept: Any = None
+
+    @staticmethod
+    def of(dataset: Dataset) -> Handing:
+        """What is known of a dataset that is passed on."""
+        plan = dataset._plan
+        facts = Handing(plan.spec, plan.cardinality(), plan.options, uses_variables(plan))
+        facts.kept = dataset if building() is not None else None  # a result must last
+        return facts
+
+    def _facts(self) -> Any:
+        return self.spec, self.count, self.variables, repr(self.options)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Handing) and self._facts() == other._facts()
+
+    def __hash__(self) -> int:
+        return hash((repr(self.spec), self.count, self.variables))
+
+
+class Handed(Plan):
+    """A dataset that a function was given."""
+
+    def __init__(self, facts: Handing, number: SymbolicTensor) -> None:
+        super().__init__()
+        self.facts, self.number = facts, number
+
+    @property
+    def tensors(self) -> list[Any]:
+        """What a graph passes for it."""
+        return [self.number]
+
+    def found(self, number: Tensor) -> Any:
+        """The dataset of one call."""
+        return found(number)
+
+    def start(self, run: Run) -> Iterator[Any]:
+        return run.handed[self]._plan.start(run)
+
+    def find_spec(self) -> Any:
+        return self.facts.spec
+
+    def sample(self) -> Any:
+        return self.facts.form.together(self.facts.form.nothing())
+
+    def cardinality(self) -> int:
+        return self.facts.count
+
+    def find_options(self) -> Options:
+        return self.facts.options
+
+
+def handed_in(plan: Plan) -> list[Handed | Captured]:
+    """The arguments that a plan is made of, each once, and what its functions close over."""
+    found: list[Handed | Captured] = [plan] if isinstance(plan, Handed) else []
+    own = [x.captured for x in vars(plan).values() if isinstance(x, UserFunction)]
+    found += [x for x in own if x is not None]
+    for one in plan.inputs:
+        found += [h for h in handed_in(one) if h not in found]
+    return found
+
+
+def uses_variables(plan: Plan) -> bool:
+    """Whether elements depend on variables, which the function may have changed on its way."""
+    if isinstance(plan, Handed):
+        return plan.facts.variables
+    own = (x for x in vars(plan).values() if isinstance(x, UserFunction))
+    return any(x.uses_variables() for x in own) or any(map(uses_variables, plan.inputs))
+
+
+def number_of(dataset: Dataset) -> Tensor:
+    """The number by which graphs know a dataset, as a tensor."""
+    if isinstance(dataset._plan, Handed):
+        return dataset._plan.number
+    if dataset._number is None:
+        dataset._number = register(dataset)
+    return dataset._number
+
+
+class Bound(Plan):
+    """A plan made in a function, with the datasets that a call gave it."""
+
+    def __init__(self, plan: Plan, given: dict[Any, Any]) -> None:
+        super().__init__(plan)
+        self._given = given
+
+    def start(self, run: Run) -> Iterator[Any]:
+        return self.input.start(Run(run.options, {**run.handed, **self._given}))
+
+
+def taken_apart(dataset: Dataset, bound: Any) -> tuple[Any, list[Any]]:
+    """A dataset for a trace: its facts and number; itself, where a trace could not pass it on.
+
+    One that the function made of its arguments has a number only when the function runs; `bound`
+    asks for it.
+    """
+    try:
+        facts = Handing.of(dataset)
+    except TypeError:  # of elements that are no tensors
+        return Same(dataset), []
+    if not isinstance(dataset._plan, Handed) and handed_in(dataset._plan):
+        return facts, [bound(dataset)]
+    return facts, [number_of(dataset)]
+
+
+def put_together(kind: type, rest: Handing, parts: list[Tensor]) -> Any:
+    """The dataset of facts and a number, or a stand-in where the number has no value yet."""
+    if isinstance(rest, Same):
+        return rest.ref()
+    if isinstance(parts[0], SymbolicTensor):
+        return kind(Handed(rest, parts[0]))
+    return found(parts[0])

@@ -1,0 +1,190 @@
+"""The ways to make a dataset from something else: the static methods of `tf.data.Dataset`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wengert.core import dtypes
+from wengert.core.convert import to_tensor
+from wengert.core.errors import at_site, describe, invalid
+from wengert.core.process_settings import PROCESS
+from wengert.core.tensor_spec import TensorSpec
+from wengert.data import choosing, file_datasets, graph_iterators, mixing, sources
+from wengert.data.from_generator import Generator, signature
+from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, whole
+
+if TYPE_CHECKING:
+    from wengert.core.dtypes import DType
+    from wengert.data.dataset import Dataset
+
+
+def _dataset(plan: Plan) -> Dataset:
+    from wengert.data.dataset import Dataset
+
+    return Dataset(plan)
+
+
+class Making:
+    """The static methods of `tf.data.Dataset`."""
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+        """The whole value as the only element."""
+        asker = sys._getframe(1).f_globals.get("__name__")
+        if asker == PROCESS.array_lender:
+            tensors = sources.lent(tensors)
+        if graph_iterators.is_symbolic(tensors):
+            return _dataset(
+                graph_iterators.made(
+                    Making.from_tensors, tensors, graph_iterators.spec_of(tensors), 1
+                )
+            )
+        return _dataset(sources.one_element(tensors))
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+        """The rows of a tensor, or of tensors in tuples and dicts, one element each."""
+        if graph_iterators.is_symbolic(tensors):
+            return _dataset(graph_iterators.made_of_rows(Making.from_tensor_slices, tensors))
+        return _dataset(sources.Slices(tensors))
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: dict[str, DType] | DType | None = None,
+        output_shapes: Any = None,
+        args: tuple[int, ...] | None = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What a Python generator function yields, which must fit `output_signature`.
+
+        The function is called with `args`, as NumPy values, at the start of every iteration.
+        """
+        if not callable(generator):
+            raise at_site(
+                TypeError(
+                    f"from_generator: `generator` must be callable; got {describe(generator)}. "
+                    f"Wrap an iterable in a function: lambda: iterable."
+                )
+            )
+        spec = signature(output_signature, output_types, output_shapes)
+        given = tuple(to_tensor(a) for a in args or ())
+        return _dataset(Generator(generator, given, spec))
+
+    @staticmethod
+    def range(*args: Any, output_type: DType = dtypes.int64, name: str | None = None) -> Dataset:
+        """Whole numbers: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
+        if not 1 <= len(args) <= 3:
+            raise at_site(ValueError(f"range: give one to three numbers; got {len(args)}."))
+        kind = dtypes.as_dtype(output_type)
+        if graph_iterators.is_symbolic(args):
+            make = lambda numbers: Making.range(*numbers, output_type=kind)
+            spec = TensorSpec((), kind)
+            return _dataset(graph_iterators.made(make, tuple(args), spec, UNKNOWN_CARDINALITY))
+        numbers = [whole("range", "args", a) for a in args]
+        start, stop, step = ([0, *numbers, 1] if len(args) == 1 else [*numbers, 1])[:3]
+        if step == 0:
+            raise invalid("range", "`step` must not be zero")
+        return _dataset(sources.Range(start, stop, step, kind))
+
+    @staticmethod
+    def counter(
+        start: int = 0, step: int = 1, dtype: DType = dtypes.int64, name: str | None = None
+    ) -> Dataset:
+        """Whole numbers from `start` in steps, without end."""
+        first, by = whole("counter", "start", start), whole("counter", "step", step)
+        return _dataset(sources.Range(first, None, by, dtypes.as_dtype(dtype)))
+
+    @staticmethod
+    def random(
+        seed: int | None = None,
+        rerandomize_each_iteration: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Random int64 numbers from 0 to 2**32 - 1, without end."""
+        return _dataset(sources.Random(seed, bool(rerandomize_each_iteration)))
+
+    @staticmethod
+    def zip(
+        *args: Any, datasets: tuple[Dataset, ...] | None = None, name: str | None = None
+    ) -> Dataset:
+        """Datasets side by side: `zip(a, b)`, or `zip((a, b))`, or any nest of datasets."""
+        if args and datasets is not None:
+            raise at_site(TypeError("zip: give `datasets` or arguments, but not both."))
+        if not args and datasets is None:
+            raise at_site(TypeError("zip: give at least one dataset."))
+        nested = datasets if not args else args[0] if len(args) == 1 else args
+        structure, plans = mixing.flatten_plans("zip", nested)
+        if not plans:
+            raise invalid("zip", "give at least one dataset", nested)
+        return _dataset(mixing.Zip(structure, plans))
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets: list[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = True
+    ) -> Dataset:
+        """Elements of several datasets; the elements of `choice_dataset` say of which."""
+        name = "choose_from_datasets"
+        plans = _several(name, datasets)
+        _, (choices,) = mixing.flatten_plans(name, (choice_dataset,))
+        return _dataset(choosing.Choose(name, choices, plans, stop_on_empty_dataset))
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets: list[Dataset],
+        weights: list[float] | None = None,
+        seed: int | None = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> Dataset:
+        """Elements of several datasets, chosen at random with the given weights."""
+        name = "sample_from_datasets"
+        plans = _several(name, datasets)
+        chances = getattr(weights, "_plan", None)
+        if chances is None:
+            chances = np.ones(len(plans)) if weights is None else _chances(name, weights)
+            if chances.shape != (len(plans),):
+                raise at_site(
+                    ValueError(
+                        f"{name}: there are {len(plans)} datasets; got `weights` of shape "
+                        f"{chances.shape}."
+                    )
+                )
+        again = bool(rerandomize_each_iteration)
+        return _dataset(choosing.Sample(chances, plans, seed, stop_on_empty_dataset, again))
+
+    @staticmethod
+    def list_files(
+        file_pattern: str,
+        shuffle: bool | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The names of the files that match a pattern, in random order unless `shuffle=False`."""
+        found = sources.Slices(file_datasets.matching(file_pattern))
+        dataset = _dataset(found)
+        return dataset if shuffle is False else dataset.shuffle(max(1, len(dataset)), seed)
+
+
+def _chances(name: str, weights: list[float]) -> np.ndarray:
+    try:
+        return np.asarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise at_site(
+            TypeError(
+                f"{name}: `weights` must be numbers, one per dataset; got {describe(weights)}."
+            )
+        ) from None
+
+
+def _several(name: str, datasets: list[Dataset]) -> list[Plan]:
+    if not hasattr(datasets or (), "__iter__"):
+        raise at_site(TypeError(f"{name}: a list of datasets is needed; got {describe(datasets)}."))
+    if not datasets:
+        raise at_site(ValueError(f"{name}: give at least one dataset."))
+    return mixing.flatten_plans(name, tuple(datasets))[1]

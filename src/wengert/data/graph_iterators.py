@@ -1,0 +1,246 @@
+"""Datasets inside functions: an iterator is a number in the graph, asked by calls of Python.
+
+An iterator that is an argument is known by the spec of its elements, so that another one of the
+same spec needs no new trace. A loop over a dataset starts an iteration when the function runs.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from wengert.composite.composite_forms import Form
+from wengert.composite.optional import Optional
+from wengert.core import nest
+from wengert.core.errors import at_site, invalid
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Tensor, Value
+from wengert.core.tensor_spec import TensorSpec
+from wengert.core.variable import Variable
+from wengert.data import dataset_arguments
+from wengert.data.dataset_options import UNSET
+from wengert.data.iterator_specs import IteratorSpec
+from wengert.data.plan import UNKNOWN_CARDINALITY
+from wengert.data.structure import normalize, spec_of
+from wengert.data.user_functions import UserFunction
+from wengert.functions.host_calls import PyCall, emit_call
+from wengert.graph.builder import building
+
+if TYPE_CHECKING:
+    from wengert.data.captured_tensors import Captured
+    from wengert.data.dataset import Dataset
+    from wengert.data.dataset_arguments import Handed
+
+
+# Iterations that loops of running functions have started, the one that was asked last at the end;
+# one that was left early stays a while.
+_started: OrderedDict[int, Any] = OrderedDict()
+_MOST_STARTED = 1024
+
+
+def _find(number: Tensor) -> Any:
+    if int(number) in _started:
+        _started.move_to_end(int(number))
+    return dataset_arguments.found(number, "get_next", "iterator")
+
+
+def _called(
+    name: str, function: Callable[..., Any], inputs: list[Any], specs: list[TensorSpec],
+    variables: bool = False,
+) -> list[SymbolicTensor]:  # fmt: skip
+    return emit_call(PyCall(function, specs, name, False), inputs, variables=variables)
+
+
+class TracedIterator:
+    """An iterator in a function that is being traced."""
+
+    def __init__(self, element_spec: Any, number: Tensor, variables: bool = False) -> None:
+        self.element_spec = element_spec
+        self._number = number
+        self._variables = variables
+        self._form = Form("get_next", element_spec)
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element; `tf.errors.OutOfRangeError` at the end, when the function runs."""
+
+        def call(number: Tensor) -> list[Tensor]:
+            return self._form.apart(_find(number).get_next())
+
+        given = ([self._number], self._form.parts, self._variables)
+        return self._form.together(_called("get_next", call, *given))
+
+    __next__ = get_next
+
+    def has_more(self) -> Tensor:
+        """Whether there is another element, which waits for `get_next`."""
+        flag = TensorSpec((), "bool")
+        call = lambda number: [_find(number).has_more()]
+        return _called("has_more", call, [self._number], [flag], self._variables)[0]
+
+    def get_next_as_optional(self, name: str | None = None) -> Optional:
+        """The next element as an optional, which is empty at the end."""
+
+        def call(number: Tensor) -> list[Tensor | bool]:
+            found = _find(number)
+            if not found.has_more():
+                return [False, *self._form.nothing()]
+            return [True, *self._form.apart(found.get_next())]
+
+        specs = [TensorSpec((), "bool"), *self._form.parts]
+        full, *parts = _called("get_next", call, [self._number], specs, self._variables)
+        return Optional(self.element_spec, self._form.together(parts), full)
+
+    def traced_steps(self) -> TracedIterator:
+        """What a loop of a converted function asks."""
+        return self
+
+    def __iter__(self) -> Any:
+        raise at_site(not_in_python("iterator"))
+
+    @property
+    def _type_spec(self) -> IteratorSpec:
+        return IteratorSpec(self.element_spec)
+
+    def __tf_flatten__(self) -> tuple[Any, list[Any]]:
+        return IteratorSpec(self.element_spec), [self._number]
+
+    @staticmethod
+    def __tf_unflatten__(spec: IteratorSpec, parts: list[Any]) -> TracedIterator:
+        return TracedIterator(spec.element_spec, parts[0])
+
+
+def not_in_python(what: str) -> ValueError:
+    """The error for a loop over a dataset in a function that is not converted."""
+    return ValueError(
+        f"iteration: in a function, iter() of a {what} and a loop over it need autograph=True and "
+        f"available source. Make the iterator outside, pass it as an argument and ask get_next()."
+    )
+
+
+def started(dataset: Dataset, iterate: type) -> TracedIterator:
+    """An iteration over a dataset that starts when the function runs."""
+
+    plan = dataset._plan
+    arguments = dataset_arguments.handed_in(plan)
+
+    def call(*numbers: Tensor) -> list[Any]:
+        iterator = iterate(plan, _given(arguments, numbers))
+        number = iterator.number()
+        _started[int(number)] = iterator
+        while len(_started) > _MOST_STARTED:
+            _started.popitem(last=False)
+        return [number]
+
+    inputs = _tensors(arguments)
+    number = _called("iterate", call, inputs, [TensorSpec((), "int64")])[0]
+    return TracedIterator(dataset.element_spec, number, dataset_arguments.uses_variables(plan))
+
+
+# How many of the datasets that a function has made at one place last: those of calls at one time.
+_MOST_MADE = 8
+
+
+def bound(dataset: Dataset) -> Tensor:
+    """The number of a dataset that the function makes of its arguments, when it runs."""
+    arguments = dataset_arguments.handed_in(dataset._plan)
+    kept: deque[Any] = deque(maxlen=_MOST_MADE)
+
+    def call(*numbers: Tensor) -> list[Tensor]:
+        plan = dataset_arguments.Bound(dataset._plan, _given(arguments, numbers))
+        new = type(dataset)(plan)
+        kept.append(new)
+        return [dataset_arguments.number_of(new)]
+
+    inputs = _tensors(arguments)
+    return _called("dataset", call, inputs, [TensorSpec((), "int64")])[0]
+
+
+def is_symbolic(value: Any) -> bool:
+    """Whether a dataset is to be made of tensors that have their values when the function runs."""
+    if building() is None:
+        return False
+    return any(isinstance(x, SymbolicTensor | Variable) for x in nest.flatten(value))
+
+
+def made(
+    make: Callable[[Any], Any],
+    value: Any,
+    spec: dict[str, TensorSpec] | tuple[TensorSpec, ...] | TensorSpec,
+    count: int,
+) -> dataset_arguments.Handed:
+    """The plan of a dataset that the function makes of tensors, when it runs."""
+    value = normalize(value)
+    form = Form("dataset", spec_of(value))
+    kept: deque[Any] = deque(maxlen=_MOST_MADE)
+
+    def call(*parts: Tensor) -> list[Tensor]:
+        new = make(form.together(list(parts)))
+        kept.append(new)
+        return [dataset_arguments.number_of(new)]
+
+    number = _called("dataset", call, form.apart(value), [TensorSpec((), "int64")])[0]
+    return dataset_arguments.Handed(dataset_arguments.Handing(spec, count, UNSET, False), number)
+
+
+def made_of_rows(
+    make: Callable[[Any], Any], value: SymbolicTensor | tuple[SymbolicTensor, ...]
+) -> dataset_arguments.Handed:
+    """The same, where each row of the tensors is an element."""
+    value = normalize(value)
+    for x in nest.flatten(value):
+        if not isinstance(x, Value) or x.shape.rank is None or not x.shape.rank:
+            rule = "in a function, a dataset is made of tensors of known rank, 1 or more"
+            raise invalid("from_tensor_slices", rule, x, help="Make the dataset outside.")
+    spec = nest.map_structure(lambda x: TensorSpec(x.shape[1:], x.dtype), value)
+    sizes = {x.shape[0] for x in nest.flatten(value)} - {None}
+    return made(make, value, spec, sizes.pop() if len(sizes) == 1 else UNKNOWN_CARDINALITY)
+
+
+def _tensors(arguments: list[Captured | Handed]) -> list[SymbolicTensor]:
+    """What a graph passes for arguments."""
+    return [t for argument in arguments for t in argument.tensors]
+
+
+def _given(
+    arguments: list[Captured | Handed], values: tuple[Tensor, ...]
+) -> dict[Captured | Handed, list[Tensor] | Dataset]:
+    """The datasets and tensors of a call, by what stood for them in the trace."""
+    left = iter(values)
+    return {a: a.found(*islice(left, len(a.tensors))) for a in arguments}
+
+
+def ended(number: Tensor) -> None:
+    """Forgets an iteration that has come to its end."""
+    _started.pop(int(number), None)
+
+
+def single(dataset: Dataset) -> Tensor | dict[str, SymbolicTensor]:
+    """`Dataset.get_single_element` when the function runs."""
+    form = Form("get_single_element", dataset.element_spec)
+    arguments = dataset_arguments.handed_in(dataset._plan)
+
+    def call(*numbers: Tensor) -> list[Any]:
+        return form.apart(dataset._single(_given(arguments, numbers)))
+
+    inputs = _tensors(arguments)
+    variables = dataset_arguments.uses_variables(dataset._plan)
+    return form.together(_called("get_single_element", call, inputs, form.parts, variables))
+
+
+def reduced(dataset: Dataset, state: Tensor, spec: TensorSpec, function: UserFunction) -> Tensor:
+    """`Dataset.reduce` when the function runs."""
+    form = Form("reduce", spec)
+    arguments = dataset_arguments.handed_in(dataset._plan)
+    if function.captured is not None:
+        arguments = [*arguments, function.captured]
+    inputs = _tensors(arguments)
+    variables = function.uses_variables() or dataset_arguments.uses_variables(dataset._plan)
+
+    def call(*parts: Tensor) -> list[Any]:
+        given, first = parts[: len(inputs)], form.together(list(parts[len(inputs) :]))
+        return form.apart(dataset._reduced(first, function, _given(arguments, given)))
+
+    start = form.apart(state)
+    return form.together(_called("reduce", call, [*inputs, *start], form.parts, variables))

@@ -1,0 +1,107 @@
+"""How both engines run branches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wengert.core.errors import describe
+from wengert.core.lazy_modules import jax, lax
+from wengert.core.lowering_checks import NotFixed
+from wengert.core.padded import Padded, rows_unknown
+from wengert.engines import host
+from wengert.engines.lower import LOWERINGS, lower_graph
+from wengert.engines.subgraph_lowering import Inside, report
+from wengert.graph.graph_records import Node
+from wengert.graph.ir import Graph
+from wengert.ops.nodes import SWITCH
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+    from wengert.engines.lower import Lowering
+    from wengert.ops.row_list import Rows
+
+
+def _run_switch(graph: Graph, node: Node) -> Any:
+    branches = [host.prepared(b) for b in node.attrs["branches"]]
+    own = node.attrs["own"]
+    common = len(node.outputs) - sum(own)
+    last = len(branches) - 1
+    # In the place of what only a branch gives that was not taken. Nobody reads it, but a loop may
+    # stack it with what other turns give, so it has the dtype.
+    blank = [np.zeros((), graph.specs[v].dtype.np) for v in node.outputs[common:]]
+
+    def run(index: np.ndarray, *arrays: Any) -> list[np.ndarray | Rows]:
+        i = int(index)
+        i = i if 0 <= i <= last else last
+        found = branches[i](*arrays)
+        if common == len(node.outputs):
+            return found
+        before, after = sum(own[:i]), sum(own[i + 1 :])
+        rest = blank[len(blank) - after :]
+        return [*found[:common], *blank[:before], *found[common:], *rest]
+
+    return run
+
+
+def _lower_switch(
+    graph: Graph, node: Node, given: list[JaxArray | np.ndarray], attrs: Any, low: Lowering
+) -> list[JaxArray | np.ndarray]:
+    index, *arrays = given
+    last = len(attrs["branches"]) - 1
+    common = len(node.outputs) - sum(attrs["own"])
+    if isinstance(index, np.ndarray) and common == len(node.outputs):  # known by the shapes
+        taken = int(index) if 0 <= int(index) <= last else last
+        return lower_graph(attrs["branches"][taken], arrays, low)
+    index = lax.convert_element_type(index, np.int32)
+    index = lax.select((index < 0) | (index > last), np.int32(last), index)
+    parts = [Inside(low, b, dict(enumerate(arrays))) for b in attrs["branches"]]
+    shapes = [p.shapes() for p in parts]
+    if any(p.left for p in parts):
+        raise NotFixed("a TensorArray is written in one branch only, before its rows have a shape")
+    _check_shapes([s[0][:common] for s in shapes])
+    counts = [len(p.keys) for p in parts]
+
+    def branch(k: int) -> Any:
+        # Each branch also answers for what only the others give or want.
+        def call() -> Any:
+            results, bad, wanted = parts[k].run()
+            none = lax.full((), 0, np.int32)
+            before, after = sum(counts[:k]), sum(counts[k + 1 :])
+            filled = results[:common]
+            for b, (found, _, _) in enumerate(shapes):
+                blanks = jax.tree.map(lambda s: lax.full(s.shape, 0, s.dtype), found[common:])
+                filled += results[common:] if b == k else blanks
+            return filled, bad, [none] * before + wanted + [none] * after
+
+        return call
+
+    results, bad, wanted = lax.switch(index, [branch(k) for k in range(len(parts))])
+    report(low, parts, bad, wanted)
+    return results
+
+
+def _check_shapes(found: list[Any]) -> None:
+    for other in found[1:]:
+        for k, (a, b) in enumerate(zip(found[0], other, strict=True)):
+            if Padded in (type(a), type(b)):
+                if not _alike(a, b):
+                    raise rows_unknown()
+            elif a.shape != b.shape or a.dtype != b.dtype:
+                raise NotFixed(
+                    f"all branches must give result {k} the same shape; got {describe(a)} and "
+                    f"{describe(b)}"
+                )
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two results are arrays of the same shapes, of which the same may not count."""
+    (mine, form), (theirs, other) = jax.tree.flatten(a), jax.tree.flatten(b)
+    return form == other and all(
+        x.shape == y.shape and x.dtype == y.dtype for x, y in zip(mine, theirs, strict=True)
+    )
+
+
+host.RUNNERS.fill(__name__, {SWITCH: _run_switch})
+LOWERINGS.fill(__name__, {SWITCH: _lower_switch})

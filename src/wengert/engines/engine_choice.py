@@ -1,0 +1,334 @@
+"""Which engine runs a graph: by estimated work, never by the clock, so always the same.
+
+Tiny graphs are faster on NumPy for ever. Small ones gain little from compiled code, so they are
+compiled when they have cost as much as that takes. A graph with much work is compiled when the same
+shapes come a second time, one of many small nodes after some more calls, and any at once when the
+work is worth a compilation by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, insort
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from wengert.core import dtypes
+from wengert.core.context import State, using
+from wengert.core.dims import Dim, moved
+from wengert.core.handlers import failures
+from wengert.core.op import Op, Spec
+from wengert.core.process_settings import PROCESS
+from wengert.core.scopes import Scoped, restoring
+from wengert.engines import devices, host
+from wengert.engines.islands import needs_host
+from wengert.engines.trip_counts import most_turns
+from wengert.graph.cache import CacheKey
+from wengert.graph.fingerprint import fingerprint
+from wengert.graph.graph_records import Node
+from wengert.graph.ir import Graph
+from wengert.graph.passes import has_effects, optimised
+from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+# Microseconds on the host: of a kernel call, per byte moved, per multiplication and addition.
+_CALL = 1.5
+_BYTE = 1 / 20000
+_FLOP = 1 / 60000
+# Where compiled code pays for its call, where it pays soon for its compilation, and where at once;
+# on an accelerator it gains much sooner.
+_TINY = 60.0
+_SMALL = 200.0
+_LARGE = 300_000.0
+# How much work must have come by before a small graph is compiled: about what loading JAX and
+# compiling takes.
+_SLOWLY = 500_000.0
+# How much work must have come by before a graph is compiled: so much per node, and so much per pair
+# of nodes, since the time that a compilation takes grows faster than the graph (3 s for 600 nodes of
+# an unrolled loop, 57 s for 3600).
+_PATIENCE = 20.0
+_PATIENCE_PAIRS = 4.0
+_UNKNOWN_TURNS = 16
+
+_forced: Scoped[str | None] = Scoped("wengert_engine", None)
+
+
+class engine:
+    """Forces the engine for a block: `with wengert.engine("host"): …` or `"xla"`.
+
+    For what this thread calls in the block, and tasks that start in it; other threads choose.
+    """
+
+    def __init__(self, name: str | None) -> None:
+        if name not in ("host", "xla", None):
+            raise ValueError(f"engine: choose 'host' or 'xla' (None for a choice); got {name!r}.")
+        self.name = name
+
+    def __enter__(self) -> engine:
+        _forced.enter(self, self.name)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _forced.leave(self)
+
+
+# The engine that the user demands here, if any; asked at every call.
+forced: Callable[[], str | None] = _forced.get
+
+
+def force(name: str | None) -> None:
+    """Demands an engine for the rest of this context, such as a thread of our own."""
+    _forced.put(name)
+
+
+HOST_ONLY: CacheKey[tuple[Node | None]] = CacheKey("the first node that XLA cannot run")
+NOT_FIXED: CacheKey[str] = CacheKey("why the graph is left to the host")
+CHOICES: CacheKey[dict[tuple[Any, ...], Choice]] = CacheKey("choices by shapes")
+TRANSIENT: CacheKey[bool] = CacheKey("made for one call, like equal ones before and after it")
+NODE_COUNT: CacheKey[int] = CacheKey("number of nodes")
+WORKS: CacheKey[list[tuple[int, float]]] = CacheKey("work by volume")
+
+
+def runs_only_on_host(graph: Graph) -> Node | None:
+    """The first node that XLA cannot run, if there is one."""
+    found = graph.cache.get(HOST_ONLY)
+    if found is None:
+        node = next((n for n in optimised(graph).walk() if needs_host(n)), None)
+        found = graph.cache[HOST_ONLY] = (node,)
+    return found[0]
+
+
+def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
+    """Whether this call of a graph is to be compiled."""
+    if PROCESS.lost_xla:  # XLA is lost here; who did not ask for it need not know
+        return False
+    choice = choice_for(graph, arrays)
+    choice.calls += 1
+    return choice.compiled()
+
+
+def choice_for(graph: Graph, arrays: list[np.ndarray]) -> Choice:
+    """What is known of calls with arrays of these shapes."""
+    shapes = tuple([a.shape for a in arrays])
+    seen = graph.cache.get(CHOICES)
+    if seen is None:
+        seen = graph.cache[CHOICES] = _seen_before(graph)
+    choice = seen.get(shapes)
+    if choice is None:
+        if len(seen) > 1000:
+            seen.clear()
+        choice = seen[shapes] = Choice(graph, arrays)
+    return choice
+
+
+# Choices for graphs that are made anew for each call, by their content, oldest first.
+_transient: OrderedDict[Any, dict[Any, Choice]] = OrderedDict()
+
+
+def _seen_before(graph: Graph) -> dict[Any, Choice]:
+    """What was found out for this graph, or for an equal one that is gone."""
+    if not graph.cache.get(TRANSIENT):
+        return {}
+    found = _transient.setdefault(fingerprint(graph), {})
+    while len(_transient) > 256:
+        _transient.popitem(last=False)
+    return found
+
+
+def is_closed(graph: Graph) -> bool:
+    """Whether the shapes of all inputs are known."""
+    shapes = [graph.specs[v].shape for v in graph.all_inputs()]
+    return not any(s is None or None in s for s in shapes)
+
+
+def stays_on_host(graph: Graph) -> bool:
+    """Whether a graph of closed shapes is so small that the host always runs it."""
+    if runs_only_on_host(graph) is not None:
+        return True
+    least = _limits()[0]
+    return work(graph, [_Shaped(graph.specs[v]) for v in graph.all_inputs()]) < least
+
+
+def _limits() -> tuple[float, float, float]:
+    """The least work that is compiled, that is compiled soon, and that is compiled at once."""
+    if devices.far():
+        return _SMALL / 4, _SMALL / 4, _LARGE / 16
+    return _TINY, _SMALL, _LARGE
+
+
+class Choice:
+    """What was found out for one set of closed shapes."""
+
+    __slots__ = ("calls", "nodes", "work")
+
+    def __init__(self, graph: Graph, arrays: list[np.ndarray]) -> None:
+        self.calls = 0
+        self.nodes = 0
+        self.work = 0.0 if runs_only_on_host(graph) is not None else _scaled(graph, arrays)
+        if self.work >= _limits()[0] and not devices.far():
+            self.nodes = _node_count(graph)
+
+    def compiled(self) -> bool:
+        """Whether the present call is to be compiled."""
+        return self.calls >= self.due()
+
+    def due(self) -> float:
+        """Which call is the first to be compiled."""
+        tiny, small, large = _limits()
+        if self.work < tiny:
+            return math.inf
+        if self.work > large:
+            return 1
+        patience = self.nodes * (_PATIENCE + self.nodes * _PATIENCE_PAIRS)
+        if self.work < small:
+            patience = max(patience, _SLOWLY)
+        return max(2, patience // self.work + 1)
+
+
+def _node_count(graph: Graph) -> int:
+    found = graph.cache.get(NODE_COUNT)
+    if found is None:
+        found = graph.cache[NODE_COUNT] = sum(1 for _ in optimised(graph).walk())
+    return found
+
+
+def _scaled(graph: Graph, arrays: list[np.ndarray]) -> float:
+    """The work for these shapes, read off a line through what was worked out for others.
+
+    Working it out takes as long as a small step, so it is done only for amounts of data that are
+    far from all before.
+    """
+    volume = sum(a.size for a in arrays)
+    points = graph.cache.setdefault(WORKS, [])
+    if len(points) > 1 and points[0][0] <= 2 * volume and volume <= 2 * points[-1][0]:
+        return _on_line(points, volume)
+    found = work(graph, arrays)
+    if volume not in dict(points):
+        insort(points, (volume, found))
+    return found
+
+
+def _on_line(points: list[tuple[int, float]], volume: int) -> float:
+    """The work at a volume, on the line through the two points next to it."""
+    k = min(max(bisect_left(points, (volume, 0.0)), 1), len(points) - 1)
+    (v0, w0), (v1, w1) = points[k - 1], points[k]
+    return max(0.0, w0 + (w1 - w0) * (volume - v0) / (v1 - v0))
+
+
+@restoring
+def work(graph: Graph, arrays: list[np.ndarray | _Shaped] | list[np.ndarray]) -> float:
+    """Microseconds that the host would take, by a model of its kernels."""
+    graph = optimised(graph)
+    specs: dict[int, Spec] = {v: Spec(c.shape, dtypes.of(c)) for v, c in graph.constants.items()}
+    known: dict[int, Any] = dict(graph.constants)
+    for v, a in zip(graph.all_inputs(), arrays, strict=True):
+        specs[v] = Spec(tuple(a.shape), graph.specs[v].dtype)
+    with using(State()):
+        return sum(_node_work(graph, node, specs, known) for node in graph.nodes)
+
+
+def _node_work(
+    graph: Graph, node: Node, specs: dict[int, Spec], known: dict[int, np.ndarray]
+) -> float:
+    given = [specs[v] for v in node.inputs]
+    try:
+        made = _results(graph, node, given, specs)
+    except failures():  # a shape that depends on data: what was known while tracing must do
+        made = [graph.specs[v] for v in node.outputs]
+    specs.update(zip(node.outputs, made, strict=True))
+    inner = _INNER_WORK.get(node.op)
+    if inner is not None:
+        return inner(node, given, known)
+    moved_bytes = sum(_bytes(s) for s in (*given, *made))
+    return _CALL + moved_bytes * _BYTE + _flops(node, given, made) * _FLOP
+
+
+def _results(graph: Graph, node: Node, given: list[Spec], specs: dict[int, Spec]) -> list[Spec]:
+    if node.op in host.RUNNERS or node.op.infer is None:
+        return [graph.specs[v] for v in node.outputs]
+    attrs = node.attrs
+    if node.open:
+        attrs = {k: moved(a, lambda leaf: _size(leaf, specs)) for k, a in attrs.items()}
+    found = node.op.infer(*given, **attrs)
+    return [found] if node.op.outputs == 1 else list(found)
+
+
+def _size(leaf: Dim, specs: dict[int, Spec]) -> int:
+    _, value, place = leaf.args
+    shape = specs[value].shape
+    if leaf.kind != "size" or shape is None or shape[place] is None:
+        raise ValueError("unknown")
+    return shape[place]
+
+
+def _loop_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
+    turns = most_turns(node, [known.get(v, s) for v, s in zip(node.inputs, given, strict=True)])
+    turns = _UNKNOWN_TURNS if turns is None else turns
+    body = _inner(node.attrs["body"], [given[1], *given[2:]])
+    test = 0.0 if node.attrs["test"] is None else len(node.attrs["test"].nodes) * _CALL
+    return turns * (body + test)
+
+
+def _switch_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
+    return max(_inner(b, given[1:]) for b in node.attrs["branches"])
+
+
+def _call_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
+    return _inner(node.attrs["graph"], given)
+
+
+def _batched_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
+    axes = node.attrs["axes"]
+    rows = [Spec(s.shape[1:] if s.shape else s.shape, s.dtype) if a == 0 else s
+            for s, a in zip(given, axes, strict=True)]  # fmt: skip
+    sizes = [s.shape[0] for s, a in zip(given, axes, strict=True) if a == 0 and s.shape]
+    return (sizes[0] or 1 if sizes else 1) * _inner(node.attrs["graph"], rows)
+
+
+# What a node that holds graphs costs, from what is known of its inputs.
+_INNER_WORK: dict[Op, Callable[[Node, list[Spec], dict[int, Any]], float]] = {
+    BATCHED: _batched_work,
+    CALL: _call_work,
+    LOOP: _loop_work,
+    SWITCH: _switch_work,
+}
+
+
+class _Shaped:
+    def __init__(self, spec: Spec) -> None:
+        self.shape = tuple(1 if d is None else d for d in spec.shape or ())
+        self.size = 1
+
+
+def _inner(graph: Graph, given: list[Spec]) -> float:
+    rows = [_Shaped(s) for s in given]
+    missing = len(graph.all_inputs()) - len(rows)
+    rows += [_Shaped(graph.specs[v]) for v in graph.all_inputs()[len(rows) :]] if missing else []
+    return work(graph, rows[: len(graph.all_inputs())])
+
+
+def _count(spec: Spec) -> int:
+    total = 1
+    for d in spec.shape or ():
+        total *= 1 if d is None else d
+    return total
+
+
+def _bytes(spec: Spec) -> int:
+    return _count(spec) * spec.dtype.size
+
+
+def _flops(node: Node, given: list[Spec], made: list[Spec]) -> float:
+    cost = node.op.cost
+    if callable(cost):
+        return cost(given, made)
+    return cost * _count(made[0]) if made else 0.0
+
+
+def effects(graph: Graph) -> bool:
+    """Whether running the graph does more than compute."""
+    return any(has_effects(n) for n in graph.nodes)

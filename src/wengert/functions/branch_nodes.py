@@ -1,0 +1,169 @@
+"""Branches as nodes: `switch` runs one of several graphs, and so does its gradient."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wengert.core.context import get_state
+from wengert.core.op import Spec
+from wengert.core.shapes import join
+from wengert.core.symbolic import SymbolicTensor, symbolic
+from wengert.functions.graph_calls import (
+    all_seeds,
+    followed,
+    followers,
+    gradient_op,
+    inline,
+    read_now,
+    wanted_inputs,
+)
+from wengert.functions.graph_replay import REPLAYS
+from wengert.functions.subgraphs import make_graph
+from wengert.functions.vjp import Vjp, vjp
+from wengert.graph.builder import building
+from wengert.graph.ir import Graph
+from wengert.ops.create import zeros_like
+from wengert.ops.nodes import SWITCH
+
+if TYPE_CHECKING:
+    from wengert.core.types import IndexedSlices, Tensor, Value
+    from wengert.graph.graph_records import Node
+
+
+def emit_switch(
+    index: Value | bool | IndexedSlices,
+    branches: list[Graph],
+    inputs: list[Tensor],
+    own: tuple[int, ...] = (),
+) -> list[SymbolicTensor]:
+    """Adds a switch to the graph being built and tells the tapes; the tensors of its outputs.
+
+    Branch b has `own[b]` outputs after the common ones that only it gives; the node has them all.
+    """
+    own = own or (0,) * len(branches)
+    here: Any = building()
+    inputs = [here.own(x) for x in inputs]
+    listeners = followers(inputs)
+    wanted = wanted_inputs(listeners, inputs) if listeners else ()
+    rules = [vjp(b, wanted) for b in branches] if any(wanted) else []
+    common = len(branches[0].outputs) - own[0]
+    places = [_places(b, common, own) for b in range(len(branches))]
+    active = sorted({places[b][k] for b, r in enumerate(rules) for k in r.active})
+    if not active:
+        return _node(index, branches, inputs, own)
+    extras = [len(r.forward.outputs) - len(b.outputs) for r, b in zip(rules, branches, strict=True)]
+    full = tuple(o + e for o, e in zip(own, extras, strict=True))
+    found = _node(index, [r.forward for r in rules], inputs, full)
+    wide = [_places(b, common, full) for b in range(len(branches))]
+    outs = [*found[:common]]
+    saved = []
+    for b in range(len(branches)):
+        mine = [found[p] for p in wide[b][common:]]
+        outs += mine[: own[b]]
+        saved.append(mine[own[b] :])
+    shown = tuple([outs[k] for k in active])
+
+    def gradients(g: Tensor | tuple[Tensor | None, ...]) -> list[SymbolicTensor | None]:
+        seeds = [
+            zeros_like(y) if x is None else x for x, y in zip(all_seeds(g), shown, strict=True)
+        ]
+        return _pull(index, rules, places, inputs, saved, active, seeds)
+
+    op = gradient_op("cond", gradients, len(shown), partial=True)
+    state: Any = get_state()
+    for one in listeners:
+        one.record(op, tuple(inputs), shown, {}, state.site)
+    return outs
+
+
+def _places(branch: int, common: int, own: tuple[int, ...]) -> list[int]:
+    """Where the outputs of one branch stand among those of the node."""
+    start = common + sum(own[:branch])
+    return [*range(common), *range(start, start + own[branch])]
+
+
+def _node(
+    index: Value | bool | IndexedSlices,
+    branches: list[Graph],
+    inputs: list[Tensor],
+    extras: tuple[int, ...],
+) -> list[SymbolicTensor]:
+    here: Any = building()
+    state: Any = get_state()
+    values = (here.value_of(index), *[here.value_of(x) for x in inputs])
+    attrs = {"branches": tuple(branches), "own": tuple(extras)}
+    return [
+        symbolic(here, here.specs[v], state.site, v)
+        for v in here.emit(SWITCH, values, attrs, _specs(branches, extras), state.site)
+    ]
+
+
+def _specs(branches: list[Graph], extras: tuple[int, ...]) -> list[Spec]:
+    count = len(branches[0].outputs) - extras[0]
+    found = []
+    for k in range(count):
+        specs = [b.specs[b.outputs[k]] for b in branches]
+        shape = specs[0].shape
+        for other in specs[1:]:
+            shape = join(shape, other.shape)
+        found.append(Spec(shape, specs[0].dtype))
+    for b in branches:
+        found.extend(b.specs[v] for v in b.outputs[count:])
+    return found
+
+
+def _pull(
+    index: SymbolicTensor | Value | bool | IndexedSlices,
+    rules: list[Vjp],
+    places: list[list[int]],
+    inputs: list[Tensor],
+    saved: list[list[SymbolicTensor]],
+    active: list[int],
+    seeds: list[Tensor],
+) -> list[SymbolicTensor | None]:
+    """The gradients of the inputs: a switch over the backward graphs of the branches."""
+    found = sorted({k for r in rules for k in r.found})
+    if not found:
+        return [None] * len(inputs)
+    variables = {v._id: v for r in rules for v in r.variables}
+    now = read_now(tuple(variables.values()))
+    read = {i: len(inputs) + k for k, i in enumerate(variables)}
+    again = followed([*inputs, *now, *seeds])
+    if again:  # of what was saved, it needs only what Python said
+        saved = [[mine[k] for k in r.told] for r, mine in zip(rules, saved, strict=True)]
+    given = [*inputs, *now, *seeds, *[x for part in saved for x in part]]
+    here: Any = building()
+    specs = [here.specs[here.value_of(x)] for x in given]
+    n = len(inputs) + len(now)
+    m = len(seeds)
+
+    def branch(b: int) -> Graph:
+        rule = rules[b]
+
+        def run(*xs: Any) -> list[Tensor]:
+            mine = [xs[n + active.index(places[b][k])] for k in rule.active]
+            mine[:0] = [xs[read[v._id]] for v in rule.variables]
+            start = n + m + sum(map(len, saved[:b]))
+            extra = xs[start : start + len(saved[b])]
+            if again:
+                grads = inline(rule.joint, [*xs[: len(inputs)], *extra, *mine])
+            else:
+                kept = [xs[k] if is_input else extra[k] for is_input, k in rule.kept]
+                grads = inline(rule.backward, [*kept, *mine])
+            known = dict(zip(rule.found, grads, strict=True))
+            return [known[k] if k in known else zeros_like(xs[k]) for k in found]
+
+        return make_graph(rule.backward.name, specs, run)
+
+    grads = emit_switch(index, [branch(b) for b in range(len(rules))], given)
+    result: list[Any] = [None] * len(inputs)
+    for k, g in zip(found, grads, strict=True):
+        result[k] = g
+    return result
+
+
+def _replay(node: Node, given: list[Tensor], attrs: dict[str, Any]) -> list[SymbolicTensor]:
+    return emit_switch(given[0], list(attrs["branches"]), given[1:], attrs["own"])
+
+
+REPLAYS.fill(__name__, {SWITCH: _replay})

@@ -1,0 +1,214 @@
+"""What Python said when a graph ran, for when the graph is computed once more.
+
+Gradients of gradients compute a graph a second time. Python must not be asked again then: an
+iterator would give other elements, a counter other numbers. So the first run *tells* what calls of
+Python gave, as more outputs, and the second one *hears* it, as more inputs. A call through which
+gradients pass (`py_function` of floats) is made again, for its gradient is asked of its tape.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wengert.core.dtypes import INEXACT, int32
+from wengert.core.op import Op, Spec
+from wengert.core.tensor import new_id
+from wengert.graph.cache import CacheKey
+from wengert.graph.graph_records import Node
+from wengert.graph.ir import Graph, inner_graphs
+from wengert.ops.arithmetic import SUBTRACT
+from wengert.ops.nodes import BATCHED, CALL, HOST_CALL, LOOP, SWITCH
+
+Specs = dict[int, Spec]
+
+
+class Heard(NamedTuple):
+    """A graph that tells what Python said, and one that hears it after its other inputs.
+
+    `told` are the places of that among the outputs of the first.
+    """
+
+    telling: Graph
+    hearing: Graph
+    told: tuple[int, ...]
+
+
+class Split(NamedTuple):
+    """Nodes that tell, nodes that hear, and the values that pass from these to those."""
+
+    telling: list[Node]
+    hearing: list[Node]
+    told: list[int]
+
+
+HEARD: CacheKey[dict[int, Heard]] = CacheKey("forms that tell and hear, by the first output")
+ASKS: CacheKey[bool] = CacheKey("asks Python")
+
+
+def heard(graph: Graph, first: int = 0) -> Heard:
+    """The two forms of a graph without variables of its own, made once.
+
+    Only outputs from `first` on may tell what they are.
+    """
+    forms = graph.cache.setdefault(HEARD, {})
+    found = forms.get(first)
+    if found is None:
+        found = forms[first] = _heard(graph, first)
+    return found
+
+
+def _heard(graph: Graph, first: int) -> Heard:
+    whole = split_nodes(graph.nodes, graph.specs)
+    told = list(dict.fromkeys(whole.told))
+    if not told:
+        return Heard(graph, graph, ())
+    telling, hearing = graph.copy(), graph.copy()
+    shown = graph.outputs[first:]
+    telling.nodes, hearing.nodes = whole.telling, whole.hearing
+    telling.outputs = [*graph.outputs, *[v for v in told if v not in shown]]
+    hearing.inputs = [*graph.inputs, *told]
+    places = [telling.outputs.index(v, first) for v in told]
+    return Heard(telling, hearing, tuple(places))
+
+
+def split_nodes(nodes: list[Node], specs: Specs) -> Split:
+    """Nodes in their two forms; the specs of new values are added."""
+    parts = [split(node, specs) for node in nodes]
+    return Split(
+        [n for p in parts for n in p.telling],
+        [n for p in parts for n in p.hearing],
+        [v for p in parts for v in p.told],
+    )
+
+
+def split(node: Node, specs: Specs) -> Split:
+    """One node in its two forms."""
+    if node.op is HOST_CALL and _is_told(node, specs):
+        return Split([node], [], list(node.outputs))
+    kind = _KINDS.get(node.op)
+    inside = inner_graphs(node) if kind is not None else []
+    if kind is None or any(g.held or g.captures for g in inside) or not any(map(asks, inside)):
+        return Split([node], [node], [])
+    return kind(node, specs)
+
+
+def _is_told(node: Node, specs: Specs) -> bool:
+    """Whether a call of Python gives results through which no gradient passes."""
+    call = node.attrs.get("call")
+    if call is None or not node.outputs:
+        return False
+    floats = [
+        any(specs[v].dtype.np.num in INEXACT for v in vs) for vs in (node.inputs, node.outputs)
+    ]
+    return call.arrays or not all(floats)
+
+
+def asks(graph: Graph) -> bool:
+    """Whether Python is asked in a graph."""
+    found = graph.cache.get(ASKS)
+    if found is None:
+        found = graph.cache[ASKS] = any(n.op is HOST_CALL for n in graph.walk())
+    return found
+
+
+def _new(specs: Specs, made: list[Spec]) -> list[int]:
+    values = [new_id() for _ in made]
+    specs.update(zip(values, made, strict=True))
+    return values
+
+
+def _more(before: Graph, after: Graph) -> list[Spec]:
+    """The specs of the outputs that a telling graph has besides."""
+    return [after.specs[v] for v in after.outputs[len(before.outputs) :]]
+
+
+def _stacked(spec: Spec) -> Spec:
+    return Spec(None if spec.shape is None else (None, *spec.shape), spec.dtype)
+
+
+def _changed(node: Node, inputs: Any, outputs: list[int], **attrs: Any) -> Node:
+    return Node(node.op, tuple(inputs), tuple(outputs), {**node.attrs, **attrs}, node.site)
+
+
+def _hearing(node: Node, inputs: Any, told: list[int], specs: Specs, **attrs: Any) -> Node:
+    """The node that hears; what was told is no result of it."""
+    outs = [_new(specs, [specs[v]])[0] if v in told else v for v in node.outputs]
+    return _changed(node, (*inputs, *told), outs, **attrs)
+
+
+def _call(node: Node, specs: Specs) -> Split:
+    graph: Graph = node.attrs["graph"]
+    pair = heard(graph)
+    outs = [*node.outputs, *_new(specs, _more(graph, pair.telling))]
+    told = [outs[k] for k in pair.told]
+    return Split(
+        [_changed(node, node.inputs, outs, graph=pair.telling)],
+        [_hearing(node, node.inputs, told, specs, graph=pair.hearing)],
+        told,
+    )
+
+
+def _batched(node: Node, specs: Specs) -> Split:
+    graph: Graph = node.attrs["graph"]
+    pair = heard(graph)
+    outs = [*node.outputs, *_new(specs, list(map(_stacked, _more(graph, pair.telling))))]
+    told = [outs[k] for k in pair.told]
+    axes = (*node.attrs["axes"], *(0,) * len(told))
+    return Split(
+        [_changed(node, node.inputs, outs, graph=pair.telling)],
+        [_hearing(node, node.inputs, told, specs, graph=pair.hearing, axes=axes)],
+        told,
+    )
+
+
+def _switch(node: Node, specs: Specs) -> Split:
+    branches, own = node.attrs["branches"], node.attrs["own"]
+    common = len(node.outputs) - sum(own)
+    pairs = [heard(b) for b in branches]
+    outs, told, left = list(node.outputs[:common]), [], list(node.outputs[common:])
+    each: list[list[int]] = []  # what each branch tells
+    for b, pair, count in zip(branches, pairs, own, strict=True):
+        mine = [left.pop(0) for _ in range(count)] + _new(specs, _more(b, pair.telling))
+        each.append([[*node.outputs[:common], *mine][k] for k in pair.told])
+        outs += mine
+        told += each[-1]
+    more = tuple([len(p.telling.outputs) - common for p in pairs])
+    hearing = [_among(p.hearing, each, b, specs) for b, p in enumerate(pairs)]
+    return Split(
+        [_changed(node, node.inputs, outs, branches=tuple([p.telling for p in pairs]), own=more)],
+        [_hearing(node, node.inputs, told, specs, branches=tuple(hearing))],
+        told,
+    )
+
+
+def _among(graph: Graph, each: list[list[int]], b: int, specs: Specs) -> Graph:
+    """A branch that hears its own, and is given what the others hear."""
+    new = graph.copy()
+    count = len(graph.inputs) - len(each[b])
+    blank = [[new.add_input(specs[v]) for v in values] for values in each]
+    blank[b] = graph.inputs[count:]
+    new.inputs = [*graph.inputs[:count], *[v for values in blank for v in values]]
+    return new
+
+
+def _loop(node: Node, specs: Specs) -> Split:
+    body, test, states = node.attrs["body"], node.attrs["test"], node.attrs["states"]
+    pair = heard(body, states)
+    new = _new(specs, list(map(_stacked, _more(body, pair.telling))))
+    outs = [*node.outputs, *new]
+    told = [outs[1 + k] for k in pair.told]
+    count, more = node.inputs[0], []
+    if test is not None and asks(test):  # the number of turns is what it said
+        test = None
+        (count,) = turns = _new(specs, [Spec((), int32)])
+        more = [Node(SUBTRACT, (outs[0], node.inputs[1]), tuple(turns), {}, node.site)]
+    rows = node.attrs["rows"] + len(new)
+    given = (count, *node.inputs[1:])
+    return Split(
+        [_changed(node, node.inputs, outs, body=pair.telling, rows=rows), *more],
+        [_hearing(node, given, told, specs, body=pair.hearing, test=test)],
+        [*told, count] if more else told,
+    )
+
+
+_KINDS: dict[Op, Any] = {CALL: _call, BATCHED: _batched, SWITCH: _switch, LOOP: _loop}

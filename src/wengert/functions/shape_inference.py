@@ -1,0 +1,105 @@
+"""Graphs followed for their shapes alone, once more of their inputs is known than in the trace.
+
+Nothing is run, and nobody listens. Graphs inside a graph are followed with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wengert.core import dtypes
+from wengert.core.apply import wrap
+from wengert.core.context import State, using
+from wengert.core.op import Spec
+from wengert.core.scopes import restoring
+from wengert.core.shapes import join
+from wengert.core.symbolic import SymbolicTensor
+from wengert.engines.empty_loops import FOLLOW, Known, whole
+from wengert.functions.graph_replay import run_node
+from wengert.graph.builder import Builder
+from wengert.graph.graph_records import Node
+from wengert.graph.ir import Graph
+from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
+
+
+def follow(graph: Graph, known: list[Known]) -> list[Spec]:
+    """What is known of the outputs of a graph, given what is known of its inputs."""
+    return _ends(_followed(graph, known))
+
+
+@restoring
+def _followed(graph: Graph, known: list[Known]) -> Graph:
+    """The graph again, with all the sizes that follow from those of its inputs."""
+    new = Builder(graph.name)
+    with using(State((), new)):
+        env: dict[int, Any] = {v: wrap(c) for v, c in graph.constants.items()}
+        env.update(zip(graph.all_inputs(), [_parameter(new, k) for k in known], strict=True))
+        for node in graph.nodes:
+            run_node(graph, _narrowed(node, env), env)
+        new.outputs = [new.value_of(env[v]) for v in graph.all_outputs()]
+    return new
+
+
+def _parameter(graph: Builder, known: Known) -> Tensor:
+    if isinstance(known, Spec):
+        return graph.parameter(known)
+    found = graph.parameter(Spec(known.shape, dtypes.of(known)))
+    graph._contents[found._value] = known.astype(object)
+    return found
+
+
+def _narrowed(node: Node, env: dict[int, Tensor]) -> Node:
+    """A node whose graphs have been followed for the inputs that they get here."""
+    given = [_known(env[v]) for v in node.inputs]
+    attrs = dict(node.attrs)
+    if node.op is SWITCH:
+        attrs["branches"] = tuple([_followed(b, given[1:]) for b in attrs["branches"]])
+    elif node.op is CALL:
+        attrs["graph"] = _followed(attrs["graph"], given)
+    elif node.op is BATCHED:
+        rows = [_row(k) if a == 0 else k for k, a in zip(given, attrs["axes"], strict=True)]
+        attrs["graph"] = _followed(attrs["graph"], rows)
+    elif node.op is LOOP:
+        attrs["body"] = _body(attrs, given)
+    else:
+        return node
+    return Node(node.op, node.inputs, node.outputs, attrs, node.site)
+
+
+def _body(attrs: dict[str, Any], given: list[Known]) -> Graph:
+    """The body of a loop, for what is known of its state in every turn."""
+    n, m = 1 + attrs["states"], 1 + attrs["states"] + attrs["invariants"]
+    turn, *states = [_spec(k) for k in given[1 : 1 + n]]
+    fixed, stacks = given[1 + n : 1 + m], given[1 + m :]
+    body = _followed(attrs["body"], [turn, *states, *fixed, *map(_row, stacks)])
+    # A TensorArray that nobody has written gets its shape in the first turn.
+    states = [e if s.shape is None else s for s, e in zip(states, _ends(body), strict=False)]
+    while True:
+        body = _followed(attrs["body"], [turn, *states, *fixed, *map(_row, stacks)])
+        pairs = list(zip(states, _ends(body), strict=False))
+        if all(s.shape == join(s.shape, e.shape) for s, e in pairs):
+            return body
+        states = [Spec(join(s.shape, e.shape), s.dtype) for s, e in pairs]
+
+
+def _ends(graph: Graph) -> list[Spec]:
+    return [graph.specs[v] for v in graph.outputs]
+
+
+def _known(x: Tensor) -> Known:
+    return x._graph.specs[x._value] if isinstance(x, SymbolicTensor) else whole(x._array)
+
+
+def _spec(known: Known) -> Spec:
+    return known if isinstance(known, Spec) else Spec(known.shape, dtypes.of(known))
+
+
+def _row(known: Known) -> Spec:
+    spec = _spec(known)
+    return Spec(None if spec.shape is None else spec.shape[1:], spec.dtype)
+
+
+FOLLOW.fill(follow)

@@ -1,0 +1,161 @@
+"""Graphs inside graphs: tracing branches and bodies, and closing them over what they use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wengert.core.context import State, using
+from wengert.core.op import Spec
+from wengert.core.scopes import restoring
+from wengert.functions.graph_calls import snapshot
+from wengert.functions.trace import take_apart
+from wengert.graph.builder import Builder, building
+from wengert.graph.graph_records import Node, Outer
+from wengert.graph.ir import Graph
+from wengert.graph.verify import checked
+from wengert.ops.nodes import FLUSH, HOST_CALL
+
+if TYPE_CHECKING:
+    from wengert.core.types import Tensor, Variable
+
+
+class Inner(NamedTuple):
+    """A traced branch or body: its graph, and the structure of its result."""
+
+    graph: Graph
+    skeleton: Any
+
+
+@restoring
+def trace_inner(
+    name: str, function: Callable[..., Any], specs: list[Spec], turn: bool = False
+) -> Inner:
+    """Traces a function of tensors as a graph inside the one being built.
+
+    With `turn`, the first parameter is the number of the turn, which the function does not see.
+    """
+    graph = Builder(name, building())
+    with using(State((), graph)):
+        params = [graph.parameter(s) for s in specs]
+        if turn:
+            graph.turn = params[0]
+        skeleton, tensors = take_apart(name, function(*(params[1:] if turn else params)))
+        values = [graph.value_of(x) for x in tensors]
+    graph.outputs = values
+    graph.watching = ()
+    graph.end_replays()
+    return Inner(graph, skeleton)
+
+
+@restoring
+def make_graph(name: str, specs: list[Spec], function: Callable[..., list[Any]]) -> Graph:
+    """A graph that stands alone: all that the function uses comes by its parameters."""
+    graph = Builder(name)
+    with using(State((), graph)):
+        found = function(*[graph.parameter(s) for s in specs])
+        values = [graph.value_of(x) for x in found]
+    graph.seal(values)
+    graph.variables = _variables(graph)
+    graph.end_replays()
+    graph.settle_captures()
+    assert not graph.captures, f"{name} must not use anything from outside"
+    assert not graph.held, f"{name} must not use variables"
+    return checked(graph)
+
+
+def _variables(graph: Builder) -> dict[int, tuple[Variable, int]]:
+    """The variables among the inputs, as the graphs know them that were run again in this one.
+
+    What one of them assigns counts towards the variable in the gradients of this one, too.
+    """
+    inputs = set(graph.inputs)
+    found: dict[int, tuple[Any, int]] = {}
+    for again, env in graph.replays:
+        for i, (variable, start) in again.variables.items():
+            value = getattr(env.get(start), "_value", None)
+            if value in inputs:
+                found.setdefault(i, (variable, value))
+    return found
+
+
+class Closed(NamedTuple):
+    """Graphs over a common list of inputs, and the tensors that these inputs are here."""
+
+    graphs: list[Graph]
+    tensors: list[Any]
+    variables: list[Any]
+
+
+def close(graphs: list[Graph], carried: list[Variable]) -> Closed:
+    """Turns what inner graphs use from outside into inputs, the same for all of them.
+
+    The inputs of each are its explicit ones, the `carried` variables, then everything else. The
+    values of carried variables are outputs too, after the explicit ones.
+    """
+    here: Any = building()
+    sources: dict[Any, Any] = {}
+    read: dict[int, Any] = {}
+    for graph in graphs:
+        sources.update({k: s for k, (s, _) in graph.captures.items()})
+        read.update({i: h.variable for i, h in graph.held.items()})
+    chosen = {v._id for v in carried}
+    fixed = [v for i, v in read.items() if i not in chosen]
+    tensors = [_outside(s) for s in sources.values()] + [snapshot(here, v) for v in fixed]
+    specs = [here.specs[here.value_of(x)] for x in tensors]
+    keys = [*sources, *[("variable", v._id) for v in fixed]]
+    return Closed([_closed(g, keys, specs, carried) for g in graphs], tensors, fixed)
+
+
+def _outside(source: Tensor | Outer) -> Tensor:
+    return source.tensor() if isinstance(source, Outer) else source
+
+
+def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Variable]) -> Graph:
+    outputs = list(graph.outputs)
+    new = graph.copy()
+    new.parent = None
+    inputs = list(graph.inputs)
+    for v in carried:
+        held = graph.held.get(v._id)
+        start = None if held is None else held.initial
+        if start is None:
+            start = new.add_input(Spec(v.shape._dims, v.dtype))
+        inputs.append(start)
+        current = None if held is None else held.current
+        outputs.append(start if current is None else current)
+    for key, spec in zip(keys, specs, strict=True):
+        if key[0] == "variable":
+            held = graph.held.get(key[1])
+            value = None if held is None else held.initial
+        else:
+            value = graph.captures[key][1] if key in graph.captures else None
+        inputs.append(new.add_input(spec) if value is None else value)
+    known = {i: h.initial for i, h in graph.held.items() if h.initial is not None}
+    new.variables = {i: (graph.held[i].variable, v) for i, v in known.items()}
+    # What a user's rule inside closes over in the outer graph is an input here.
+    outer: dict[Graph, dict[int, int]] = {}
+    for source, value in graph.captures.values():
+        if isinstance(source, Outer):
+            outer.setdefault(source.graph.origin, {})[source.value] = value
+    new.origins = [*graph.origins, *outer.items()]
+    new.inputs, new.captures, new.held = inputs, {}, {}
+    if carried and _calls_python(graph):
+        # Python may look at variables that the body has not read yet when it calls.
+        values = tuple(inputs[len(graph.inputs) : len(graph.inputs) + len(carried)])
+        new.nodes.insert(0, Node(FLUSH, values, (), {"variables": tuple(carried)}, None))
+    new.seal(outputs)
+    return checked(new)
+
+
+def _calls_python(graph: Any) -> bool:
+    """Whether Python that may see variables is called in the turns of a loop."""
+    if graph.turn is None or graph.root().jit:
+        return False
+    return any(n.op is HOST_CALL and n.attrs.get("variables") for n in graph.walk())
+
+
+def written(graphs: list[Graph]) -> list[Variable]:
+    """The variables that inner graphs give new values, lowest id first."""
+    found = {i: h.variable for g in graphs for i, h in g.held.items() if h.written}
+    return [v for _, v in sorted(found.items())]

@@ -1,0 +1,225 @@
+"""`tf.while_loop`: eagerly plain Python, in a trace a node that turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wengert.core import nest
+from wengert.core.apply import wrap
+from wengert.core.context import State, get_state, using
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, describe, invalid_dtype
+from wengert.core.op import Spec
+from wengert.core.scopes import restoring
+from wengert.core.shapes import TensorShape, as_shape
+from wengert.core.sites import caller
+from wengert.core.tensor import Tensor, Value
+from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.functions.cond import as_scalar
+from wengert.functions.graph_calls import snapshot
+from wengert.functions.loop_nodes import OPEN, TURN, Loop, emit_loop
+from wengert.functions.structure_checks import check_states, ends, held, same_structure, shown
+from wengert.functions.subgraphs import close, trace_inner, written
+from wengert.functions.trace import put_together, take_apart
+from wengert.graph.builder import building
+from wengert.ops.cast import cast
+from wengert.ops.select import maximum
+
+if TYPE_CHECKING:
+    from wengert.composite.optional import Optional
+    from wengert.core.types import IndexedSlices, TensorLike
+    from wengert.functions.tensor_array import TensorArray
+
+
+_VARYING = "Give `shape_invariants` with None where sizes vary."
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: TensorLike | None = None,
+    name: str | None = None,
+    checkpoint: bool = False,
+) -> Any:
+    """Runs `body` on the loop variables as long as `cond` of them holds.
+
+    The result has the structure of `loop_vars`: a list, a tuple, or a dict, which the functions
+    take as one argument. Eagerly it is what the body returned last: a tuple, if that is one, where
+    `loop_vars` are a list. `checkpoint=True` keeps only about √n of n turns for the gradient and
+    computes the others again.
+    """
+    for label, function in (("cond", cond), ("body", body)):
+        if not callable(function):
+            raise at_site(
+                TypeError(f"while_loop: `{label}` must be a function; got {describe(function)}.")
+            )
+    if not isinstance(loop_vars, list | tuple | dict) or not loop_vars:
+        raise at_site(ValueError("while_loop: give at least one loop variable, in a list."))
+    if isinstance(parallel_iterations, Tensor) and building() is None:
+        parallel_iterations = int(parallel_iterations)
+    if not isinstance(parallel_iterations, int) or parallel_iterations < 1:
+        raise at_site(TypeError("while_loop: `parallel_iterations` must be a positive number."))
+    most = _limit(maximum_iterations)
+    if building() is None:
+        return _python_loop(cond, body, loop_vars, most)
+    if checkpoint:
+        from wengert.functions.loop_checkpoints import checkpointed
+
+        return checkpointed(cond, body, loop_vars, shape_invariants, most)
+    return traced_loop(cond, body, loop_vars, shape_invariants, most)
+
+
+def _limit(most: Any) -> Tensor | None:
+    """The largest number of turns as an int32 scalar, or `None`."""
+    if most is None:
+        return None
+    x = operand(most)
+    if not x.dtype.is_integer:
+        raise at_site(
+            TypeError(
+                f"while_loop: `maximum_iterations` must be a whole number; got {describe(x)}."
+            )
+        )
+    if x.shape.rank not in (0, None):
+        raise at_site(
+            ValueError(f"while_loop: `maximum_iterations` must be a scalar; got {describe(x)}.")
+        )
+    x = x if x.dtype.name == "int32" else cast(x, "int32")
+    return maximum(as_scalar("while_loop", "`maximum_iterations`", x), 0)
+
+
+def _python_loop(cond: Any, body: Any, loop_vars: Any, most: Tensor | None) -> Any:
+    state = loop_vars  # numbers stay Python's inside, as in TensorFlow
+    single = len(loop_vars) == 1
+    left = None if most is None else int(most)
+    while (left is None or left > 0) and bool(_with(cond, state)):
+        found = _with(body, state)
+        state = _like(loop_vars, found, single)
+        if isinstance(found, list | tuple):
+            state = nest.pack_sequence_as(found, nest.flatten(state))
+        left = None if left is None else left - 1
+    return nest.map_structure(_as_tensor, state)
+
+
+def _with(function: Any, state: Any) -> Any:
+    return function(state) if isinstance(state, Mapping) else function(*state)
+
+
+def _as_tensor(x: Any) -> Tensor | Optional | TensorArray:
+    if isinstance(x, bool | int | float | complex | str | bytes | np.ndarray | np.generic):
+        return operand(x)
+    return x
+
+
+def _like(loop_vars: Any, found: Any, single: bool) -> Any:
+    """What the body returned in the structure of the loop variables."""
+    if single and not nest.is_nested(found) and not isinstance(loop_vars, Mapping):
+        found = [found]
+    if not same_structure(loop_vars, found, check_types=False):
+        raise at_site(
+            ValueError(
+                f"while_loop: the body must return the structure of the loop variables; they are "
+                f"{shown(loop_vars)}, it returned {shown(found)}."
+            )
+        )
+    return nest.pack_sequence_as(loop_vars, nest.flatten(found))
+
+
+@restoring
+def traced_loop(
+    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any, most: Tensor | None
+) -> Any:
+    """`while_loop` in a trace."""
+    state: Any = get_state()
+    with using(State(state.listeners, state.graph, state.site or caller(1))):
+        return _traced_loop(cond, body, loop_vars, shape_invariants, most)
+
+
+def _traced_loop(cond: Any, body: Any, loop_vars: Any, invariants: Any, most: Tensor | None) -> Any:
+    skeleton, starts = take_apart("while_loop", loop_vars)
+    specs = _start_specs(starts, loop_vars, invariants)
+    single = len(loop_vars) == 1
+
+    def turn(*xs: Any) -> Any:
+        new = _like(loop_vars, _with(body, put_together(skeleton, list(xs))), single)
+        new = nest.map_structure(_as_tensor, new)
+        made, tensors = take_apart("while_loop", new)
+        return put_together(made, [held(x, s) for x, s in zip(tensors, specs, strict=True)])
+
+    inner_body = trace_inner("body", turn, [TURN, *specs], True)
+    check_states("while_loop: loop variable", specs, ends(inner_body), _VARYING)
+    inner_test = trace_inner(
+        "test",
+        lambda *xs: _verdict(_with(cond, put_together(skeleton, list(xs)))),
+        [TURN, *specs],
+        True,
+    )
+    changed = written([inner_body.graph])
+    closed = close([inner_test.graph, inner_body.graph], changed)
+    here: Any = building()
+    test, step = closed.graphs
+    test.outputs = test.outputs[:1]
+    inputs = [*starts, *[snapshot(here, v) for v in changed], *closed.tensors]
+    loop = Loop(test, step, len(starts) + len(changed), len(closed.tensors), 0)
+    count = wrap(np.asarray(OPEN, np.int32)) if most is None else most
+    found = emit_loop(loop, count, wrap(np.zeros((), np.int32)), inputs)
+    for variable, new in zip(changed, found.states[len(starts) :], strict=True):
+        variable.assign(new)
+    return put_together(skeleton, found.states[: len(starts)])
+
+
+def _start_specs(starts: list[Tensor], loop_vars: Any, invariants: Any) -> list[Spec]:
+    here: Any = building()
+    specs = [here.specs[here.value_of(x)] for x in starts]
+    if invariants is None:
+        return specs
+    wide = [_shape(s) for s in _shapes(invariants)]
+    if len(wide) != len(specs):
+        raise at_site(
+            ValueError(
+                f"while_loop: `shape_invariants` must match the {len(specs)} loop variables; got "
+                f"{len(wide)}."
+            )
+        )
+    for spec, shape in zip(specs, wide, strict=True):
+        if not TensorShape(spec.shape).is_subtype_of(shape):
+            raise at_site(
+                ValueError(
+                    f"while_loop: a start of shape {TensorShape(spec.shape)} does not fit its shape "
+                    f"invariant {TensorShape(shape)}."
+                )
+            )
+    return [Spec(w, s.dtype) for w, s in zip(wide, specs, strict=True)]
+
+
+def _shapes(invariants: Any) -> list[Any]:
+    """The shapes in a nest of shapes and specs."""
+    if isinstance(invariants, TensorShape | TypeSpec) or invariants is None:
+        return [invariants]
+    if isinstance(invariants, Mapping):
+        invariants = [invariants[k] for k in sorted(invariants)]
+    return [s for part in invariants for s in _shapes(part)]
+
+
+def _shape(invariant: TensorShape | TensorSpec | None) -> tuple[int | None, ...] | None:
+    return as_shape(getattr(invariant, "shape", invariant))
+
+
+def _verdict(found: Tensor | bool) -> Value | IndexedSlices:
+    """What `cond` returned as one boolean."""
+    if nest.is_nested(found) or not isinstance(found, bool | np.bool_ | Value):
+        raise at_site(
+            TypeError(f"while_loop: `cond` must return one boolean; got {describe(found)}.")
+        )
+    x = operand(found)
+    if not x.dtype.is_bool:
+        raise invalid_dtype("while_loop", "`cond` must return one boolean", x, help="Compare it.")
+    return as_scalar("while_loop", "what `cond` returns", x)
