@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import wengert as tf
 from wengert.core import shapes
 from wengert.core.apply import spec
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.ops.slicing import normalise
 from wengert.ops.strides import STRIDED_SLICE
 
@@ -75,7 +75,7 @@ def test_the_shape_rule_of_indexing_allows_what_happens(
     want = array[index].shape
     key = normalise(index)
     assert STRIDED_SLICE.infer(spec(x), index=key).shape == want
-    unknown = Spec((None,) * array.ndim, x.dtype)
+    unknown = ShapeDtype((None,) * array.ndim, x.dtype)
     assert shapes.compatible(STRIDED_SLICE.infer(unknown, index=key).shape, want)
 
 

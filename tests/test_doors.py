@@ -100,7 +100,7 @@ def _note(entry: Any, names: dict[int, Any], xs: tuple[Tensor, ...]) -> Any:
     if op.broadcasts:  # shapes are left out where they are equal, or no rule reads them
         shapes = [tuple(xs[i].shape if shapes is None else shapes[i]) for i, _ in plan.rules]
     kept = [None if x is None else names[x._id] for x in inputs or (None,) * len(ids)]
-    result = None if op.spare is not None or not plan.outs else [names[o._id] for o in outs]
+    result = None if op.residual is not None or not plan.outs else [names[o._id] for o in outs]
     return op, plan, [names[i] for i in ids], names[out], kept, result, shapes, attrs, specs
 
 

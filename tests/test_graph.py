@@ -13,7 +13,7 @@ import pytest
 
 import wengert as tf
 from wengert.core import dtypes
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.process_settings import PROCESS
 from wengert.graph.cache import CacheKey
 from wengert.graph.fingerprint import fingerprint
@@ -79,11 +79,11 @@ def untyped(graph: Graph) -> None:
 
 
 def other_dtype(graph: Graph) -> None:
-    graph.specs[graph.nodes[0].outputs[0]] = Spec((2,), dtypes.float64)
+    graph.specs[graph.nodes[0].outputs[0]] = ShapeDtype((2,), dtypes.float64)
 
 
 def other_shape(graph: Graph) -> None:
-    graph.specs[graph.nodes[0].outputs[0]] = Spec((3,), dtypes.float32)
+    graph.specs[graph.nodes[0].outputs[0]] = ShapeDtype((3,), dtypes.float32)
 
 
 def two_inputs(graph: Graph) -> None:

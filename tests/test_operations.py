@@ -16,7 +16,7 @@ from tests.cases import Case, all_cases
 from tests.recorder import Recorder
 from wengert.core import nest, shapes
 from wengert.core.apply import spec
-from wengert.core.op import REGISTRY, Spec
+from wengert.core.op import REGISTRY, ShapeDtype
 from wengert.testing import check_gradients
 
 CASES = all_cases()
@@ -91,18 +91,18 @@ def test_shape_rule_equals_real_shape(case: Case) -> None:
             open_sizes = op.lower is None and shapes.compatible(g.shape, w.shape)
             assert g.dtype == w.dtype, f"{op.name}: {g} is not {w}"
             assert g.shape == w.shape or open_sizes, f"{op.name}: {g} is not {w}"
-        for unknown in (_open(given), [Spec(None, s.dtype) for s in given]):
+        for unknown in (_open(given), [ShapeDtype(None, s.dtype) for s in given]):
             for g, w in zip(_listed(op, op.infer(*unknown, **attrs)), want, strict=True):
                 assert shapes.compatible(g.shape, w.shape), f"{op.name}: {g} for {w}"
                 assert g.dtype == w.dtype
 
 
-def _listed(op: Any, got: Any) -> list[Spec]:
+def _listed(op: Any, got: Any) -> list[ShapeDtype]:
     return [got] if op.outputs == 1 else list(got)
 
 
-def _open(given: list[Spec]) -> list[Spec]:
-    return [Spec(None if s.shape is None else (None,) * len(s.shape), s.dtype) for s in given]
+def _open(given: list[ShapeDtype]) -> list[ShapeDtype]:
+    return [ShapeDtype(None if s.shape is None else (None,) * len(s.shape), s.dtype) for s in given]
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.order], ids=str)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import wengert as tf
-from wengert.core.op import Plan
+from wengert.core.op import RecordingPlan
 from wengert.tape.entries import full_form
 from wengert.testing import check_gradients
 
@@ -42,7 +42,7 @@ def _entries(function: Any, x: Any, y: Any, watched: list[Any]) -> list[Any]:
     found = []
     for entry in tape._entries:
         op, plan, ids, _, inputs, outs, shapes, attrs, _, specs, _ = full_form(entry)
-        assert isinstance(plan, Plan)
+        assert isinstance(plan, RecordingPlan)
         kept = [None if t is None else (type(t), t._id) for t in inputs or ()]
         found.append((op, plan, ids, kept, len(outs or ()), shapes, attrs, specs))
     cuts = [(step.name, step.inputs) for step in tape._cuts]

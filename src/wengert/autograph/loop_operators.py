@@ -226,7 +226,7 @@ class _GraphLoop:
         self._check_turn(slots.standing_in, "has no value")
         start, shapes = [*own, *slots.start], [x.shape for x in own] + slots.shapes()
         asked = None if self.counted() and options.maximum_iterations is None else test
-        plan = primitives.Plan(
+        plan = primitives.LoopPlan(
             asked, body, start, shapes, options.most(self.count()), self.stacks()
         )
         try:

@@ -19,7 +19,7 @@ from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.errors import InvalidArgumentError, at_site, describe
 from wengert.core.handlers import failures
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.shapes import as_shape
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
@@ -162,7 +162,7 @@ def _switched(
     return outs[:count]
 
 
-class Plan(NamedTuple):
+class LoopPlan(NamedTuple):
     """A loop to be traced.
 
     `test(i, state)` says whether there is another turn, or is `None` where only the count does;
@@ -177,7 +177,7 @@ class Plan(NamedTuple):
     stacks: Sequence[Any] = ()
 
 
-def loop(plan: Plan) -> tuple[list[SymbolicTensor | TensorArray], list[SymbolicTensor]]:
+def loop(plan: LoopPlan) -> tuple[list[SymbolicTensor | TensorArray], list[SymbolicTensor]]:
     """A loop of the graph: the state after it, and the rows that its turns gave, stacked."""
     with _here() as here:
         skeleton, starts = take_apart("loop", plan.start)
@@ -203,7 +203,9 @@ def loop(plan: Plan) -> tuple[list[SymbolicTensor | TensorArray], list[SymbolicT
         return put_together(states, everything), put_together(made, everything)
 
 
-def _traced(name: str, function: Callable[..., Any], specs: list[Spec]) -> tuple[Builder, Any]:
+def _traced(
+    name: str, function: Callable[..., Any], specs: list[ShapeDtype]
+) -> tuple[Builder, Any]:
     graph = Builder(name, building())
     with using(State((), graph)):
         turn, *params = [graph.parameter(s) for s in (TURN, *specs)]
@@ -215,20 +217,20 @@ def _traced(name: str, function: Callable[..., Any], specs: list[Spec]) -> tuple
 
 
 def _state_specs(
-    here: Builder, plan: Plan, skeleton: list[Apart | Slot], starts: list[Tensor]
-) -> list[Spec]:
+    here: Builder, plan: LoopPlan, skeleton: list[Apart | Slot], starts: list[Tensor]
+) -> list[ShapeDtype]:
     """What is known of the state in every turn."""
     specs = [here.specs[here.value_of(x)] for x in starts]
     assert len(plan.shapes) == len(specs), "each part of the state has a shape"
-    return [Spec(as_shape(s), spec.dtype) for s, spec in zip(plan.shapes, specs, strict=True)]
+    return [ShapeDtype(as_shape(s), spec.dtype) for s, spec in zip(plan.shapes, specs, strict=True)]
 
 
-def _row(spec: Spec) -> Spec:
-    return Spec(None if spec.shape is None else spec.shape[1:], spec.dtype)
+def _row(spec: ShapeDtype) -> ShapeDtype:
+    return ShapeDtype(None if spec.shape is None else spec.shape[1:], spec.dtype)
 
 
 def _emitted(
-    here: Builder, plan: Plan, graphs: list[Graph], starts: list[Tensor], stacks: list[Tensor]
+    here: Builder, plan: LoopPlan, graphs: list[Graph], starts: list[Tensor], stacks: list[Tensor]
 ) -> list[SymbolicTensor]:
     """Adds the loop, and gives its last state and its stacks."""
     n, r = len(starts), len(stacks)

@@ -10,7 +10,7 @@ from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import at_site, invalid, invalid_dtype
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor
@@ -61,10 +61,10 @@ def _kernel(
     return out
 
 
-def _infer(*parts: Spec, normalize: bool) -> Spec:
+def _infer(*parts: ShapeDtype, normalize: bool) -> ShapeDtype:
     shape = parts[0].shape
     rank = None if shape is None else shape[1]
-    return Spec(None if rank is None else (None,) * (rank - 1), dtypes.float32)
+    return ShapeDtype(None if rank is None else (None,) * (rank - 1), dtypes.float32)
 
 
 EDIT_DISTANCE = Op(

@@ -14,9 +14,9 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import is_open
 from wengert.core.errors import invalid
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.declare import static_int, static_tuple
-from wengert.ops.strings import said, whole
+from wengert.ops.strings import static_int_or, static_str
 
 if TYPE_CHECKING:
     from wengert.core.types import Tensor, TensorLike
@@ -59,7 +59,7 @@ def _of_row(
 
 NGRAMS = Op(
     "string_ngrams", "x splits", kernel=_kernel,
-    infer=lambda x, splits, **attrs: (Spec((None,), dtypes.string), Spec((None,), dtypes.int64)),
+    infer=lambda x, splits, **attrs: (ShapeDtype((None,), dtypes.string), ShapeDtype((None,), dtypes.int64)),
     lower=None, grad=None, outputs=2, match=(), register=False,
 )  # fmt: skip
 
@@ -81,7 +81,7 @@ def ngrams(
     widths = static_tuple("ngrams", ngram_width, "ngram_width")
     if not widths or min(widths) < 1:
         raise invalid("ngrams", f"`ngram_width` must be 1 or more; got {ngram_width}")
-    most = whole("ngrams", padding_width, "padding_width", -1)
+    most = static_int_or("ngrams", padding_width, "padding_width", -1)
     if padding_width is not None and most < 1:
         raise invalid("ngrams", f"`padding_width` must be 1 or more; got {most}")
     attrs: dict[str, Any] = {
@@ -101,7 +101,7 @@ def ngrams(
 
 
 def _bytes(name: str, value: Any, what: str, default: str | None = None) -> bytes:
-    return said(name, value, what, default).encode(errors="surrogateescape")
+    return static_str(name, value, what, default).encode(errors="surrogateescape")
 
 
 def _pads(given: TensorLike) -> tuple[bytes, ...]:
@@ -139,7 +139,7 @@ def _join_kernel(x: np.ndarray, ids: np.ndarray, count: int, mark: bytes) -> np.
 
 SEGMENT_JOIN = Op(
     "unsorted_segment_join", "x ids", kernel=_join_kernel,
-    infer=lambda x, ids, count, mark: Spec(
+    infer=lambda x, ids, count, mark: ShapeDtype(
         None if x.shape is None or ids.shape is None else (count, *x.shape[len(ids.shape) :]),
         dtypes.string,
     ),

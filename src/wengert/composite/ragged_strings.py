@@ -20,7 +20,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import to_tensor
 from wengert.core.errors import invalid_dtype
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops import strings
 
@@ -40,10 +40,10 @@ def _parts_kernel(
 
 
 def _infer_parts(
-    x: Spec, cut: Cut, options: tuple[bytes | None, int], name: str
-) -> tuple[Spec, Spec]:
+    x: ShapeDtype, cut: Cut, options: tuple[bytes | None, int], name: str
+) -> tuple[ShapeDtype, ShapeDtype]:
     rows = None if x.shape is None else x.shape[0]
-    return Spec((None,), _type(cut)), Spec((rows,), dtypes.int64)
+    return ShapeDtype((None,), _type(cut)), ShapeDtype((rows,), dtypes.int64)
 
 
 # The parts of each string of a vector, one after the other, and how many there are of each.

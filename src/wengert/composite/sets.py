@@ -17,7 +17,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import to_tensor
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ RANKS = Op(
     "string_ranks",
     "x",
     kernel=_ranks,
-    infer=lambda x: (Spec(x.shape, dtypes.int64), Spec((None,), dtypes.string)),
+    infer=lambda x: (ShapeDtype(x.shape, dtypes.int64), ShapeDtype((None,), dtypes.string)),
     lower=None,
     grad=None,
     accepts=dtypes.nums("s"),

@@ -12,9 +12,9 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.hashing import fingerprint
-from wengert.ops.strings import said, whole
+from wengert.ops.strings import static_int_or, static_str
 
 if TYPE_CHECKING:
     from wengert.core.types import TensorLike
@@ -91,9 +91,13 @@ def _kernel(
     return np.array(places, np.int64).reshape(-1, 2), values, shape
 
 
-def _infer(*parts: Spec, hashed: bool, **attrs: Any) -> tuple[Spec, ...]:
+def _infer(*parts: ShapeDtype, hashed: bool, **attrs: Any) -> tuple[ShapeDtype, ...]:
     kind = dtypes.int64 if hashed else dtypes.string
-    return Spec((None, 2), dtypes.int64), Spec((None,), kind), Spec((2,), dtypes.int64)
+    return (
+        ShapeDtype((None, 2), dtypes.int64),
+        ShapeDtype((None,), kind),
+        ShapeDtype((2,), dtypes.int64),
+    )
 
 
 CROSS = Op(
@@ -128,7 +132,7 @@ def cross(
 
 def crossed(name: str, inputs: TensorLike, separator: str | None = None) -> SparseTensor:
     """`cross` under the name that a program called."""
-    mark = said(name, separator, "separator", "_X_").encode()
+    mark = static_str(name, separator, "separator", "_X_").encode()
     return _crossed(name, inputs, hashed=False, key=0, buckets=0, mark=mark)
 
 
@@ -143,8 +147,8 @@ def crossed_hashed(
     name: str, inputs: TensorLike, num_buckets: TensorLike, hash_key: TensorLike | None
 ) -> SparseTensor:
     """`cross_hashed` under the name that a program called."""
-    key = whole(name, hash_key, "hash_key", _KEY)
-    buckets = whole(name, num_buckets, "num_buckets", 0)
+    key = static_int_or(name, hash_key, "hash_key", _KEY)
+    buckets = static_int_or(name, num_buckets, "num_buckets", 0)
     if buckets < 0:
         raise invalid(name, f"`num_buckets` must not be negative; got {buckets}")
     return _crossed(name, inputs, hashed=True, key=key, buckets=buckets, mark=b"")

@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 
 if TYPE_CHECKING:
     from wengert.core.types import Tensor, TensorLike
@@ -187,9 +187,9 @@ def _valid(points: list[int], how: How) -> list[str]:
     return out
 
 
-def _infer_encode(points: Spec, splits: Spec, how: How) -> Spec:
+def _infer_encode(points: ShapeDtype, splits: ShapeDtype, how: How) -> ShapeDtype:
     rows = None if splits.shape is None else splits.shape[0]
-    return Spec((None if rows is None else rows - 1,), dtypes.string)
+    return ShapeDtype((None if rows is None else rows - 1,), dtypes.string)
 
 
 ENCODE_UNICODE = Op(

@@ -34,7 +34,7 @@ from wengert.core.errors import (
 from wengert.core.handlers import failures
 from wengert.core.library_sites import SEEN, place
 from wengert.core.observers import observed
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import RawSite, find
 from wengert.core.tensor import Tensor, Value, new_id
 
@@ -194,9 +194,9 @@ def wrap(array: np.ndarray, site: RawSite | None = None) -> Tensor:
     return out
 
 
-def spec(x: Value) -> Spec:
+def spec(x: Value) -> ShapeDtype:
     """Shape and dtype of an eager tensor, for a shape rule."""
-    return Spec(x._array.shape, dtypes.of(x._array))
+    return ShapeDtype(x._array.shape, dtypes.of(x._array))
 
 
 def fits(op: Op, a: np.ndarray, b: np.ndarray) -> bool:
@@ -292,7 +292,11 @@ def _bytes(result: Any) -> int:
 
 
 def explain_failure(
-    op: Op, specs: list[Spec], attrs: dict[str, Any], error: Exception, site: RawSite | None = None
+    op: Op,
+    specs: list[ShapeDtype],
+    attrs: dict[str, Any],
+    error: Exception,
+    site: RawSite | None = None,
 ) -> Exception:
     """What to raise for a failed kernel: what the shape rule objects to, or NumPy's own words."""
     if isinstance(error, MemoryError):
@@ -307,7 +311,7 @@ def explain_failure(
     kind = InvalidTypeError if isinstance(error, TypeError) else InvalidArgumentError
     if finds_no_room(error):
         return exhausted(op.name, error, *specs, site=site)
-    for result in [results] if isinstance(results, Spec) else results:
+    for result in [results] if isinstance(results, ShapeDtype) else results:
         if _bytes(result) > _MOST_BYTES:
             reason = MemoryError(f"unable to allocate {describe(result)}")
             return exhausted(op.name, reason, *specs, site=site)

@@ -33,14 +33,14 @@ _NO_DTYPES: frozenset[int] = frozenset()
 _all: weakref.WeakSet[Op] = weakref.WeakSet()
 
 
-class Spec(NamedTuple):
+class ShapeDtype(NamedTuple):
     """What is known of a value before it exists: its shape, perhaps in part, and its dtype."""
 
     shape: Shape
     dtype: DType
 
 
-class Spare:
+class Residual:
     """What the kernel of an operation on two tensors works out beside its result, for a tape to keep.
 
     `use` is the kernel of the gradient from `g`, the first input and that. The kernel of the
@@ -80,8 +80,8 @@ _FLOAT = dtypes.float32.np  # the dtype of most tensors
 _UNCHANGED = (lambda g: g).__code__.co_code  # of a rule that hands the gradient on as it is
 
 
-def _with_spare(direct: Any, spare: Spare) -> Any:
-    use = spare.use
+def _with_residual(direct: Any, residual: Residual) -> Any:
+    use = residual.use
     return lambda g, x, y, out, shape: (
         direct(g, x, y, out, shape) if out is None else use(g, x._array, out._array)
     )
@@ -92,7 +92,7 @@ class Rule:
 
     __slots__ = (
         "_index", "arrays", "direct", "function", "inputs", "outs", "passes", "run", "scale",
-        "settled", "shapes", "spare",
+        "settled", "shapes", "residual",
     )  # fmt: skip
 
     def __init__(self, op: Op, function: Callable[..., Any]) -> None:
@@ -112,7 +112,7 @@ class Rule:
             self.shapes = None
         self.run = runner(function, names, index)
         self.passes = not names and code.co_code == _UNCHANGED
-        self.spare = op.spare
+        self.residual = op.residual
         self._index = index
         self.settled = False
         self.direct: Callable[..., Any] | None = None
@@ -142,8 +142,8 @@ class Rule:
         codes = tuple(places[x.name] for x in call.inputs)
         if codes in FORMS and not call.attrs:
             self.direct = FORMS[codes](kernel)
-            if self.spare is not None:
-                self.direct = _with_spare(self.direct, self.spare)
+            if self.residual is not None:
+                self.direct = _with_residual(self.direct, self.residual)
             if codes[0] == -1 and codes[-1] >= 0 and type(kernel) is np.ufunc:
                 self.scale = codes[1], kernel
             return
@@ -157,7 +157,7 @@ class Rule:
                 self.arrays = on_arrays(kernel, codes, sizes, same)
 
 
-class Plan:
+class RecordingPlan:
     """What to keep for one pattern of tracked inputs, and which rules will want it.
 
     `cut` says that no rule does: no gradient flows through the operation. `one` is the number of
@@ -178,7 +178,7 @@ class Plan:
         needs: tuple[bool, ...],
         rules: tuple[tuple[int, Rule], ...],
         cut: bool,
-        spare: Spare | None,
+        residual: Residual | None,
     ) -> None:
         self.cut = cut
         self.inputs = inputs
@@ -187,7 +187,7 @@ class Plan:
         self.needs = needs
         self.rules = rules
         self.steps = tuple((i, rule.direct, rule) for i, rule in rules)
-        self.keep2 = (*(*(inputs or ()), False, False)[:2], outs or spare)
+        self.keep2 = (*(*(inputs or ()), False, False)[:2], outs or residual)
         self.one: tuple[int, Callable[..., Any] | None, np.ufunc | None] | None = None
         if len(rules) == 1:
             i, rule = rules[0]
@@ -213,7 +213,7 @@ class Op:
     merge or move it. What does not fold is never worked out while tracing. A `partial` joint rule
     takes `None` for a result that no gradient reached. One that `scatters` is its first input,
     changed at the index tuples of the second by the third; its lowering leaves out what lies
-    outside. `spare` is what the kernel works out beside its result. `usual` is the dtype that the
+    outside. `residual` is what the kernel works out beside its result. `usual` is the dtype that the
     door lets pass at a glance: float32, where the operation takes that. `passes` are the type numbers
     that it lets pass at a second look: those of `accepts`, or none while operations are observed.
 
@@ -252,7 +252,7 @@ class Op:
         "elementwise", "fill", "folds", "gradient", "harmless", "hazards", "holomorphic", "infer",
         "inputs", "instead", "joint", "kernel", "lower", "match", "moves", "name", "neutral",
         "on_sparse", "outputs", "partial", "passes", "plans", "pointwise", "row_lists", "rows",
-        "rules", "scatters", "sizes", "spare", "sums", "takes_padded", "unchanged", "user", "usual",
+        "rules", "scatters", "sizes", "residual", "sums", "takes_padded", "unchanged", "user", "usual",
         "variadic",
     )  # fmt: skip
 
@@ -278,7 +278,7 @@ class Op:
         folds: bool = True,
         partial: bool = False,
         scatters: bool = False,
-        spare: Spare | None = None,
+        residual: Residual | None = None,
         cost: Cost = 1.0,
         moves: bool = False,
         harmless: bool = False,
@@ -319,7 +319,7 @@ class Op:
         self.folds = folds and not effect
         self.partial = partial
         self.scatters = scatters
-        self.spare = spare
+        self.residual = residual
         self.cost = cost
         self.moves = moves
         self.harmless = harmless
@@ -336,7 +336,7 @@ class Op:
         self.instead = instead
         self.user = user
         self.rows: tuple[int, ...] = rows if isinstance(rows, tuple) else (0,) if rows else ()
-        self.plans: dict[int, Plan] = {}
+        self.plans: dict[int, RecordingPlan] = {}
         self.joint: Rule | None = None
         self.rules: tuple[Rule | None, ...] = ()
         if isinstance(grad, Joint):
@@ -358,7 +358,7 @@ class Op:
         self.usual = _FLOAT if fast else None
         self.passes = _NO_DTYPES if watched else self.accepts
 
-    def plan(self, key: int) -> Plan:
+    def plan(self, key: int) -> RecordingPlan:
         """What to keep when the inputs whose bits are set in `key` are tracked.
 
         The highest bit of the key marks the number of inputs.
@@ -382,14 +382,14 @@ class Op:
                 shapes[i] = True
         for rule in rules:
             rule.settle()
-        plan = Plan(
+        plan = RecordingPlan(
             tuple(keep) if any(keep) else None,
             any(r.outs for r in rules),
             tuple(shapes) if any(shapes) else None,
             needs,
             tuple((i, r) for i, r in enumerate(self.rules) if r and needs[i]),
             cut=not rules,
-            spare=self.spare,
+            residual=self.residual,
         )
         self.plans[key] = plan
         return plan

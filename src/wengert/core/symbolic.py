@@ -21,7 +21,7 @@ from wengert.core.errors import (
     describe,
     valueless,
 )
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite, locate
 from wengert.core.tensor import Tensor, Value, new_id
@@ -246,7 +246,7 @@ def needs_value(error: BaseException) -> bool:
 
 
 def symbolic(
-    graph: Any, spec: Spec, site: RawSite | None, value: int | None = None
+    graph: Any, spec: ShapeDtype, site: RawSite | None, value: int | None = None
 ) -> SymbolicTensor:
     """A new tensor of `graph`, standing for its value `value` (a new one for `None`)."""
     tensor = object.__new__(SymbolicTensor)

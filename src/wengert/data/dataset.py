@@ -39,7 +39,7 @@ from wengert.data.plan import (
     Plan,
     Run,
     positive,
-    whole,
+    static_int,
     workers,
 )
 from wengert.data.ragged_batches import RaggedBatch, SparseBatch
@@ -53,7 +53,7 @@ from wengert.io.paths import local
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike
     from wengert.data.captured_tensors import Captured
-    from wengert.data.dataset_arguments import Handed, Handing
+    from wengert.data.dataset_arguments import DatasetArgument, DatasetSignature
 
 
 class DatasetV2:
@@ -83,11 +83,11 @@ class Dataset(Making, Storing, Resource, DatasetV2):
 
     # As an argument of functions; see `handed`.
 
-    def __tf_flatten__(self) -> tuple[Handing, list[Tensor]]:
+    def __tf_flatten__(self) -> tuple[DatasetSignature, list[Tensor]]:
         return dataset_arguments.taken_apart(self, bound)
 
     @classmethod
-    def __tf_unflatten__(cls, rest: Handing, parts: list[Tensor]) -> Dataset:
+    def __tf_unflatten__(cls, rest: DatasetSignature, parts: list[Tensor]) -> Dataset:
         return dataset_arguments.put_together(cls, rest, parts)
 
     # What is asked of a dataset.
@@ -143,7 +143,9 @@ class Dataset(Making, Storing, Resource, DatasetV2):
             return single(self)
         return self._single(None)
 
-    def _single(self, given: dict[Captured | Handed, list[Tensor] | Dataset] | None) -> Any:
+    def _single(
+        self, given: dict[Captured | DatasetArgument, list[Tensor] | Dataset] | None
+    ) -> Any:
         found = self._plan.start(Run(self._plan.options, given))
         missing = object()
         element = next(found, missing)
@@ -170,7 +172,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         self,
         state: Tensor | tuple[Tensor, ...],
         function: UserFunction,
-        given: dict[Captured | Handed, list[Tensor] | Dataset] | None,
+        given: dict[Captured | DatasetArgument, list[Tensor] | Dataset] | None,
     ) -> Any:
         form, kind = state, spec_of(state)
         run = Run(self._plan.options, given)
@@ -226,24 +228,27 @@ class Dataset(Making, Storing, Resource, DatasetV2):
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first `count` elements; all of them for -1."""
-        number = whole("take", "count", count)
+        number = static_int("take", "count", count)
         return Dataset(ordering.Cut("_TakeDataset", self._plan, 0, None if number < 0 else number))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
         """All but the first `count` elements; none for -1."""
-        number = whole("skip", "count", count)
+        number = static_int("skip", "count", count)
         if number < 0:
             return Dataset(ordering.nothing(self._plan))
         return Dataset(ordering.Cut("_SkipDataset", self._plan, number, None))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """Every `num_shards`-th element, from number `index` on."""
-        count, first = whole("shard", "num_shards", num_shards), whole("shard", "index", index)
+        count, first = (
+            static_int("shard", "num_shards", num_shards),
+            static_int("shard", "index", index),
+        )
         return Dataset(ordering.shard(self._plan, count, first))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """The elements `count` times over, or without end."""
-        number = -1 if count is None else whole("repeat", "count", count)
+        number = -1 if count is None else static_int("repeat", "count", count)
         return Dataset(ordering.Repeat(self._plan, number))
 
     def shuffle(
@@ -259,7 +264,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         order unless `reshuffle_each_iteration=False`; seeds make the orders repeat from run to
         run.
         """
-        size = whole("shuffle", "buffer_size", buffer_size)
+        size = static_int("shuffle", "buffer_size", buffer_size)
         if size != UNKNOWN_CARDINALITY:
             positive("shuffle", "buffer_size", size)
         again = reshuffle_each_iteration is not False
@@ -275,7 +280,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
 
     def prefetch(self, buffer_size: int, name: str | None = None) -> Dataset:
         """Makes up to `buffer_size` elements ahead of time in a background thread."""
-        size = whole("prefetch", "buffer_size", buffer_size)
+        size = static_int("prefetch", "buffer_size", buffer_size)
         if size < 0 and size != AUTOTUNE:
             raise invalid(
                 "prefetch", "`buffer_size` must not be negative, except AUTOTUNE", str(size)
@@ -425,7 +430,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Pairs of a number, counting from `start`, and an element."""
-        first, count = whole("enumerate", "start", start), self._plan.cardinality()
+        first, count = static_int("enumerate", "start", start), self._plan.cardinality()
         numbers = Dataset.range(first, first + count) if count >= 0 else Dataset.counter(first)
         return Dataset.zip((numbers, self))
 
@@ -449,7 +454,10 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         """
         function = UserFunction("interleave", map_func)
         threads = workers("interleave", num_parallel_calls) not in (None, 1)
-        auto = cycle_length is None or whole("interleave", "cycle_length", cycle_length) == AUTOTUNE
+        auto = (
+            cycle_length is None
+            or static_int("interleave", "cycle_length", cycle_length) == AUTOTUNE
+        )
         cycle = (
             (os.cpu_count() or 1) if auto else positive("interleave", "cycle_length", cycle_length)
         )

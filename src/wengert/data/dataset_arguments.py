@@ -1,7 +1,7 @@
 """Datasets as arguments of functions: known by what they hold, found when the function runs.
 
 Another dataset with as many elements of the same spec needs no new trace. In the trace the
-argument is a plan without elements, `Handed`; a graph passes the number of the dataset that a call
+argument is a plan without elements, `DatasetArgument`; a graph passes the number of the dataset that a call
 was given, and an iteration finds it in its `Run`.
 """
 
@@ -54,7 +54,7 @@ def found(number: Tensor, name: str = "dataset", what: str = "dataset") -> Resou
     return holder
 
 
-class Handing:
+class DatasetSignature:
     """What a trace may rely on: spec and number of elements, options, whether variables matter."""
 
     def __init__(self, spec: Any, count: int, options: Options, variables: bool) -> None:
@@ -63,10 +63,10 @@ class Handing:
         self.kept: Any = None
 
     @staticmethod
-    def of(dataset: Dataset) -> Handing:
+    def of(dataset: Dataset) -> DatasetSignature:
         """What is known of a dataset that is passed on."""
         plan = dataset._plan
-        facts = Handing(plan.spec, plan.cardinality(), plan.options, uses_variables(plan))
+        facts = DatasetSignature(plan.spec, plan.cardinality(), plan.options, uses_variables(plan))
         facts.kept = dataset if building() is not None else None  # a result must last
         return facts
 
@@ -74,16 +74,16 @@ class Handing:
         return self.spec, self.count, self.variables, repr(self.options)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Handing) and self._facts() == other._facts()
+        return isinstance(other, DatasetSignature) and self._facts() == other._facts()
 
     def __hash__(self) -> int:
         return hash((repr(self.spec), self.count, self.variables))
 
 
-class Handed(Plan):
+class DatasetArgument(Plan):
     """A dataset that a function was given."""
 
-    def __init__(self, facts: Handing, number: SymbolicTensor) -> None:
+    def __init__(self, facts: DatasetSignature, number: SymbolicTensor) -> None:
         super().__init__()
         self.facts, self.number = facts, number
 
@@ -112,9 +112,9 @@ class Handed(Plan):
         return self.facts.options
 
 
-def handed_in(plan: Plan) -> list[Handed | Captured]:
+def handed_in(plan: Plan) -> list[DatasetArgument | Captured]:
     """The arguments that a plan is made of, each once, and what its functions close over."""
-    found: list[Handed | Captured] = [plan] if isinstance(plan, Handed) else []
+    found: list[DatasetArgument | Captured] = [plan] if isinstance(plan, DatasetArgument) else []
     own = [x.captured for x in vars(plan).values() if isinstance(x, UserFunction)]
     found += [x for x in own if x is not None]
     for one in plan.inputs:
@@ -124,7 +124,7 @@ def handed_in(plan: Plan) -> list[Handed | Captured]:
 
 def uses_variables(plan: Plan) -> bool:
     """Whether elements depend on variables, which the function may have changed on its way."""
-    if isinstance(plan, Handed):
+    if isinstance(plan, DatasetArgument):
         return plan.facts.variables
     own = (x for x in vars(plan).values() if isinstance(x, UserFunction))
     return any(x.uses_variables() for x in own) or any(map(uses_variables, plan.inputs))
@@ -132,14 +132,14 @@ def uses_variables(plan: Plan) -> bool:
 
 def number_of(dataset: Dataset) -> Tensor:
     """The number by which graphs know a dataset, as a tensor."""
-    if isinstance(dataset._plan, Handed):
+    if isinstance(dataset._plan, DatasetArgument):
         return dataset._plan.number
     if dataset._number is None:
         dataset._number = register(dataset)
     return dataset._number
 
 
-class Bound(Plan):
+class BoundPlan(Plan):
     """A plan made in a function, with the datasets that a call gave it."""
 
     def __init__(self, plan: Plan, given: dict[Any, Any]) -> None:
@@ -157,18 +157,18 @@ def taken_apart(dataset: Dataset, bound: Any) -> tuple[Any, list[Any]]:
     asks for it.
     """
     try:
-        facts = Handing.of(dataset)
+        facts = DatasetSignature.of(dataset)
     except TypeError:  # of elements that are no tensors
         return Same(dataset), []
-    if not isinstance(dataset._plan, Handed) and handed_in(dataset._plan):
+    if not isinstance(dataset._plan, DatasetArgument) and handed_in(dataset._plan):
         return facts, [bound(dataset)]
     return facts, [number_of(dataset)]
 
 
-def put_together(kind: type, rest: Handing, parts: list[Tensor]) -> Any:
+def put_together(kind: type, rest: DatasetSignature, parts: list[Tensor]) -> Any:
     """The dataset of facts and a number, or a stand-in where the number has no value yet."""
     if isinstance(rest, Same):
         return rest.ref()
     if isinstance(parts[0], SymbolicTensor):
-        return kind(Handed(rest, parts[0]))
+        return kind(DatasetArgument(rest, parts[0]))
     return found(parts[0])

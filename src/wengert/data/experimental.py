@@ -27,7 +27,7 @@ from wengert.data.dataset_options import (
     ThreadingOptions,
 )
 from wengert.data.elementwise import AssertCardinality
-from wengert.data.plan import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, whole
+from wengert.data.plan import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, static_int
 from wengert.data.reducing import GroupByReducer, Reducer
 from wengert.data.sources import Tensors
 from wengert.data.structure import blank, normalize
@@ -70,13 +70,13 @@ def cardinality(dataset: Dataset) -> Tensor:
 
 def assert_cardinality(expected_cardinality: int) -> Step:
     """A step for `apply` that says how many elements there are, and checks it."""
-    expected = whole("assert_cardinality", "expected_cardinality", expected_cardinality)
+    expected = static_int("assert_cardinality", "expected_cardinality", expected_cardinality)
     return lambda dataset: Dataset(AssertCardinality(dataset._plan, expected))
 
 
 def at(dataset: Dataset, index: int) -> Tensor:
     """The element at a place."""
-    place = whole("at", "index", index)
+    place = static_int("at", "index", index)
     _known("at", dataset)
     count = dataset._plan.cardinality()
     if place >= 0 and (count < 0 or place < count):
@@ -247,7 +247,7 @@ def bucket_by_sequence_length(*args: Any, **kwargs: Any) -> Step:
 
 def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Step:
     """A step for `apply` that fills up with zeros; `mask_key` says which elements are real."""
-    wanted = whole("pad_to_cardinality", "cardinality", cardinality)
+    wanted = static_int("pad_to_cardinality", "cardinality", cardinality)
 
     def padded(dataset: Dataset) -> Dataset:
         def marked(element: dict[str, Any]) -> dict[str, Tensor | np.generic]:

@@ -15,7 +15,7 @@ from wengert.core.process_settings import PROCESS
 from wengert.core.tensor_spec import TensorSpec
 from wengert.data import choosing, file_datasets, graph_iterators, mixing, sources
 from wengert.data.from_generator import Generator, signature
-from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, whole
+from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, static_int
 
 if TYPE_CHECKING:
     from wengert.core.dtypes import DType
@@ -86,7 +86,7 @@ class Making:
             make = lambda numbers: Making.range(*numbers, output_type=kind)
             spec = TensorSpec((), kind)
             return _dataset(graph_iterators.made(make, tuple(args), spec, UNKNOWN_CARDINALITY))
-        numbers = [whole("range", "args", a) for a in args]
+        numbers = [static_int("range", "args", a) for a in args]
         start, stop, step = ([0, *numbers, 1] if len(args) == 1 else [*numbers, 1])[:3]
         if step == 0:
             raise invalid("range", "`step` must not be zero")
@@ -97,7 +97,7 @@ class Making:
         start: int = 0, step: int = 1, dtype: DType = dtypes.int64, name: str | None = None
     ) -> Dataset:
         """Whole numbers from `start` in steps, without end."""
-        first, by = whole("counter", "start", start), whole("counter", "step", step)
+        first, by = static_int("counter", "start", start), static_int("counter", "step", step)
         return _dataset(sources.Range(first, None, by, dtypes.as_dtype(dtype)))
 
     @staticmethod

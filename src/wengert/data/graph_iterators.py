@@ -31,7 +31,7 @@ from wengert.graph.builder import building
 if TYPE_CHECKING:
     from wengert.data.captured_tensors import Captured
     from wengert.data.dataset import Dataset
-    from wengert.data.dataset_arguments import Handed
+    from wengert.data.dataset_arguments import DatasetArgument
 
 
 # Iterations that loops of running functions have started, the one that was asked last at the end;
@@ -148,7 +148,7 @@ def bound(dataset: Dataset) -> Tensor:
     kept: deque[Any] = deque(maxlen=_MOST_MADE)
 
     def call(*numbers: Tensor) -> list[Tensor]:
-        plan = dataset_arguments.Bound(dataset._plan, _given(arguments, numbers))
+        plan = dataset_arguments.BoundPlan(dataset._plan, _given(arguments, numbers))
         new = type(dataset)(plan)
         kept.append(new)
         return [dataset_arguments.number_of(new)]
@@ -169,7 +169,7 @@ def made(
     value: Any,
     spec: dict[str, TensorSpec] | tuple[TensorSpec, ...] | TensorSpec,
     count: int,
-) -> dataset_arguments.Handed:
+) -> dataset_arguments.DatasetArgument:
     """The plan of a dataset that the function makes of tensors, when it runs."""
     value = normalize(value)
     form = Form("dataset", spec_of(value))
@@ -181,12 +181,14 @@ def made(
         return [dataset_arguments.number_of(new)]
 
     number = _called("dataset", call, form.apart(value), [TensorSpec((), "int64")])[0]
-    return dataset_arguments.Handed(dataset_arguments.Handing(spec, count, UNSET, False), number)
+    return dataset_arguments.DatasetArgument(
+        dataset_arguments.DatasetSignature(spec, count, UNSET, False), number
+    )
 
 
 def made_of_rows(
     make: Callable[[Any], Any], value: SymbolicTensor | tuple[SymbolicTensor, ...]
-) -> dataset_arguments.Handed:
+) -> dataset_arguments.DatasetArgument:
     """The same, where each row of the tensors is an element."""
     value = normalize(value)
     for x in nest.flatten(value):
@@ -198,14 +200,14 @@ def made_of_rows(
     return made(make, value, spec, sizes.pop() if len(sizes) == 1 else UNKNOWN_CARDINALITY)
 
 
-def _tensors(arguments: list[Captured | Handed]) -> list[SymbolicTensor]:
+def _tensors(arguments: list[Captured | DatasetArgument]) -> list[SymbolicTensor]:
     """What a graph passes for arguments."""
     return [t for argument in arguments for t in argument.tensors]
 
 
 def _given(
-    arguments: list[Captured | Handed], values: tuple[Tensor, ...]
-) -> dict[Captured | Handed, list[Tensor] | Dataset]:
+    arguments: list[Captured | DatasetArgument], values: tuple[Tensor, ...]
+) -> dict[Captured | DatasetArgument, list[Tensor] | Dataset]:
     """The datasets and tensors of a call, by what stood for them in the trace."""
     left = iter(values)
     return {a: a.found(*islice(left, len(a.tensors))) for a in arguments}

@@ -72,8 +72,8 @@ class Window(Plan):
         if count < 0:
             return count
         if self._drop:
-            spare = count - (self._size - 1) * self._stride - 1
-            return spare // self._shift + 1 if spare >= 0 else 0
+            residual = count - (self._size - 1) * self._stride - 1
+            return residual // self._shift + 1 if residual >= 0 else 0
         return -(-count // self._shift)
 
 

@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 
 from wengert.core import random_replay
-from wengert.data.plan import whole
+from wengert.data.plan import static_int
 from wengert.ops import philox, seeds
 
 _BLOCK = 1024
@@ -21,7 +21,7 @@ _BLOCK = 1024
 def step_key(name: str, seed: int | str | None) -> int:
     """The key of a random step: the same for the same seeds, else a new one each time."""
     if seed is not None:
-        return seeds._streams._key(name, whole(name, "seed", seed))
+        return seeds._streams._key(name, static_int(name, "seed", seed))
     low, number, key = (int(w) for w in random_replay.draw(lambda: seeds.draw(name, None)))
     return philox.mix(key, number, low)[0]
 

@@ -108,7 +108,7 @@ class Plan:
         return merge(given)
 
 
-def whole(name: str, argument: str, value: Any) -> int:
+def static_int(name: str, argument: str, value: Any) -> int:
     """A whole number from a Python number, NumPy scalar or tensor."""
     if isinstance(value, Value):
         value = value.numpy()
@@ -123,7 +123,7 @@ def whole(name: str, argument: str, value: Any) -> int:
 
 def positive(name: str, argument: str, value: float | int | None) -> int:
     """A whole number above zero."""
-    found = whole(name, argument, value)
+    found = static_int(name, argument, value)
     if found <= 0:
         raise invalid(name, f"`{argument}` must be greater than zero", str(found))
     return found
@@ -133,7 +133,7 @@ def workers(name: str, num_parallel_calls: int | None) -> int | None:
     """How many calls may run at once: `None` for one, `AUTOTUNE` for as many as seem good."""
     if num_parallel_calls is None:
         return None
-    found = whole(name, "num_parallel_calls", num_parallel_calls)
+    found = static_int(name, "num_parallel_calls", num_parallel_calls)
     if found < 1 and found != AUTOTUNE:
         raise invalid(
             name,

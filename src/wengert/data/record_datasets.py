@@ -11,7 +11,7 @@ from wengert.core.dtypes import string
 from wengert.core.errors import OpError, invalid
 from wengert.core.tensor_spec import TensorSpec
 from wengert.data.file_datasets import file_names, scalar_text
-from wengert.data.plan import whole
+from wengert.data.plan import static_int
 from wengert.data.sources import Started
 from wengert.io.expansion import opened
 from wengert.io.paths import local, reporting
@@ -57,7 +57,7 @@ def pieces(
     own = "FixedLengthRecordDataset"
     names = file_names(filenames, own)
     length, before, after = (
-        whole(own, what, 0 if n is None else n)
+        static_int(own, what, 0 if n is None else n)
         for what, n in (("record_bytes", size), ("header_bytes", header), ("footer_bytes", footer))
     )
     if length <= 0 or before < 0 or after < 0:

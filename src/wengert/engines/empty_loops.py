@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.errors import OpError
 from wengert.core.hooks import Hook
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.padded import Padded
 from wengert.core.shapes import size
 from wengert.graph.cache import CacheKey
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 # What is known of an input: a spec, or an array of a few whole numbers, which may make sizes.
-Known = Spec | np.ndarray
+Known = ShapeDtype | np.ndarray
 # How the specs of a graph's outputs follow from that; the room of functions fills it in.
-FOLLOW: Hook[Callable[[Graph, list[Known]], list[Spec]]] = Hook(
+FOLLOW: Hook[Callable[[Graph, list[Known]], list[ShapeDtype]]] = Hook(
     "follow", "wengert.functions.shape_inference"
 )
 _FEW = 64
@@ -62,24 +62,26 @@ def empty_stacks(
     return [((0, *[d or 0 for d in s.shape or ()]), s.dtype.np) for s in made[first:]]
 
 
-def _known(own: Spec, x: Lowered | Rows, has_rows: bool, is_fixed: bool) -> Known:
+def _known(own: ShapeDtype, x: Lowered | Rows, has_rows: bool, is_fixed: bool) -> Known:
     if type(x) is Rows or type(x) is Blank or type(x) is Padded or x.dtype != own.dtype.np:
         return own  # rows of different shapes, of none yet, or of an unknown number
     if is_fixed and type(x) is np.ndarray:
         return whole(x)
-    return Spec(tuple(x.shape[1:] if has_rows else x.shape), own.dtype)
+    return ShapeDtype(tuple(x.shape[1:] if has_rows else x.shape), own.dtype)
 
 
 def whole(array: np.ndarray) -> Known:
     """What is known of an array that is there."""
     few = array.dtype.num in CONTENT_TYPES and array.size <= _FEW
-    return array if few else Spec(array.shape, dtypes.of(array))
+    return array if few else ShapeDtype(array.shape, dtypes.of(array))
 
 
-NO_ROWS: CacheKey[dict[tuple[Any, ...], list[Spec]]] = CacheKey("specs of results without rows")
+NO_ROWS: CacheKey[dict[tuple[Any, ...], list[ShapeDtype]]] = CacheKey(
+    "specs of results without rows"
+)
 
 
-def _followed(graph: Graph, known: list[Known]) -> list[Spec]:
+def _followed(graph: Graph, known: list[Known]) -> list[ShapeDtype]:
     answers = graph.cache.setdefault(NO_ROWS, {})
     key = tuple([(x.shape, x.tobytes()) if type(x) is np.ndarray else x for x in known])
     found = answers.get(key)
@@ -90,7 +92,7 @@ def _followed(graph: Graph, known: list[Known]) -> list[Spec]:
     return found
 
 
-def _follow(graph: Graph, known: list[Known]) -> list[Spec]:
+def _follow(graph: Graph, known: list[Known]) -> list[ShapeDtype]:
     try:
         return FOLLOW.call(graph, known)
     except (OpError, TypeError, ValueError, LookupError):

@@ -18,7 +18,7 @@ from wengert.core import dtypes
 from wengert.core.context import State, using
 from wengert.core.dims import Dim, moved
 from wengert.core.handlers import failures
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.process_settings import PROCESS
 from wengert.core.scopes import Scoped, restoring
 from wengert.engines import devices, host
@@ -223,16 +223,18 @@ def _on_line(points: list[tuple[int, float]], volume: int) -> float:
 def work(graph: Graph, arrays: list[np.ndarray | _Shaped] | list[np.ndarray]) -> float:
     """Microseconds that the host would take, by a model of its kernels."""
     graph = optimised(graph)
-    specs: dict[int, Spec] = {v: Spec(c.shape, dtypes.of(c)) for v, c in graph.constants.items()}
+    specs: dict[int, ShapeDtype] = {
+        v: ShapeDtype(c.shape, dtypes.of(c)) for v, c in graph.constants.items()
+    }
     known: dict[int, Any] = dict(graph.constants)
     for v, a in zip(graph.all_inputs(), arrays, strict=True):
-        specs[v] = Spec(tuple(a.shape), graph.specs[v].dtype)
+        specs[v] = ShapeDtype(tuple(a.shape), graph.specs[v].dtype)
     with using(State()):
         return sum(_node_work(graph, node, specs, known) for node in graph.nodes)
 
 
 def _node_work(
-    graph: Graph, node: Node, specs: dict[int, Spec], known: dict[int, np.ndarray]
+    graph: Graph, node: Node, specs: dict[int, ShapeDtype], known: dict[int, np.ndarray]
 ) -> float:
     given = [specs[v] for v in node.inputs]
     try:
@@ -247,7 +249,9 @@ def _node_work(
     return _CALL + moved_bytes * _BYTE + _flops(node, given, made) * _FLOP
 
 
-def _results(graph: Graph, node: Node, given: list[Spec], specs: dict[int, Spec]) -> list[Spec]:
+def _results(
+    graph: Graph, node: Node, given: list[ShapeDtype], specs: dict[int, ShapeDtype]
+) -> list[ShapeDtype]:
     if node.op in host.RUNNERS or node.op.infer is None:
         return [graph.specs[v] for v in node.outputs]
     attrs = node.attrs
@@ -257,7 +261,7 @@ def _results(graph: Graph, node: Node, given: list[Spec], specs: dict[int, Spec]
     return [found] if node.op.outputs == 1 else list(found)
 
 
-def _size(leaf: Dim, specs: dict[int, Spec]) -> int:
+def _size(leaf: Dim, specs: dict[int, ShapeDtype]) -> int:
     _, value, place = leaf.args
     shape = specs[value].shape
     if leaf.kind != "size" or shape is None or shape[place] is None:
@@ -265,7 +269,7 @@ def _size(leaf: Dim, specs: dict[int, Spec]) -> int:
     return shape[place]
 
 
-def _loop_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
+def _loop_work(node: Node, given: list[ShapeDtype], known: dict[int, np.ndarray]) -> float:
     turns = most_turns(node, [known.get(v, s) for v, s in zip(node.inputs, given, strict=True)])
     turns = _UNKNOWN_TURNS if turns is None else turns
     body = _inner(node.attrs["body"], [given[1], *given[2:]])
@@ -273,24 +277,24 @@ def _loop_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> f
     return turns * (body + test)
 
 
-def _switch_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
+def _switch_work(node: Node, given: list[ShapeDtype], known: dict[int, np.ndarray]) -> float:
     return max(_inner(b, given[1:]) for b in node.attrs["branches"])
 
 
-def _call_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
+def _call_work(node: Node, given: list[ShapeDtype], known: dict[int, np.ndarray]) -> float:
     return _inner(node.attrs["graph"], given)
 
 
-def _batched_work(node: Node, given: list[Spec], known: dict[int, np.ndarray]) -> float:
+def _batched_work(node: Node, given: list[ShapeDtype], known: dict[int, np.ndarray]) -> float:
     axes = node.attrs["axes"]
-    rows = [Spec(s.shape[1:] if s.shape else s.shape, s.dtype) if a == 0 else s
+    rows = [ShapeDtype(s.shape[1:] if s.shape else s.shape, s.dtype) if a == 0 else s
             for s, a in zip(given, axes, strict=True)]  # fmt: skip
     sizes = [s.shape[0] for s, a in zip(given, axes, strict=True) if a == 0 and s.shape]
     return (sizes[0] or 1 if sizes else 1) * _inner(node.attrs["graph"], rows)
 
 
 # What a node that holds graphs costs, from what is known of its inputs.
-_INNER_WORK: dict[Op, Callable[[Node, list[Spec], dict[int, Any]], float]] = {
+_INNER_WORK: dict[Op, Callable[[Node, list[ShapeDtype], dict[int, Any]], float]] = {
     BATCHED: _batched_work,
     CALL: _call_work,
     LOOP: _loop_work,
@@ -299,30 +303,30 @@ _INNER_WORK: dict[Op, Callable[[Node, list[Spec], dict[int, Any]], float]] = {
 
 
 class _Shaped:
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: ShapeDtype) -> None:
         self.shape = tuple(1 if d is None else d for d in spec.shape or ())
         self.size = 1
 
 
-def _inner(graph: Graph, given: list[Spec]) -> float:
+def _inner(graph: Graph, given: list[ShapeDtype]) -> float:
     rows = [_Shaped(s) for s in given]
     missing = len(graph.all_inputs()) - len(rows)
     rows += [_Shaped(graph.specs[v]) for v in graph.all_inputs()[len(rows) :]] if missing else []
     return work(graph, rows[: len(graph.all_inputs())])
 
 
-def _count(spec: Spec) -> int:
+def _count(spec: ShapeDtype) -> int:
     total = 1
     for d in spec.shape or ():
         total *= 1 if d is None else d
     return total
 
 
-def _bytes(spec: Spec) -> int:
+def _bytes(spec: ShapeDtype) -> int:
     return _count(spec) * spec.dtype.size
 
 
-def _flops(node: Node, given: list[Spec], made: list[Spec]) -> float:
+def _flops(node: Node, given: list[ShapeDtype], made: list[ShapeDtype]) -> float:
     cost = node.op.cost
     if callable(cost):
         return cost(given, made)

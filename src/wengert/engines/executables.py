@@ -51,7 +51,7 @@ class Executable:
     def __init__(
         self, graph: Graph, arrays: list[Any], donate: tuple[int, ...], place: Any = None
     ) -> None:
-        self.room: dict[int, int] = {}
+        self.capacities: dict[int, int] = {}
         self.place = place
         self.graph = _bare(graph)
         self.donate = donate
@@ -62,7 +62,7 @@ class Executable:
         self.flagged = False
         self.errors: list[BaseException] = []
         self.slack = graph.cache.get(padded.SLACK, {})
-        self.wants: list[tuple[int, int]] = []
+        self.requested: list[tuple[int, int]] = []
         self.cut: list[int] = []
         self.largest = Largest()
         self.asks = 0
@@ -72,7 +72,7 @@ class Executable:
     @property
     def settled(self) -> bool:
         """Whether its results are what the program gives, and it never asks for more room."""
-        return not self.wants and not self.cut
+        return not self.requested and not self.cut
 
     def call(self, arrays: list[JaxArray | np.ndarray], run: Any) -> Any:
         """Runs a program of the executable, in 64-bit mode where 64-bit arrays come in."""
@@ -109,19 +109,21 @@ class Executable:
                 return run(*arrays, *self.extra)
         return run(*arrays, *self.extra)
 
-    def grown(self, wants: list[tuple[int, int]], wanted: list[int]) -> bool:
+    def grow(self, wants: list[tuple[int, int]], wanted: list[int]) -> bool:
         """Whether a run asked for more room than it had; there is room enough afterwards.
 
-        `wants` are those of the program that ran: another thread may have made another since.
+        `requested` are those of the program that ran: another thread may have made another since.
         """
         more = [(k, w) for w, (k, room) in zip(wanted, wants, strict=True) if w > room]
         if not more:
             return False
         with self.growing:
-            before = dict(self.room)
+            before = dict(self.capacities)
             for key, rows in more:
-                self.room[key] = max(self.room.get(key, 0), 1 << (rows - 1).bit_length())
-            if self.room != before:
+                self.capacities[key] = max(
+                    self.capacities.get(key, 0), 1 << (rows - 1).bit_length()
+                )
+            if self.capacities != before:
                 self.compile()
         return True
 
@@ -136,7 +138,7 @@ class Executable:
         return found
 
     def compile(self) -> None:
-        """Compiles the program for the capacities in `room`."""
+        """Compiles the program for the capacities in `capacities`."""
         if OBSERVERS:
             observed("compile", Executable._compile, self)
         else:
@@ -152,7 +154,7 @@ class Executable:
         cut: list[int] = []
 
         def program(*given: JaxArray) -> tuple[JaxArray | np.ndarray, ...]:
-            low = Lowering(self.room, None, self.errors)
+            low = Lowering(self.capacities, None, self.errors)
             self.largest = low.largest
             lifted = needs_no_passes(graph.copy())
             lifted.constants = {v: c for v, c in graph.constants.items() if v not in hoisted}
@@ -197,7 +199,7 @@ class Executable:
         # XLA takes the buffers of variables before it asks for memory, and keeps them if it fails.
         self.asks = needed(run) if self.donate and self.place is None else 0
         self.program = run, flagged[-1], wants, cut
-        self.run, self.flagged, self.wants, self.cut = self.program
+        self.run, self.flagged, self.requested, self.cut = self.program
         release_memory()
 
 

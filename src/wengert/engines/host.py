@@ -21,7 +21,7 @@ from wengert.core.dims import Dim
 from wengert.core.errors import InvalidArgumentError, OpError, at_site
 from wengert.core.handlers import failures
 from wengert.core.hooks import Hook, HookTable
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
@@ -269,7 +269,7 @@ def _by_rule(error: Exception, node: Node) -> Exception:
         tb = tb.tb_next
     found = {} if tb is None else tb.tb_frame.f_locals | tb.tb_frame.f_globals
     arrays = [found.get(f"v{v}") for v in node.inputs]
-    specs = [Spec(a.shape, dtypes.of(a)) for a in arrays if a is not None]
+    specs = [ShapeDtype(a.shape, dtypes.of(a)) for a in arrays if a is not None]
     attrs = node.attrs
     if node.open:
         env = {v: found.get(f"v{v}") for v in node.reads()}

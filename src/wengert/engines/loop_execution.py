@@ -112,7 +112,7 @@ def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Lowering)
     if room is not None and not stacks and not exact:
         room = room if room * sum(map(_bytes, shapes[states:])) <= _MOST_BYTES else None
     asks = room is None
-    room = low.room.get(key, LEAST) if room is None else room
+    room = low.capacities.get(key, LEAST) if room is None else room
     new = lambda s: lax.full((room, *s.shape), 0, s.dtype)
     buffers = [jax.tree.map(new, s) for s in shapes[states:]]
     if not room and (buffers or stacks):

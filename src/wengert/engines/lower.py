@@ -18,7 +18,7 @@ from wengert.core.errors import NotCompiledError, at_site, invalid
 from wengert.core.handlers import failures
 from wengert.core.hooks import HookTable
 from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.shapes import size
 from wengert.engines import padded, static_inputs
@@ -64,7 +64,7 @@ class Lowering:
         follow: Callable[[Node], None] | None = None,
         errors: list[BaseException] | None = None,
     ) -> None:
-        self.room = room
+        self.capacities = room
         self.follow = follow
         self.errors: list[BaseException] = [] if errors is None else errors
         self.wanted: list[tuple[Any, int, int]] = []
@@ -115,7 +115,7 @@ def _explained(
         found.add_note(f"  in {node.op.name}, while compiling")
         at_site(found, node.site)
     else:
-        specs = [Spec(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]
+        specs = [ShapeDtype(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]
         attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in node.attrs.items()}
         found = explain_failure(node.op, specs, attrs, error, node.site)
     found._placed = True  # outer nodes leave it
@@ -172,9 +172,9 @@ def _check_numbers(node: Node, given: list[JaxArray | np.ndarray], attrs: dict[s
     """Refuses sizes and positions that were open while tracing, in the words of the shape rule."""
     if any(is_symbol(d) for x in given for d in x.shape):
         return
-    specs = [Spec(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]
+    specs = [ShapeDtype(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]
     found = node.op.infer(*specs, **attrs)
-    for out in (found,) if isinstance(found, Spec) else found:
+    for out in (found,) if isinstance(found, ShapeDtype) else found:
         sizes = list(out.shape or ())
         if any(isinstance(d, int) and d < 0 for d in sizes):
             raise invalid(node.op.name, f"a size must not be negative; got {sizes}")

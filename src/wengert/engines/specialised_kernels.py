@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import shapes
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.engines.host import SHORTER
 from wengert.ops.activations import RELU, RELU_GRAD
 from wengert.ops.matmul import MATMUL, MATMUL_NT, MATMUL_TN
@@ -31,7 +31,7 @@ def _shared(make: Callable[..., np.ndarray], count: int, dtype: np.dtype) -> np.
     return found
 
 
-def _matrices(x: Spec, y: Spec) -> bool:
+def _matrices(x: ShapeDtype, y: ShapeDtype) -> bool:
     return (
         x.shape is not None
         and y.shape is not None
@@ -40,26 +40,26 @@ def _matrices(x: Spec, y: Spec) -> bool:
     )
 
 
-def _matmul(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
+def _matmul(specs: list[ShapeDtype], **attrs: Any) -> Callable[..., Any] | None:
     return np.dot if _matrices(*specs) else None
 
 
-def _matmul_nt(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
+def _matmul_nt(specs: list[ShapeDtype], **attrs: Any) -> Callable[..., Any] | None:
     return _new(lambda x, y: np.dot(x, y.T)) if _matrices(*specs) else None
 
 
-def _matmul_tn(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
+def _matmul_tn(specs: list[ShapeDtype], **attrs: Any) -> Callable[..., Any] | None:
     return _new(lambda x, y: np.dot(x.T, y)) if _matrices(*specs) else None
 
 
-def _relu(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
+def _relu(specs: list[ShapeDtype], **attrs: Any) -> Callable[..., Any] | None:
     zero = _zeros(specs[0])
     if specs[0].dtype.name not in _WIDE:
         return None
     return _new(lambda x: np.maximum(x, zero), lambda x, out: np.maximum(x, zero, out=out))
 
 
-def _relu_grad(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
+def _relu_grad(specs: list[ShapeDtype], **attrs: Any) -> Callable[..., Any] | None:
     dtype = specs[0].dtype.np
     zero = np.zeros((), dtype)
     if specs[0] != specs[1] or specs[0].dtype.name not in _WIDE:
@@ -70,7 +70,7 @@ def _relu_grad(specs: list[Spec], **attrs: Any) -> Callable[..., Any] | None:
     )
 
 
-def _zeros(spec: Spec) -> np.ndarray:
+def _zeros(spec: ShapeDtype) -> np.ndarray:
     """Zeros to compare with: NumPy takes a small array of equal shape faster than a number."""
     count = shapes.size(spec.shape)
     known: Any = spec.shape
@@ -80,7 +80,7 @@ def _zeros(spec: Spec) -> np.ndarray:
     return _shared(np.zeros, _MOST_ZEROS, spec.dtype.np)[:count].reshape(known)
 
 
-def _sum_to(specs: list[Spec], shape: tuple[int, ...]) -> Callable[..., Any] | None:
+def _sum_to(specs: list[ShapeDtype], shape: tuple[int, ...]) -> Callable[..., Any] | None:
     have, dtype = specs[0]
     if have is None or None in have or len(have) != 2 or shape != have[1:]:
         return None

@@ -96,7 +96,7 @@ def run(
         results = results[:ends]
         if failed:
             return results, found.why_failed()
-        if not found.grown(wants, wanted):
+        if not found.grow(wants, wanted):
             return (_shortened(results, cut, counts) if cut else results), False
         arrays = _again(graph, arrays, results)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import get_state
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.shapes import join
 from wengert.core.symbolic import SymbolicTensor, symbolic
 from wengert.functions.graph_calls import (
@@ -98,7 +98,7 @@ def _node(
     ]
 
 
-def _specs(branches: list[Graph], extras: tuple[int, ...]) -> list[Spec]:
+def _specs(branches: list[Graph], extras: tuple[int, ...]) -> list[ShapeDtype]:
     count = len(branches[0].outputs) - extras[0]
     found = []
     for k in range(count):
@@ -106,7 +106,7 @@ def _specs(branches: list[Graph], extras: tuple[int, ...]) -> list[Spec]:
         shape = specs[0].shape
         for other in specs[1:]:
             shape = join(shape, other.shape)
-        found.append(Spec(shape, specs[0].dtype))
+        found.append(ShapeDtype(shape, specs[0].dtype))
     for b in branches:
         found.extend(b.specs[v] for v in b.outputs[count:])
     return found
@@ -130,7 +130,7 @@ def _pull(
     read = {i: len(inputs) + k for k, i in enumerate(variables)}
     again = followed([*inputs, *now, *seeds])
     if again:  # of what was saved, it needs only what Python said
-        saved = [[mine[k] for k in r.told] for r, mine in zip(rules, saved, strict=True)]
+        saved = [[mine[k] for k in r.recorded] for r, mine in zip(rules, saved, strict=True)]
     given = [*inputs, *now, *seeds, *[x for part in saved for x in part]]
     here: Any = building()
     specs = [here.specs[here.value_of(x)] for x in given]

@@ -21,7 +21,7 @@ from wengert.core.context import State, using
 from wengert.core.dims import Dim
 from wengert.core.fallbacks import PUT_OFF
 from wengert.core.handlers import failures
-from wengert.core.op import Joint, Op, Spec
+from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.symbolic import SymbolicTensor, Unranked, as_number
 from wengert.core.tensor import Value
@@ -52,7 +52,7 @@ class Later:
         self.leaves = nest.flatten(self.arguments)
         self.kinds = [_kind(x) for x in self.leaves]
         self.result: Any = None
-        self.specs: list[Spec] = []
+        self.specs: list[ShapeDtype] = []
 
     def inputs(self) -> list[Any]:
         """The tensors that stand for the leaves that have no value yet, or are followed."""
@@ -75,7 +75,7 @@ class Later:
         with using(State()):
             return [x._array for x in _flat(self.call([wrap(np.asarray(a)) for a in arrays]))]
 
-    def tell(self, result: Any, specs: list[Spec]) -> Later:
+    def tell(self, result: Any, specs: list[ShapeDtype]) -> Later:
         """Fixes what the results look like."""
         self.result, self.specs = result, specs
         return self
@@ -183,7 +183,7 @@ def put_off(
     return _emit(later.tell(result, specs))
 
 
-def _tried(later: Later, error: Exception) -> tuple[Any, list[Spec]]:
+def _tried(later: Later, error: Exception) -> tuple[Any, list[ShapeDtype]]:
     """What the results look like, from trials on tensors of known rank."""
     here: Any = building()
     values = [here.value_of(x) for x in later.inputs() if _is_unranked(x)]
@@ -193,12 +193,14 @@ def _tried(later: Later, error: Exception) -> tuple[Any, list[Spec]]:
         mixed = itertools.product(_RANKS[:5], repeat=len(missing))
         trials = (_trial(later, dict(zip(missing, ranks, strict=True))) for ranks in mixed)
         same = list(itertools.islice(filter(None, trials), 1))
-        same = [(result, [Spec(None, s.dtype) for s in specs]) for result, specs in same]
+        same = [(result, [ShapeDtype(None, s.dtype) for s in specs]) for result, specs in same]
     if not same:
         raise error
     result, specs = same[0]
     for _, others in same[1:]:
-        specs = [Spec(_both(a.shape, b.shape), a.dtype) for a, b in zip(specs, others, strict=True)]
+        specs = [
+            ShapeDtype(_both(a.shape, b.shape), a.dtype) for a, b in zip(specs, others, strict=True)
+        ]
     return result, specs
 
 
@@ -207,7 +209,7 @@ def _both(a: Any, b: Any) -> Any:
 
 
 @restoring
-def _trial(later: Later, ranks: dict[int, int]) -> tuple[Any, list[Spec]] | None:
+def _trial(later: Later, ranks: dict[int, int]) -> tuple[Any, list[ShapeDtype]] | None:
     """What the function gives for tensors of these ranks, in a graph that is thrown away."""
     here: Any = building()
     graph = Builder("rank", here)
@@ -217,7 +219,7 @@ def _trial(later: Later, ranks: dict[int, int]) -> tuple[Any, list[Spec]] | None
         for x in inputs:
             value = here.value_of(x)
             if value in ranks and value not in given:
-                given[value] = graph.parameter(Spec((None,) * ranks[value], x.dtype))
+                given[value] = graph.parameter(ShapeDtype((None,) * ranks[value], x.dtype))
         try:
             result = later.call([given.get(here.value_of(x), x) for x in inputs])
             found = _flat(result)
@@ -253,7 +255,7 @@ def put_off_rule(pull: Callable[..., Any], entry: Any, g: Any, error: Exception)
     later = Later(back, ((gradient_values.dense(g) if type(g) is not tuple else g, kept), {}))
     result, specs = _tried(later, error)
     own = kept[2] or ()
-    specs = [Spec(_known(own, i), s.dtype) for i, s in zip(places, specs, strict=True)]
+    specs = [ShapeDtype(_known(own, i), s.dtype) for i, s in zip(places, specs, strict=True)]
     where = list(places)
     return list(zip(where, _emit(later.tell(result, specs)), strict=True))
 
@@ -278,7 +280,7 @@ def _lower(graph: Graph, node: Any, given: list[Any], attrs: dict[str, Any], low
     call: Later = attrs["call"]
     fixed = {k: wrap(x) for k, x in enumerate(given) if isinstance(x, np.ndarray)}
     open_ = [k for k in range(len(given)) if k not in fixed]
-    specs = [Spec(tuple(given[k].shape), dtypes.as_dtype(given[k].dtype)) for k in open_]
+    specs = [ShapeDtype(tuple(given[k].shape), dtypes.as_dtype(given[k].dtype)) for k in open_]
 
     def run(*xs: Any) -> list[Any]:
         found = dict(zip(open_, xs, strict=True)) | fixed

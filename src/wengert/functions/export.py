@@ -197,7 +197,7 @@ class _Body:
 
     def __init__(self, graph: Graph, room: dict[int, int]) -> None:
         self.graph = graph
-        self.room = room
+        self.capacities = room
         self.hoisted = {v: c for v, c in graph.constants.items() if c.size > SMALL}
         self.checks: list[Check] = []
         self.rooms: list[Room] = []
@@ -210,7 +210,7 @@ class _Body:
         lifted.constants = {v: c for v, c in lifted.constants.items() if v not in self.hoisted}
         self.checks, places = [], {}
         with gathering() as flags:
-            low = Lowering(self.room, self._follower(flags, places))
+            low = Lowering(self.capacities, self._follower(flags, places))
             results = lower_graph(lifted, arrays, low)
         self.rooms = [Room(room, places.get(key, "")) for _, key, room in low.wanted]
         if any(type(r) is Padded for r in results):
@@ -234,6 +234,6 @@ def _rooms(graph: Graph) -> dict[int, int]:
     """The room that loops of unknown length have needed so far."""
     found: dict[int, int] = {}
     for executable in graph.cache.get(EXECUTABLES, {}).values():
-        for key, rows in executable.room.items():
+        for key, rows in executable.capacities.items():
             found[key] = max(found.get(key, 0), rows)
     return found

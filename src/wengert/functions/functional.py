@@ -20,7 +20,7 @@ from wengert.core.errors import (
     describe,
     invalid,
 )
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
@@ -300,7 +300,7 @@ def _uneven(name: str, first: Tensor, other: Tensor) -> Exception:
 
 def _of_no_rows(fn: Any, rows: _Rows, wanted: Any) -> Tensor:
     """What stacking nothing gives: shapes found by tracing `fn` on a row that is not there."""
-    specs = [Spec(t._array.shape[1:], t.dtype) for t in rows.tensors]
+    specs = [ShapeDtype(t._array.shape[1:], t.dtype) for t in rows.tensors]
     inner = trace_inner(
         "fn", lambda *xs: _typed(fn(put_together(rows.skeleton, list(xs))), wanted), specs
     )
@@ -321,7 +321,7 @@ def _loop(name: str, step: Any, start: Any, rows: _Rows, reverse: bool) -> tuple
     start_skeleton, starts = take_apart(name, start)
     states = [here.specs[here.value_of(x)] for x in starts]
     specs = [here.specs[here.value_of(x)] for x in rows.tensors]
-    fresh = [Spec(None if s.shape is None else s.shape[1:], s.dtype) for s in specs]
+    fresh = [ShapeDtype(None if s.shape is None else s.shape[1:], s.dtype) for s in specs]
 
     def body(*xs: Any) -> Any:
         old = put_together(start_skeleton, list(xs[: len(starts)]))

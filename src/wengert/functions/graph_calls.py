@@ -86,12 +86,12 @@ def record(
     """Tells the tapes of a call: its active outputs, and how to pull gradients through it."""
     kept = [plain[k] if is_input else extra[k] for is_input, k in rule.kept]
     shown = tuple([outs[k] for k in rule.active])
-    told = [extra[k] for k in rule.told]
+    recorded = [extra[k] for k in rule.recorded]
 
     def gradients(g: Any) -> list[Tensor | IndexedSlices | None]:
         seeds, now = all_seeds(g), read_now(rule.variables)
         if followed([*plain, *now, *seeds]):
-            found = call(rule.joint, [*plain, *told, *now, *seeds], _here(run), site)
+            found = call(rule.joint, [*plain, *recorded, *now, *seeds], _here(run), site)
         else:
             now = [x._snapshot() for x in now]
             found = _here(run)(rule.backward, [*kept, *now, *seeds])

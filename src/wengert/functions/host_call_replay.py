@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wengert.core.dtypes import INEXACT, int32
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import new_id
 from wengert.graph.cache import CacheKey
 from wengert.graph.graph_records import Node
@@ -19,33 +19,33 @@ from wengert.graph.ir import Graph, inner_graphs
 from wengert.ops.arithmetic import SUBTRACT
 from wengert.ops.nodes import BATCHED, CALL, HOST_CALL, LOOP, SWITCH
 
-Specs = dict[int, Spec]
+Specs = dict[int, ShapeDtype]
 
 
-class Heard(NamedTuple):
+class Replayable(NamedTuple):
     """A graph that tells what Python said, and one that hears it after its other inputs.
 
-    `told` are the places of that among the outputs of the first.
+    `recorded` are the places of that among the outputs of the first.
     """
 
-    telling: Graph
-    hearing: Graph
-    told: tuple[int, ...]
+    recording: Graph
+    replaying: Graph
+    recorded: tuple[int, ...]
 
 
 class Split(NamedTuple):
     """Nodes that tell, nodes that hear, and the values that pass from these to those."""
 
-    telling: list[Node]
-    hearing: list[Node]
-    told: list[int]
+    recording: list[Node]
+    replaying: list[Node]
+    recorded: list[int]
 
 
-HEARD: CacheKey[dict[int, Heard]] = CacheKey("forms that tell and hear, by the first output")
+HEARD: CacheKey[dict[int, Replayable]] = CacheKey("forms that tell and hear, by the first output")
 ASKS: CacheKey[bool] = CacheKey("asks Python")
 
 
-def heard(graph: Graph, first: int = 0) -> Heard:
+def replayable(graph: Graph, first: int = 0) -> Replayable:
     """The two forms of a graph without variables of its own, made once.
 
     Only outputs from `first` on may tell what they are.
@@ -57,27 +57,27 @@ def heard(graph: Graph, first: int = 0) -> Heard:
     return found
 
 
-def _heard(graph: Graph, first: int) -> Heard:
+def _heard(graph: Graph, first: int) -> Replayable:
     whole = split_nodes(graph.nodes, graph.specs)
-    told = list(dict.fromkeys(whole.told))
-    if not told:
-        return Heard(graph, graph, ())
-    telling, hearing = graph.copy(), graph.copy()
+    recorded = list(dict.fromkeys(whole.recorded))
+    if not recorded:
+        return Replayable(graph, graph, ())
+    recording, replaying = graph.copy(), graph.copy()
     shown = graph.outputs[first:]
-    telling.nodes, hearing.nodes = whole.telling, whole.hearing
-    telling.outputs = [*graph.outputs, *[v for v in told if v not in shown]]
-    hearing.inputs = [*graph.inputs, *told]
-    places = [telling.outputs.index(v, first) for v in told]
-    return Heard(telling, hearing, tuple(places))
+    recording.nodes, replaying.nodes = whole.recording, whole.replaying
+    recording.outputs = [*graph.outputs, *[v for v in recorded if v not in shown]]
+    replaying.inputs = [*graph.inputs, *recorded]
+    places = [recording.outputs.index(v, first) for v in recorded]
+    return Replayable(recording, replaying, tuple(places))
 
 
 def split_nodes(nodes: list[Node], specs: Specs) -> Split:
     """Nodes in their two forms; the specs of new values are added."""
     parts = [split(node, specs) for node in nodes]
     return Split(
-        [n for p in parts for n in p.telling],
-        [n for p in parts for n in p.hearing],
-        [v for p in parts for v in p.told],
+        [n for p in parts for n in p.recording],
+        [n for p in parts for n in p.replaying],
+        [v for p in parts for v in p.recorded],
     )
 
 
@@ -111,73 +111,73 @@ def asks(graph: Graph) -> bool:
     return found
 
 
-def _new(specs: Specs, made: list[Spec]) -> list[int]:
+def _new(specs: Specs, made: list[ShapeDtype]) -> list[int]:
     values = [new_id() for _ in made]
     specs.update(zip(values, made, strict=True))
     return values
 
 
-def _more(before: Graph, after: Graph) -> list[Spec]:
+def _more(before: Graph, after: Graph) -> list[ShapeDtype]:
     """The specs of the outputs that a telling graph has besides."""
     return [after.specs[v] for v in after.outputs[len(before.outputs) :]]
 
 
-def _stacked(spec: Spec) -> Spec:
-    return Spec(None if spec.shape is None else (None, *spec.shape), spec.dtype)
+def _stacked(spec: ShapeDtype) -> ShapeDtype:
+    return ShapeDtype(None if spec.shape is None else (None, *spec.shape), spec.dtype)
 
 
 def _changed(node: Node, inputs: Any, outputs: list[int], **attrs: Any) -> Node:
     return Node(node.op, tuple(inputs), tuple(outputs), {**node.attrs, **attrs}, node.site)
 
 
-def _hearing(node: Node, inputs: Any, told: list[int], specs: Specs, **attrs: Any) -> Node:
+def _hearing(node: Node, inputs: Any, recorded: list[int], specs: Specs, **attrs: Any) -> Node:
     """The node that hears; what was told is no result of it."""
-    outs = [_new(specs, [specs[v]])[0] if v in told else v for v in node.outputs]
-    return _changed(node, (*inputs, *told), outs, **attrs)
+    outs = [_new(specs, [specs[v]])[0] if v in recorded else v for v in node.outputs]
+    return _changed(node, (*inputs, *recorded), outs, **attrs)
 
 
 def _call(node: Node, specs: Specs) -> Split:
     graph: Graph = node.attrs["graph"]
-    pair = heard(graph)
-    outs = [*node.outputs, *_new(specs, _more(graph, pair.telling))]
-    told = [outs[k] for k in pair.told]
+    pair = replayable(graph)
+    outs = [*node.outputs, *_new(specs, _more(graph, pair.recording))]
+    recorded = [outs[k] for k in pair.recorded]
     return Split(
-        [_changed(node, node.inputs, outs, graph=pair.telling)],
-        [_hearing(node, node.inputs, told, specs, graph=pair.hearing)],
-        told,
+        [_changed(node, node.inputs, outs, graph=pair.recording)],
+        [_hearing(node, node.inputs, recorded, specs, graph=pair.replaying)],
+        recorded,
     )
 
 
 def _batched(node: Node, specs: Specs) -> Split:
     graph: Graph = node.attrs["graph"]
-    pair = heard(graph)
-    outs = [*node.outputs, *_new(specs, list(map(_stacked, _more(graph, pair.telling))))]
-    told = [outs[k] for k in pair.told]
-    axes = (*node.attrs["axes"], *(0,) * len(told))
+    pair = replayable(graph)
+    outs = [*node.outputs, *_new(specs, list(map(_stacked, _more(graph, pair.recording))))]
+    recorded = [outs[k] for k in pair.recorded]
+    axes = (*node.attrs["axes"], *(0,) * len(recorded))
     return Split(
-        [_changed(node, node.inputs, outs, graph=pair.telling)],
-        [_hearing(node, node.inputs, told, specs, graph=pair.hearing, axes=axes)],
-        told,
+        [_changed(node, node.inputs, outs, graph=pair.recording)],
+        [_hearing(node, node.inputs, recorded, specs, graph=pair.replaying, axes=axes)],
+        recorded,
     )
 
 
 def _switch(node: Node, specs: Specs) -> Split:
     branches, own = node.attrs["branches"], node.attrs["own"]
     common = len(node.outputs) - sum(own)
-    pairs = [heard(b) for b in branches]
-    outs, told, left = list(node.outputs[:common]), [], list(node.outputs[common:])
+    pairs = [replayable(b) for b in branches]
+    outs, recorded, left = list(node.outputs[:common]), [], list(node.outputs[common:])
     each: list[list[int]] = []  # what each branch tells
     for b, pair, count in zip(branches, pairs, own, strict=True):
-        mine = [left.pop(0) for _ in range(count)] + _new(specs, _more(b, pair.telling))
-        each.append([[*node.outputs[:common], *mine][k] for k in pair.told])
+        mine = [left.pop(0) for _ in range(count)] + _new(specs, _more(b, pair.recording))
+        each.append([[*node.outputs[:common], *mine][k] for k in pair.recorded])
         outs += mine
-        told += each[-1]
-    more = tuple([len(p.telling.outputs) - common for p in pairs])
-    hearing = [_among(p.hearing, each, b, specs) for b, p in enumerate(pairs)]
+        recorded += each[-1]
+    more = tuple([len(p.recording.outputs) - common for p in pairs])
+    replaying = [_among(p.replaying, each, b, specs) for b, p in enumerate(pairs)]
     return Split(
-        [_changed(node, node.inputs, outs, branches=tuple([p.telling for p in pairs]), own=more)],
-        [_hearing(node, node.inputs, told, specs, branches=tuple(hearing))],
-        told,
+        [_changed(node, node.inputs, outs, branches=tuple([p.recording for p in pairs]), own=more)],
+        [_hearing(node, node.inputs, recorded, specs, branches=tuple(replaying))],
+        recorded,
     )
 
 
@@ -193,21 +193,21 @@ def _among(graph: Graph, each: list[list[int]], b: int, specs: Specs) -> Graph:
 
 def _loop(node: Node, specs: Specs) -> Split:
     body, test, states = node.attrs["body"], node.attrs["test"], node.attrs["states"]
-    pair = heard(body, states)
-    new = _new(specs, list(map(_stacked, _more(body, pair.telling))))
+    pair = replayable(body, states)
+    new = _new(specs, list(map(_stacked, _more(body, pair.recording))))
     outs = [*node.outputs, *new]
-    told = [outs[1 + k] for k in pair.told]
+    recorded = [outs[1 + k] for k in pair.recorded]
     count, more = node.inputs[0], []
     if test is not None and asks(test):  # the number of turns is what it said
         test = None
-        (count,) = turns = _new(specs, [Spec((), int32)])
+        (count,) = turns = _new(specs, [ShapeDtype((), int32)])
         more = [Node(SUBTRACT, (outs[0], node.inputs[1]), tuple(turns), {}, node.site)]
     rows = node.attrs["rows"] + len(new)
     given = (count, *node.inputs[1:])
     return Split(
-        [_changed(node, node.inputs, outs, body=pair.telling, rows=rows), *more],
-        [_hearing(node, given, told, specs, body=pair.hearing, test=test)],
-        [*told, count] if more else told,
+        [_changed(node, node.inputs, outs, body=pair.recording, rows=rows), *more],
+        [_hearing(node, given, recorded, specs, body=pair.replaying, test=test)],
+        [*recorded, count] if more else recorded,
     )
 
 

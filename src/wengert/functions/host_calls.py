@@ -34,7 +34,7 @@ from wengert.core.errors import (
     describe,
 )
 from wengert.core.handlers import failures
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.sites import RawSite, caller
 from wengert.core.tensor_spec import TensorSpec
@@ -241,8 +241,8 @@ def emit_call(call: PyCall, inputs: list[Tensor], variables: bool = True) -> lis
     floats = [x._array.dtype.num in INEXACT for x in inputs]
     follow = bool(listeners) and any(floats)
     function = _taped(call) if follow else lambda *arrays: [x._array for x in call.run(*arrays)]
-    specs = [Spec(s.shape._dims, s.dtype) for s in call.specs]
-    extra = [Spec((), dtypes.int64)] if follow else []
+    specs = [ShapeDtype(s.shape._dims, s.dtype) for s in call.specs]
+    extra = [ShapeDtype((), dtypes.int64)] if follow else []
     attrs = {"function": function, "name": call.name, "call": call, "variables": variables}
     values = tuple([here.value_of(x) for x in inputs])
     made = [here.tensor(v, site) for v in here.emit(HOST_CALL, values, attrs, specs + extra, site)]

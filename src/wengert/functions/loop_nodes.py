@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core.apply import wrap
 from wengert.core.context import Listener, get_state
 from wengert.core.dtypes import INEXACT, int32
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.shapes import join
 from wengert.core.symbolic import SymbolicTensor, symbolic
 from wengert.functions.graph_calls import (
@@ -25,7 +25,7 @@ from wengert.functions.graph_calls import (
     read_now,
 )
 from wengert.functions.graph_replay import REPLAYS
-from wengert.functions.host_call_replay import asks, heard
+from wengert.functions.host_call_replay import asks, replayable
 from wengert.functions.sparse_accumulation import added, put_axis
 from wengert.functions.subgraphs import make_graph
 from wengert.functions.vjp import Vjp, quiet, vjp
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from wengert.graph.graph_records import Node
 
 
-TURN = Spec((), int32)
+TURN = ShapeDtype((), int32)
 # A loop whose test alone decides has no count.
 OPEN = -1
 
@@ -84,7 +84,7 @@ def emit_loop(loop: Loop, count: Tensor, turn: Tensor, inputs: list[Any]) -> Res
         return _node(loop, count, turn, inputs)
     rule = vjp(loop.body, (False, *wanted), True, zeros=_changing(loop, wanted))
     pullback = _Pullback(loop, rule, wanted, count, turn, inputs)
-    found = _node(pullback.telling, count, turn, inputs)
+    found = _node(pullback.recording, count, turn, inputs)
     result = Result(found.turns, found.states, found.stacks[: loop.rows])
     outs = [*result.states, *result.stacks]
     shown = tuple([outs[k] for k in pullback.active])
@@ -149,20 +149,21 @@ def _node(loop: Loop, count: Tensor, turn: Tensor, inputs: list[Tensor]) -> Resu
     return Result(made[0], made[1:n], made[n:])
 
 
-def _specs(loop: Loop, given: list[Spec], count: Tensor) -> list[Spec]:
+def _specs(loop: Loop, given: list[ShapeDtype], count: Tensor) -> list[ShapeDtype]:
     body = loop.body
     ends = [body.specs[v] for v in body.outputs]
     starts = given[: loop.states]
     # Of a TensorArray that nobody has written, the first write tells the shape.
     states = [
-        Spec(e.shape if s.shape is None else join(s.shape, e.shape), s.dtype)
+        ShapeDtype(e.shape if s.shape is None else join(s.shape, e.shape), s.dtype)
         for s, e in zip(starts, ends, strict=False)
     ]
     length = None
     if type(count._array) is np.ndarray and int(count._array) >= 0 and loop.test is None:
         length = int(count._array)
     rows = [
-        Spec(None if e.shape is None else (length, *e.shape), e.dtype) for e in ends[loop.states :]
+        ShapeDtype(None if e.shape is None else (length, *e.shape), e.dtype)
+        for e in ends[loop.states :]
     ]
     return [*states, *rows]
 
@@ -191,9 +192,11 @@ class _Pullback:
         self.turn = turn
         self.inputs = inputs
         self.saving, self.pieces = _saving(loop, rule)
-        self.heard = heard(self.saving.body, loop.states)
-        more = len(self.heard.telling.outputs) - len(self.saving.body.outputs)
-        self.telling = self.saving._replace(body=self.heard.telling, rows=self.saving.rows + more)
+        self.replayable = replayable(self.saving.body, loop.states)
+        more = len(self.replayable.recording.outputs) - len(self.saving.body.outputs)
+        self.recording = self.saving._replace(
+            body=self.replayable.recording, rows=self.saving.rows + more
+        )
         self.moving = [k for k in range(loop.states) if wanted[k]]
         self.active = sorted({*rule.active, *self.moving})
         first = 1 + loop.states
@@ -242,10 +245,10 @@ class _Pullback:
         test, count = self.loop.test, self.count
         if test is not None and asks(test):
             test, count = None, found.turns - self.turn
-        body = quiet(self.heard.hearing)
+        body = quiet(self.replayable.replaying)
         again = self.saving._replace(test=None if test is None else quiet(test), body=body)
-        told = [found.stacks[k - self.loop.states] for k in self.heard.told]
-        return emit_loop(again, count, self.turn, [*self.inputs, *told])
+        recorded = [found.stacks[k - self.loop.states] for k in self.replayable.recorded]
+        return emit_loop(again, count, self.turn, [*self.inputs, *recorded])
 
     @staticmethod
     def _nothing(x: Tensor, axis: int | None) -> Tensor:
@@ -343,8 +346,8 @@ def _saving(loop: Loop, rule: Vjp) -> tuple[Loop, list[tuple[str, int]]]:
     return new, pieces
 
 
-def _row(spec: Spec) -> Spec:
-    return Spec(None if spec.shape is None else spec.shape[1:], spec.dtype)
+def _row(spec: ShapeDtype) -> ShapeDtype:
+    return ShapeDtype(None if spec.shape is None else spec.shape[1:], spec.dtype)
 
 
 def _replay(node: Node, given: list[Tensor], attrs: dict[str, Any]) -> list[SymbolicTensor]:

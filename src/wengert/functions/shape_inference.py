@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.context import State, using
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.shapes import join
 from wengert.core.symbolic import SymbolicTensor
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wengert.core.tensor import Tensor
 
 
-def follow(graph: Graph, known: list[Known]) -> list[Spec]:
+def follow(graph: Graph, known: list[Known]) -> list[ShapeDtype]:
     """What is known of the outputs of a graph, given what is known of its inputs."""
     return _ends(_followed(graph, known))
 
@@ -44,9 +44,9 @@ def _followed(graph: Graph, known: list[Known]) -> Graph:
 
 
 def _parameter(graph: Builder, known: Known) -> Tensor:
-    if isinstance(known, Spec):
+    if isinstance(known, ShapeDtype):
         return graph.parameter(known)
-    found = graph.parameter(Spec(known.shape, dtypes.of(known)))
+    found = graph.parameter(ShapeDtype(known.shape, dtypes.of(known)))
     graph._contents[found._value] = known.astype(object)
     return found
 
@@ -82,10 +82,10 @@ def _body(attrs: dict[str, Any], given: list[Known]) -> Graph:
         pairs = list(zip(states, _ends(body), strict=False))
         if all(s.shape == join(s.shape, e.shape) for s, e in pairs):
             return body
-        states = [Spec(join(s.shape, e.shape), s.dtype) for s, e in pairs]
+        states = [ShapeDtype(join(s.shape, e.shape), s.dtype) for s, e in pairs]
 
 
-def _ends(graph: Graph) -> list[Spec]:
+def _ends(graph: Graph) -> list[ShapeDtype]:
     return [graph.specs[v] for v in graph.outputs]
 
 
@@ -93,13 +93,13 @@ def _known(x: Tensor) -> Known:
     return x._graph.specs[x._value] if isinstance(x, SymbolicTensor) else whole(x._array)
 
 
-def _spec(known: Known) -> Spec:
-    return known if isinstance(known, Spec) else Spec(known.shape, dtypes.of(known))
+def _spec(known: Known) -> ShapeDtype:
+    return known if isinstance(known, ShapeDtype) else ShapeDtype(known.shape, dtypes.of(known))
 
 
-def _row(known: Known) -> Spec:
+def _row(known: Known) -> ShapeDtype:
     spec = _spec(known)
-    return Spec(None if spec.shape is None else spec.shape[1:], spec.dtype)
+    return ShapeDtype(None if spec.shape is None else spec.shape[1:], spec.dtype)
 
 
 FOLLOW.fill(follow)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.errors import at_site, describe
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.shapes import TensorShape, compatible
 from wengert.functions.signature import Apart, frozen
 from wengert.functions.subgraphs import Inner
@@ -48,12 +48,12 @@ class Text(str):
         return str(self)
 
 
-def ends(inner: Inner) -> list[Spec]:
+def ends(inner: Inner) -> list[ShapeDtype]:
     """What is known of the results of a traced branch or body."""
     return [inner.graph.specs[v] for v in inner.graph.outputs]
 
 
-def held(x: Tensor, spec: Spec) -> Tensor:
+def held(x: Tensor, spec: ShapeDtype) -> Tensor:
     """A new state with the shape of the old one, where only the running loop tells."""
     new = x.shape._dims
     if new is None or TensorShape(new).is_subtype_of(spec.shape) or not compatible(spec.shape, new):
@@ -61,7 +61,7 @@ def held(x: Tensor, spec: Spec) -> Tensor:
     return ensure_shape(x, spec.shape)
 
 
-def check_states(name: str, olds: list[Spec], news: list[Spec], help: str) -> None:
+def check_states(name: str, olds: list[ShapeDtype], news: list[ShapeDtype], help: str) -> None:
     """Refuses a body whose states do not keep their dtypes and shapes from turn to turn."""
     for k, (old, new) in enumerate(zip(olds, news, strict=True)):
         if old.dtype is not new.dtype:

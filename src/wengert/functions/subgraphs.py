@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core.context import State, using
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.functions.graph_calls import snapshot
 from wengert.functions.trace import take_apart
@@ -29,7 +29,7 @@ class Inner(NamedTuple):
 
 @restoring
 def trace_inner(
-    name: str, function: Callable[..., Any], specs: list[Spec], turn: bool = False
+    name: str, function: Callable[..., Any], specs: list[ShapeDtype], turn: bool = False
 ) -> Inner:
     """Traces a function of tensors as a graph inside the one being built.
 
@@ -49,7 +49,7 @@ def trace_inner(
 
 
 @restoring
-def make_graph(name: str, specs: list[Spec], function: Callable[..., list[Any]]) -> Graph:
+def make_graph(name: str, specs: list[ShapeDtype], function: Callable[..., list[Any]]) -> Graph:
     """A graph that stands alone: all that the function uses comes by its parameters."""
     graph = Builder(name)
     with using(State((), graph)):
@@ -111,7 +111,9 @@ def _outside(source: Tensor | Outer) -> Tensor:
     return source.tensor() if isinstance(source, Outer) else source
 
 
-def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Variable]) -> Graph:
+def _closed(
+    graph: Graph, keys: list[Any], specs: list[ShapeDtype], carried: list[Variable]
+) -> Graph:
     outputs = list(graph.outputs)
     new = graph.copy()
     new.parent = None
@@ -120,7 +122,7 @@ def _closed(graph: Graph, keys: list[Any], specs: list[Spec], carried: list[Vari
         held = graph.held.get(v._id)
         start = None if held is None else held.initial
         if start is None:
-            start = new.add_input(Spec(v.shape._dims, v.dtype))
+            start = new.add_input(ShapeDtype(v.shape._dims, v.dtype))
         inputs.append(start)
         current = None if held is None else held.current
         outputs.append(start if current is None else current)

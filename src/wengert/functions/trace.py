@@ -17,7 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, coded, describe
 from wengert.core.handlers import failures
 from wengert.core.observers import OBSERVERS, observed
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite, locate
@@ -245,7 +245,7 @@ def trace(
         spec = specs(x)
         known.append(spec)
         label = path.removeprefix(".").split("[")[0] if path else ""
-        tensor = graph.parameter(Spec(spec.shape._dims, spec.dtype), None, spec.name or label)
+        tensor = graph.parameter(ShapeDtype(spec.shape._dims, spec.dtype), None, spec.name or label)
         if isinstance(x, Value) and not isinstance(x, SymbolicTensor):
             feeds[tensor._value] = x._array
         return tensor

@@ -14,7 +14,7 @@ from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.dims import broadcast
 from wengert.core.errors import at_site, describe
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.sites import caller
 from wengert.engines import engine_choice
@@ -69,7 +69,7 @@ def vectorized_map(
     site = caller(1)
     graph = Builder("vectorized_map", None, site)
     with using(State((), graph)), random_replay.apart():
-        params = [graph.parameter(Spec(t.shape._dims, t.dtype), t._site) for t in tensors]
+        params = [graph.parameter(ShapeDtype(t.shape._dims, t.dtype), t._site) for t in tensors]
         made, ends = take_apart("vectorized_map", _emit(fn, skeleton, params))
         values = [graph.value_of(x) for x in ends]
     graph.seal(values)
@@ -110,10 +110,10 @@ def _emit(fn: Callable[..., Any], skeleton: Slot, tensors: list[Any]) -> Tensor:
     here: Any = building()
     tensors = _one_size(tensors)
     specs = [here.specs[here.value_of(t)] for t in tensors]
-    rows = [Spec(None if s.shape is None else s.shape[1:], s.dtype) for s in specs]
+    rows = [ShapeDtype(None if s.shape is None else s.shape[1:], s.dtype) for s in specs]
     one = lambda *xs: fn(put_together(skeleton, list(xs)))
     # A row is a turn: each draws its own random numbers.
-    inner = trace_inner("fn", one, [Spec((), dtypes.int64), *rows], turn=True)
+    inner = trace_inner("fn", one, [ShapeDtype((), dtypes.int64), *rows], turn=True)
     if any(h.written for h in inner.graph.held.values()):
         raise at_site(
             ValueError(
@@ -157,9 +157,9 @@ def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Tensor]) -> l
         now = read_now(rule.variables)
         ends = (None,) * len(now) + (0,) * len(seeds)
         if followed([*inputs, *now, *seeds]):
-            told = [extra[k] for k in rule.told]
-            places = (*axes, *(0,) * len(told), *ends)
-            grads = emit_batched(rule.joint, places, [*inputs, *told, *now, *seeds])
+            recorded = [extra[k] for k in rule.recorded]
+            places = (*axes, *(0,) * len(recorded), *ends)
+            grads = emit_batched(rule.joint, places, [*inputs, *recorded, *now, *seeds])
         else:
             kept = [inputs[k] if is_input else extra[k] for is_input, k in rule.kept]
             places = tuple([axes[k] if is_input else 0 for is_input, k in rule.kept])
@@ -184,7 +184,7 @@ def _node(graph: Graph, axes: tuple[int | None, ...], inputs: list[Tensor]) -> l
     known = None if first is None else here.specs[values[first]].shape
     count = known[0] if known else None
     specs = [graph.specs[v] for v in graph.outputs]
-    shapes = [Spec(None if s.shape is None else (count, *s.shape), s.dtype) for s in specs]
+    shapes = [ShapeDtype(None if s.shape is None else (count, *s.shape), s.dtype) for s in specs]
     attrs = {"graph": graph, "axes": axes}
     made = here.emit(BATCHED, values, attrs, shapes, state.site)
     return [here.tensor(v, state.site) for v in made]
@@ -232,7 +232,7 @@ def _rows_now(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[An
     site = caller(1)
     graph = Builder("jacobian", None, site)
     with using(State((), graph)):
-        param = graph.parameter(Spec(seeds.shape._dims, seeds.dtype))
+        param = graph.parameter(ShapeDtype(seeds.shape._dims, seeds.dtype))
         found = _emit_rows(tape, target, param, sources)
         values = [graph.value_of(g) for g in found if g is not None]
     graph.seal(values)
@@ -254,7 +254,7 @@ def _emit_rows(
         found = tape._differentiate([target], [seed], sources, release=False)
         return [None if g is None else gradient_values.dense(g) for g in found]
 
-    inner = trace_inner("row", row, [Spec(shape[1:], seeds.dtype)])
+    inner = trace_inner("row", row, [ShapeDtype(shape[1:], seeds.dtype)])
     closed = close([inner.graph], [])
     axes = (0,) + (None,) * len(closed.tensors)
     outs = emit_batched(closed.graphs[0], axes, [seeds, *closed.tensors])

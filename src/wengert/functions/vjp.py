@@ -13,7 +13,7 @@ from wengert.core.context import State, using
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.op import AGAIN, Spec
+from wengert.core.op import AGAIN, ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor, new_id
@@ -44,7 +44,7 @@ class Vjp(NamedTuple):
     where each extra input of `backward` comes from: (True, k) is input k, (False, k) is extra
     output k of `forward`. `variables` are those that only the rules of users read, when gradients
     are asked for: `joint` and `backward` take their values before the gradients of the outputs.
-    `told` are the extra outputs of `forward` that say what Python gave; `joint` takes them after
+    `recorded` are the extra outputs of `forward` that say what Python gave; `joint` takes them after
     the inputs, since it must not ask Python again. The gradients of the inputs in `sparse` are two
     outputs each, of `joint` and of `backward`: rows and their indices.
     """
@@ -56,7 +56,7 @@ class Vjp(NamedTuple):
     found: tuple[int, ...]
     kept: tuple[tuple[bool, int], ...]
     variables: tuple[Any, ...] = ()
-    told: tuple[int, ...] = ()
+    recorded: tuple[int, ...] = ()
     sparse: frozenset[int] = frozenset()
 
     def answer(
@@ -203,7 +203,7 @@ def _lifted(joint: Graph, count: int) -> tuple[Variable, ...]:
     return tuple([variable for variable, _ in read.values()])
 
 
-def joint_spec(joint: Builder, x: SymbolicTensor | Tensor) -> Spec:
+def joint_spec(joint: Builder, x: SymbolicTensor | Tensor) -> ShapeDtype:
     """What is known of a tensor's shape and dtype."""
     return joint.specs[joint.value_of(x)]
 
@@ -235,7 +235,7 @@ def _cut(
     # All that does not wait for gradients: what a user's rule closes over may be needed again.
     front = [n for n in nodes if id(n) in ahead or late.isdisjoint(n.outputs)]
     wanted = _needed_nodes(nodes, values)
-    front, wanted, told = _told(joint, front, wanted) if tells else (front, wanted, [])
+    front, wanted, recorded = _told(joint, front, wanted) if tells else (front, wanted, [])
     if again:
         behind = _repeated(front, behind, values, set(params) | set(joint.constants)) + behind
     made = {v for n in behind for v in n.outputs} | {*lifted, *seeds} | set(joint.constants)
@@ -249,17 +249,17 @@ def _cut(
     residuals = [v for v in needed if v not in made]
     places = {v: k for k, v in enumerate(params)}
     extra = [v for v in residuals if v not in places]
-    extra += [v for v in told if v not in extra]
+    extra += [v for v in recorded if v not in extra]
     kept = tuple((True, places[v]) if v in places else (False, extra.index(v)) for v in residuals)
     forward = _part(joint, graph.name, front, params, [*ends, *extra])
     backward = _part(joint, f"{graph.name}_backward", behind, [*residuals, *lifted, *seeds], values)
-    stacks = {v for n in front if n.op in (LOOP, SWITCH) for v in n.outputs}.difference(told)
+    stacks = {v for n in front if n.op in (LOOP, SWITCH) for v in n.outputs}.difference(recorded)
     spared = {len(ends) + k: slack(backward, v) for k, v in enumerate(extra) if v in stacks}
     if any(spared.values()):
         forward.cache[SLACK] = spared
-    joint.inputs[count:count] = told
+    joint.inputs[count:count] = recorded
     joint.nodes, joint.outputs = _quieted(_needed_nodes(wanted, values), values)
-    places = tuple([extra.index(v) for v in told])
+    places = tuple([extra.index(v) for v in recorded])
     return Vjp(checked(joint), forward, backward, active, found, kept, variables, places)
 
 
@@ -269,9 +269,9 @@ def _told(
     """The first part so that it tells what Python says, the whole so that it hears it."""
     needed = {id(n) for n in wanted}
     pairs = {id(n): split(n, joint.specs) for n in front if id(n) in needed}
-    front = [m for n in front for m in (pairs[id(n)].telling if id(n) in pairs else [n])]
-    wanted = [m for n in wanted for m in (pairs[id(n)].hearing if id(n) in pairs else [n])]
-    return front, wanted, list(dict.fromkeys(v for n in pairs.values() for v in n.told))
+    front = [m for n in front for m in (pairs[id(n)].recording if id(n) in pairs else [n])]
+    wanted = [m for n in wanted for m in (pairs[id(n)].replaying if id(n) in pairs else [n])]
+    return front, wanted, list(dict.fromkeys(v for n in pairs.values() for v in n.recorded))
 
 
 def _repeated(

@@ -12,7 +12,7 @@ from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid_dtype
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape, as_shape
 from wengert.core.sites import caller
@@ -176,7 +176,7 @@ def _traced_loop(cond: Any, body: Any, loop_vars: Any, invariants: Any, most: Te
     return put_together(skeleton, found.states[: len(starts)])
 
 
-def _start_specs(starts: list[Tensor], loop_vars: Any, invariants: Any) -> list[Spec]:
+def _start_specs(starts: list[Tensor], loop_vars: Any, invariants: Any) -> list[ShapeDtype]:
     here: Any = building()
     specs = [here.specs[here.value_of(x)] for x in starts]
     if invariants is None:
@@ -197,7 +197,7 @@ def _start_specs(starts: list[Tensor], loop_vars: Any, invariants: Any) -> list[
                     f"invariant {TensorShape(shape)}."
                 )
             )
-    return [Spec(w, s.dtype) for w, s in zip(wide, specs, strict=True)]
+    return [ShapeDtype(w, s.dtype) for w, s in zip(wide, specs, strict=True)]
 
 
 def _shapes(invariants: Any) -> list[Any]:

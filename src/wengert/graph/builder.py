@@ -16,7 +16,7 @@ from wengert.core.apply import answer_refused, apply, refuses, wrap
 from wengert.core.context import Listener, State, get_state, using
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import USER, RawSite, find
 from wengert.core.symbolic import Shadow, SymbolicTensor, escaped, symbolic
 from wengert.core.tensor import Tensor, Value, new_id
@@ -61,7 +61,7 @@ class Builder(Graph):
 
     # Values.
 
-    def parameter(self, spec: Spec, site: RawSite | None = None, label: str = "") -> Any:
+    def parameter(self, spec: ShapeDtype, site: RawSite | None = None, label: str = "") -> Any:
         """A new explicit input, as a tensor."""
         value = self.add_input(spec, site, label)
         self.inputs.append(value)
@@ -77,7 +77,7 @@ class Builder(Graph):
                 return found
         value = new_id()
         self.constants[value] = array
-        self.specs[value] = Spec(array.shape, dtypes.of(array))
+        self.specs[value] = ShapeDtype(array.shape, dtypes.of(array))
         if key is not None:
             self._constants[key] = value
         return value
@@ -103,13 +103,13 @@ class Builder(Graph):
                 if x._id:
                     self._constants[x._id] = found
             return found
-        return self.capture(("tensor", x._id), x, Spec(x._array.shape, x.dtype), x._site)
+        return self.capture(("tensor", x._id), x, ShapeDtype(x._array.shape, x.dtype), x._site)
 
     def _own_constant(self, x: Tensor) -> int:
         """A constant that is the value of one tensor only."""
         value = new_id()
         self.constants[value] = x._array
-        self.specs[value] = Spec(x._array.shape, x.dtype)
+        self.specs[value] = ShapeDtype(x._array.shape, x.dtype)
         self.identities[value] = x._id
         return value
 
@@ -121,7 +121,7 @@ class Builder(Graph):
         self,
         key: tuple[int | str, ...],
         source: Tensor | Draw | Outer,
-        spec: Spec,
+        spec: ShapeDtype,
         site: RawSite | None,
     ) -> int:
         """The input that stands for something from outside; one for each key."""
@@ -195,7 +195,7 @@ class Builder(Graph):
         held = self.hold(variable)
         if held.current is None:
             shape = variable.shape._dims
-            spec = Spec(shape, variable.dtype)
+            spec = ShapeDtype(shape, variable.dtype)
             held.initial = now = self.add_input(spec, label=variable._name)
             held.current = now if self.reread is None else int(self.reread(self, variable, now))
         return held.current
@@ -297,7 +297,7 @@ class Builder(Graph):
         op: Op,
         values: tuple[int, ...],
         attrs: dict[str, Any],
-        specs: list[Spec],
+        specs: list[ShapeDtype],
         site: RawSite | None,
     ) -> tuple[int, ...]:
         """Appends a node as it is and returns its new values."""
@@ -309,7 +309,7 @@ class Builder(Graph):
         self.nodes.append(Node(op, values, tuple(outs), attrs, site))
         return tuple(outs)
 
-    def _note(self, op: Op, node: Node, spec: Spec) -> Tensor | None:
+    def _note(self, op: Op, node: Node, spec: ShapeDtype) -> Tensor | None:
         """Notes sizes that carry over, and contents; returns a constant where all is known."""
         out = node.outputs[0]
         if op.pointwise and spec.shape is not None and None in spec.shape:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core import dims, dtypes, shapes
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import RawSite
 from wengert.core.tensor import Tensor, Value
 
@@ -53,7 +53,7 @@ def is_small(graph: Builder, op: Op, inputs: tuple[Tensor, ...], attrs: dict[str
     """
     if any(x._array.size > SMALL for x in inputs) or any(map(dims.is_open, attrs.values())):
         return False
-    found = op.infer(*[Spec(x._array.shape, x.dtype) for x in inputs], **attrs)
+    found = op.infer(*[ShapeDtype(x._array.shape, x.dtype) for x in inputs], **attrs)
     outer = any(x._id <= graph.begin and differentiable((x,)) for x in inputs)
     for spec in (found,) if op.outputs == 1 else found:
         count = shapes.size(spec.shape)

@@ -16,7 +16,7 @@ import numpy as np
 from wengert.core import dims, shapes
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.sites import RawSite
 from wengert.core.symbolic import symbolic
 from wengert.core.tensor import Tensor, new_id
@@ -37,7 +37,7 @@ class Graph:
         self.inputs: list[int] = []
         self.outputs: list[int] = []
         self.nodes: list[Node] = []
-        self.specs: dict[int, Spec] = {}
+        self.specs: dict[int, ShapeDtype] = {}
         self.constants: dict[int, np.ndarray] = {}
         self.captures: dict[Any, tuple[Any, int]] = {}
         self.held: dict[int, Held] = {}
@@ -84,7 +84,7 @@ class Graph:
 
     # Values.
 
-    def add_input(self, spec: Spec, site: RawSite | None = None, label: str = "") -> int:
+    def add_input(self, spec: ShapeDtype, site: RawSite | None = None, label: str = "") -> int:
         """A new value that comes from outside."""
         value = new_id()
         self.specs[value] = spec
@@ -122,7 +122,7 @@ class Graph:
     def narrow(self, value: int, shape: tuple[int | None, ...]) -> None:
         """Adds what is known about the shape of a value."""
         spec = self.specs[value]
-        self.specs[value] = Spec(shapes.merge(spec.shape, shape), spec.dtype)
+        self.specs[value] = ShapeDtype(shapes.merge(spec.shape, shape), spec.dtype)
         self._sizes.pop(value, None)
 
     # What is asked of a graph.

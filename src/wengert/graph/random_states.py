@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import dtypes
 from wengert.core import late_operations as late
 from wengert.core import random_replay as drawing
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.graph.graph_records import Draw
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ def drawn(graph: Builder, kind: str, seed: int | None) -> Any:
 def _fresh(graph: Builder, kind: str, seed: int | None) -> Tensor:
     if graph.parent is None or graph.on_create is not None:
         key = ("draw", len(graph.captures))
-        return graph.tensor(graph.capture(key, Draw(kind, seed), Spec((3,), dtypes.uint64), None))
+        return graph.tensor(
+            graph.capture(key, Draw(kind, seed), ShapeDtype((3,), dtypes.uint64), None)
+        )
     outer = _fresh(graph.parent, kind, seed)
     return _derived(graph, graph.tensor(graph.value_of(outer)))
 

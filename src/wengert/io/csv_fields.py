@@ -12,9 +12,9 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import Tensor
-from wengert.ops.strings import said, whole
+from wengert.ops.strings import static_int_or, static_str
 
 if TYPE_CHECKING:
     from wengert.core.types import DType, TensorLike
@@ -39,8 +39,8 @@ class Columns:
         if isinstance(defaults, str | bytes) or not hasattr(defaults, "__iter__"):
             words = f"{name}: `record_defaults` must be a list, an entry per column"
             raise at_site(TypeError(f"{words}; got {describe(defaults)}."))
-        self.name, self.missing = name, said(name, missing, "na_value", "")
-        delimiter = said(name, delimiter, "field_delim", ",")
+        self.name, self.missing = name, static_str(name, missing, "na_value", "")
+        delimiter = static_str(name, delimiter, "field_delim", ",")
         if len(delimiter) != 1:
             raise at_site(ValueError(f"{name}: `field_delim` is one character; got {delimiter!r}."))
         self.form: dict[str, Any] = {"delimiter": delimiter, "strict": True}
@@ -102,7 +102,7 @@ def _columns(name: str, chosen: Any) -> list[int]:
     if isinstance(chosen, str | bytes) or not hasattr(chosen, "__iter__"):
         words = f"{name}: `select_cols` must be a list of columns; got {describe(chosen)}."
         raise at_site(TypeError(words))
-    found = [whole(name, c, "select_cols", 0) for c in chosen]
+    found = [static_int_or(name, c, "select_cols", 0) for c in chosen]
     if min(found, default=0) < 0:
         raise at_site(ValueError(f"{name}: `select_cols` counts from 0; got {min(found)}."))
     return found
@@ -138,7 +138,7 @@ DECODE_CSV = Op(
     "decode_csv",
     "x",
     kernel=_decode,
-    infer=lambda x, columns: tuple(Spec(x.shape, d) for d in columns.dtypes),
+    infer=lambda x, columns: tuple(ShapeDtype(x.shape, d) for d in columns.dtypes),
     lower=None,
     grad=None,
     accepts=_STRING,

@@ -13,7 +13,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.io.expansion import expanded
 from wengert.io.tfrecord import compression
 
@@ -58,9 +58,11 @@ def _decode_raw(
     return flat.reshape(-1).view(dtype.np).reshape(*x.shape, size // width).copy()
 
 
-def _infer_raw(x: Spec, dtype: dtypes.DType, little_endian: bool, length: int | None) -> Spec:
+def _infer_raw(
+    x: ShapeDtype, dtype: dtypes.DType, little_endian: bool, length: int | None
+) -> ShapeDtype:
     count = None if length is None else length // dtype.np.itemsize
-    return Spec(None if x.shape is None else (*x.shape, count), dtype)
+    return ShapeDtype(None if x.shape is None else (*x.shape, count), dtype)
 
 
 DECODE_RAW = Op(

@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.io.paths import local, reporting
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _STRING = dtypes.nums("s")
 
 def _single(name: str, what: str, x: np.ndarray) -> bytes:
     if x.ndim:
-        raise invalid(name, f"`{what}` must be one string", Spec(x.shape, dtypes.string))
+        raise invalid(name, f"`{what}` must be one string", ShapeDtype(x.shape, dtypes.string))
     found: Any = x[()]
     return found
 
@@ -44,7 +44,7 @@ READ_FILE = Op(
     "read_file",
     "filename",
     kernel=_read,
-    infer=lambda filename: Spec((), dtypes.string),
+    infer=lambda filename: ShapeDtype((), dtypes.string),
     lower=None,
     grad=None,
     accepts=_STRING,
@@ -72,7 +72,7 @@ WRITE_FILE = Op(
     "write_file",
     "filename contents",
     kernel=_write,
-    infer=lambda filename, contents: Spec((), dtypes.bool_),
+    infer=lambda filename, contents: ShapeDtype((), dtypes.bool_),
     lower=None,
     grad=None,
     accepts=_STRING,
@@ -88,7 +88,7 @@ def write_file(filename: TensorLike, contents: TensorLike, name: str | None = No
 
 def _match(pattern: np.ndarray) -> np.ndarray:
     if pattern.ndim > 1:
-        given = Spec(pattern.shape, dtypes.string)
+        given = ShapeDtype(pattern.shape, dtypes.string)
         raise invalid("matching_files", "`pattern` must be one string or a list", given)
     found: list[str] = []
     for one in pattern.reshape(-1):
@@ -102,7 +102,7 @@ MATCHING_FILES = Op(
     "matching_files",
     "pattern",
     kernel=_match,
-    infer=lambda pattern: Spec((None,), dtypes.string),
+    infer=lambda pattern: ShapeDtype((None,), dtypes.string),
     lower=None,
     grad=None,
     accepts=_STRING,

@@ -15,11 +15,11 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import is_symbolic
 from wengert.io import deep_png
 from wengert.ops.declare import of_length
-from wengert.ops.strings import said, whole
+from wengert.ops.strings import static_int_or, static_str
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, TensorLike
@@ -47,7 +47,7 @@ def _single(name: str, x: np.ndarray) -> bytes:
     if x.ndim:
         help = "Use tf.map_fn, or a dataset's map."
         raise invalid(
-            name, "`contents` must be one string", Spec(x.shape, dtypes.string), help=help
+            name, "`contents` must be one string", ShapeDtype(x.shape, dtypes.string), help=help
         )
     found: Any = x[()]
     return found
@@ -131,13 +131,13 @@ def _typed(pixels: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
 
 
 def _infer(
-    x: Spec, name: str, kinds: tuple[str, ...], channels: int, dtype: dtypes.DType,
+    x: ShapeDtype, name: str, kinds: tuple[str, ...], channels: int, dtype: dtypes.DType,
     animated: bool, ratio: int,
-) -> Spec:  # fmt: skip
+) -> ShapeDtype:  # fmt: skip
     if animated and len(kinds) > 1:
-        return Spec(None, dtype)
+        return ShapeDtype(None, dtype)
     rest = (None, None, 3 if kinds == ("GIF",) else channels or None)
-    return Spec((None, *rest) if animated else rest, dtype)
+    return ShapeDtype((None, *rest) if animated else rest, dtype)
 
 
 DECODE_IMAGE = Op(
@@ -150,7 +150,7 @@ def _decoded(
     name: str, contents: Any, kinds: tuple[str, ...], channels: Any, dtype: Any,
     animated: bool = False, ratio: int = 1, allowed: Any = (dtypes.uint8, dtypes.uint16),
 ) -> Any:  # fmt: skip
-    count, kind = whole(name, channels, "channels", 0), dtypes.as_dtype(dtype)
+    count, kind = static_int_or(name, channels, "channels", 0), dtypes.as_dtype(dtype)
     if count not in (0, 1, 3, 4):
         raise invalid(name, f"`channels` must be 0, 1, 3 or 4; got {channels}")
     if kind not in allowed:
@@ -183,7 +183,7 @@ def decode_jpeg(
 
     `ratio` makes both sides that many times smaller. The other arguments change nothing here.
     """
-    step = whole("decode_jpeg", ratio, "ratio", 1)
+    step = static_int_or("decode_jpeg", ratio, "ratio", 1)
     if step not in (1, 2, 4, 8):
         raise invalid("decode_jpeg", f"`ratio` must be 1, 2, 4 or 8; got {step}")
     return _decoded("decode_jpeg", contents, _ANY, channels, dtypes.uint8, ratio=step)
@@ -194,13 +194,13 @@ def _crop_kernel(x: np.ndarray, window: np.ndarray) -> np.ndarray:
     fits = 0 <= top <= x.shape[0] - height and 0 <= left <= x.shape[1] - width
     if height < 1 or width < 1 or not fits:
         rule = f"`crop_window` {window.tolist()} does not lie within the picture"
-        raise invalid("decode_and_crop_jpeg", rule, Spec(x.shape, dtypes.uint8))
+        raise invalid("decode_and_crop_jpeg", rule, ShapeDtype(x.shape, dtypes.uint8))
     return x[top : top + height, left : left + width]
 
 
 CROP = Op(
     "crop_picture", "x window", kernel=_crop_kernel,
-    infer=lambda x, window: Spec((None, None, x.shape[2]), x.dtype), lower=None, grad=None,
+    infer=lambda x, window: ShapeDtype((None, None, x.shape[2]), x.dtype), lower=None, grad=None,
     match=(), register=False,
 )  # fmt: skip
 
@@ -268,7 +268,7 @@ def _encode(
     if x.shape[-1] not in depths or 0 in x.shape[-3:]:
         words = "1 or 3" if kind == "JPEG" else "1 to 4"
         rule = f"a {kind} picture has {words} channels, and at least one pixel"
-        raise invalid(name, rule, Spec(x.shape, dtypes.of(x)))
+        raise invalid(name, rule, ShapeDtype(x.shape, dtypes.of(x)))
     out = np.empty(x.shape[:-3], object)
     for place in np.ndindex(x.shape[:-3]):
         out[place] = _bytes(np.ascontiguousarray(x[place]), kind, dict(options))
@@ -284,10 +284,10 @@ def _bytes(pixels: np.ndarray, kind: str, options: dict[str, Any]) -> bytes:
     return file.getvalue()
 
 
-def _infer_encoded(x: Spec, name: str, kind: str, options: Any) -> Spec:
+def _infer_encoded(x: ShapeDtype, name: str, kind: str, options: Any) -> ShapeDtype:
     if x.shape is not None and len(x.shape) < 3:
         raise invalid(name, "a picture is [height, width, channels]", x)
-    return Spec(None if x.shape is None else x.shape[:-3], dtypes.string)
+    return ShapeDtype(None if x.shape is None else x.shape[:-3], dtypes.string)
 
 
 ENCODE_IMAGE = Op(
@@ -309,7 +309,7 @@ def _encoded(name: str, image: Any, kind: str, allowed: Any, **options: Any) -> 
 
 def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Any:
     """Pixels as a PNG picture."""
-    level = whole("encode_png", compression, "compression", -1)
+    level = static_int_or("encode_png", compression, "compression", -1)
     if not -1 <= level <= 9:
         raise invalid("encode_png", f"`compression` is from -1 to 9; got {level}")
     more = {} if level < 0 else {"compress_level": level}
@@ -331,12 +331,12 @@ def encode_jpeg(
 ) -> Any:
     """Pixels as a JPEG picture."""
     name = "encode_jpeg"
-    level = whole(name, quality, "quality", 95)
+    level = static_int_or(name, quality, "quality", 95)
     if not 0 <= level <= 100:
         raise invalid(name, f"`quality` is from 0 to 100; got {level}")
     # TensorFlow takes whatever NumPy's astype makes of arrays, and tensors of uint8 alone.
     given = image.astype(np.uint8) if isinstance(image, np.ndarray) else image
-    x = _of_format(operand(given, None, dtypes.uint8), said(name, format, "format", ""))
+    x = _of_format(operand(given, None, dtypes.uint8), static_str(name, format, "format", ""))
     more = {} if chroma_downsampling or chroma_downsampling is None else {"subsampling": 0}
     return _encoded(
         name, x, "JPEG", (dtypes.uint8,), quality=level, progressive=bool(progressive),
@@ -358,10 +358,13 @@ def _of_format(x: Any, form: str) -> Any:
 def _density(unit: Any, across: Any, down: Any) -> tuple[int, int]:
     """Pixels per inch."""
     name, factor = "encode_jpeg", {"in": 1.0, "cm": 2.54}
-    chosen = said(name, unit, "density_unit", "in")
+    chosen = static_str(name, unit, "density_unit", "in")
     if chosen not in factor:
         raise invalid(name, f"`density_unit` must be 'in' or 'cm'; got {chosen!r}")
-    found = (whole(name, across, "x_density", 300), whole(name, down, "y_density", 300))
+    found = (
+        static_int_or(name, across, "x_density", 300),
+        static_int_or(name, down, "y_density", 300),
+    )
     return round(found[0] * factor[chosen]), round(found[1] * factor[chosen])
 
 

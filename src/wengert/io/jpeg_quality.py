@@ -10,7 +10,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, invalid
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.io.images import decode_jpeg, encode_jpeg
 from wengert.ops import random
 from wengert.ops.color import convert_image_dtype
@@ -26,7 +26,7 @@ def _kernel(x: np.ndarray, quality: np.ndarray) -> np.ndarray:
     return decode_jpeg(stored, channels=x.shape[2])._array
 
 
-def _infer(x: Spec, quality: Spec) -> Spec:
+def _infer(x: ShapeDtype, quality: ShapeDtype) -> ShapeDtype:
     if x.shape is not None and len(x.shape) != 3:
         raise invalid("adjust_jpeg_quality", "a picture is [height, width, channels]", x)
     if quality.shape not in (None, ()):

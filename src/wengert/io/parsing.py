@@ -13,7 +13,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.io import protobuf_wire
 from wengert.io.features import KINDS, Expected, expected
 
@@ -198,7 +198,7 @@ def _kernel(serialized: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, ...]:
     if serialized.ndim > 1 or (wanted.single and serialized.ndim):
         rule = "`serialized` must be one string" + ("" if wanted.single else ", or a vector")
         help = "Use tf.io.parse_example for several." if wanted.single else ""
-        raise invalid(name, rule, Spec(serialized.shape, dtypes.string), help=help)
+        raise invalid(name, rule, ShapeDtype(serialized.shape, dtypes.string), help=help)
     examples = [_example(name, data) for data in serialized.reshape(-1)]
     out: list[np.ndarray] = []
     for one in wanted.features:
@@ -229,32 +229,32 @@ def _alone(one: Expected, found: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ..
     return indices[:, 1:], values, shape[1:]
 
 
-def _infer(serialized: Spec, wanted: Wanted) -> tuple[Spec, ...]:
+def _infer(serialized: ShapeDtype, wanted: Wanted) -> tuple[ShapeDtype, ...]:
     single = wanted.single or serialized.shape == ()
     batch: tuple[int | None, ...] = ()
     if not single:
         batch = (None,) if serialized.shape is None else tuple(serialized.shape)
-    out: list[Spec] = []
+    out: list[ShapeDtype] = []
     for one in wanted.features:
         out += specs(one, batch)
     return tuple(out)
 
 
-def specs(one: Expected, batch: tuple[int | None, ...]) -> list[Spec]:
+def specs(one: Expected, batch: tuple[int | None, ...]) -> list[ShapeDtype]:
     """What is known of the arrays that a feature is made of."""
     if one.kind == "dense":
-        return [Spec((*batch, *one.shape), one.dtype)]
+        return [ShapeDtype((*batch, *one.shape), one.dtype)]
     if one.kind == "rows":
-        return [Spec((*batch, None, *one.shape), one.dtype)]
+        return [ShapeDtype((*batch, None, *one.shape), one.dtype)]
     if one.kind == "ragged":
-        values = Spec((None,), one.dtype)
+        values = ShapeDtype((None,), one.dtype)
         if not batch:
             return [values]
         ends = None if batch[0] is None else batch[0] + 1
-        return [values, Spec((ends,), dtypes.as_dtype(one.given.row_splits_dtype))]
+        return [values, ShapeDtype((ends,), dtypes.as_dtype(one.given.row_splits_dtype))]
     rank = len(batch) + (1 if one.kind == "sparse" else np.size(one.given.size))
-    parts = [Spec((None, rank), dtypes.int64), Spec((None,), one.dtype)]
-    return [*parts, Spec((rank,), dtypes.int64)]
+    parts = [ShapeDtype((None, rank), dtypes.int64), ShapeDtype((None,), one.dtype)]
+    return [*parts, ShapeDtype((rank,), dtypes.int64)]
 
 
 PARSE_EXAMPLE = Op(

@@ -12,7 +12,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.io import protobuf_wire
 from wengert.io.features import Expected, expected
 from wengert.io.parsing import (
@@ -69,17 +69,17 @@ def _sequence(name: str, one: Expected, lists: Lists) -> tuple[np.ndarray, ...]:
 
 def _single(serialized: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, ...]:
     if serialized.ndim:
-        given = Spec(serialized.shape, dtypes.string)
+        given = ShapeDtype(serialized.shape, dtypes.string)
         raise invalid(wanted.name, "`serialized` must be one string", given)
     lists = _lists(wanted.name, serialized[()])
     return tuple(a for one in wanted.features for a in _sequence(wanted.name, one, lists))
 
 
-def _infer_single(serialized: Spec, wanted: Wanted) -> tuple[Spec, ...]:
-    out: list[Spec] = []
+def _infer_single(serialized: ShapeDtype, wanted: Wanted) -> tuple[ShapeDtype, ...]:
+    out: list[ShapeDtype] = []
     for one in wanted.features:
         rows = one.kind == "rows"
-        out += [Spec((None, *one.shape), one.dtype)] if rows else specs(one, (None,))
+        out += [ShapeDtype((None, *one.shape), one.dtype)] if rows else specs(one, (None,))
     return tuple(out)
 
 
@@ -119,7 +119,7 @@ def parse_single_sequence_example(
 def _batch(serialized: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, ...]:
     name, out = wanted.name, []
     if serialized.ndim != 1:
-        given = Spec(serialized.shape, dtypes.string)
+        given = ShapeDtype(serialized.shape, dtypes.string)
         raise invalid(name, "`serialized` must be a vector of strings", given)
     lists = [_lists(name, data) for data in serialized]
     for one in wanted.features:
@@ -162,19 +162,22 @@ def _nested(one: Expected, found: list[tuple[np.ndarray, ...]]) -> list[np.ndarr
 _JOIN: dict[str, Any] = {"rows": _padded, "sparse": _stacked, "ragged": _nested}
 
 
-def _infer_batch(serialized: Spec, wanted: Wanted) -> tuple[Spec, ...]:
+def _infer_batch(serialized: ShapeDtype, wanted: Wanted) -> tuple[ShapeDtype, ...]:
     count = None if not serialized.shape else serialized.shape[0]
-    out: list[Spec] = []
+    out: list[ShapeDtype] = []
     for one in wanted.features:
         if one.kind == "rows":
-            out += [Spec((count, None, *one.shape), one.dtype), Spec((count,), dtypes.int64)]
+            out += [
+                ShapeDtype((count, None, *one.shape), one.dtype),
+                ShapeDtype((count,), dtypes.int64),
+            ]
         elif one.kind == "sparse":
-            parts = [Spec((None, 3), dtypes.int64), Spec((None,), one.dtype)]
-            out += [*parts, Spec((3,), dtypes.int64)]
+            parts = [ShapeDtype((None, 3), dtypes.int64), ShapeDtype((None,), one.dtype)]
+            out += [*parts, ShapeDtype((3,), dtypes.int64)]
         else:
             splits = dtypes.as_dtype(one.given.row_splits_dtype)
-            out += [Spec((None,), one.dtype), Spec((None,), splits)]
-            out += [Spec((None if count is None else count + 1,), splits)]
+            out += [ShapeDtype((None,), one.dtype), ShapeDtype((None,), splits)]
+            out += [ShapeDtype((None if count is None else count + 1,), splits)]
     return tuple(out)
 
 

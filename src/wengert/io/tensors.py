@@ -10,7 +10,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.io import protobuf_wire
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ SERIALIZE_TENSOR = Op(
     "serialize_tensor",
     "x",
     kernel=_serialize,
-    infer=lambda x, dtype: Spec((), dtypes.string),
+    infer=lambda x, dtype: ShapeDtype((), dtypes.string),
     lower=None,
     grad=None,
     register=False,
@@ -65,7 +65,7 @@ def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
 def _parse(x: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
     if x.ndim:
         raise invalid(
-            "parse_tensor", "`serialized` must be one string", Spec(x.shape, dtypes.string)
+            "parse_tensor", "`serialized` must be one string", ShapeDtype(x.shape, dtypes.string)
         )
     data: Any = x[()]
     try:
@@ -149,7 +149,7 @@ PARSE_TENSOR = Op(
     "parse_tensor",
     "x",
     kernel=_parse,
-    infer=lambda x, dtype: Spec(None, dtype),
+    infer=lambda x, dtype: ShapeDtype(None, dtype),
     lower=None,
     grad=None,
     accepts=_STRING,

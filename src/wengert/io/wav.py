@@ -12,7 +12,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
@@ -74,11 +74,11 @@ def _decode(x: np.ndarray, channels: int, samples: int) -> tuple[np.ndarray, np.
     return (numbers / _FULL).astype(np.float32), np.array(rate, np.int32)
 
 
-def _infer_decoded(x: Spec, channels: int, samples: int) -> tuple[Spec, Spec]:
+def _infer_decoded(x: ShapeDtype, channels: int, samples: int) -> tuple[ShapeDtype, ShapeDtype]:
     if x.shape:
         raise invalid("decode_wav", "`contents` must be one string", x)
     sizes = tuple(None if n == -1 else n for n in (samples, channels))
-    return Spec(sizes, dtypes.float32), Spec((), dtypes.int32)
+    return ShapeDtype(sizes, dtypes.float32), ShapeDtype((), dtypes.int32)
 
 
 DECODE_WAV = Op(
@@ -134,12 +134,12 @@ def _sized(part: bytes) -> bytes:
     return len(part).to_bytes(4, "little") + part
 
 
-def _infer_encoded(x: Spec, rate: Spec) -> Spec:
+def _infer_encoded(x: ShapeDtype, rate: ShapeDtype) -> ShapeDtype:
     if x.shape is not None and len(x.shape) != 2:
         raise invalid("encode_wav", "`audio` must be [samples, channels]", x)
     if rate.shape:
         raise invalid("encode_wav", "`sample_rate` must be one number", rate)
-    return Spec((), dtypes.string)
+    return ShapeDtype((), dtypes.string)
 
 
 ENCODE_WAV = Op(

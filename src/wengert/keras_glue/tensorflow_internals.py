@@ -23,7 +23,7 @@ from wengert.core.composite import CompositeTensor
 from wengert.core.context import State, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.scopes import Setting
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import ActsAsTensor, Tensor, is_tensor
@@ -62,7 +62,9 @@ def placeholder(
                 "tf.function."
             )
         )
-    return graph.parameter(Spec(shapes.as_shape(shape), dtypes.as_dtype(dtype)), None, name or "")
+    return graph.parameter(
+        ShapeDtype(shapes.as_shape(shape), dtypes.as_dtype(dtype)), None, name or ""
+    )
 
 
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:

@@ -17,7 +17,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Joint, Op, Spec
+from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.op_facts import TAME, Hazards, Neutral, Pole
 from wengert.core.shapes import TensorShape, compatible, merge
 from wengert.graph import known_elements
@@ -46,7 +46,7 @@ ACCUMULATE = Op(
     "accumulate",
     "x y",
     kernel=np.add,
-    infer=lambda x, y: Spec(merge(x.shape, y.shape), x.dtype),
+    infer=lambda x, y: ShapeDtype(merge(x.shape, y.shape), x.dtype),
     lower=lambda x, y: lax.add(x, y),
     grad=(lambda g: g, lambda g: g),
     accepts=dtypes.NUMERIC,
@@ -244,13 +244,13 @@ def _lower_sum_all(x: JaxArray, *rest: JaxArray) -> JaxArray:
     return x
 
 
-def _infer_sum_all(*xs: Spec) -> Spec:
+def _infer_sum_all(*xs: ShapeDtype) -> ShapeDtype:
     shape = xs[0].shape
     for x in xs[1:]:
         if not compatible(shape, x.shape):
             raise invalid("add_n", "all tensors must have the same shape", *xs[:4])
         shape = merge(shape, x.shape)
-    return Spec(shape, xs[0].dtype)
+    return ShapeDtype(shape, xs[0].dtype)
 
 
 ADD_N = Op(

@@ -20,7 +20,7 @@ from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jax, lax
-from wengert.core.op import Joint, Op, Spec
+from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
@@ -87,11 +87,13 @@ def _lower_weights(
 _NAME = "scaled_dot_product_attention"
 
 
-def _infer_weights(q: Spec, k: Spec, *mask: Spec, is_causal: bool, scale: float | None) -> Spec:
+def _infer_weights(
+    q: ShapeDtype, k: ShapeDtype, *mask: ShapeDtype, is_causal: bool, scale: float | None
+) -> ShapeDtype:
     if q.shape is None or k.shape is None:
-        return Spec(None, q.dtype)
+        return ShapeDtype(None, q.dtype)
     batch = shapes.merge(q.shape[:-2], k.shape[:-2]) or ()
-    return Spec((*batch, q.shape[-2], k.shape[-2]), q.dtype)
+    return ShapeDtype((*batch, q.shape[-2], k.shape[-2]), q.dtype)
 
 
 def _weights_grad(
@@ -172,10 +174,15 @@ def _lower_plain(
 
 
 def _infer_attention(
-    q: Spec, k: Spec, v: Spec, *mask: Spec, is_causal: bool, scale: float | None
-) -> Spec:
+    q: ShapeDtype,
+    k: ShapeDtype,
+    v: ShapeDtype,
+    *mask: ShapeDtype,
+    is_causal: bool,
+    scale: float | None,
+) -> ShapeDtype:
     if q.shape is None or k.shape is None or v.shape is None:
-        return Spec(None, q.dtype)
+        return ShapeDtype(None, q.dtype)
     a, b, c = q.shape, k.shape, v.shape
     fits = (
         len(a) == len(b) == len(c) >= 2
@@ -193,7 +200,7 @@ def _infer_attention(
     for m in mask:
         if known_unequal(shapes.broadcast(_NAME, m.shape, full), full):
             raise invalid(_NAME, f"`mask` must broadcast to the scores {list(full)}", m)
-    return Spec((*batch, a[-2], c[-1]), q.dtype)
+    return ShapeDtype((*batch, a[-2], c[-1]), q.dtype)
 
 
 def _attention_grad(

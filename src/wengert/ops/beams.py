@@ -15,7 +15,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.ctc import SparseValue
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.sizes import checked
@@ -114,14 +114,14 @@ def _decode(x: np.ndarray, length: np.ndarray, width: int, paths: int) -> tuple[
     return (*outs, scores.astype(x.dtype))
 
 
-def _infer(x: Spec, length: Spec, width: int, paths: int) -> tuple[Spec, ...]:
+def _infer(x: ShapeDtype, length: ShapeDtype, width: int, paths: int) -> tuple[ShapeDtype, ...]:
     need_rank(_NAME, x, 3, 3)
     batch = None if x.shape is None else x.shape[1]
     if length.shape is not None and known_unequal(length.shape, (batch,)):
         raise invalid(_NAME, "`sequence_length` must have one entry per batch row", length, x)
     whole = dtypes.int64
-    path = (Spec((None, 2), whole), Spec((None,), whole), Spec((2,), whole))
-    return (*(path * paths), Spec((batch, paths), x.dtype))
+    path = (ShapeDtype((None, 2), whole), ShapeDtype((None,), whole), ShapeDtype((2,), whole))
+    return (*(path * paths), ShapeDtype((batch, paths), x.dtype))
 
 
 CTC_BEAM_SEARCH_DECODER = Op(

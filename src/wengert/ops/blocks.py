@@ -19,7 +19,7 @@ from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import caller
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_tuple
@@ -77,9 +77,9 @@ def _times(*sizes: int | None) -> int | None:
     return None if None in sizes else math.prod(sizes)  # type: ignore[arg-type]  # no None
 
 
-def _infer_to_batch(x: Spec, block: tuple[int, ...]) -> Spec:
+def _infer_to_batch(x: ShapeDtype, block: tuple[int, ...]) -> ShapeDtype:
     if x.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     m = len(block)
     if len(x.shape) <= m:
         raise invalid("space_to_batch", f"{m} block sizes need a rank above {m}", x)
@@ -91,12 +91,12 @@ def _infer_to_batch(x: Spec, block: tuple[int, ...]) -> Spec:
                 x,
             )
     small = [_over(d, b) for d, b in zip(x.shape[1 : m + 1], block, strict=True)]
-    return Spec((_times(x.shape[0], *block), *small, *x.shape[m + 1 :]), x.dtype)
+    return ShapeDtype((_times(x.shape[0], *block), *small, *x.shape[m + 1 :]), x.dtype)
 
 
-def _infer_from_batch(x: Spec, block: tuple[int, ...]) -> Spec:
+def _infer_from_batch(x: ShapeDtype, block: tuple[int, ...]) -> ShapeDtype:
     if x.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     if len(x.shape) <= len(block):
         raise invalid(
             "batch_to_space", f"{len(block)} block sizes need a rank above {len(block)}", x
@@ -110,7 +110,7 @@ def _infer_from_batch(x: Spec, block: tuple[int, ...]) -> Spec:
         )
     m = len(block)
     large = [_times(d, b) for d, b in zip(x.shape[1 : m + 1], block, strict=True)]
-    return Spec((_over(x.shape[0], whole), *large, *x.shape[m + 1 :]), x.dtype)
+    return ShapeDtype((_over(x.shape[0], whole), *large, *x.shape[m + 1 :]), x.dtype)
 
 
 SPACE_TO_BATCH = Op(
@@ -246,9 +246,9 @@ def _from_depth(shape: tuple[int, ...], size: int, last: bool) -> _Plan:
     return _Plan((n, size, size, d, h, w), (0, 3, 4, 1, 5, 2), (n, d, h * size, w * size))
 
 
-def _infer_depth(name: str, x: Spec, size: int, last: bool) -> Spec:
+def _infer_depth(name: str, x: ShapeDtype, size: int, last: bool) -> ShapeDtype:
     if x.shape is None:
-        return Spec((None,) * 4, x.dtype)
+        return ShapeDtype((None,) * 4, x.dtype)
     if len(x.shape) != 4:
         raise invalid(name, "a tensor of rank 4 was expected", x)
     n, *image = x.shape
@@ -261,7 +261,7 @@ def _infer_depth(name: str, x: Spec, size: int, last: bool) -> Spec:
         if c is not None and c % size**2:
             raise invalid(name, f"the depth must divide by {size**2}, `block_size` squared", x)
         out = [_times(h, size), _times(w, size), _over(c, size**2)]
-    return Spec((n, *out) if last else (n, out[2], *out[:2]), x.dtype)
+    return ShapeDtype((n, *out) if last else (n, out[2], *out[:2]), x.dtype)
 
 
 SPACE_TO_DEPTH = Op(

@@ -14,7 +14,7 @@ from wengert.core.errors import OutOfRangeError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.sizes import checked, factor, table
@@ -66,7 +66,7 @@ def _check_kernel(boxes: np.ndarray, rows: np.ndarray, batch: int) -> np.ndarray
     return boxes
 
 
-def _infer_check(boxes: Spec, rows: Spec, batch: int | None) -> Spec:
+def _infer_check(boxes: ShapeDtype, rows: ShapeDtype, batch: int | None) -> ShapeDtype:
     name = "crop_and_resize"
     if known_unequal(boxes.shape, (None, 4)):
         raise invalid(name, "images of rank 4 and boxes [n, 4] are needed", boxes)
@@ -205,7 +205,9 @@ def _suppress(
     return chosen(by_overlap(boxes), scores, most, overlap, threshold)
 
 
-def _infer_suppress(boxes: Spec, scores: Spec, overlap: Spec, threshold: Spec, most: int) -> Spec:
+def _infer_suppress(
+    boxes: ShapeDtype, scores: ShapeDtype, overlap: ShapeDtype, threshold: ShapeDtype, most: int
+) -> ShapeDtype:
     bad = boxes.shape is not None and (len(boxes.shape) != 2 or boxes.shape[1] not in (None, 4))
     if bad or (
         boxes.shape is not None and scores.shape is not None
@@ -215,7 +217,7 @@ def _infer_suppress(boxes: Spec, scores: Spec, overlap: Spec, threshold: Spec, m
         raise invalid(
             "non_max_suppression", "boxes [n, 4] and as many scores are needed", boxes, scores
         )
-    return Spec((None,), dtypes.int32)
+    return ShapeDtype((None,), dtypes.int32)
 
 
 def choosing(name: str, inputs: str, kernel: Any, infer: Any, outputs: int = 1) -> Op:

@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import philox
 from wengert.ops import public as tf
 from wengert.ops.seeds import next_state
@@ -68,8 +68,8 @@ DRAW = Op(
     "state",
     kernel=_draw,
     infer=lambda state, quantile, count, unique, limit: (
-        Spec((count,), dtypes.int64),
-        Spec((), dtypes.int32),
+        ShapeDtype((count,), dtypes.int64),
+        ShapeDtype((), dtypes.int32),
     ),
     lower=None,
     grad=None,

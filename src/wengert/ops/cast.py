@@ -16,7 +16,7 @@ from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.graph import known_elements
 from wengert.ops import public as tf
@@ -116,7 +116,7 @@ CAST = Op(
     "cast",
     "x",
     kernel=lambda x, dtype, x_dtype: _cast_kernel(x, dtype),
-    infer=lambda x, dtype, x_dtype: Spec(x.shape, dtype),
+    infer=lambda x, dtype, x_dtype: ShapeDtype(x.shape, dtype),
     lower=_lower_cast,
     grad=lambda g, x_dtype: cast(g, x_dtype),
     holomorphic=False,
@@ -194,7 +194,7 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
     return cast(tf.clip_by_value(x, *_bounds(own, target)), wanted)
 
 
-def _bitcast_shape(x: Spec, dtype: DType) -> shapes.Shape:
+def _bitcast_shape(x: ShapeDtype, dtype: DType) -> shapes.Shape:
     """Narrower elements get a new last axis; wider ones use the last axis up."""
     old, new = x.dtype.size, dtype.size
     if x.shape is None or old == new:
@@ -212,12 +212,12 @@ def _bitcast_shape(x: Spec, dtype: DType) -> shapes.Shape:
 
 
 def _bitcast(x: np.ndarray, dtype: DType) -> np.ndarray:
-    shape: Any = _bitcast_shape(Spec(x.shape, dtypes.of(x)), dtype)
+    shape: Any = _bitcast_shape(ShapeDtype(x.shape, dtypes.of(x)), dtype)
     return np.ascontiguousarray(x).reshape(-1).view(dtype.np).reshape(shape)
 
 
 def _lower_bitcast(x: JaxArray, dtype: DType) -> JaxArray:
-    shape: Any = _bitcast_shape(Spec(x.shape, dtypes.as_dtype(x.dtype)), dtype)
+    shape: Any = _bitcast_shape(ShapeDtype(x.shape, dtypes.as_dtype(x.dtype)), dtype)
     if x.dtype.kind == "c":
         # XLA does not look into complex numbers: their parts go side by side first.
         parts = [lax.expand_dims(p, (x.ndim,)) for p in (lax.real(x), lax.imag(x))]
@@ -245,7 +245,7 @@ BITCAST = Op(
     "bitcast",
     "x",
     kernel=_bitcast,
-    infer=lambda x, dtype: Spec(_bitcast_shape(x, dtype), dtype),
+    infer=lambda x, dtype: ShapeDtype(_bitcast_shape(x, dtype), dtype),
     lower=_lower_bitcast,
     grad=None,
     accepts=dtypes.NUMERIC,
@@ -260,14 +260,14 @@ def bitcast(input: TensorLike, type: str | DType, name: str | None = None) -> Te
     return apply(BITCAST, operand(input), dtype=wanted)
 
 
-def _infer_ensure(x: Spec, shape: shapes.Shape) -> Spec:
+def _infer_ensure(x: ShapeDtype, shape: shapes.Shape) -> ShapeDtype:
     if not shapes.compatible(x.shape, shape):
         raise invalid(
             "ensure_shape",
             f"the shape {shapes.TensorShape(x.shape)} is not {shapes.TensorShape(shape)}",
             x,
         )
-    return Spec(shapes.merge(x.shape, shape), x.dtype)
+    return ShapeDtype(shapes.merge(x.shape, shape), x.dtype)
 
 
 def _ensure(x: np.ndarray, shape: shapes.Shape) -> np.ndarray:

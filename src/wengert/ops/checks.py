@@ -18,7 +18,7 @@ from wengert.core.errors import InvalidArgumentError, at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import broadcast_shapes, fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
@@ -198,7 +198,7 @@ HOLDS = Op(
     "holds",
     "a b",
     kernel=_holds,
-    infer=lambda a, b, test, symbol: Spec((), dtypes.bool_),
+    infer=lambda a, b, test, symbol: ShapeDtype((), dtypes.bool_),
     lower=lambda a, b, test, symbol: lax.reduce_and(
         _lower_holds(a, b, test, symbol), tuple(range(max(a.ndim, b.ndim)))
     ),
@@ -293,7 +293,7 @@ CHECK_NUMERICS = Op(
     "check_numerics",
     "x",
     kernel=_numerics_kernel,
-    infer=lambda x, message: Spec(x.shape, x.dtype),
+    infer=lambda x, message: ShapeDtype(x.shape, x.dtype),
     lower=_lower_numerics,
     grad=lambda g, message: apply(CHECK_NUMERICS, g, message=f"{message} (gradient)"),
     accepts=dtypes.FLOAT,

@@ -14,7 +14,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.declare import binary, function_of, static_float, unary
 
@@ -131,10 +131,10 @@ def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x >= y element by element."""
 
 
-def _infer_near(x: Spec, y: Spec, tolerance: float) -> Spec:
+def _infer_near(x: ShapeDtype, y: ShapeDtype, tolerance: float) -> ShapeDtype:
     if not shapes.compatible(x.shape, y.shape):
         raise invalid("approximate_equal", "both tensors must have the same shape", x, y)
-    return Spec(shapes.merge(x.shape, y.shape), dtypes.bool_)
+    return ShapeDtype(shapes.merge(x.shape, y.shape), dtypes.bool_)
 
 
 def _near(x: np.ndarray, y: np.ndarray, tolerance: float) -> np.ndarray:
@@ -223,7 +223,7 @@ IS_ORDERED = Op(
     "is_ordered",
     "x",
     kernel=_is_ordered,
-    infer=lambda x, strict: Spec((), dtypes.bool_),
+    infer=lambda x, strict: ShapeDtype((), dtypes.bool_),
     lower=_lower_is_ordered,
     grad=None,
     accepts=dtypes.REAL,

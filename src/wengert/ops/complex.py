@@ -12,7 +12,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid_dtype
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.declare import broadcasting, unary
 
@@ -26,7 +26,7 @@ def _part(name: str, kernel: Any, lower: Any, grad: Any) -> Op:
         name,
         "x",
         kernel=kernel,
-        infer=lambda x: Spec(x.shape, x.dtype.real_dtype),
+        infer=lambda x: ShapeDtype(x.shape, x.dtype.real_dtype),
         lower=lower,
         grad=grad,
         accepts=dtypes.COMPLEX,
@@ -51,7 +51,7 @@ COMPLEX = Op(
     "complex",
     "x y",
     kernel=_complex,
-    infer=lambda x, y, dtype: Spec(shapes.broadcast("complex", x.shape, y.shape), dtype),
+    infer=lambda x, y, dtype: ShapeDtype(shapes.broadcast("complex", x.shape, y.shape), dtype),
     lower=broadcasting(lambda x, y, dtype: lax.complex(x, y)),
     grad=(lambda g: real(g), lambda g: imag(g)),
     accepts=dtypes.nums("float32", "float64"),

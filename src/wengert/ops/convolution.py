@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import invalid
 from wengert.core.lowering_checks import is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import sliding as geometry
 from wengert.ops.compiled import compiled
 from wengert.ops.convolution_lowerings import lower_conv, lower_filter, lower_input
@@ -26,16 +26,18 @@ from wengert.ops.sliding import outer_sizes
 _MOST_BYTES = 2**59  # of one channel of a padded image; XLA counts those of all in 63 bits
 
 
-def _infer_conv(x: Spec, w: Spec, strides: Any, padding: Any, dilations: Any, first: bool) -> Spec:
+def _infer_conv(
+    x: ShapeDtype, w: ShapeDtype, strides: Any, padding: Any, dilations: Any, first: bool
+) -> ShapeDtype:
     spatial = len(strides)
     for y, what in ((x, "input"), (w, "filters")):
         if y.shape is not None and len(y.shape) != spatial + 2:
             raise invalid("conv", f"`{what}` must have rank {spatial + 2}", x, w)
     if x.shape is None:
-        return Spec((None,) * (spatial + 2), x.dtype)
+        return ShapeDtype((None,) * (spatial + 2), x.dtype)
     batch, channels, sizes = geometry.split(x.shape, first)
     if w.shape is None:
-        return Spec(geometry.join(batch, None, (None,) * spatial, first), x.dtype)
+        return ShapeDtype(geometry.join(batch, None, (None,) * spatial, first), x.dtype)
     inner, outer = w.shape[-2:]
     if channels is not None and inner is not None:
         if inner == 0 or channels % inner:
@@ -57,7 +59,7 @@ def _infer_conv(x: Spec, w: Spec, strides: Any, padding: Any, dilations: Any, fi
     if inner == 1 and not any(n is None or is_symbol(n) for n in (*sizes, *reach)):
         _check_reach(sizes, reach, x.dtype.size)
     counts = outer_sizes("conv", sizes, reach, strides, padding)
-    return Spec(geometry.join(batch, outer, counts, first), x.dtype)
+    return ShapeDtype(geometry.join(batch, outer, counts, first), x.dtype)
 
 
 def _check_reach(sizes: Any, reach: list[int] | list[int | None], itemsize: int) -> None:
@@ -67,8 +69,8 @@ def _check_reach(sizes: Any, reach: list[int] | list[int | None], itemsize: int)
         raise invalid("conv", rule, help="Use smaller `dilations`.")
 
 
-def _infer_input(g: Spec, w: Spec, shape: tuple[int, ...], **at: Any) -> Spec:
-    want = _infer_conv(Spec(shape, g.dtype), w, **at)
+def _infer_input(g: ShapeDtype, w: ShapeDtype, shape: tuple[int, ...], **at: Any) -> ShapeDtype:
+    want = _infer_conv(ShapeDtype(shape, g.dtype), w, **at)
     if g.shape is not None and want.shape is not None:
         fits = len(g.shape) == len(want.shape) and all(
             a is None or b is None or a == b for a, b in zip(g.shape, want.shape, strict=True)
@@ -81,7 +83,7 @@ def _infer_input(g: Spec, w: Spec, shape: tuple[int, ...], **at: Any) -> Spec:
                 w,
                 help=f"The input would have to be {list(want.shape)}.",
             )
-    return Spec(tuple(shape), g.dtype)
+    return ShapeDtype(tuple(shape), g.dtype)
 
 
 CONV = Op(
@@ -125,7 +127,7 @@ CONV_FILTER = Op(
     "conv_filter",
     "x g",
     kernel=compiled(lower_filter),
-    infer=lambda x, g, shape, strides, padding, dilations, first: Spec(tuple(shape), x.dtype),
+    infer=lambda x, g, shape, strides, padding, dilations, first: ShapeDtype(tuple(shape), x.dtype),
     lower=lower_filter,
     grad=(
         lambda h, g, x_shape, strides, padding, dilations, first: apply(

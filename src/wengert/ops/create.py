@@ -18,7 +18,7 @@ from wengert.core.errors import InvalidTypeError, at_site, invalid, invalid_dtyp
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, Value
@@ -124,7 +124,7 @@ ZEROS_LIKE = Op(
     "zeros_like",
     "x",
     kernel=_zeros_kernel,
-    infer=lambda x, dtype: Spec(x.shape, dtype),
+    infer=lambda x, dtype: ShapeDtype(x.shape, dtype),
     lower=lambda x, dtype: lax.full(x.shape, 0, dtype.np),
     grad=None,
     fill=0,
@@ -144,7 +144,7 @@ ONES_LIKE = Op(
     "ones_like",
     "x",
     kernel=lambda x, dtype: np.ones(x.shape, dtype.np),
-    infer=lambda x, dtype: Spec(x.shape, dtype),
+    infer=lambda x, dtype: ShapeDtype(x.shape, dtype),
     lower=lambda x, dtype: lax.full(x.shape, 1, dtype.np),
     grad=None,
     fill=1,
@@ -255,7 +255,7 @@ RANGE = Op(
     "range",
     "start limit delta",
     kernel=_range_kernel,
-    infer=lambda start, limit, delta, count: Spec((count,), start.dtype),
+    infer=lambda start, limit, delta, count: ShapeDtype((count,), start.dtype),
     lower=_lower_range,
     grad=None,
     register=False,

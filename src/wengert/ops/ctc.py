@@ -19,7 +19,7 @@ from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank, static_int
@@ -259,8 +259,12 @@ def _grad_grad_g(
 
 
 def _infer_loss(
-    logits: Spec, labels: Spec, label_length: Spec, logit_length: Spec, blank: int | None
-) -> Spec:
+    logits: ShapeDtype,
+    labels: ShapeDtype,
+    label_length: ShapeDtype,
+    logit_length: ShapeDtype,
+    blank: int | None,
+) -> ShapeDtype:
     batch = None if logits.shape is None else logits.shape[1]
     for what, given in (("label_length", label_length), ("logit_length", logit_length)):
         if given.shape is not None and known_unequal(given.shape, (batch,)):
@@ -268,7 +272,7 @@ def _infer_loss(
         batch = given.shape[0] if batch is None and given.shape is not None else batch
     if labels.shape is not None and known_unequal(labels.shape[0], batch):
         raise invalid("ctc_loss", "`labels` and `logits` must have the same batch", labels, logits)
-    return Spec((batch if labels.shape is None or batch is not None else labels.shape[0],),
+    return ShapeDtype((batch if labels.shape is None or batch is not None else labels.shape[0],),
                 logits.dtype)  # fmt: skip
 
 
@@ -365,7 +369,9 @@ def _decode(
     return indices, best.T[rows, times].astype(np.int64), shape, (-score).astype(x.dtype)
 
 
-def _infer_decode(x: Spec, length: Spec, blank: int | None, merge: bool) -> tuple[Spec, ...]:
+def _infer_decode(
+    x: ShapeDtype, length: ShapeDtype, blank: int | None, merge: bool
+) -> tuple[ShapeDtype, ...]:
     need_rank("ctc_greedy_decoder", x, 3, 3)
     batch = None if x.shape is None else x.shape[1]
     if length.shape is not None and known_unequal(length.shape, (batch,)):
@@ -374,7 +380,7 @@ def _infer_decode(x: Spec, length: Spec, blank: int | None, merge: bool) -> tupl
         )
     whole = dtypes.int64
     return (
-        Spec((None, 2), whole), Spec((None,), whole), Spec((2,), whole), Spec((batch, 1), x.dtype)
+        ShapeDtype((None, 2), whole), ShapeDtype((None,), whole), ShapeDtype((2,), whole), ShapeDtype((batch, 1), x.dtype)
     )  # fmt: skip
 
 

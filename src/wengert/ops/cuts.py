@@ -16,7 +16,7 @@ from wengert.core.errors import InvalidIndexError, invalid
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.declare import of_length, static_int, static_tuple
 from wengert.ops.slicing import marked, writable
 from wengert.ops.strides import SLICE_GRAD, STRIDED_SLICE, Index, infer, kernel, lower
@@ -46,7 +46,7 @@ def slice(input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | N
 
 
 def _part_index(
-    x: Tensor | Spec,
+    x: Tensor | ShapeDtype,
     dims: tuple[int, ...] | tuple[int | None, ...],
     starts: Any,
     counts: tuple[int, ...],
@@ -63,11 +63,11 @@ def _part_index(
     return tuple((a, None if n == -1 else a + n, None) for a, n in zip(starts, counts, strict=True))
 
 
-def _infer_part(x: Spec, begin: tuple[int | None, ...], size: tuple[int, ...]) -> Spec:
+def _infer_part(x: ShapeDtype, begin: tuple[int | None, ...], size: tuple[int, ...]) -> ShapeDtype:
     if x.shape is not None and None not in (*x.shape, *begin, *size):
         return infer(x, _part_index(x, x.shape, begin, size))
     ends = x.shape or (None,) * len(size)
-    return Spec(tuple(map(_part_size, ends, begin, size)), x.dtype)
+    return ShapeDtype(tuple(map(_part_size, ends, begin, size)), x.dtype)
 
 
 def _part_size(end: int | None, begin: int | None, size: int | None) -> int | None:
@@ -77,7 +77,7 @@ def _part_size(end: int | None, begin: int | None, size: int | None) -> int | No
 
 
 def _part_kernel(x: np.ndarray, begin: tuple[int, ...], size: tuple[int, ...]) -> np.ndarray:
-    return kernel(x, _part_index(Spec(x.shape, dtypes.of(x)), x.shape, begin, size))
+    return kernel(x, _part_index(ShapeDtype(x.shape, dtypes.of(x)), x.shape, begin, size))
 
 
 def _lower_part(x: Any, begin: tuple[int, ...], size: tuple[int, ...]) -> Any:
@@ -143,7 +143,7 @@ BLOCK = Op(
     "block",
     "x begin",
     kernel=_block_kernel,
-    infer=lambda x, begin, size: Spec(tuple(size), x.dtype),
+    infer=lambda x, begin, size: ShapeDtype(tuple(size), x.dtype),
     lower=_lower_block,
     grad=(lambda g, begin, x_shape: apply(BLOCK_GRAD, g, begin, shape=x_shape), None),
     match=(),
@@ -153,7 +153,7 @@ BLOCK_GRAD = Op(
     "block_grad",
     "g begin",
     kernel=_block_grad_kernel,
-    infer=lambda g, begin, shape: Spec(tuple(shape), g.dtype),
+    infer=lambda g, begin, shape: ShapeDtype(tuple(shape), g.dtype),
     lower=_lower_block_grad,
     grad=(lambda h, begin, g_shape: apply(BLOCK, h, begin, size=g_shape), None),
     match=(),

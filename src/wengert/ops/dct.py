@@ -13,7 +13,7 @@ from wengert.core.dims import is_open
 from wengert.core.errors import at_site
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
@@ -82,7 +82,7 @@ def _dct_grad(g: Tensor, type: int) -> Tensor:
     return apply(DCT, g, type=4)
 
 
-def _infer_dct(x: Spec, type: int) -> Spec:
+def _infer_dct(x: ShapeDtype, type: int) -> ShapeDtype:
     if type == 1 and x.shape is not None and x.shape[-1] in (0, 1):
         rule = f"type 1 needs at least two elements; got {x.shape[-1]}"
         raise at_site(ValueError(f"dct: {rule}."))

@@ -21,7 +21,7 @@ from wengert.core.convert import operand, operand_or_empty, operands
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
 from wengert.core.lowering_checks import broadcast_shapes
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
@@ -50,8 +50,8 @@ def unary(
 ) -> Op:
     """An elementwise operation of one tensor; the result has its dtype, or `dtype`."""
 
-    def infer(x: Spec, **attrs: Any) -> Spec:
-        return Spec(x.shape, dtype or x.dtype)
+    def infer(x: ShapeDtype, **attrs: Any) -> ShapeDtype:
+        return ShapeDtype(x.shape, dtype or x.dtype)
 
     return Op(
         name,
@@ -83,8 +83,8 @@ def binary(
     `fails` notes what compiled code cannot raise, from the arguments as they are.
     """
 
-    def infer(x: Spec, y: Spec, **attrs: Any) -> Spec:
-        return Spec(shapes.broadcast(name, x.shape, y.shape), dtype or x.dtype)
+    def infer(x: ShapeDtype, y: ShapeDtype, **attrs: Any) -> ShapeDtype:
+        return ShapeDtype(shapes.broadcast(name, x.shape, y.shape), dtype or x.dtype)
 
     return Op(
         name,
@@ -385,7 +385,7 @@ def static_float(name: str, value: Any, what: str) -> float:
 
 
 def need_rank(name: str, x: Any, least: int, most: int | None = None) -> int | None:
-    """The rank of a tensor or `Spec`; an error unless it lies within the bounds."""
+    """The rank of a tensor or `ShapeDtype`; an error unless it lies within the bounds."""
     shape = x._array.shape if isinstance(x, Value) else x.shape
     if shape is None:
         return None

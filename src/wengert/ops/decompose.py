@@ -19,7 +19,7 @@ from wengert.core.dims import negative
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax, linalg
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import Hazards
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
@@ -156,15 +156,15 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     return apply(CHOLESKY, operand(input))
 
 
-def _infer_qr(x: Spec, full: bool) -> tuple[Spec, Spec]:
+def _infer_qr(x: ShapeDtype, full: bool) -> tuple[ShapeDtype, ShapeDtype]:
     if x.shape is None:
-        return Spec(None, x.dtype), Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype), ShapeDtype(None, x.dtype)
     if len(x.shape) < 2:
         raise invalid("qr", "rank 2 or more was expected", x)
     *lead, m, n = x.shape
     least = None if m is None or n is None else min(m, n)
     inner = m if full else least
-    return Spec((*lead, m, inner), x.dtype), Spec((*lead, inner, n), x.dtype)
+    return ShapeDtype((*lead, m, inner), x.dtype), ShapeDtype((*lead, inner, n), x.dtype)
 
 
 @or_nan

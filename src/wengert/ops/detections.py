@@ -16,7 +16,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import smaller
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.boxes import by_overlap, choosing, chosen
 from wengert.ops.declare import static_int
@@ -73,7 +73,7 @@ def _scored_kernel(
     return rows, scores[rows]
 
 
-def _need_boxes(name: str, boxes: Spec, scores: Spec) -> None:
+def _need_boxes(name: str, boxes: ShapeDtype, scores: ShapeDtype) -> None:
     b, s = boxes.shape, scores.shape
     fits = (b is None or (len(b) == 2 and b[1] in (None, 4))) and (s is None or len(s) == 1)
     if fits and b is not None and s is not None:
@@ -83,10 +83,15 @@ def _need_boxes(name: str, boxes: Spec, scores: Spec) -> None:
 
 
 def _infer_scored(
-    boxes: Spec, scores: Spec, limit: Spec, lowest: Spec, sigma: Spec, most: int
-) -> tuple[Spec, Spec]:
+    boxes: ShapeDtype,
+    scores: ShapeDtype,
+    limit: ShapeDtype,
+    lowest: ShapeDtype,
+    sigma: ShapeDtype,
+    most: int,
+) -> tuple[ShapeDtype, ShapeDtype]:
     _need_boxes("non_max_suppression_with_scores", boxes, scores)
-    return Spec((None,), dtypes.int32), Spec((None,), scores.dtype)
+    return ShapeDtype((None,), dtypes.int32), ShapeDtype((None,), scores.dtype)
 
 
 SCORED_SUPPRESSION = choosing(
@@ -143,18 +148,23 @@ def _padded_kernel(
 
 
 def _infer_padded(
-    boxes: Spec, scores: Spec, limit: Spec, lowest: Spec, most: int, pads: bool
-) -> tuple[Spec, Spec]:
+    boxes: ShapeDtype,
+    scores: ShapeDtype,
+    limit: ShapeDtype,
+    lowest: ShapeDtype,
+    most: int,
+    pads: bool,
+) -> tuple[ShapeDtype, ShapeDtype]:
     b, s = boxes.shape, scores.shape
     if b is None or s is None:
-        return Spec(None, dtypes.int32), Spec(None, dtypes.int32)
+        return ShapeDtype(None, dtypes.int32), ShapeDtype(None, dtypes.int32)
     pairs = zip(b[:-1], s, strict=False)
     fits = len(b) >= 2 and len(s) == len(b) - 1 and b[-1] in (None, 4)
     if not fits or any(None not in p and p[0] != p[1] for p in pairs):
         rule = "boxes [..., n, 4] and as many scores [..., n] are needed"
         raise invalid("non_max_suppression_padded", rule, boxes, scores)
     lead = tuple(b[:-2])
-    return Spec((*lead, most if pads else None), dtypes.int32), Spec(lead, dtypes.int32)
+    return ShapeDtype((*lead, most if pads else None), dtypes.int32), ShapeDtype(lead, dtypes.int32)
 
 
 PADDED_SUPPRESSION = choosing(
@@ -184,13 +194,15 @@ def _table_kernel(
     return chosen(lambda i, others: shares[others, i], scores, most, limit, lowest)
 
 
-def _infer_table(shares: Spec, scores: Spec, limit: Spec, lowest: Spec, most: int) -> Spec:
+def _infer_table(
+    shares: ShapeDtype, scores: ShapeDtype, limit: ShapeDtype, lowest: ShapeDtype, most: int
+) -> ShapeDtype:
     a, s = shares.shape, scores.shape
     known = {n for n in (*(a or ()), *(s or ())) if n is not None}
     if (a is not None and len(a) != 2) or (s is not None and len(s) != 1) or len(known) > 1:
         rule = "overlaps [n, n] and as many scores are needed"
         raise invalid("non_max_suppression_overlaps", rule, shares, scores)
-    return Spec((None,), dtypes.int32)
+    return ShapeDtype((None,), dtypes.int32)
 
 
 TABLE_SUPPRESSION = choosing(
@@ -242,8 +254,14 @@ def _combined_kernel(
 
 
 def _infer_combined(
-    boxes: Spec, scores: Spec, limit: Spec, lowest: Spec, most: int, size: int, clips: bool
-) -> tuple[Spec, ...]:
+    boxes: ShapeDtype,
+    scores: ShapeDtype,
+    limit: ShapeDtype,
+    lowest: ShapeDtype,
+    most: int,
+    size: int,
+    clips: bool,
+) -> tuple[ShapeDtype, ...]:
     b, s = boxes.shape or (None,) * 4, scores.shape or (None,) * 3
     fits = len(b) == 4 and len(s) == 3 and b[3] in (None, 4)
     if not fits or any(None not in p and p[0] != p[1] for p in zip(b[:2], s[:2], strict=True)):
@@ -253,8 +271,13 @@ def _infer_combined(
         rule = "there must be boxes for each class, or one set for all"
         raise invalid("combined_non_max_suppression", rule, boxes, scores)
     batch = s[0] if b[0] is None else b[0]
-    numbers = Spec((batch, size), dtypes.float32)
-    return Spec((batch, size, 4), dtypes.float32), numbers, numbers, Spec((batch,), dtypes.int32)
+    numbers = ShapeDtype((batch, size), dtypes.float32)
+    return (
+        ShapeDtype((batch, size, 4), dtypes.float32),
+        numbers,
+        numbers,
+        ShapeDtype((batch,), dtypes.int32),
+    )
 
 
 COMBINED_SUPPRESSION = choosing(
@@ -329,7 +352,7 @@ def _fewer(a: int | None, b: int | None) -> bool:
     return a is not None and b is not None and a < b
 
 
-def _infer_draw(images: Spec, boxes: Spec, colors: Spec) -> Spec:
+def _infer_draw(images: ShapeDtype, boxes: ShapeDtype, colors: ShapeDtype) -> ShapeDtype:
     x, b, c = images.shape or (None,) * 4, boxes.shape or (None,) * 3, colors.shape
     if len(x) != 4 or len(b) != 3 or b[2] not in (None, 4):
         rule = "images of rank 4 and boxes [batch, n, 4] are needed"

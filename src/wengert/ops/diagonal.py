@@ -20,7 +20,7 @@ from wengert.core.errors import describe, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import expand, static_int, static_tuple
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
-def _matrix(name: str, x: Spec, rank: int = 2) -> None:
+def _matrix(name: str, x: ShapeDtype, rank: int = 2) -> None:
     if x.shape is not None and len(x.shape) < rank:
         raise invalid(name, f"rank {rank} or more was expected", x)
 
@@ -87,15 +87,17 @@ def _check_k(name: str, rows: int | None, cols: int | None, lower: int, upper: i
             )  # fmt: skip
 
 
-def _infer_diag_part(x: Spec, lower: int, upper: int, padding: float, align: str) -> Spec:
+def _infer_diag_part(
+    x: ShapeDtype, lower: int, upper: int, padding: float, align: str
+) -> ShapeDtype:
     _matrix("diag_part", x)
     if x.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     rows, cols = x.shape[-2:]
     _check_k("diag_part", rows, cols, lower, upper)
     size = None if rows is None or cols is None else _longest(rows, cols, lower, upper)
     many = () if lower == upper else (upper - lower + 1,)
-    return Spec((*x.shape[:-2], *many, size), x.dtype)
+    return ShapeDtype((*x.shape[:-2], *many, size), x.dtype)
 
 
 def _diag_part_kernel(
@@ -193,13 +195,13 @@ def _padding(value: Any, x: Tensor) -> bytes | float | int | complex:
 
 
 def _infer_diag(
-    x: Spec, lower: int, upper: int, rows: int, cols: int, padding: float, align: str
-) -> Spec:
+    x: ShapeDtype, lower: int, upper: int, rows: int, cols: int, padding: float, align: str
+) -> ShapeDtype:
     if x.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     _check_diag(x, lower, upper, rows, cols)
     lead = x.shape[:-1] if lower == upper else x.shape[:-2]
-    return Spec((*lead, rows, cols), x.dtype)
+    return ShapeDtype((*lead, rows, cols), x.dtype)
 
 
 def _packed(x: Any, lower: int, upper: int) -> tuple[np.ndarray, tuple[int, ...]]:
@@ -213,7 +215,7 @@ def _packed(x: Any, lower: int, upper: int) -> tuple[np.ndarray, tuple[int, ...]
 def _diag_kernel(
     x: np.ndarray, lower: int, upper: int, rows: int, cols: int, padding: bytes | float, align: str
 ) -> np.ndarray:
-    _check_diag(Spec(x.shape, dtypes.of(x)), lower, upper, rows, cols)
+    _check_diag(ShapeDtype(x.shape, dtypes.of(x)), lower, upper, rows, cols)
     lay = _layout(rows, cols, lower, upper, align)
     flat, lead = _packed(x, lower, upper)
     out = np.full((*lead, rows, cols), padding, x.dtype)
@@ -288,7 +290,7 @@ def _diag_size(
     return least_rows if rows == -1 else rows, least_cols if cols == -1 else cols
 
 
-def _check_diag(x: Spec, lower: int, upper: int, rows: int | None, cols: int | None) -> None:
+def _check_diag(x: ShapeDtype, lower: int, upper: int, rows: int | None, cols: int | None) -> None:
     """Refuses a size that does not fit the diagonals."""
     longest = None if x.shape is None else x.shape[-1]
     if lower != upper and x.shape and known_unequal(x.shape[-2], upper - lower + 1):
@@ -304,7 +306,7 @@ def _check_diag(x: Spec, lower: int, upper: int, rows: int | None, cols: int | N
         )  # fmt: skip
 
 
-def _infer_set_diag(x: Spec, d: Spec, lower: int, upper: int, align: str) -> Spec:
+def _infer_set_diag(x: ShapeDtype, d: ShapeDtype, lower: int, upper: int, align: str) -> ShapeDtype:
     _matrix("set_diag", x)
     if x.shape is not None:
         rows, cols = x.shape[-2:]
@@ -316,14 +318,16 @@ def _infer_set_diag(x: Spec, d: Spec, lower: int, upper: int, align: str) -> Spe
             )
         if d.shape is not None:
             lead = shapes.merge(x.shape[:-2], d.shape[: len(x.shape) - 2])
-            return Spec((*(lead or ()), rows, cols), x.dtype)
+            return ShapeDtype((*(lead or ()), rows, cols), x.dtype)
     return x
 
 
 def _set_diag_kernel(
     x: np.ndarray, d: np.ndarray, lower: int, upper: int, align: str
 ) -> np.ndarray:
-    _infer_set_diag(Spec(x.shape, dtypes.of(x)), Spec(d.shape, dtypes.of(d)), lower, upper, align)
+    _infer_set_diag(
+        ShapeDtype(x.shape, dtypes.of(x)), ShapeDtype(d.shape, dtypes.of(d)), lower, upper, align
+    )
     lay = _layout(*x.shape[-2:], lower, upper, align)
     flat, _ = _packed(d, lower, upper)
     out = x.copy()
@@ -377,7 +381,7 @@ def _band(rows: int, cols: int, lower: int, upper: int) -> np.ndarray:
     return ((lower < 0) | (-step <= lower)) & ((upper < 0) | (step <= upper))
 
 
-def _infer_band_part(x: Spec, lower: int, upper: int) -> Spec:
+def _infer_band_part(x: ShapeDtype, lower: int, upper: int) -> ShapeDtype:
     _matrix("band_part", x)
     if x.shape is not None:
         for what, k, d in (("num_lower", lower, x.shape[-2]), ("num_upper", upper, x.shape[-1])):

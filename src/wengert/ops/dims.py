@@ -17,7 +17,7 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import as_value, is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.padded import RowCount
 from wengert.core.sites import caller
@@ -38,7 +38,7 @@ SHAPE = Op(
     "shape",
     "x",
     kernel=lambda x, dtype: np.array(x.shape, dtype.np),
-    infer=lambda x, dtype: Spec((None if x.shape is None else len(x.shape),), dtype),
+    infer=lambda x, dtype: ShapeDtype((None if x.shape is None else len(x.shape),), dtype),
     lower=lambda x, dtype: lax.convert_element_type(np.array(x.shape, np.int64), dtype.np),
     grad=None,
     sizes=tuple,
@@ -85,7 +85,7 @@ NUMBER = Op(
     "number",
     "",
     kernel=lambda value, dtype: np.array(value, dtype.np),
-    infer=lambda value, dtype: Spec((len(value),) if type(value) is tuple else (), dtype),
+    infer=lambda value, dtype: ShapeDtype((len(value),) if type(value) is tuple else (), dtype),
     lower=_lower_number,
     grad=(),
     takes_padded=True,
@@ -99,7 +99,7 @@ SIZE = Op(
     "size",
     "x",
     kernel=lambda x, dtype: np.array(x.size, dtype.np),
-    infer=lambda x, dtype: Spec((), dtype),
+    infer=lambda x, dtype: ShapeDtype((), dtype),
     lower=lambda x, dtype: lax.full((), x.size, dtype.np),
     grad=None,
     sizes=math.prod,
@@ -123,8 +123,8 @@ def rank(input: TensorLike, name: str | None = None) -> Tensor:
     return wrap(np.array(x._array.ndim, np.int32), caller())
 
 
-def _infer_expand(x: Spec, axis: int) -> Spec:
-    return Spec(None if x.shape is None else (*x.shape[:axis], 1, *x.shape[axis:]), x.dtype)
+def _infer_expand(x: ShapeDtype, axis: int) -> ShapeDtype:
+    return ShapeDtype(None if x.shape is None else (*x.shape[:axis], 1, *x.shape[axis:]), x.dtype)
 
 
 EXPAND_DIMS = Op(
@@ -154,9 +154,9 @@ def expand_dims(input: TensorLike, axis: Axis, name: str | None = None) -> Tenso
         return fallback(expand_dims, error, (input, axis))
 
 
-def _infer_squeeze(x: Spec, axis: tuple[int, ...]) -> Spec:
+def _infer_squeeze(x: ShapeDtype, axis: tuple[int, ...]) -> ShapeDtype:
     if x.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     for a in axis:
         if x.shape[a] not in (None, 1):
             raise invalid(
@@ -165,7 +165,7 @@ def _infer_squeeze(x: Spec, axis: tuple[int, ...]) -> Spec:
                 x,
                 help="Only axes of size 1 can be dropped; use an index or tf.reshape.",
             )
-    return Spec(tuple(d for i, d in enumerate(x.shape) if i not in axis), x.dtype)
+    return ShapeDtype(tuple(d for i, d in enumerate(x.shape) if i not in axis), x.dtype)
 
 
 def _expand_all(g: Tensor, axis: tuple[int, ...]) -> Tensor:
@@ -191,7 +191,7 @@ SQUEEZE_ALL = Op(
     "squeeze_all",
     "x",
     kernel=lambda x: x.squeeze(),
-    infer=lambda x: Spec(None, x.dtype),
+    infer=lambda x: ShapeDtype(None, x.dtype),
     lower=lambda x: lax.squeeze(x, [i for i, d in enumerate(x.shape) if d == 1]),
     grad=lambda g, x_shape: _reshape(g, x_shape),
     register=False,

@@ -18,7 +18,7 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.lazy_modules import jnp, lax, special
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import expand
 from wengert.ops.philox import lower_words, words
@@ -71,7 +71,7 @@ RANDOM_BITS = Op(
     "random_bits",
     "state",
     kernel=_bits_kernel,
-    infer=lambda state, shape, dtype: Spec(shape, dtype),
+    infer=lambda state, shape, dtype: ShapeDtype(shape, dtype),
     lower=_lower_random_bits,
     grad=None,
 )
@@ -110,7 +110,7 @@ RANDOM_UNIFORM = Op(
     "random_uniform",
     "state",
     kernel=_fraction,
-    infer=lambda state, shape, dtype: Spec(shape, dtype),
+    infer=lambda state, shape, dtype: ShapeDtype(shape, dtype),
     lower=_lower_fraction,
     grad=None,
     cost=SLOW,
@@ -171,7 +171,7 @@ RANDOM_NORMAL = Op(
     "random_normal",
     "state",
     kernel=_normal_kernel,
-    infer=lambda state, shape, dtype: Spec(shape, dtype),
+    infer=lambda state, shape, dtype: ShapeDtype(shape, dtype),
     lower=_lower_normal,
     grad=None,
     cost=SLOW,
@@ -214,7 +214,7 @@ RANDOM_TRUNCATED = Op(
     "random_truncated_normal",
     "state",
     kernel=_truncated_kernel,
-    infer=lambda state, shape, dtype: Spec(shape, dtype),
+    infer=lambda state, shape, dtype: ShapeDtype(shape, dtype),
     lower=_lower_truncated,
     grad=None,
 )
@@ -254,7 +254,7 @@ RANDOM_INTEGERS = Op(
     "random_integers",
     "state low high",
     kernel=_integers_kernel,
-    infer=lambda state, low, high, shape: Spec(shape, low.dtype),
+    infer=lambda state, low, high, shape: ShapeDtype(shape, low.dtype),
     lower=_lower_integers,
     grad=None,
     accepts=_INTEGERS,
@@ -281,7 +281,7 @@ RANDOM_PERMUTATION = Op(
     "random_permutation",
     "state",
     kernel=_permutation_kernel,
-    infer=lambda state, size: Spec((size,), dtypes.int32),
+    infer=lambda state, size: ShapeDtype((size,), dtypes.int32),
     lower=_lower_permutation,
     grad=None,
 )
@@ -324,9 +324,11 @@ def _lower_categorical(
     return jnp.minimum(found, dtype.np.type(classes - 1))
 
 
-def _infer_categorical(logits: Spec, state: Spec, num_samples: int, dtype: DType) -> Spec:
+def _infer_categorical(
+    logits: ShapeDtype, state: ShapeDtype, num_samples: int, dtype: DType
+) -> ShapeDtype:
     if logits.shape is None:
-        return Spec((None, num_samples), dtype)
+        return ShapeDtype((None, num_samples), dtype)
     if len(logits.shape) != 2 or logits.shape[1] == 0 or negative(num_samples):
         raise invalid(
             "categorical",
@@ -335,7 +337,7 @@ def _infer_categorical(logits: Spec, state: Spec, num_samples: int, dtype: DType
             logits,
             help="Each row of `logits` is one distribution.",
         )
-    return Spec((logits.shape[0], num_samples), dtype)
+    return ShapeDtype((logits.shape[0], num_samples), dtype)
 
 
 RANDOM_CATEGORICAL = Op(

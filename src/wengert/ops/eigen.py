@@ -14,7 +14,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.lazy_modules import jnp, lax, linalg
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from wengert.core.types import DType, JaxArray, Tensor, TensorLike
 
 
-def _infer_eigh(x: Spec) -> tuple[Spec, Spec]:
+def _infer_eigh(x: ShapeDtype) -> tuple[ShapeDtype, ShapeDtype]:
     x = as_square("eigh", x)
     return _values("eigh", x), x
 
 
-def _values(name: str, x: Spec, dtype: DType | None = None) -> Spec:
+def _values(name: str, x: ShapeDtype, dtype: DType | None = None) -> ShapeDtype:
     x = as_square(name, x)
-    return Spec(None if x.shape is None else x.shape[:-1], dtype or x.dtype)
+    return ShapeDtype(None if x.shape is None else x.shape[:-1], dtype or x.dtype)
 
 
 @or_nan
@@ -143,9 +143,9 @@ def _eig_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return e.astype(_wide(x)), v.astype(_wide(x))
 
 
-def _infer_eig(x: Spec) -> tuple[Spec, Spec]:
+def _infer_eig(x: ShapeDtype) -> tuple[ShapeDtype, ShapeDtype]:
     e = _values("eig", x, _complex(x.dtype))
-    return e, Spec(as_square("eig", x).shape, e.dtype)
+    return e, ShapeDtype(as_square("eig", x).shape, e.dtype)
 
 
 def _eig_grad(g: tuple[Tensor, ...], outs: tuple[Tensor, ...], x_dtype: DType) -> Tensor:

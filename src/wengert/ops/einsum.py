@@ -17,7 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import Tensor, Value
 from wengert.ops.compiled import wide
 from wengert.ops.costs import product
@@ -26,7 +26,7 @@ from wengert.ops.equation import (
     DOTS,
     Layout,
     Operand,
-    Plan,
+    ContractionPlan,
     Sizes,
     back,
     cut,
@@ -89,7 +89,7 @@ def _arranged(x: np.ndarray, how: Layout) -> np.ndarray:
     return x.mT if how.flip else x
 
 
-def _multiply(x: np.ndarray, y: np.ndarray, p: Plan) -> tuple[np.ndarray, str]:
+def _multiply(x: np.ndarray, y: np.ndarray, p: ContractionPlan) -> tuple[np.ndarray, str]:
     """The product of two prepared tensors, and the labels of its axes."""
     if not p.contract:
         return np.multiply(_spread(x, p.x.kept, p.order), _spread(y, p.y.kept, p.order)), p.order
@@ -118,7 +118,7 @@ def _kernel_one(x: np.ndarray, equation: str, sizes: Sizes) -> np.ndarray:
     return _finish(_prepare(x, how), how.kept, out, dims)
 
 
-def _infer(*xs: Spec, equation: str, sizes: Sizes) -> Spec:
+def _infer(*xs: ShapeDtype, equation: str, sizes: Sizes) -> ShapeDtype:
     inputs, out = cut(equation)
     pairs = list(zip(inputs, xs, strict=True))
     known = [(None,) * len(a) if x.shape is None else x.shape for a, x in pairs]
@@ -127,7 +127,7 @@ def _infer(*xs: Spec, equation: str, sizes: Sizes) -> Spec:
     named = zip("".join(inputs), (d for shape in known for d in shape), strict=True)
     unsure = {c for c, d in named if d is None and c in DOTS}
     shape = tuple(None if c in unsure and dims[c] in (None, 1) else dims[c] for c in out)
-    return Spec(shape, xs[0].dtype)
+    return ShapeDtype(shape, xs[0].dtype)
 
 
 def _mask(x: Any, i: int, j: int) -> JaxArray:

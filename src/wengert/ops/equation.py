@@ -54,7 +54,7 @@ class Layout(NamedTuple):
     flip: bool
 
 
-class Plan(NamedTuple):
+class ContractionPlan(NamedTuple):
     """How two tensors of known shapes are multiplied.
 
     Labels are `batch` (in both and the output), `contract` (in both, summed) or only in one; the
@@ -112,7 +112,9 @@ def _ready(labels: str, kept: str) -> Operand:
 
 
 @functools.lru_cache(maxsize=4096)
-def plan(equation: str, sizes: Sizes, x_shape: tuple[int, ...], y_shape: tuple[int, ...]) -> Plan:
+def plan(
+    equation: str, sizes: Sizes, x_shape: tuple[int, ...], y_shape: tuple[int, ...]
+) -> ContractionPlan:
     """Sorts the labels of two tensors into those to repeat, to sum and to keep."""
     (a, b), out = cut(equation)
     dims = label_sizes(equation, (x_shape, y_shape), sizes)
@@ -128,7 +130,7 @@ def plan(equation: str, sizes: Sizes, x_shape: tuple[int, ...], y_shape: tuple[i
     columns = "".join(c for c in y.kept if c not in both)
     product = batch + rows + columns
     plain = len(rows) == len(columns) == 1
-    return Plan(
+    return ContractionPlan(
         x,
         y,
         _layout(x.kept, batch, rows, contract, dims),

@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.padded import Padded
 from wengert.ops.row_list import Rows
 
@@ -38,7 +38,7 @@ EXTENT = Op(
     "extent",
     "x",
     kernel=_extent_kernel,
-    infer=lambda x: Spec(None if x.shape is None else (*x.shape, 0), dtypes.bool_),
+    infer=lambda x: ShapeDtype(None if x.shape is None else (*x.shape, 0), dtypes.bool_),
     lower=_lower_extent,
     takes_padded=True,
     grad=None,

@@ -14,7 +14,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 from wengert.ops.shaping import sum_to
@@ -28,7 +28,7 @@ IN_PLACE_OF = Op(
     "in_place_of",
     "x value",
     kernel=lambda x, value: value,
-    infer=lambda x, value: Spec(value.shape, value.dtype),
+    infer=lambda x, value: ShapeDtype(value.shape, value.dtype),
     lower=lambda x, value: value,
     grad=(lambda g: g, None),
     accepts=dtypes.FLOAT,

@@ -18,7 +18,7 @@ from wengert.core.dims import Dim, larger
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.declare import calm, need_rank, static, static_tuple
 from wengert.ops.sizes import factor, table
 
@@ -46,10 +46,10 @@ def lower_fit(x: JaxArray, sizes: tuple[int, ...]) -> JaxArray:
     return lax.pad(x, lax.full((), 0, x.dtype), edges)
 
 
-def _infer_fit(x: Spec, sizes: tuple[int, ...]) -> Spec:
+def _infer_fit(x: ShapeDtype, sizes: tuple[int, ...]) -> ShapeDtype:
     if x.shape is None:
-        return Spec(None, x.dtype)
-    return Spec((*x.shape[: len(x.shape) - len(sizes)], *sizes), x.dtype)
+        return ShapeDtype(None, x.dtype)
+    return ShapeDtype((*x.shape[: len(x.shape) - len(sizes)], *sizes), x.dtype)
 
 
 FIT = Op(
@@ -81,7 +81,7 @@ def _fft_kernel(x: np.ndarray, rank: int, inverse: bool) -> np.ndarray:
     return transform(x, axes=_last(rank)).astype(x.dtype, copy=False)
 
 
-def _infer_fft(x: Spec, rank: int, inverse: bool) -> Spec:
+def _infer_fft(x: ShapeDtype, rank: int, inverse: bool) -> ShapeDtype:
     need_rank("ifft" if inverse else "fft", x, rank)
     return x
 
@@ -166,13 +166,13 @@ def _rfft_kernel(x: np.ndarray, rank: int) -> np.ndarray:
     return np.fft.rfftn(x, axes=_last(rank)).astype(kind, copy=False)
 
 
-def _infer_rfft(x: Spec, rank: int) -> Spec:
+def _infer_rfft(x: ShapeDtype, rank: int) -> ShapeDtype:
     kind = _COMPLEX_OF[x.dtype.name]
     need_rank("rfft", x, rank)
     if x.shape is None:
-        return Spec(None, kind)
+        return ShapeDtype(None, kind)
     last = x.shape[-1]
-    return Spec((*x.shape[:-1], None if last is None else last // 2 + 1), kind)
+    return ShapeDtype((*x.shape[:-1], None if last is None else last // 2 + 1), kind)
 
 
 def _lower_rfft(x: JaxArray, rank: int) -> JaxArray:
@@ -212,10 +212,10 @@ def _irfft_kernel(x: np.ndarray, rank: int, length: int) -> np.ndarray:
     return np.fft.irfftn(x, s=lengths, axes=_last(rank)).astype(kind, copy=False)
 
 
-def _infer_irfft(x: Spec, rank: int, length: int) -> Spec:
+def _infer_irfft(x: ShapeDtype, rank: int, length: int) -> ShapeDtype:
     need_rank("irfft", x, rank)
     kind = x.dtype.real_dtype
-    return Spec(None if x.shape is None else (*x.shape[:-1], length), kind)
+    return ShapeDtype(None if x.shape is None else (*x.shape[:-1], length), kind)
 
 
 def _lower_irfft(x: JaxArray, rank: int, length: int) -> JaxArray:

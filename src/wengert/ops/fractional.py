@@ -22,7 +22,7 @@ from wengert.core.dims import Dim, formula, smaller
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import distributions
 from wengert.ops import public as tf
 from wengert.ops.declare import static_float, static_int
@@ -84,7 +84,9 @@ def _argmax(
     return _first_max(xp, best, place, _windows(xp, rows, height, overlapping), 1)[1]
 
 
-def _infer_argmax(x: Spec, rows: Spec, columns: Spec, overlapping: bool) -> Spec:
+def _infer_argmax(
+    x: ShapeDtype, rows: ShapeDtype, columns: ShapeDtype, overlapping: bool
+) -> ShapeDtype:
     ranks = [None if s.shape is None else len(s.shape) for s in (x, rows, columns)]
     if any(rank not in (None, wanted) for rank, wanted in zip(ranks, (4, 1, 1), strict=True)):
         rule = "an image must have rank 4, edges rank 1"
@@ -94,7 +96,7 @@ def _infer_argmax(x: Spec, rows: Spec, columns: Spec, overlapping: bool) -> Spec
         None if edges.shape is None or edges.shape[0] is None else edges.shape[0] - 1
         for edges in (rows, columns)
     ]
-    return Spec((batch, *counts, channels), dtypes.int64)
+    return ShapeDtype((batch, *counts, channels), dtypes.int64)
 
 
 # Where in its image the largest number of each window lies, the first of equal ones in row order.

@@ -15,7 +15,7 @@ from wengert.core.dims import Dim, formula, is_open, known_unequal, larger, nega
 from wengert.core.errors import at_site, invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank, static, static_int
@@ -39,12 +39,12 @@ def _frame_kernel(x: np.ndarray, length: int, step: int) -> np.ndarray:
     return windows[..., : (count - 1) * step + 1 : step, :]
 
 
-def _infer_frame(x: Spec, length: Any, step: int) -> Spec:
+def _infer_frame(x: ShapeDtype, length: Any, step: int) -> ShapeDtype:
     if x.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     size: Any = x.shape[-1]
     count = None if None in (size, length, step) else _count(size, length, step)
-    return Spec((*x.shape[:-1], count, length), x.dtype)
+    return ShapeDtype((*x.shape[:-1], count, length), x.dtype)
 
 
 def _places(count: int, length: int, step: int) -> np.ndarray:
@@ -93,12 +93,12 @@ def _fill(flat: np.ndarray, total: int) -> np.ndarray:
     return out
 
 
-def _infer_overlap(x: Spec, step: int) -> Spec:
+def _infer_overlap(x: ShapeDtype, step: int) -> ShapeDtype:
     if x.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     count, length = x.shape[-2:]
     total = None if count is None or length is None or step is None else _total(count, length, step)
-    return Spec((*x.shape[:-2], total), x.dtype)
+    return ShapeDtype((*x.shape[:-2], total), x.dtype)
 
 
 def _lower_overlap(x: JaxArray, step: int) -> JaxArray:

@@ -15,7 +15,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.lazy_modules import lax, special
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import Hazards
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
@@ -268,7 +268,9 @@ BETAINC = Op(
     "betainc",
     "a b x",
     kernel=in_float32(_betainc_kernel),
-    infer=lambda a, b, x: Spec(shapes.broadcast("betainc", a.shape, b.shape, x.shape), a.dtype),
+    infer=lambda a, b, x: ShapeDtype(
+        shapes.broadcast("betainc", a.shape, b.shape, x.shape), a.dtype
+    ),
     lower=broadcasting(wide(_lower_betainc)),
     grad=(None, None, _betainc_grad),
     accepts=dtypes.FLOAT,

@@ -22,7 +22,7 @@ from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax, sparse
 from wengert.core.lowering_checks import as_value, fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.shapes import check_axis
 from wengert.graph import known_elements
@@ -130,15 +130,15 @@ def _grid(shape: tuple[int, ...], batch: int) -> list[np.ndarray]:
     ]
 
 
-def _infer_gather(x: Spec, i: Spec, axis: int, batch_dims: int) -> Spec:
+def _infer_gather(x: ShapeDtype, i: ShapeDtype, axis: int, batch_dims: int) -> ShapeDtype:
     if x.shape is None or i.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     lead = _common("gather", x, i, batch_dims)
     inner = (*x.shape[batch_dims:axis], *i.shape[batch_dims:], *x.shape[axis + 1 :])
-    return Spec((*lead, *inner), x.dtype)
+    return ShapeDtype((*lead, *inner), x.dtype)
 
 
-def _common(name: str, x: Spec, i: Spec, batch: int) -> Any:
+def _common(name: str, x: ShapeDtype, i: ShapeDtype, batch: int) -> Any:
     """The sizes of the batch axes, which must agree."""
     ours, theirs = (x.shape or ())[:batch], (i.shape or ())[:batch]
     if not shapes.compatible(ours, theirs):
@@ -252,7 +252,7 @@ GATHER_GRAD = Op(
     "gather_grad",
     "g i",
     kernel=_gather_grad_kernel,
-    infer=lambda g, i, shape, axis, batch_dims: Spec(shape, g.dtype),
+    infer=lambda g, i, shape, axis, batch_dims: ShapeDtype(shape, g.dtype),
     lower=wide(_lower_gather_grad),
     grad=(
         lambda h, i, axis, batch_dims: apply(GATHER, h, i, axis=axis, batch_dims=batch_dims),
@@ -315,9 +315,9 @@ def _gather_nd_kernel(x: np.ndarray, i: np.ndarray, batch_dims: int) -> np.ndarr
     return x[(*_grid(lead, batch_dims), *where, ...)]  # an array, also of one string
 
 
-def _infer_gather_nd(x: Spec, i: Spec, batch_dims: int) -> Spec:
+def _infer_gather_nd(x: ShapeDtype, i: ShapeDtype, batch_dims: int) -> ShapeDtype:
     if x.shape is None or i.shape is None or i.shape[-1] is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     depth = i.shape[-1]
     if batch_dims + depth > len(x.shape):
         raise invalid(
@@ -328,7 +328,7 @@ def _infer_gather_nd(x: Spec, i: Spec, batch_dims: int) -> Spec:
             help="The last axis of `indices` holds one number per axis.",
         )
     lead = _common("gather_nd", x, i, batch_dims)
-    return Spec((*lead, *i.shape[batch_dims:-1], *x.shape[batch_dims + depth :]), x.dtype)
+    return ShapeDtype((*lead, *i.shape[batch_dims:-1], *x.shape[batch_dims + depth :]), x.dtype)
 
 
 def _lower_gather_nd(x: JaxArray, i: JaxArray, batch_dims: int) -> JaxArray:

@@ -14,7 +14,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy_modules import lax
 from wengert.core.locks import new_lock
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.process_settings import PROCESS
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor, Value
@@ -57,7 +57,7 @@ ADVANCE = Op(
     "advance",
     "state count",
     kernel=_advance_kernel,
-    infer=lambda state, count: Spec((3,), dtypes.int64),
+    infer=lambda state, count: ShapeDtype((3,), dtypes.int64),
     lower=_lower_advance,
     grad=None,
     accepts=dtypes.nums("int32", "int64"),

@@ -14,7 +14,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand_or_empty
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.declare import static_int, static_tuple
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ STRING_HASH = Op(
     "string_hash",
     "x",
     kernel=_kernel,
-    infer=lambda x, buckets, key: Spec(x.shape, dtypes.int64),
+    infer=lambda x, buckets, key: ShapeDtype(x.shape, dtypes.int64),
     lower=None,
     grad=None,
     accepts=dtypes.nums("s"),

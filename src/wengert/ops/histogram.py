@@ -17,7 +17,7 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 from wengert.ops.sizes import at_least
@@ -61,17 +61,17 @@ def _bincount_kernel(
 
 
 def _infer_bincount(
-    *xs: Spec, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
-) -> Spec:
+    *xs: ShapeDtype, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
+) -> ShapeDtype:
     size = most if least == most else None
     x = xs[0]
     if any(not shapes.compatible(x.shape, w.shape) for w in xs[1:]):
         raise invalid("bincount", "`weights` must have the shape of `arr`", *xs)
     if not rows:
-        return Spec((size,), dtype)
+        return ShapeDtype((size,), dtype)
     if x.shape is None:
-        return Spec(None, dtype)
-    return Spec((*x.shape[:-1], size), dtype)
+        return ShapeDtype(None, dtype)
+    return ShapeDtype((*x.shape[:-1], size), dtype)
 
 
 def _lower_bincount(
@@ -189,7 +189,7 @@ BINS = Op(
     "histogram_fixed_width_bins",
     "x ends",
     kernel=_bins_kernel,
-    infer=lambda x, ends, nbins: Spec(x.shape, dtypes.int32),
+    infer=lambda x, ends, nbins: ShapeDtype(x.shape, dtypes.int32),
     lower=_lower_bins,
     grad=None,
     accepts=dtypes.REAL,
@@ -257,7 +257,7 @@ HISTOGRAM = Op(
     "histogram_fixed_width",
     "x ends",
     kernel=_histogram_kernel,
-    infer=lambda x, ends, nbins, dtype: Spec((nbins,), dtype),
+    infer=lambda x, ends, nbins, dtype: ShapeDtype((nbins,), dtype),
     lower=_lower_histogram,
     grad=None,
     accepts=dtypes.REAL,
@@ -350,7 +350,9 @@ CELLS = Op(
     "confusion_cells",
     "true found",
     kernel=_cells_kernel,
-    infer=lambda true, found, classes: Spec(shapes.merge(true.shape, found.shape), true.dtype),
+    infer=lambda true, found, classes: ShapeDtype(
+        shapes.merge(true.shape, found.shape), true.dtype
+    ),
     lower=_lower_cells,
     grad=None,
     accepts=dtypes.INTEGER,

@@ -15,7 +15,7 @@ from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import NotFixed
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import is_symbolic
 from wengert.ops import public as tf
 from wengert.ops.color import adjust_brightness, adjust_contrast
@@ -55,12 +55,12 @@ def transpose(image: TensorLike, name: str | None = None) -> Tensor:
     return shaping.transpose(x, [1, 0, 2] if rank_of("transpose", x) == 3 else [0, 2, 1, 3])
 
 
-def _infer_turn(x: Spec, k: Spec) -> Spec:
+def _infer_turn(x: ShapeDtype, k: ShapeDtype) -> ShapeDtype:
     if x.shape is None:
         return x
     *lead, height, width, depth = x.shape
     side = height if height == width else None
-    return Spec((*lead, side, side, depth), x.dtype)
+    return ShapeDtype((*lead, side, side, depth), x.dtype)
 
 
 def _lower_turn(x: Any, k: Any) -> Any:

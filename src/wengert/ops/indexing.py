@@ -20,7 +20,7 @@ from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers, fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
@@ -49,10 +49,10 @@ def _where_kernel(x: np.ndarray) -> np.ndarray:
     return np.argwhere(x)
 
 
-def _infer_where(x: Spec) -> Spec:
+def _infer_where(x: ShapeDtype) -> ShapeDtype:
     if x.shape == ():
         raise invalid("where", "a scalar has no indices", x, help="Use tf.reshape(x, [1]).")
-    return Spec((None, None if x.shape is None else len(x.shape)), dtypes.int64)
+    return ShapeDtype((None, None if x.shape is None else len(x.shape)), dtypes.int64)
 
 
 WHERE_INDICES = Op(
@@ -79,17 +79,17 @@ def _masked_kernel(x: np.ndarray, mask: np.ndarray, axis: int) -> np.ndarray:
     return flat.take(np.flatnonzero(mask), axis)
 
 
-def _infer_masked(x: Spec, mask: Spec, axis: int) -> Spec:
+def _infer_masked(x: ShapeDtype, mask: ShapeDtype, axis: int) -> ShapeDtype:
     if x.shape is None or mask.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     end = axis + len(mask.shape)
     if not shapes.compatible(x.shape[axis:end], mask.shape):
         raise _mismatch(x, mask, x.shape[axis:end], mask.shape)
-    return Spec((*x.shape[:axis], None, *x.shape[end:]), x.dtype)
+    return ShapeDtype((*x.shape[:axis], None, *x.shape[end:]), x.dtype)
 
 
 def _mismatch(
-    x: Value | Spec,
+    x: Value | ShapeDtype,
     mask: Any,
     have: tuple[int, ...] | tuple[int | None, ...],
     wanted: tuple[int, ...] | tuple[int | None, ...],
@@ -129,7 +129,7 @@ UNMASK = Op(
     "boolean_mask_grad",
     "g mask",
     kernel=_unmask_kernel,
-    infer=lambda g, mask, shape, axis: Spec(shape, g.dtype),
+    infer=lambda g, mask, shape, axis: ShapeDtype(shape, g.dtype),
     lower=None,
     grad=(lambda h, mask, axis: apply(BOOLEAN_MASK, h, mask, axis=axis), None),
     match=(),
@@ -178,10 +178,12 @@ def _one_hot_kernel(
     return out if axis == i.ndim else np.moveaxis(out, -1, axis)
 
 
-def _infer_one_hot(i: Spec, depth: int, axis: int, on: int, off: int, dtype: DType) -> Spec:
+def _infer_one_hot(
+    i: ShapeDtype, depth: int, axis: int, on: int, off: int, dtype: DType
+) -> ShapeDtype:
     if i.shape is None:
-        return Spec(None, dtype)
-    return Spec((*i.shape[:axis], depth, *i.shape[axis:]), dtype)
+        return ShapeDtype(None, dtype)
+    return ShapeDtype((*i.shape[:axis], depth, *i.shape[axis:]), dtype)
 
 
 def _lower_one_hot(i: JaxArray, depth: int, axis: int, on: int, off: int, dtype: DType) -> JaxArray:
@@ -294,7 +296,9 @@ SEQUENCE_MASK = Op(
     "sequence_mask",
     "x",
     kernel=_mask_kernel,
-    infer=lambda x, maxlen, dtype: Spec(None if x.shape is None else (*x.shape, maxlen), dtype),
+    infer=lambda x, maxlen, dtype: ShapeDtype(
+        None if x.shape is None else (*x.shape, maxlen), dtype
+    ),
     lower=_lower_mask,
     grad=None,
     accepts=dtypes.REAL,
@@ -361,7 +365,7 @@ def _lower_invert(x: JaxArray) -> JaxArray:
     return lax.convert_element_type(order, x.dtype)
 
 
-def _infer_invert(x: Spec) -> Spec:
+def _infer_invert(x: ShapeDtype) -> ShapeDtype:
     if x.shape is not None and len(x.shape) != 1:
         raise invalid("invert_permutation", "a vector was expected", x)
     return x
@@ -410,7 +414,7 @@ UNRAVEL_INDEX = Op(
     "unravel_index",
     "i",
     kernel=_unravel_kernel,
-    infer=lambda i, dims: Spec(None if i.shape is None else (len(dims), *i.shape), i.dtype),
+    infer=lambda i, dims: ShapeDtype(None if i.shape is None else (len(dims), *i.shape), i.dtype),
     lower=_lower_unravel,
     grad=None,
     accepts=_INDEX,

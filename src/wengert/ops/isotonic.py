@@ -14,7 +14,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import check_axis
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, static_int
@@ -64,7 +64,7 @@ ISOTONIC_REGRESSION = Op(
     "isotonic_regression",
     "x",
     kernel=_kernel,
-    infer=lambda x: (x, Spec(x.shape, dtypes.int32)),
+    infer=lambda x: (x, ShapeDtype(x.shape, dtypes.int32)),
     lower=None,
     grad=_grad,
     accepts=dtypes.FLOAT,

@@ -16,7 +16,7 @@ from wengert.core.dims import Dim, is_open, known_unequal, negative
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Joint, Op, Spec
+from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.tensor import ActsAsTensor, Tensor, Value
 from wengert.graph import known_elements
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from wengert.core.types import JaxArray, TensorLike
 
 
-def _infer_stack(*xs: Spec, axis: int) -> Spec:
+def _infer_stack(*xs: ShapeDtype, axis: int) -> ShapeDtype:
     shape: Any = xs[0].shape
     for x in xs[1:]:
         if not shapes.compatible(shape, x.shape):
             raise invalid("stack", "all tensors must have the same shape", *xs[:4])
         shape = shapes.merge(shape, x.shape)
     if shape is None:
-        return Spec(None, xs[0].dtype)
-    return Spec((*shape[:axis], len(xs), *shape[axis:]), xs[0].dtype)
+        return ShapeDtype(None, xs[0].dtype)
+    return ShapeDtype((*shape[:axis], len(xs), *shape[axis:]), xs[0].dtype)
 
 
 def _stack_kernel(*xs: np.ndarray, axis: int) -> np.ndarray:
@@ -118,12 +118,12 @@ def _of_known_rank(xs: list[Value]) -> Value:
     return xs[0]
 
 
-def _infer_unstack(x: Spec, axis: int, num: int) -> tuple[Spec, ...]:
+def _infer_unstack(x: ShapeDtype, axis: int, num: int) -> tuple[ShapeDtype, ...]:
     if x.shape is None:
-        return (Spec(None, x.dtype),) * num
+        return (ShapeDtype(None, x.dtype),) * num
     if x.shape[axis] not in (None, num):
         raise invalid("unstack", f"axis {axis} has size {x.shape[axis]}, not {num}", x)
-    return (Spec((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype),) * num
+    return (ShapeDtype((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype),) * num
 
 
 def _lower_unstack(x: JaxArray, axis: int, num: int) -> tuple[JaxArray, ...]:
@@ -179,11 +179,11 @@ def unstack(
 late.STACK.fill(stack)
 
 
-def _infer_concat(*xs: Spec, axis: int) -> Spec:
+def _infer_concat(*xs: ShapeDtype, axis: int) -> ShapeDtype:
     shape: Any = next((x.shape for x in xs if x.shape is not None), None)
     total: int | None = 0
     if shape is None:
-        return Spec(None, xs[0].dtype)
+        return ShapeDtype(None, xs[0].dtype)
     for x in xs:
         if x.shape is None:
             total = None
@@ -201,7 +201,7 @@ def _infer_concat(*xs: Spec, axis: int) -> Spec:
         size = x.shape[axis]
         total = None if total is None or size is None else total + size
         shape = shapes.merge((*shape[:axis], None, *shape[axis + 1 :]), rest)
-    return Spec((*shape[:axis], total, *shape[axis + 1 :]), xs[0].dtype)
+    return ShapeDtype((*shape[:axis], total, *shape[axis + 1 :]), xs[0].dtype)
 
 
 def _concat_grad(g: Tensor, shapes: Any, axis: int) -> list[Tensor]:
@@ -253,7 +253,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
 
 
 def _filled(
-    x: Value | JaxArray | Spec, size: Any, sizes: tuple[Any, ...], axis: int
+    x: Value | JaxArray | ShapeDtype, size: Any, sizes: tuple[Any, ...], axis: int
 ) -> tuple[Any, ...]:
     """The sizes with a -1 among them worked out; raises where they do not add up to `size`."""
     if sizes.count(-1) == 1:
@@ -266,13 +266,13 @@ def _filled(
     return sizes
 
 
-def _infer_split(x: Spec, sizes: tuple[int | None, ...], axis: int) -> tuple[Spec, ...]:
+def _infer_split(x: ShapeDtype, sizes: tuple[int | None, ...], axis: int) -> tuple[ShapeDtype, ...]:
     if x.shape is None:
-        return (Spec(None, x.dtype),) * len(sizes)
+        return (ShapeDtype(None, x.dtype),) * len(sizes)
     if x.shape[axis] is not None and None not in sizes:
         sizes = _filled(x, x.shape[axis], sizes, axis)
     parts = [None if n is None or n < 0 else n for n in sizes]
-    return tuple(Spec((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype) for n in parts)
+    return tuple(ShapeDtype((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype) for n in parts)
 
 
 def _split_kernel(x: np.ndarray, sizes: tuple[int, ...], axis: int) -> tuple[np.ndarray, ...]:
@@ -280,7 +280,7 @@ def _split_kernel(x: np.ndarray, sizes: tuple[int, ...], axis: int) -> tuple[np.
     parts = []
     start = 0
     if sum(sizes) != x.shape[axis] or min(sizes, default=0) < 0:
-        sizes = _filled(Spec(x.shape, dtypes.of(x)), x.shape[axis], sizes, axis)
+        sizes = _filled(ShapeDtype(x.shape, dtypes.of(x)), x.shape[axis], sizes, axis)
     for n in sizes:
         parts.append(x[(*lead, slice(start, start + n))])
         start += n

@@ -18,7 +18,7 @@ from wengert.core.dims import broadcast, known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import function_of, in_float32, need_rank, static
@@ -65,9 +65,9 @@ def _lower_cross_entropy(labels: JaxArray, logits: JaxArray) -> JaxArray:
     return fold(loss, 0, lax.add, (last,))
 
 
-def _infer_rows(labels: Spec, logits: Spec) -> Spec:
+def _infer_rows(labels: ShapeDtype, logits: ShapeDtype) -> ShapeDtype:
     shape = shapes.merge(labels.shape, logits.shape)
-    return Spec(None if shape is None else shape[:-1], logits.dtype)
+    return ShapeDtype(None if shape is None else shape[:-1], logits.dtype)
 
 
 def _cross_entropy_grad_grad_g(h: Tensor, labels: Tensor, logits: Tensor) -> Tensor:
@@ -176,7 +176,7 @@ SIGMOID_CROSS_ENTROPY = Op(
     "sigmoid_cross_entropy",
     "labels logits",
     kernel=in_float32(_sigmoid_kernel),
-    infer=lambda labels, logits: Spec(shapes.merge(labels.shape, logits.shape), logits.dtype),
+    infer=lambda labels, logits: ShapeDtype(shapes.merge(labels.shape, logits.shape), logits.dtype),
     lower=wide(_lower_sigmoid),
     grad=(lambda g, logits: -g * logits, _sigmoid_grad),
     accepts=dtypes.FLOAT,
@@ -236,7 +236,7 @@ def log_poisson_loss(
         "l2_loss",
         "x",
         kernel=in_float32(lambda x: x.dtype.type(0.5) * np.dot(x.reshape(-1), x.reshape(-1))),
-        infer=lambda x: Spec((), x.dtype),
+        infer=lambda x: ShapeDtype((), x.dtype),
         lower=wide(
             lambda x: lax.mul(
                 x.dtype.type(0.5), fold(lax.mul(x, x), 0, lax.add, tuple(range(x.ndim)))

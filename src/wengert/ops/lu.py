@@ -14,7 +14,7 @@ from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lapack, lax, linalg
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from wengert.core.types import DType, JaxArray, Tensor, TensorLike, Value
 
 
-def _infer_permute(x: Spec, order: Spec, inverse: bool) -> Spec:
+def _infer_permute(x: ShapeDtype, order: ShapeDtype, inverse: bool) -> ShapeDtype:
     if x.shape is None or order.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     lead: Any = shapes.broadcast("permute_rows", x.shape[:-2], order.shape[:-1])
     if inverse and known_unequal(x.shape[-2], order.shape[-1]):
         raise invalid("lu", "`perm` must have one number for each row", x, order)
-    return Spec((*lead, *x.shape[-2:]), x.dtype)
+    return ShapeDtype((*lead, *x.shape[-2:]), x.dtype)
 
 
 def _permute_kernel(x: np.ndarray, order: np.ndarray, inverse: bool) -> np.ndarray:
@@ -82,9 +82,9 @@ PERMUTE_ROWS = Op(
 )
 
 
-def _infer_lu(x: Spec, dtype: dtypes.DType) -> tuple[Spec, Spec]:
+def _infer_lu(x: ShapeDtype, dtype: dtypes.DType) -> tuple[ShapeDtype, ShapeDtype]:
     x = as_square("lu", x)
-    return x, Spec(None if x.shape is None else x.shape[:-1], dtype)
+    return x, ShapeDtype(None if x.shape is None else x.shape[:-1], dtype)
 
 
 @refusing("input is not invertible")

@@ -19,7 +19,7 @@ from wengert.core.errors import at_site, invalid
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import broadcast_shapes, is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, JaxArray, TensorLike
 
 
-def _fits(name: str, x: Spec, y: Spec, inner: tuple[int, int]) -> None:
+def _fits(name: str, x: ShapeDtype, y: ShapeDtype, inner: tuple[int, int]) -> None:
     """Refuses what has no rows and columns, and inner sizes that differ."""
     for z in (x, y):
         if z.shape is not None and len(z.shape) < 2:
@@ -83,24 +83,24 @@ def _kernel_tn(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return _flat(x).T.dot(_flat(y))
 
 
-def _infer(x: Spec, y: Spec) -> Spec:
+def _infer(x: ShapeDtype, y: ShapeDtype) -> ShapeDtype:
     _fits("matmul", x, y, (-1, -2))
     if x.shape is None:
-        return Spec(None, x.dtype)
-    return Spec((*x.shape[:-1], None if y.shape is None else y.shape[1]), x.dtype)
+        return ShapeDtype(None, x.dtype)
+    return ShapeDtype((*x.shape[:-1], None if y.shape is None else y.shape[1]), x.dtype)
 
 
-def _infer_nt(x: Spec, y: Spec) -> Spec:
+def _infer_nt(x: ShapeDtype, y: ShapeDtype) -> ShapeDtype:
     _fits("matmul", x, y, (-1, -1))
     if x.shape is None:
-        return Spec(None, x.dtype)
-    return Spec((*x.shape[:-1], None if y.shape is None else y.shape[0]), x.dtype)
+        return ShapeDtype(None, x.dtype)
+    return ShapeDtype((*x.shape[:-1], None if y.shape is None else y.shape[0]), x.dtype)
 
 
-def _infer_tn(x: Spec, y: Spec) -> Spec:
+def _infer_tn(x: ShapeDtype, y: ShapeDtype) -> ShapeDtype:
     _fits("matmul", x, y, (-2, -2))
     rows = None if x.shape is None else x.shape[-1]
-    return Spec((rows, None if y.shape is None else y.shape[-1]), x.dtype)
+    return ShapeDtype((rows, None if y.shape is None else y.shape[-1]), x.dtype)
 
 
 def dot_general(
@@ -227,13 +227,13 @@ MATMUL_TN = Op(
 )
 
 
-def _infer_batch(x: Spec, y: Spec, transpose_a: bool, transpose_b: bool) -> Spec:
+def _infer_batch(x: ShapeDtype, y: ShapeDtype, transpose_a: bool, transpose_b: bool) -> ShapeDtype:
     _fits("matmul", x, y, (-2 if transpose_a else -1, -1 if transpose_b else -2))
     if x.shape is None or y.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     lead: Any = shapes.broadcast("matmul", x.shape[:-2], y.shape[:-2])
     ends = (x.shape[-1 if transpose_a else -2], y.shape[-2 if transpose_b else -1])
-    return Spec((*lead, *ends), x.dtype)
+    return ShapeDtype((*lead, *ends), x.dtype)
 
 
 @in_float32

@@ -20,7 +20,7 @@ from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes, per_axis, resolve
@@ -80,8 +80,8 @@ def _places(
 
 
 def _infer_places(
-    x: Spec, w: Spec, strides: tuple[int, ...], padding: str, dilations: Any
-) -> list[Spec]:
+    x: ShapeDtype, w: ShapeDtype, strides: tuple[int, ...], padding: str, dilations: Any
+) -> list[ShapeDtype]:
     batch, *sizes, channels = x.shape or (None,) * 4
     *window, depth = w.shape or (None,) * 3
     if known_unequal(channels, depth):
@@ -91,7 +91,7 @@ def _infer_places(
     reach = [k and (k - 1) * d + 1 for k, d in zip(window, dilations, strict=True)]
     counts = outer_sizes("dilation2d", sizes, reach, strides, padding)
     shape = (batch, *counts, depth if channels is None else channels)
-    return [Spec(shape, kind) for kind in (dtypes.int64, dtypes.int64, dtypes.bool_)]
+    return [ShapeDtype(shape, kind) for kind in (dtypes.int64, dtypes.int64, dtypes.bool_)]
 
 
 PLACES = Op(

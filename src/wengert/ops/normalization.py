@@ -19,7 +19,7 @@ from wengert.core.errors import invalid
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_value
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.ops import public as tf
 from wengert.ops.columns import combine, with_row
@@ -77,7 +77,7 @@ MOMENTS = Op(
     "moments",
     "x",
     kernel=in_float32(_moments_kernel),
-    infer=lambda x, axis, keepdims: (Spec(reduced(x, axis, keepdims), x.dtype),) * 2,
+    infer=lambda x, axis, keepdims: (ShapeDtype(reduced(x, axis, keepdims), x.dtype),) * 2,
     lower=wide(_lower_moments),
     grad=_moments_grad,
     accepts=dtypes.FLOAT,
@@ -162,7 +162,7 @@ def _bias_kernel(value: np.ndarray, bias: np.ndarray, first: bool) -> np.ndarray
     return value + bias.reshape(_aligned(bias.shape, value.ndim, first))
 
 
-def _infer_bias(value: Spec, bias: Spec, first: bool) -> Spec:
+def _infer_bias(value: ShapeDtype, bias: ShapeDtype, first: bool) -> ShapeDtype:
     if value.shape is not None and len(value.shape) < 2:
         raise invalid("bias_add", "`value` must have rank 2 or more", value, bias)
     if bias.shape is not None and len(bias.shape) != 1:
@@ -174,7 +174,7 @@ def _infer_bias(value: Spec, bias: Spec, first: bool) -> Spec:
     if None not in (channels, count) and channels != count:
         raise invalid("bias_add", "there must be one bias for each channel", value, bias)
     known = count if channels is None else channels
-    return Spec((*value.shape[:at], known, *value.shape[at + 1 :]), value.dtype)
+    return ShapeDtype((*value.shape[:at], known, *value.shape[at + 1 :]), value.dtype)
 
 
 def _bias_grad(g: Tensor, value_shape: tuple[int | Dim, ...], first: bool) -> Tensor:

@@ -14,7 +14,7 @@ from wengert.core.errors import InvalidTypeError, at_site, describe, invalid, in
 from wengert.core.fallbacks import with_fallback
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Joint, Op, Spec
+from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
@@ -148,7 +148,7 @@ GLOBAL_NORM = Op(
     "global_norm",
     "*xs",
     kernel=in_float32(_length),
-    infer=lambda *xs: Spec((), xs[0].dtype),
+    infer=lambda *xs: ShapeDtype((), xs[0].dtype),
     lower=wide(_lower_length),
     grad=Joint(_length_grad),
     accepts=dtypes.FLOAT,

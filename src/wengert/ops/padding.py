@@ -13,7 +13,7 @@ from wengert.core.dims import Dim, negative
 from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.declare import about_none, is_dynamic, of_length, static
 from wengert.ops.slicing import marked
@@ -27,20 +27,20 @@ Paddings = tuple[tuple[Any, Any], ...]
 
 
 def _infer_pad(
-    x: Spec, paddings: tuple[tuple[int | None, ...], ...], value: bool | float | None = None
-) -> Spec:
+    x: ShapeDtype, paddings: tuple[tuple[int | None, ...], ...], value: bool | float | None = None
+) -> ShapeDtype:
     _check_paddings(paddings)
     return _padded(x, paddings)
 
 
-def _padded(x: Spec, paddings: tuple[tuple[int | None, ...], ...]) -> Spec:
+def _padded(x: ShapeDtype, paddings: tuple[tuple[int | None, ...], ...]) -> ShapeDtype:
     if x.shape is None:
-        return Spec((None,) * len(paddings), x.dtype)
+        return ShapeDtype((None,) * len(paddings), x.dtype)
     if len(x.shape) != len(paddings):
         raise invalid(
             "pad", f"{len(paddings)} pairs of `paddings` do not fit rank {len(x.shape)}", x
         )
-    return Spec(
+    return ShapeDtype(
         tuple(
             None if None in (d, a, b) else d + a + b  # type: ignore[operator]  # no size is None
             for d, (a, b) in zip(x.shape, paddings, strict=True)
@@ -111,7 +111,7 @@ def _mirror_kernel(x: np.ndarray, paddings: tuple[tuple[int, ...], ...], skip: i
     return x
 
 
-def _infer_mirror(x: Spec, paddings: tuple[tuple[int, ...], ...], skip: int) -> Spec:
+def _infer_mirror(x: ShapeDtype, paddings: tuple[tuple[int, ...], ...], skip: int) -> ShapeDtype:
     out = _infer_pad(x, paddings)
     for axis, (d, pair) in enumerate(zip(x.shape or (), paddings, strict=False)):
         if d is not None and any(n is not None and n > d - skip for n in pair):
@@ -164,7 +164,9 @@ def _lower_mirror_grad(g: JaxArray, paddings: tuple[tuple[int, ...], ...], skip:
     return g
 
 
-def _infer_mirror_grad(g: Spec, paddings: tuple[tuple[int, ...], ...], skip: int) -> Spec:
+def _infer_mirror_grad(
+    g: ShapeDtype, paddings: tuple[tuple[int, ...], ...], skip: int
+) -> ShapeDtype:
     return _padded(g, tuple((_minus(a), _minus(b)) for a, b in paddings))
 
 

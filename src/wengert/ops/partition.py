@@ -16,7 +16,7 @@ from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.op import Joint, Op, Spec
+from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
 from wengert.ops import public as tf
@@ -42,7 +42,9 @@ def _partition_kernel(
     return tuple(rows[flat == k] for k in range(num_partitions))
 
 
-def _infer_partition(x: Spec, groups: Spec, num_partitions: int) -> tuple[Spec, ...]:
+def _infer_partition(
+    x: ShapeDtype, groups: ShapeDtype, num_partitions: int
+) -> tuple[ShapeDtype, ...]:
     shape: shapes.Shape = None
     if x.shape is not None and groups.shape is not None:
         if not shapes.compatible(x.shape[: len(groups.shape)], groups.shape):
@@ -51,7 +53,7 @@ def _infer_partition(x: Spec, groups: Spec, num_partitions: int) -> tuple[Spec, 
                 x, groups,
             )  # fmt: skip
         shape = (None, *x.shape[len(groups.shape) :])
-    return (Spec(shape, x.dtype),) * num_partitions
+    return (ShapeDtype(shape, x.dtype),) * num_partitions
 
 
 def _partition_grad(
@@ -117,7 +119,7 @@ def _extent(indices: list[np.ndarray] | tuple[np.ndarray, ...]) -> int:
 
 
 def _inner(
-    indices: tuple[np.ndarray | Spec, ...], data: tuple[np.ndarray | Spec, ...]
+    indices: tuple[np.ndarray | ShapeDtype, ...], data: tuple[np.ndarray | ShapeDtype, ...]
 ) -> shapes.Shape:
     """What the pieces have in common: the shape of one slice."""
     inner: shapes.Shape = None
@@ -138,10 +140,10 @@ def _inner(
     return inner
 
 
-def _infer_stitch(*xs: Spec) -> Spec:
+def _infer_stitch(*xs: ShapeDtype) -> ShapeDtype:
     half = len(xs) // 2
     inner = _inner(xs[:half], xs[half:])
-    return Spec(None if inner is None else (None, *inner), xs[half].dtype)
+    return ShapeDtype(None if inner is None else (None, *inner), xs[half].dtype)
 
 
 def _stitch_grad(g: Tensor, inputs: tuple[Tensor, ...]) -> list[Tensor] | list[None]:
@@ -171,9 +173,9 @@ def _lower_stitch(*xs: Any, count: int) -> Any:
     return out
 
 
-def _infer_closed(*xs: Spec, count: int) -> Spec:
+def _infer_closed(*xs: ShapeDtype, count: int) -> ShapeDtype:
     found = _infer_stitch(*xs)
-    return Spec(found.shape and (count, *found.shape[1:]), found.dtype)
+    return ShapeDtype(found.shape and (count, *found.shape[1:]), found.dtype)
 
 
 STITCH_CLOSED = Op(

@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import OutOfRangeError, invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.declare import static
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes
@@ -71,9 +71,11 @@ def _patches_kernel(
     )
 
 
-def _infer_patches(x: Spec, sizes: Pair, strides: Pair, rates: Pair, same: bool) -> Spec:
+def _infer_patches(
+    x: ShapeDtype, sizes: Pair, strides: Pair, rates: Pair, same: bool
+) -> ShapeDtype:
     if x.shape is None:
-        return Spec((None,) * 4, x.dtype)
+        return ShapeDtype((None,) * 4, x.dtype)
     if len(x.shape) != 4:
         raise invalid("extract_patches", "a batch of images of rank 4 is needed", x)
     outer_sizes(
@@ -84,7 +86,7 @@ def _infer_patches(x: Spec, sizes: Pair, strides: Pair, rates: Pair, same: bool)
         for d, p, s, r in zip(x.shape[1:3], sizes, strides, rates, strict=True)
     ]
     depth = None if x.shape[3] is None else sizes[0] * sizes[1] * x.shape[3]
-    return Spec((x.shape[0], *counts, depth), x.dtype)
+    return ShapeDtype((x.shape[0], *counts, depth), x.dtype)
 
 
 def _lower_patches(x: JaxArray, sizes: Pair, strides: Pair, rates: Pair, same: bool) -> JaxArray:
@@ -156,7 +158,7 @@ ADD_PATCHES = Op(
     "add_patches",
     "g",
     kernel=_add_kernel,
-    infer=lambda g, shape, sizes, strides, rates, same: Spec(shape, g.dtype),
+    infer=lambda g, shape, sizes, strides, rates, same: ShapeDtype(shape, g.dtype),
     lower=_lower_add,
     grad=lambda h, sizes, strides, rates, same: apply(
         EXTRACT_PATCHES, h, sizes=sizes, strides=strides, rates=rates, same=same

@@ -16,7 +16,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import compiled, wide
 from wengert.ops.convolution_lowerings import strided
@@ -103,16 +103,16 @@ def _max_along(x: np.ndarray, axis: int, starts: list[int], length: int, step: i
 
 
 def _infer_pool(
-    x: Spec,
+    x: ShapeDtype,
     window: tuple[int, ...],
     strides: tuple[int, ...],
     padding: str | tuple[tuple[int, ...], ...],
     dilations: tuple[int, ...],
-) -> Spec:
+) -> ShapeDtype:
     if x.shape is None:
-        return Spec((None,) * len(window), x.dtype)
+        return ShapeDtype((None,) * len(window), x.dtype)
     reach = extent(window, dilations)
-    return Spec(tuple(outer_sizes("pool", x.shape, reach, strides, padding)), x.dtype)
+    return ShapeDtype(tuple(outer_sizes("pool", x.shape, reach, strides, padding)), x.dtype)
 
 
 def _lower_max(
@@ -295,7 +295,7 @@ MAX_POOL_PICK = Op(
     "max_pool_pick",
     "h x y",
     kernel=in_float32(_max_pick_kernel),
-    infer=lambda h, x, y, **at: Spec(y.shape, h.dtype),
+    infer=lambda h, x, y, **at: ShapeDtype(y.shape, h.dtype),
     lower=wide(_lower_max_pick),
     grad=(
         lambda k, x, y, window, strides, padding, dilations: apply(
@@ -311,7 +311,7 @@ MAX_POOL_GRAD = Op(
     "max_pool_grad",
     "g x y",
     kernel=in_float32(_max_grad_kernel),
-    infer=lambda g, x, y, **at: Spec(x.shape, g.dtype),
+    infer=lambda g, x, y, **at: ShapeDtype(x.shape, g.dtype),
     lower=wide(_lower_max_grad),
     grad=(
         lambda h, x, y, window, strides, padding, dilations: apply(
@@ -406,7 +406,7 @@ AVG_POOL_GRAD = Op(
     "avg_pool_grad",
     "g",
     kernel=in_float32(_avg_grad_kernel),
-    infer=lambda g, shape, **at: Spec(tuple(shape), g.dtype),
+    infer=lambda g, shape, **at: ShapeDtype(tuple(shape), g.dtype),
     lower=wide(_lower_avg_grad),
     grad=lambda h, window, strides, padding, dilations: apply(
         AVG_POOL, h, window=window, strides=strides, padding=padding, dilations=dilations
@@ -458,7 +458,7 @@ MAX_POOL_ARG = Op(
     "max_pool_arg",
     "x y",
     kernel=_arg_kernel,
-    infer=lambda x, y, batched, dtype, **at: Spec(y.shape, dtype),
+    infer=lambda x, y, batched, dtype, **at: ShapeDtype(y.shape, dtype),
     lower=_lower_arg,
     grad=None,
     accepts=dtypes.REAL,

@@ -14,7 +14,7 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jnp, lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import Tensor, Value
 from wengert.ops.declare import in_float32, static_int, whole_operand
 from wengert.ops.sorting import SIGNED, choose_type
@@ -40,16 +40,16 @@ def _arg(pick: str, worst: float) -> tuple[Callable[..., Any], Callable[..., Any
     return in_float32(kernel), lower
 
 
-def _infer_arg(x: Spec, axis: int, dtype: DType) -> Spec:
+def _infer_arg(x: ShapeDtype, axis: int, dtype: DType) -> ShapeDtype:
     if x.shape is None:
-        return Spec(None, dtype)
-    return Spec((*x.shape[:axis], *x.shape[axis + 1 :]), dtype)
+        return ShapeDtype(None, dtype)
+    return ShapeDtype((*x.shape[:axis], *x.shape[axis + 1 :]), dtype)
 
 
 def _declare_arg(name: str, worst: float, instead: str) -> Op:
     kernel, lower = _arg(name, worst)
 
-    def infer(x: Spec, axis: int, dtype: DType) -> Spec:
+    def infer(x: ShapeDtype, axis: int, dtype: DType) -> ShapeDtype:
         if x.shape is not None and x.shape[axis] == 0:
             raise invalid(name, f"axis {axis} is empty", x, help="Nothing has no largest element.")
         return _infer_arg(x, axis, dtype)
@@ -123,7 +123,7 @@ def _search_kernel(row: np.ndarray, x: np.ndarray, side: Any, dtype: DType) -> n
     return out
 
 
-def _infer_search(row: Spec, x: Spec, side: str, dtype: DType) -> Spec:
+def _infer_search(row: ShapeDtype, x: ShapeDtype, side: str, dtype: DType) -> ShapeDtype:
     if row.shape is not None and x.shape is not None:
         same = len(row.shape) == len(x.shape) and all(
             None in (a, b) or a == b for a, b in zip(row.shape[:-1], x.shape[:-1], strict=True)
@@ -135,7 +135,7 @@ def _infer_search(row: Spec, x: Spec, side: str, dtype: DType) -> Spec:
                 row,
                 x,
             )
-    return Spec(x.shape, dtype)
+    return ShapeDtype(x.shape, dtype)
 
 
 def _lower_search(row: JaxArray, x: JaxArray, side: str, dtype: DType) -> JaxArray:
@@ -201,14 +201,14 @@ def _lower_in_top_k(x: JaxArray, i: JaxArray, k: int) -> JaxArray:
     return inside & finite & (lax.reduce(more, np.int64(0), lax.add, (1,)) < k)
 
 
-def _infer_in_top_k(x: Spec, i: Spec, k: int) -> Spec:
+def _infer_in_top_k(x: ShapeDtype, i: ShapeDtype, k: int) -> ShapeDtype:
     rows = (None,) if x.shape is None else x.shape[:1]
     matrix = x.shape is None or len(x.shape) == 2
     if not matrix or not shapes.compatible(rows, i.shape):
         raise invalid(
             "in_top_k", "`predictions` must be a matrix with a row for each of `targets`", x, i
         )
-    return Spec(shapes.merge(rows, i.shape), dtypes.bool_)
+    return ShapeDtype(shapes.merge(rows, i.shape), dtypes.bool_)
 
 
 IN_TOP_K = Op(

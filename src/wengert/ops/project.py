@@ -12,7 +12,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.lazy_modules import Lazy, jnp
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.declare import static
 from wengert.ops.sizes import checked
 
@@ -112,10 +112,15 @@ def _project(
 
 
 def _infer_project(
-    x: Spec, transforms: Spec, fill: Spec, shape: tuple[int, int], mode: str, smooth: bool
-) -> Spec:
+    x: ShapeDtype,
+    transforms: ShapeDtype,
+    fill: ShapeDtype,
+    shape: tuple[int, int],
+    mode: str,
+    smooth: bool,
+) -> ShapeDtype:
     if x.shape is None:
-        return Spec((None, *shape, None), x.dtype)
+        return ShapeDtype((None, *shape, None), x.dtype)
     bad = len(x.shape) != 4 or (
         transforms.shape is not None
         and (
@@ -132,7 +137,7 @@ def _infer_project(
             x,
             transforms,
         )
-    return Spec((x.shape[0], *shape, x.shape[3]), x.dtype)
+    return ShapeDtype((x.shape[0], *shape, x.shape[3]), x.dtype)
 
 
 PROJECT = Op(
@@ -187,7 +192,7 @@ PROJECT_GRAD = Op(
     "image_projective_transform_grad",
     "g transforms",
     kernel=lambda g, transforms, **attrs: _spread(np, g, transforms, **attrs),
-    infer=lambda g, transforms, shape, mode, smooth: Spec(shape, g.dtype),
+    infer=lambda g, transforms, shape, mode, smooth: ShapeDtype(shape, g.dtype),
     lower=lambda g, transforms, **attrs: _spread(jnp, g, transforms, **attrs),
     grad=(_project_grad_grad, None),
     match=(),

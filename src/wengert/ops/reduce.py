@@ -21,7 +21,7 @@ from wengert.core.errors import invalid
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.padded import Padded, RowCount, over_rows, rows_unknown, single, spread_rows
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def reduced(x: Spec, axis: tuple[int, ...], keepdims: bool) -> shapes.Shape:
+def reduced(x: ShapeDtype, axis: tuple[int, ...], keepdims: bool) -> shapes.Shape:
     """The shape that is left when `axis` is reduced away."""
     if x.shape is None:
         return None
@@ -164,8 +164,8 @@ def _lowering(combine: str, start: Callable[[np.dtype], Any]) -> Callable[..., A
     return over_rows(wide(lower), start)
 
 
-def _same(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
-    return Spec(reduced(x, axis, keepdims), x.dtype)
+def _same(x: ShapeDtype, axis: tuple[int, ...], keepdims: bool) -> ShapeDtype:
+    return ShapeDtype(reduced(x, axis, keepdims), x.dtype)
 
 
 def _sum_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.generic | np.ndarray:
@@ -282,7 +282,7 @@ SPREAD_MEAN = Op(
     "spread_mean",
     "g",
     kernel=_spread_kernel,
-    infer=lambda g, shape, axis, keepdims: Spec(shape, g.dtype),
+    infer=lambda g, shape, axis, keepdims: ShapeDtype(shape, g.dtype),
     lower=wide(_lower_spread),
     grad=lambda h, axis, keepdims: apply(REDUCE_MEAN, h, axis=axis, keepdims=keepdims),
     accepts=dtypes.INEXACT,
@@ -524,7 +524,7 @@ COUNT_NONZERO = Op(
     "count_nonzero",
     "x",
     kernel=_count_kernel,
-    infer=lambda x, axis, keepdims, dtype: Spec(reduced(x, axis, keepdims), dtype),
+    infer=lambda x, axis, keepdims, dtype: ShapeDtype(reduced(x, axis, keepdims), dtype),
     lower=_lower_count,
     grad=None,
 )

@@ -19,7 +19,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.dtypes import DType
 from wengert.core.lazy_modules import Lazy, jnp, lax, special
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import philox
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ RANDOM_GAMMA = Op(
     "random_gamma",
     "alpha state",
     kernel=lambda alpha, state: _gamma(_HOST, alpha, state),
-    infer=lambda alpha, state: Spec(alpha.shape, alpha.dtype),
+    infer=lambda alpha, state: ShapeDtype(alpha.shape, alpha.dtype),
     lower=lambda alpha, state: _gamma(_XLA, alpha, state),
     grad=(lambda g, alpha, out: g * gamma_slope(alpha, out), None),
     match=(),
@@ -155,7 +155,7 @@ GAMMA_SLOPE = Op(
     "gamma_slope",
     "alpha sample",
     kernel=_gamma_slope_kernel,
-    infer=lambda alpha, sample: Spec(alpha.shape, alpha.dtype),
+    infer=lambda alpha, sample: ShapeDtype(alpha.shape, alpha.dtype),
     lower=lambda alpha, sample: lax.random_gamma_grad(alpha, sample),
     grad=None,
     accepts=dtypes.FLOAT,
@@ -311,7 +311,7 @@ RANDOM_POISSON = Op(
     "random_poisson",
     "rate state",
     kernel=functools.partial(_poisson, _HOST),
-    infer=lambda rate, state, dtype: Spec(rate.shape, dtype),
+    infer=lambda rate, state, dtype: ShapeDtype(rate.shape, dtype),
     lower=functools.partial(_poisson, _XLA),
     grad=None,
     match=(),
@@ -347,7 +347,7 @@ RANDOM_BINOMIAL = Op(
     "random_binomial",
     "n p state",
     kernel=functools.partial(_binomial, _HOST),
-    infer=lambda n, p, state, dtype: Spec(n.shape, dtype),
+    infer=lambda n, p, state, dtype: ShapeDtype(n.shape, dtype),
     lower=functools.partial(_binomial, _XLA),
     grad=None,
     match=(),

@@ -14,7 +14,7 @@ from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.graph import known_elements
 from wengert.ops.declare import static, static_int, static_tuple, whole_operand
 
@@ -74,13 +74,15 @@ def _reverse_sequence_kernel(
     return np.moveaxis(out, (0, 1), (batch_axis, seq_axis))
 
 
-def _infer_reverse_sequence(x: Spec, lengths: Spec, seq_axis: int, batch_axis: int) -> Spec:
+def _infer_reverse_sequence(
+    x: ShapeDtype, lengths: ShapeDtype, seq_axis: int, batch_axis: int
+) -> ShapeDtype:
     if x.shape is None:
         return x
     if not shapes.compatible(lengths.shape, (x.shape[batch_axis],)):
         raise invalid("reverse_sequence", "one length per batch is needed", x, lengths)
     rows: Any = shapes.merge((x.shape[batch_axis],), lengths.shape)
-    return Spec((*x.shape[:batch_axis], *rows, *x.shape[batch_axis + 1 :]), x.dtype)
+    return ShapeDtype((*x.shape[:batch_axis], *rows, *x.shape[batch_axis + 1 :]), x.dtype)
 
 
 def _lower_reverse_sequence(

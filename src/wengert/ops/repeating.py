@@ -17,7 +17,7 @@ from wengert.core.dims import Dim, negative
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, of_length, static_int, static_tuple
 from wengert.ops.gather import GATHER, GATHER_GRAD, whole_numbers
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from wengert.core.types import Axis, JaxArray, SymbolicTensor, Tensor, TensorLike, Value
 
 
-def _infer_tile(x: Spec, multiples: tuple[int, ...]) -> Spec:
+def _infer_tile(x: ShapeDtype, multiples: tuple[int, ...]) -> ShapeDtype:
     if x.shape is None:
-        return Spec((None,) * len(multiples), x.dtype)
-    return Spec(tuple(map(_times, x.shape, multiples)), x.dtype)
+        return ShapeDtype((None,) * len(multiples), x.dtype)
+    return ShapeDtype(tuple(map(_times, x.shape, multiples)), x.dtype)
 
 
 def _times(size: int | None, count: int | None) -> int | None:
@@ -88,9 +88,9 @@ def _sources(size: int, counts: tuple[int, ...]) -> np.ndarray:
     return np.repeat(np.arange(size), counts)
 
 
-def _infer_repeat(x: Spec, counts: int | tuple[int, ...] | None, axis: int) -> Spec:
+def _infer_repeat(x: ShapeDtype, counts: int | tuple[int, ...] | None, axis: int) -> ShapeDtype:
     if x.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     size = x.shape[axis]
     if isinstance(counts, tuple):
         if size not in (None, len(counts)):
@@ -100,7 +100,7 @@ def _infer_repeat(x: Spec, counts: int | tuple[int, ...] | None, axis: int) -> S
         total: int | None = sum(counts)
     else:
         total = _times(size, counts)
-    return Spec((*x.shape[:axis], total, *x.shape[axis + 1 :]), x.dtype)
+    return ShapeDtype((*x.shape[:axis], total, *x.shape[axis + 1 :]), x.dtype)
 
 
 def _lower_repeat(x: JaxArray, counts: int | tuple[int, ...], axis: int) -> JaxArray:
@@ -145,10 +145,10 @@ def _repeat_by_kernel(x: np.ndarray, counts: np.ndarray, axis: int) -> np.ndarra
     return x.repeat(np.maximum(flat, 0), axis)
 
 
-def _unknown_along(x: Spec, axis: int) -> Spec:
+def _unknown_along(x: ShapeDtype, axis: int) -> ShapeDtype:
     if x.shape is None:
         return x
-    return Spec((*x.shape[:axis], None, *x.shape[axis + 1 :]), x.dtype)
+    return ShapeDtype((*x.shape[:axis], None, *x.shape[axis + 1 :]), x.dtype)
 
 
 def _sources_kernel(counts: np.ndarray, size: int) -> np.ndarray:
@@ -160,7 +160,7 @@ SOURCES = Op(
     "repeat_sources",
     "counts",
     kernel=_sources_kernel,
-    infer=lambda counts, size: Spec((None,), dtypes.int64),
+    infer=lambda counts, size: ShapeDtype((None,), dtypes.int64),
     lower=None,
     grad=None,
     register=False,

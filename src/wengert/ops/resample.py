@@ -21,7 +21,7 @@ from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jax, jnp, lax
 from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.declare import in_float32, need_rank
 from wengert.ops.sizes import checked
 
@@ -259,14 +259,14 @@ def _lower_open(
 
 
 def _infer_resample(
-    x: Spec,
+    x: ShapeDtype,
     axis: int,
     method: str | tuple[tuple[float, ...], str],
     old: int | None,
     new: int | None,
     antialias: bool,
     transposed: bool,
-) -> Spec:
+) -> ShapeDtype:
     size = old if transposed else new
     if old == 0 and isinstance(method, str):
         raise invalid("resize", "an image of zero size cannot be resized", x)
@@ -275,8 +275,8 @@ def _infer_resample(
             raise invalid("filter", f"an axis of size {old} is too short for the filter", x)
         raise invalid("resize", f"`size` must be positive; got {new}")
     if x.shape is None:
-        return Spec(None, x.dtype)
-    return Spec((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
+        return ShapeDtype(None, x.dtype)
+    return ShapeDtype((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
 
 
 def _resample_grad(

@@ -11,7 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.errors import invalid
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import NotFixed
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.extent import extent
 from wengert.ops.row_list import Rows, as_rows
 from wengert.ops.rows import Blank
@@ -37,7 +37,9 @@ ROW_LENGTHS = Op(
     "row_lengths",
     "buffer",
     kernel=_lengths_kernel,
-    infer=lambda buffer: Spec((None if buffer.shape is None else buffer.shape[0],), dtypes.int64),
+    infer=lambda buffer: ShapeDtype(
+        (None if buffer.shape is None else buffer.shape[0],), dtypes.int64
+    ),
     lower=_lower_lengths,
     grad=None,
     folds=False,
@@ -69,10 +71,10 @@ def _join_kernel(buffer: np.ndarray | Rows, lengths: np.ndarray) -> np.ndarray:
         raise invalid("TensorArray.concat", rule) from None
 
 
-def _infer_join(buffer: Spec, lengths: Spec) -> Spec:
+def _infer_join(buffer: ShapeDtype, lengths: ShapeDtype) -> ShapeDtype:
     shape = buffer.shape
     if shape is None:
-        return Spec(None, buffer.dtype)
+        return ShapeDtype(None, buffer.dtype)
     if len(shape) == 1:
         raise invalid(
             "TensorArray.concat",
@@ -81,7 +83,7 @@ def _infer_join(buffer: Spec, lengths: Spec) -> Spec:
         )
     count, length = shape[:2]
     total = None if count is None or length is None else count * length
-    return Spec((total, *shape[2:]), buffer.dtype)
+    return ShapeDtype((total, *shape[2:]), buffer.dtype)
 
 
 def _even(lengths: Any) -> int:
@@ -134,11 +136,11 @@ def _lower_cut(x: Any, lengths: Any, piece: int | None) -> Any:
     return lax.reshape(x, (len(lengths), size, *x.shape[1:]))
 
 
-def _infer_cut(x: Spec, lengths: Spec, piece: int | None) -> Spec:
+def _infer_cut(x: ShapeDtype, lengths: ShapeDtype, piece: int | None) -> ShapeDtype:
     if x.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     count = None if lengths.shape is None else lengths.shape[0]
-    return Spec((count, piece, *x.shape[1:]), x.dtype)
+    return ShapeDtype((count, piece, *x.shape[1:]), x.dtype)
 
 
 CUT_ROWS = Op(

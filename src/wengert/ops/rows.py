@@ -16,7 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.errors import InvalidIndexError, invalid
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import NotFixed, fail_if, is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.padded import Padded, RowCount, rows_unknown, single
 from wengert.core.shapes import join
 from wengert.graph.graph_records import Node
@@ -42,16 +42,16 @@ class Blank:
         return lax.full((self.count, *row), 0, self.dtype)
 
 
-def _row(buffer: Spec) -> tuple[int | None, ...] | None:
+def _row(buffer: ShapeDtype) -> tuple[int | None, ...] | None:
     return None if buffer.shape is None else buffer.shape[1:]
 
 
-def _count(buffer: Spec) -> int | None:
+def _count(buffer: ShapeDtype) -> int | None:
     return None if buffer.shape is None else buffer.shape[0]
 
 
-def _of_rows(count: int | None, row: tuple[int | None, ...] | None, dtype: DType) -> Spec:
-    return Spec(None if row is None else (count, *row), dtype)
+def _of_rows(count: int | None, row: tuple[int | None, ...] | None, dtype: DType) -> ShapeDtype:
+    return ShapeDtype(None if row is None else (count, *row), dtype)
 
 
 # A buffer of `size` rows that nobody has written; `row` is their shape where it is known.
@@ -108,7 +108,9 @@ def _any_written(rows: Rows) -> bool:
     return any(x is not None for x in rows.items)
 
 
-def _infer_write(buffer: Spec, i: Spec, x: Spec, grows: bool, even: bool) -> Spec:
+def _infer_write(
+    buffer: ShapeDtype, i: ShapeDtype, x: ShapeDtype, grows: bool, even: bool
+) -> ShapeDtype:
     if x.shape is None:
         row = _row(buffer) if even else None
         return _of_rows(None if grows else _count(buffer), row, buffer.dtype)
@@ -178,7 +180,7 @@ READ_ROW = Op(
     "read_row",
     "buffer i",
     kernel=_read_kernel,
-    infer=lambda buffer, i: Spec(_row(buffer), buffer.dtype),
+    infer=lambda buffer, i: ShapeDtype(_row(buffer), buffer.dtype),
     lower=_lower_read,
     grad=(lambda g, i, buffer: apply(PUT_ROW, g, i, extent(buffer)), None),
     match=(),
@@ -338,7 +340,7 @@ def _same_rows(buffer: JaxArray | Padded, count: int | RowCount | None) -> Padde
     raise rows_unknown()
 
 
-def _infer_stack(buffer: Spec, count: int | None, name: str) -> Spec:
+def _infer_stack(buffer: ShapeDtype, count: int | None, name: str) -> ShapeDtype:
     return buffer if count is None else _of_rows(count, _row(buffer), buffer.dtype)
 
 
@@ -387,7 +389,7 @@ COUNT_ROWS = Op(
     "count_rows",
     "buffer",
     kernel=lambda buffer: np.array(len(buffer), np.int32),
-    infer=lambda buffer: Spec((), dtypes.int32),
+    infer=lambda buffer: ShapeDtype((), dtypes.int32),
     lower=lambda buffer: (
         buffer.length if type(buffer) is Padded else np.array(buffer.shape[0], np.int32)
     ),
@@ -410,7 +412,7 @@ def _fit_kernel(x: np.ndarray | Rows, like: np.ndarray | Rows) -> np.ndarray | R
     x, like = readable(x), readable(like)
     if Rows in (type(x), type(like)):
         rows = [row(x, i) if i < have else np.zeros_like(row(like, i)) for i in range(want)]
-        return joined(rows, Spec((want,), dtypes.as_dtype(x.dtype)))
+        return joined(rows, ShapeDtype((want,), dtypes.as_dtype(x.dtype)))
     out = np.zeros((want, *like.shape[1:]), x.dtype)
     if have:
         out[:have] = x[:want]
@@ -437,7 +439,7 @@ FIT_ROWS = Op(
     "fit_rows",
     "x like",
     kernel=_fit_kernel,
-    infer=lambda x, like: Spec(like.shape, x.dtype),
+    infer=lambda x, like: ShapeDtype(like.shape, x.dtype),
     lower=_lower_fit,
     grad=(lambda g, x: fit_rows(g, x), None),
     match=(),

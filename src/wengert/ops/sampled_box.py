@@ -17,7 +17,7 @@ from wengert.core.dtypes import nums
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import philox
 from wengert.ops.declare import static_float, static_int
 from wengert.ops.seeds import next_state, seed_state
@@ -134,15 +134,17 @@ def _lower(
     return _sample(jnp, philox.lower_words(state, how.attempts * _DRAWS), size, boxes, how)
 
 
-def _infer(state: Spec, size: Spec, boxes: Spec, how: Window) -> tuple[Spec, Spec, Spec]:
+def _infer(
+    state: ShapeDtype, size: ShapeDtype, boxes: ShapeDtype, how: Window
+) -> tuple[ShapeDtype, ShapeDtype, ShapeDtype]:
     if size.shape is not None and (len(size.shape) != 1 or size.shape[0] not in (None, 3)):
         rule = "`image_size` must be height, width and channels"
         raise invalid("sample_distorted_bounding_box", rule, size)
     if boxes.shape is not None and (len(boxes.shape) != 3 or boxes.shape[2] not in (None, 4)):
         rule = "`bounding_boxes` must be [batch, n, 4]"
         raise invalid("sample_distorted_bounding_box", rule, boxes)
-    place = Spec((3,), size.dtype)
-    return place, place, Spec((1, 1, 4), dtypes.float32)
+    place = ShapeDtype((3,), size.dtype)
+    return place, place, ShapeDtype((1, 1, 4), dtypes.float32)
 
 
 SAMPLE_BOX = Op(

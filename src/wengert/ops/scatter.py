@@ -16,7 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import invalid
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import TensorShape
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
@@ -90,9 +90,9 @@ def _join_rows(places: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     return out
 
 
-def _infer_scatter_nd(i: Spec, updates: Spec, shape: tuple[int, ...]) -> Spec:
+def _infer_scatter_nd(i: ShapeDtype, updates: ShapeDtype, shape: tuple[int, ...]) -> ShapeDtype:
     _check_shapes("scatter_nd", i.shape, updates.shape, shape)
-    return Spec(tuple(shape), updates.dtype)
+    return ShapeDtype(tuple(shape), updates.dtype)
 
 
 def _lower_scatter_nd(i: JaxArray, updates: JaxArray, shape: tuple[int, ...]) -> JaxArray:
@@ -144,7 +144,7 @@ def _declare(name: str, combine: Any, lower: str, grad: Any, accepts: frozenset[
         result = combine(out, places, rows)
         return (out if result is None else result).reshape(x.shape)
 
-    def infer(x: Spec, i: Spec, updates: Spec) -> Spec:
+    def infer(x: ShapeDtype, i: ShapeDtype, updates: ShapeDtype) -> ShapeDtype:
         _check_shapes(name, i.shape, updates.shape, x.shape)
         return x
 

@@ -22,7 +22,7 @@ from wengert.core.dtypes import nums, uint64
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.lazy_modules import lax
 from wengert.core.locks import new_lock
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.process_settings import PROCESS
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import philox
@@ -230,12 +230,12 @@ def _lower_seed_state(seed: JaxArray) -> JaxArray:
     return _as_state(philox.lower_blocks(wide[0], wide[1], tag))
 
 
-def _infer_seed_state(seed: Spec) -> Spec:
+def _infer_seed_state(seed: ShapeDtype) -> ShapeDtype:
     if seed.shape is not None and (len(seed.shape) != 1 or seed.shape[0] not in (None, 2)):
         raise invalid(
             "stateless random", "`seed` must have shape [2]", seed, help="Give two whole numbers."
         )
-    return Spec((3,), uint64)
+    return ShapeDtype((3,), uint64)
 
 
 SEED_STATE = Op(

@@ -22,7 +22,7 @@ from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static
@@ -71,29 +71,29 @@ def _check_sorted(name: str, ids: np.ndarray) -> None:
         )
 
 
-def _infer_unsorted(name: str, x: Spec, ids: Spec, num: int) -> Spec:
+def _infer_unsorted(name: str, x: ShapeDtype, ids: ShapeDtype, num: int) -> ShapeDtype:
     if x.shape is None or ids.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     lead = x.shape[: len(ids.shape)]
     if len(lead) < len(ids.shape) or any(
         None not in (a, b) and a != b for a, b in zip(lead, ids.shape, strict=True)
     ):
         raise invalid(name, "`data` must begin with the sizes of `segment_ids`", x, ids)
-    return Spec((num, *x.shape[len(ids.shape) :]), x.dtype)
+    return ShapeDtype((num, *x.shape[len(ids.shape) :]), x.dtype)
 
 
-def _infer_sorted(name: str, x: Spec, ids: Spec) -> Spec:
+def _infer_sorted(name: str, x: ShapeDtype, ids: ShapeDtype) -> ShapeDtype:
     if ids.shape is not None and len(ids.shape) != 1:
         raise invalid(name, "`segment_ids` must be a vector", ids)
     if x.shape is None or ids.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     if not x.shape or (None not in (x.shape[0], ids.shape[0]) and x.shape[0] != ids.shape[0]):
         raise invalid(name, "`segment_ids` must have a number for each row of `data`", x, ids)
-    return Spec((None, *x.shape[1:]), x.dtype)
+    return ShapeDtype((None, *x.shape[1:]), x.dtype)
 
 
-def _spec(x: np.ndarray) -> Spec:
-    return Spec(x.shape, dtypes.of(x))
+def _spec(x: np.ndarray) -> ShapeDtype:
+    return ShapeDtype(x.shape, dtypes.of(x))
 
 
 def _scatter(

@@ -15,7 +15,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.tensor import Tensor, Value
 from wengert.graph import known_elements
@@ -49,7 +49,7 @@ SELECT = Op(
     "where",
     "c x y",
     kernel=choose,
-    infer=lambda c, x, y: Spec(shapes.broadcast("where", c.shape, x.shape, y.shape), x.dtype),
+    infer=lambda c, x, y: ShapeDtype(shapes.broadcast("where", c.shape, x.shape, y.shape), x.dtype),
     lower=broadcasting(lambda c, x, y: lax.select(c, x, y)),
     grad=(None, lambda g, c: where(c, g, 0), lambda g, c: where(c, 0, g)),
     match=(1, 2),
@@ -136,13 +136,13 @@ def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """The smaller of two; NaN if either is."""
 
 
-def _infer_clip(x: Spec, low: Spec, high: Spec) -> Spec:
+def _infer_clip(x: ShapeDtype, low: ShapeDtype, high: ShapeDtype) -> ShapeDtype:
     out = shapes.broadcast("clip_by_value", x.shape, low.shape, high.shape)
     if not shapes.compatible(out, x.shape):
         raise invalid(
             "clip_by_value", "the bounds must broadcast to the shape of the tensor", x, low, high
         )
-    return Spec(shapes.merge(out, x.shape), x.dtype)
+    return ShapeDtype(shapes.merge(out, x.shape), x.dtype)
 
 
 def _clip(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

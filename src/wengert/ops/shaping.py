@@ -17,7 +17,7 @@ from wengert.core.fallbacks import fallback
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import NotFixed
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.padded import Padded, RowCount, rows_unknown, spread_rows
 from wengert.core.shapes import TensorShape
@@ -134,7 +134,7 @@ SUM_TO = Op(
     "sum_to",
     "x",
     kernel=_sum_to_kernel,
-    infer=lambda x, shape: Spec(shape, x.dtype),
+    infer=lambda x, shape: ShapeDtype(shape, x.dtype),
     lower=wide(_lower_sum_to),
     grad=lambda g, x_shape: broadcast_to(g, x_shape),
     takes_padded=True,
@@ -155,7 +155,7 @@ SUM_LIKE = Op(
     "sum_like",
     "x like",
     kernel=lambda x, like: _sum_to_kernel(x, like.shape),
-    infer=lambda x, like: Spec(like.shape, x.dtype),
+    infer=lambda x, like: ShapeDtype(like.shape, x.dtype),
     lower=wide(lambda x, like: _lower_sum_to(x, like.shape)),
     grad=(lambda g, x_shape: broadcast_to(g, x_shape), None),
     match=(),
@@ -163,7 +163,7 @@ SUM_LIKE = Op(
 )
 
 
-def _infer_broadcast_to(x: Spec, shape: tuple[int, ...]) -> Spec:
+def _infer_broadcast_to(x: ShapeDtype, shape: tuple[int, ...]) -> ShapeDtype:
     if any(map(negative, shape)):
         raise invalid("broadcast_to", f"a size must not be negative; got {list(shape)}")
     if x.shape is not None:
@@ -177,7 +177,7 @@ def _infer_broadcast_to(x: Spec, shape: tuple[int, ...]) -> Spec:
                 f"shape {TensorShape(x.shape)} does not broadcast to {TensorShape(shape)}",
                 help="Sizes must be equal or 1, counted from the right.",
             )
-    return Spec(shape, x.dtype)
+    return ShapeDtype(shape, x.dtype)
 
 
 def _broadcast_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -221,7 +221,7 @@ BROADCAST_BY = Op(
     "broadcast_by",
     "x shape",
     kernel=lambda x, shape: _broadcast_by(x, tuple(shape.tolist())),
-    infer=lambda x, shape: Spec(None, x.dtype),
+    infer=lambda x, shape: ShapeDtype(None, x.dtype),
     lower=lambda x, shape: expand(x, _fixed(shape)),
     grad=(lambda g, x_shape: sum_to(g, x_shape), None),
     match=(),
@@ -234,7 +234,7 @@ def _shape_of(x: SymbolicTensor) -> Tensor:
 
 
 def _broadcast_by(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    _infer_broadcast_to(Spec(x.shape, dtypes.of(x)), shape)
+    _infer_broadcast_to(ShapeDtype(x.shape, dtypes.of(x)), shape)
     return _broadcast_kernel(x, shape)
 
 
@@ -247,7 +247,7 @@ def broadcast_to(input: TensorLike, shape: Any, name: str | None = None) -> Tens
     return apply(BROADCAST_TO, operand(input), shape=static_tuple("broadcast_to", shape, "shape"))
 
 
-def _resolve_open(x: Spec, shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+def _resolve_open(x: ShapeDtype, shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
     """`_resolve` where sizes of the target are unknown: a single one may follow from the rest."""
     found = tuple(None if d == -1 else d for d in shape)
     count, rest = shapes.size(x.shape), math.prod(d for d in found if d is not None)
@@ -256,7 +256,7 @@ def _resolve_open(x: Spec, shape: tuple[int | None, ...]) -> tuple[int | None, .
     return found
 
 
-def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
+def _resolve(x: ShapeDtype, shape: tuple[int, ...]) -> tuple[int | None, ...]:
     """The target of a reshape with its -1 worked out, as far as that is known."""
     if None in shape:
         return _resolve_open(x, shape)
@@ -291,7 +291,7 @@ def _resolve(x: Spec, shape: tuple[int, ...]) -> tuple[int | None, ...]:
 def _reshape_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     if shape and min(shape) < 0:
         # NumPy takes any negative size for -1, and refuses -1 beside a 0.
-        shape = _resolve(Spec(x.shape, dtypes.of(x)), shape)  # type: ignore[assignment]  # closed
+        shape = _resolve(ShapeDtype(x.shape, dtypes.of(x)), shape)  # type: ignore[assignment]  # closed
     return x.reshape(shape)
 
 
@@ -299,8 +299,8 @@ RESHAPE = Op(
     "reshape",
     "x",
     kernel=_reshape_kernel,
-    infer=lambda x, shape: Spec(_resolve(x, shape), x.dtype),
-    lower=lambda x, shape: lax.reshape(x, _resolve(Spec(x.shape, x.dtype), shape)),
+    infer=lambda x, shape: ShapeDtype(_resolve(x, shape), x.dtype),
+    lower=lambda x, shape: lax.reshape(x, _resolve(ShapeDtype(x.shape, x.dtype), shape)),
     grad=lambda g, x_shape: reshape(g, x_shape),
     hazards=TAME,
     moves=True,
@@ -313,8 +313,8 @@ RESHAPE_BY = Op(
     "reshape_by",
     "x shape",
     kernel=lambda x, shape: _reshape_kernel(x, tuple(shape.tolist())),
-    infer=lambda x, shape: Spec(None, x.dtype),
-    lower=lambda x, shape: lax.reshape(x, _resolve(Spec(x.shape, x.dtype), _fixed(shape))),
+    infer=lambda x, shape: ShapeDtype(None, x.dtype),
+    lower=lambda x, shape: lax.reshape(x, _resolve(ShapeDtype(x.shape, x.dtype), _fixed(shape))),
     grad=(lambda g, x_shape: reshape(g, x_shape), None),
     match=(),
     register=False,
@@ -340,14 +340,14 @@ def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argsort(_order(perm)))
 
 
-def _infer_transpose(x: Spec, perm: tuple[int, ...], conjugate: bool) -> Spec:
+def _infer_transpose(x: ShapeDtype, perm: tuple[int, ...], conjugate: bool) -> ShapeDtype:
     if x.shape is None or (None in perm and len(perm) == len(x.shape)):
-        return Spec((None,) * len(perm), x.dtype)
+        return ShapeDtype((None,) * len(perm), x.dtype)
     if len(perm) != len(x.shape) or sorted(_order(perm)) != list(range(len(x.shape))):
         what = f"`perm` {list(perm)}" if None not in perm else f"`perm` with {len(perm)} numbers"
         text = f"{what} is not an order of the {len(x.shape)} axes"
         raise invalid("transpose", text, x, help="Name each axis once.")
-    return Spec(tuple(x.shape[i] for i in perm), x.dtype)
+    return ShapeDtype(tuple(x.shape[i] for i in perm), x.dtype)
 
 
 def _lower_transpose(x: JaxArray, perm: tuple[int, ...], conjugate: bool) -> JaxArray:

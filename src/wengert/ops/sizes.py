@@ -18,7 +18,7 @@ from wengert.core.dims import Dim, formula, is_open, known_unequal, negative
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, exhausted, finds_no_room, invalid, lower_first
 from wengert.core.lowering_checks import is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import caller
 from wengert.ops.declare import static, static_tuple
 
@@ -94,7 +94,7 @@ def checked(kernel: Callable[..., Any], infer: Callable[..., Any]) -> Callable[.
     """A kernel that asks the shape rule first, since it would accept shapes that do not fit."""
 
     def run(*xs: np.ndarray, **attrs: Any) -> JaxArray | np.ndarray | tuple[np.ndarray, ...]:
-        infer(*[Spec(x.shape, dtypes.of(x)) for x in xs], **attrs)
+        infer(*[ShapeDtype(x.shape, dtypes.of(x)) for x in xs], **attrs)
         return kernel(*xs, **attrs)
 
     return run
@@ -115,7 +115,7 @@ TABLE = Op(
     "table",
     "",
     kernel=_tabulated,
-    infer=lambda make, numbers, shape, dtype, name="table": Spec(shape, dtype),
+    infer=lambda make, numbers, shape, dtype, name="table": ShapeDtype(shape, dtype),
     lower=_tabulated,
     grad=(),
     register=False,
@@ -135,7 +135,7 @@ def table(
     return wrap(_tabulated(make, numbers, shape, dtype, name), caller())
 
 
-def _infer_agree(x: Spec, y: Spec, name: str, rule: str, count: int) -> Spec:
+def _infer_agree(x: ShapeDtype, y: ShapeDtype, name: str, rule: str, count: int) -> ShapeDtype:
     """The last `count` sizes of both must be the same; all, for 0."""
     if x.shape is None or y.shape is None:
         return x
@@ -143,7 +143,7 @@ def _infer_agree(x: Spec, y: Spec, name: str, rule: str, count: int) -> Spec:
         raise invalid(name, rule, x, y)
     if len(x.shape) != len(y.shape) or count:
         return x
-    return Spec(shapes.merge(x.shape, y.shape), x.dtype)
+    return ShapeDtype(shapes.merge(x.shape, y.shape), x.dtype)
 
 
 def _agreeing(x: np.ndarray, y: np.ndarray, name: str, rule: str, count: int) -> np.ndarray:

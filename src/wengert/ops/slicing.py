@@ -22,7 +22,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_value, fail_if, lies_within
-from wengert.core.op import AGAIN, Op, Spec
+from wengert.core.op import AGAIN, Op, ShapeDtype
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
@@ -150,7 +150,7 @@ def _take_kernel(x: np.ndarray, i: np.ndarray, axis: int) -> np.ndarray:
         return x.get(int(i) % len(x))
     n, size = int(i), x.shape[axis]
     if not -size <= n < size:
-        position(n, axis, size, Spec(x.shape, dtypes.of(x)))
+        position(n, axis, size, ShapeDtype(x.shape, dtypes.of(x)))
     return x[(_Slice(None),) * axis + (n, ...)]
 
 
@@ -202,7 +202,7 @@ TAKE = Op(
     "take",
     "x i",
     kernel=_take_kernel,
-    infer=lambda x, i, axis: Spec(_without(x.shape, axis), x.dtype),
+    infer=lambda x, i, axis: ShapeDtype(_without(x.shape, axis), x.dtype),
     lower=_lower_take,
     grad=(_take_grad, None),
     match=(),
@@ -224,7 +224,7 @@ PUT = Op(
     "put",
     "g i",
     kernel=_put_kernel,
-    infer=lambda g, i, shape, axis: Spec(tuple(shape), g.dtype),
+    infer=lambda g, i, shape, axis: ShapeDtype(tuple(shape), g.dtype),
     lower=_lower_put,
     grad=(lambda h, i, axis: apply(TAKE, h, i, axis=axis), None),
     match=(),

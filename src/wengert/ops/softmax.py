@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import jax, lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.columns import ones
 from wengert.ops.compiled import wide
@@ -124,7 +124,7 @@ SOFTMAX_GRAD = Op(
     "softmax_grad",
     "g y",
     kernel=in_float32(lambda g, y, axis: (g - (g * y).sum(axis, keepdims=True)) * y),
-    infer=lambda g, y, axis: Spec(shapes.merge(g.shape, y.shape), y.dtype),
+    infer=lambda g, y, axis: ShapeDtype(shapes.merge(g.shape, y.shape), y.dtype),
     lower=wide(lambda g, y, axis: lax.mul(lax.sub(g, lower_sum(lax.mul(g, y), axis)), y)),
     grad=(
         lambda h, y, axis: apply(SOFTMAX_GRAD, h, y, axis=axis),
@@ -183,7 +183,7 @@ LOG_SOFTMAX_GRAD = Op(
     "log_softmax_grad",
     "g y",
     kernel=in_float32(lambda g, y, axis: g - np.exp(y) * g.sum(axis, keepdims=True)),
-    infer=lambda g, y, axis: Spec(shapes.merge(g.shape, y.shape), y.dtype),
+    infer=lambda g, y, axis: ShapeDtype(shapes.merge(g.shape, y.shape), y.dtype),
     lower=wide(lambda g, y, axis: lax.sub(g, lax.mul(lax.exp(y), lower_sum(g, axis)))),
     grad=(_log_softmax_grad_grad_g, _log_softmax_grad_grad_y),
     accepts=dtypes.FLOAT,

@@ -21,7 +21,7 @@ from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, blas, jnp, lax, linalg
 from wengert.core.lowering_checks import broadcast_shapes, fail_if
-from wengert.core.op import Joint, Op, Spec
+from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import calm, in_float32, is_dynamic
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
-def as_square(name: str, x: Spec) -> Spec:
+def as_square(name: str, x: ShapeDtype) -> ShapeDtype:
     """A square matrix or a stack of them, whose sides tell of each other; others are refused."""
     if x.shape is None:
         return x
@@ -43,10 +43,10 @@ def as_square(name: str, x: Spec) -> Spec:
     if rows is not None and cols is not None and rows != cols:
         raise invalid(name, "input matrix must be square", x)
     side = cols if rows is None else rows
-    return Spec((*x.shape[:-2], side, side), x.dtype)
+    return ShapeDtype((*x.shape[:-2], side, side), x.dtype)
 
 
-def square(name: str) -> Callable[[Spec], Spec]:
+def square(name: str) -> Callable[[ShapeDtype], ShapeDtype]:
     """The shape rule of a function from square matrices to matrices of their size."""
     return functools.partial(as_square, name)
 
@@ -111,9 +111,9 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Te
     return apply(INV, tf.matrix_transpose(x, conjugate=True) if adjoint else x)
 
 
-def _infer_det(x: Spec) -> Spec:
+def _infer_det(x: ShapeDtype) -> ShapeDtype:
     as_square("det", x)
-    return Spec(None if x.shape is None else x.shape[:-2], x.dtype)
+    return ShapeDtype(None if x.shape is None else x.shape[:-2], x.dtype)
 
 
 def _per_matrix(g: Tensor) -> Tensor:
@@ -161,9 +161,9 @@ def det(input: TensorLike, name: str | None = None) -> Tensor:
     return apply(DET, operand(input))
 
 
-def _infer_slogdet(x: Spec) -> tuple[Spec, Spec]:
+def _infer_slogdet(x: ShapeDtype) -> tuple[ShapeDtype, ShapeDtype]:
     as_square("slogdet", x)
-    out = Spec(None if x.shape is None else x.shape[:-2], x.dtype)
+    out = ShapeDtype(None if x.shape is None else x.shape[:-2], x.dtype)
     return out, out
 
 
@@ -220,7 +220,7 @@ def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     return 2.0 * tf.reduce_sum(tf.log(tf.real(tf.diag_part(tf.cholesky(matrix)))), -1)
 
 
-def _fit(name: str, a: Spec, b: Spec, lead: bool) -> Spec:
+def _fit(name: str, a: ShapeDtype, b: ShapeDtype, lead: bool) -> ShapeDtype:
     """The right-hand side, with what the matrix tells of its rows and, with `lead`, leading axes.
 
     Equations whose sizes do not fit are refused.
@@ -241,10 +241,10 @@ def _fit(name: str, a: Spec, b: Spec, lead: bool) -> Spec:
         if not shapes.compatible(a.shape[:-2], first):
             raise invalid(name, "the leading axes of both arguments must agree", a, b)
         first = shapes.merge(a.shape[:-2], first)
-    return Spec((*first, *rows, b.shape[-1]), b.dtype)
+    return ShapeDtype((*first, *rows, b.shape[-1]), b.dtype)
 
 
-def _infer_solve(a: Spec, b: Spec, transpose: bool) -> Spec:
+def _infer_solve(a: ShapeDtype, b: ShapeDtype, transpose: bool) -> ShapeDtype:
     return _fit("solve", a, b, lead=True)
 
 
@@ -293,12 +293,12 @@ def solve(
     return apply(SOLVE, tf.conj(a) if adjoint else a, b, transpose=bool(adjoint))
 
 
-def _infer_triangular(a: Spec, b: Spec, lower: bool, transpose: bool) -> Spec:
+def _infer_triangular(a: ShapeDtype, b: ShapeDtype, lower: bool, transpose: bool) -> ShapeDtype:
     b = _fit("triangular_solve", a, b, lead=False)
     if a.shape is None or b.shape is None:
-        return Spec(None, b.dtype)
+        return ShapeDtype(None, b.dtype)
     lead: Any = shapes.broadcast("triangular_solve", a.shape[:-2], b.shape[:-2])
-    return Spec((*lead, *b.shape[-2:]), b.dtype)
+    return ShapeDtype((*lead, *b.shape[-2:]), b.dtype)
 
 
 @in_float32

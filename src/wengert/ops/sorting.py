@@ -19,7 +19,7 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import check_axis
 from wengert.ops.declare import HALF, in_float32, static, static_int
 
@@ -84,7 +84,7 @@ TAKE_ALONG = Op(
     "take_along_axis",
     "x i",
     kernel=lambda x, i, axis: np.take_along_axis(x, i, axis),
-    infer=lambda x, i, axis: Spec(i.shape, x.dtype),
+    infer=lambda x, i, axis: ShapeDtype(i.shape, x.dtype),
     # `jnp` builds the gather dimension numbers that `lax.gather` would want.
     lower=lambda x, i, axis: jnp.take_along_axis(x, i, axis),
     grad=(
@@ -116,7 +116,7 @@ PUT_ALONG = Op(
     "put_along_axis",
     "g i",
     kernel=_put_kernel,
-    infer=lambda g, i, axis, size: Spec(
+    infer=lambda g, i, axis, size: ShapeDtype(
         None if g.shape is None else _resized(g.shape, axis, size), g.dtype
     ),
     lower=_lower_put,
@@ -128,7 +128,7 @@ ARGSORT = Op(
     "argsort",
     "x",
     kernel=lambda x, axis, descending: _ranks(x, axis, descending).astype(np.int32),
-    infer=lambda x, axis, descending: Spec(x.shape, dtypes.int32),
+    infer=lambda x, axis, descending: ShapeDtype(x.shape, dtypes.int32),
     lower=lambda x, axis, descending: _lower_ranked(x, axis, descending)[1],
     grad=None,
     accepts=dtypes.REAL,
@@ -197,14 +197,14 @@ class TopKV2(NamedTuple):
     indices: Any
 
 
-def _check_k(x: Value | Spec, k: int | Dim, size: int | Dim) -> None:
+def _check_k(x: Value | ShapeDtype, k: int | Dim, size: int | Dim) -> None:
     if negative(k) or negative(size - k):
         raise invalid("top_k", f"`k` {k} must be one number from 0 to {size}, the last size", x)
 
 
 def _top_k_kernel(x: np.ndarray, k: int, dtype: DType) -> tuple[np.ndarray, np.ndarray]:
     size = x.shape[-1]
-    _check_k(Spec(x.shape, dtypes.of(x)), k, size)
+    _check_k(ShapeDtype(x.shape, dtypes.of(x)), k, size)
     if 0 < 4 * k < size and x.size > 256 and x.dtype.num not in HALF and not _has_nan(x):
         order = _few_ranks(x, k)
     else:
@@ -230,11 +230,11 @@ def _few_ranks(x: np.ndarray, k: int) -> np.ndarray:
     return np.take_along_axis(places, order, -1)
 
 
-def _infer_top_k(x: Spec, k: int, dtype: DType) -> tuple[Spec, Spec]:
+def _infer_top_k(x: ShapeDtype, k: int, dtype: DType) -> tuple[ShapeDtype, ShapeDtype]:
     if x.shape is None:
-        return Spec(None, x.dtype), Spec(None, dtype)
+        return ShapeDtype(None, x.dtype), ShapeDtype(None, dtype)
     shape = (*x.shape[:-1], k)
-    return Spec(shape, x.dtype), Spec(shape, dtype)
+    return ShapeDtype(shape, x.dtype), ShapeDtype(shape, dtype)
 
 
 # The types whose every number float32 holds, too.

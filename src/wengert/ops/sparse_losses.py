@@ -20,7 +20,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import PAIRS, Op, Spare, Spec
+from wengert.core.op import PAIRS, Op, Residual, ShapeDtype
 from wengert.core.tensor import Tensor
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
@@ -135,7 +135,7 @@ def _from_columns(g: np.ndarray, labels: np.ndarray, p: np.ndarray) -> np.ndarra
 
 
 _SMALL = 1 << 14
-_SOFTMAX = Spare(_from_columns)
+_SOFTMAX = Residual(_from_columns)
 
 
 def _lower_sparse_grad(g: JaxArray, labels: JaxArray, logits: JaxArray) -> JaxArray:
@@ -151,16 +151,16 @@ def _sparse_grad_grad_g(h: Tensor, labels: Tensor, logits: Tensor) -> Tensor:
     )
 
 
-def _infer_sparse(labels: Spec, logits: Spec) -> Spec:
+def _infer_sparse(labels: ShapeDtype, logits: ShapeDtype) -> ShapeDtype:
     if logits.shape is None:
-        return Spec(labels.shape, logits.dtype)
+        return ShapeDtype(labels.shape, logits.dtype)
     if not logits.shape or not shapes.compatible(labels.shape, logits.shape[:-1]):
         raise invalid(
             "sparse_softmax_cross_entropy_with_logits",
             "`labels` must have the shape of `logits` without its last axis", labels, logits,
             help="Labels are class numbers; squeeze a last axis of size 1.",
         )  # fmt: skip
-    return Spec(shapes.merge(labels.shape, logits.shape[:-1]), logits.dtype)
+    return ShapeDtype(shapes.merge(labels.shape, logits.shape[:-1]), logits.dtype)
 
 
 SPARSE_CROSS_ENTROPY_GRAD = Op(
@@ -189,7 +189,7 @@ SPARSE_CROSS_ENTROPY = Op(
         lambda g, labels, logits: apply(SPARSE_CROSS_ENTROPY_GRAD, g, labels, logits),
     ),
     match=(),
-    spare=_SOFTMAX,
+    residual=_SOFTMAX,
 )
 
 

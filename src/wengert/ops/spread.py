@@ -11,7 +11,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.scan import linear_recurrence, shift
 
@@ -40,10 +40,10 @@ def _lower_spread(x: JaxArray, ids: JaxArray) -> JaxArray:
     return lax.gather(x, places, numbers, (1, *x.shape[1:]), mode="fill", fill_value=0)
 
 
-def _infer_spread(x: Spec, ids: Spec) -> Spec:
+def _infer_spread(x: ShapeDtype, ids: ShapeDtype) -> ShapeDtype:
     if x.shape is None or ids.shape is None:
-        return Spec(None, x.dtype)
-    return Spec((*ids.shape, *x.shape[1:]), x.dtype)
+        return ShapeDtype(None, x.dtype)
+    return ShapeDtype((*ids.shape, *x.shape[1:]), x.dtype)
 
 
 def _spread_grad(g: Tensor, ids: Tensor, x_shape: tuple[int, ...]) -> Tensor:
@@ -78,9 +78,13 @@ def _borders_kernel(ids: np.ndarray) -> tuple[np.ndarray, ...]:
     return order.astype(np.int32), place, joined
 
 
-def _infer_borders(ids: Spec) -> tuple[Spec, ...]:
+def _infer_borders(ids: ShapeDtype) -> tuple[ShapeDtype, ...]:
     size = shapes.size(ids.shape)
-    return Spec((size,), dtypes.int32), Spec((size,), dtypes.int32), Spec((size,), dtypes.bool_)
+    return (
+        ShapeDtype((size,), dtypes.int32),
+        ShapeDtype((size,), dtypes.int32),
+        ShapeDtype((size,), dtypes.bool_),
+    )
 
 
 def _lower_borders(ids: JaxArray) -> tuple[JaxArray, JaxArray, JaxArray]:

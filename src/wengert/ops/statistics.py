@@ -10,7 +10,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply2
 from wengert.core.dims import Dim, larger
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.columns import combine
 from wengert.ops.compiled import wide
@@ -65,7 +65,7 @@ REDUCE_LOGSUMEXP = Op(
     "reduce_logsumexp",
     "x",
     kernel=in_float32(_logsumexp_kernel),
-    infer=lambda x, axis, keepdims: Spec(reduced(x, axis, keepdims), x.dtype),
+    infer=lambda x, axis, keepdims: ShapeDtype(reduced(x, axis, keepdims), x.dtype),
     lower=wide(_lower_logsumexp),
     grad=_logsumexp_grad,
     accepts=dtypes.FLOAT,
@@ -108,8 +108,8 @@ def _lower_variance(x: JaxArray, axis: tuple[int, ...], keepdims: bool) -> JaxAr
     return lax.expand_dims(out, axis) if keepdims else out
 
 
-def _infer_real(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
-    return Spec(reduced(x, axis, keepdims), x.dtype.real_dtype)
+def _infer_real(x: ShapeDtype, axis: tuple[int, ...], keepdims: bool) -> ShapeDtype:
+    return ShapeDtype(reduced(x, axis, keepdims), x.dtype.real_dtype)
 
 
 def _variance_grad(
@@ -210,7 +210,7 @@ REDUCE_EUCLIDEAN_NORM = Op(
     "reduce_euclidean_norm",
     "x",
     kernel=in_float32(_euclidean_kernel),
-    infer=lambda x, axis, keepdims: Spec(reduced(x, axis, keepdims), x.dtype),
+    infer=lambda x, axis, keepdims: ShapeDtype(reduced(x, axis, keepdims), x.dtype),
     lower=wide(_lower_euclidean),
     grad=_euclidean_grad,
     accepts=dtypes.NUMERIC,

@@ -16,7 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.errors import InvalidIndexError, invalid
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_value, fail_if, is_symbol
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.graph import known_elements
 
@@ -40,7 +40,7 @@ def _native(part: tuple[int | tuple[int, ...] | None, ...]) -> Any:
     return part[0] if len(part) == 1 else _Slice(*part[:3])
 
 
-def _expanded(index: Index, x: Spec) -> list[Any]:
+def _expanded(index: Index, x: ShapeDtype) -> list[Any]:
     """The index with its ellipsis spelled out, one part per axis of `x` and per new axis."""
     rank = len(x.shape or ())
     used = builtins.sum(i is not None and i is not Ellipsis for i in index)
@@ -58,7 +58,7 @@ def _expanded(index: Index, x: Spec) -> list[Any]:
     return [*index[:at], *full, *index[at + 1 :]]
 
 
-def resolve(index: Index, x: Spec) -> tuple[list[Any], list[int | None]]:
+def resolve(index: Index, x: ShapeDtype) -> tuple[list[Any], list[int | None]]:
     """Per axis of `x` its (first, count, step), unknown where its size is; and the result's shape."""
     places: list[Any] = []
     shape: list[int | None] = []
@@ -86,7 +86,7 @@ def resolve(index: Index, x: Spec) -> tuple[list[Any], list[int | None]]:
     return places, shape
 
 
-def position(i: int, axis: int, size: int | None, x: Spec) -> tuple[int | None, int, int]:
+def position(i: int, axis: int, size: int | None, x: ShapeDtype) -> tuple[int | None, int, int]:
     if size is None:
         return (None, 1, 1)
     if not -size <= i < size:
@@ -107,8 +107,8 @@ def kernel(x: np.ndarray, index: Index) -> np.ndarray:
     return out.copy() if x.size > _LARGE and out.size * 8 < x.size else out
 
 
-def infer(x: Spec, index: Index) -> Spec:
-    return Spec(None if x.shape is None else tuple(resolve(index, x)[1]), x.dtype)
+def infer(x: ShapeDtype, index: Index) -> ShapeDtype:
+    return ShapeDtype(None if x.shape is None else tuple(resolve(index, x)[1]), x.dtype)
 
 
 def _lower_symbolic(x: Any, index: Index) -> JaxArray:
@@ -126,7 +126,7 @@ def _lower_symbolic(x: Any, index: Index) -> JaxArray:
 def lower(x: Any, index: Index) -> JaxArray:
     if any(map(is_symbol, x.shape)):
         return _lower_symbolic(x, index)
-    places, shape = resolve(index, Spec(x.shape, x.dtype))
+    places, shape = resolve(index, ShapeDtype(x.shape, x.dtype))
     low = [first if step > 0 else first + (n - 1) * step for first, n, step in places]
     low = [a if n else 0 for a, (_, n, _) in zip(low, places, strict=True)]
     high = [
@@ -147,7 +147,7 @@ def _grad_kernel(g: np.ndarray, index: Index, shape: tuple[int, ...]) -> np.ndar
 
 
 def _lower_grad(g: Any, index: Index, shape: tuple[int, ...]) -> JaxArray:
-    places, _ = resolve(index, Spec(shape, g.dtype))
+    places, _ = resolve(index, ShapeDtype(shape, g.dtype))
     g = lax.rev(lax.reshape(g, [n for _, n, _ in places]), _backwards(places))
     edges = []
     for size, (first, n, step) in zip(shape, places, strict=True):
@@ -173,7 +173,7 @@ SLICE_GRAD = Op(
     "slice_grad",
     "g",
     kernel=_grad_kernel,
-    infer=lambda g, index, shape: Spec(tuple(shape), g.dtype),
+    infer=lambda g, index, shape: ShapeDtype(tuple(shape), g.dtype),
     lower=_lower_grad,
     grad=lambda h, index: apply(STRIDED_SLICE, h, index=index),
     moves=True,

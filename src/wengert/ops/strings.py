@@ -16,7 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, operand_or_empty, to_tensor
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import is_symbolic
 from wengert.ops.declare import is_dynamic, rank_of, static, static_int, static_tuple, unary
 from wengert.ops.patterns import Pattern, PatternError, compiled
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _STRING = dtypes.nums("s")
 
 
-def said(name: str, value: str | None, what: str, default: str | None = None) -> str:
+def static_str(name: str, value: str | None, what: str, default: str | None = None) -> str:
     """A Python string for the argument `what`; `default` for `None`."""
     given = default if value is None else value
     if isinstance(given, bytes):
@@ -41,7 +41,7 @@ def said(name: str, value: str | None, what: str, default: str | None = None) ->
     return given
 
 
-def whole(name: str, value: TensorLike | None, what: str, default: int) -> int:
+def static_int_or(name: str, value: TensorLike | None, what: str, default: int) -> int:
     """A whole number for the argument `what`, of which fractions are cut off; `None` is `default`.
 
     TensorFlow reads the attributes of its operations so.
@@ -86,9 +86,9 @@ def as_string(
 ) -> Tensor:
     """Each number as text; `precision`, `scientific`, `shortest`, `width`, `fill` as in printf."""
     x = operand(input)
-    fill = said("as_string", fill, "fill", "")
-    precision = whole("as_string", precision, "precision", -1)
-    width = whole("as_string", width, "width", -1)
+    fill = static_str("as_string", fill, "fill", "")
+    precision = static_int_or("as_string", precision, "precision", -1)
+    width = static_int_or("as_string", width, "width", -1)
     if scientific and shortest:
         raise invalid("as_string", "`scientific` and `shortest` exclude each other")
     if fill not in ("", " ", "0", "+", "-", "#"):
@@ -122,7 +122,7 @@ TO_NUMBER = Op(
     "to_number",
     "x",
     kernel=_to_number,
-    infer=lambda x, dtype: Spec(x.shape, dtype),
+    infer=lambda x, dtype: ShapeDtype(x.shape, dtype),
     lower=None,
     grad=None,
     accepts=_STRING,
@@ -153,7 +153,7 @@ JOIN = Op(
     "string_join",
     "*xs",
     kernel=_join_kernel,
-    infer=lambda *xs, separator: Spec(
+    infer=lambda *xs, separator: ShapeDtype(
         shapes.broadcast("join", *[x.shape for x in xs]), dtypes.string
     ),
     lower=None,
@@ -166,7 +166,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     """Joins strings element by element; scalars broadcast."""
     if isinstance(inputs, str | bytes) or not hasattr(inputs, "__iter__"):
         raise invalid_dtype("join", "`inputs` must be a list of tensors", inputs)
-    mark = said("join", separator, "separator", "")
+    mark = static_str("join", separator, "separator", "")
     texts = [operand_or_empty(x, dtypes.string) for x in inputs]
     return apply(JOIN, *texts, separator=mark) if texts else to_tensor("")
 
@@ -187,7 +187,7 @@ REDUCE_JOIN = Op(
     "reduce_join",
     "x",
     kernel=_reduce_join_kernel,
-    infer=lambda x, axis, keepdims, separator: Spec(reduced(x, axis, keepdims), x.dtype),
+    infer=lambda x, axis, keepdims, separator: ShapeDtype(reduced(x, axis, keepdims), x.dtype),
     lower=None,
     grad=None,
     accepts=_STRING,
@@ -210,7 +210,7 @@ def reduce_join(
     if len(set(axes)) < len(axes):
         raise invalid("reduce_join", f"`axis` names an axis twice; got {axis!r}", x)
     order = axes if axis is not None else tuple(range(rank))[::-1]
-    mark = said("reduce_join", separator, "separator", "")
+    mark = static_str("reduce_join", separator, "separator", "")
     return apply(REDUCE_JOIN, x, axis=order, keepdims=keepdims, separator=mark)
 
 
@@ -294,13 +294,13 @@ def _substr_kernel(x: np.ndarray, pos: Any, len: Any, unit: str) -> np.ndarray:
     if unit == "BYTE":
         found = list(map(_substr, texts, starts, sizes))
     else:
-        whole = [text.decode() for text in texts]
-        found = [cut.encode() for cut in map(_substr, whole, starts, sizes)]
+        decoded = [text.decode() for text in texts]
+        found = [cut.encode() for cut in map(_substr, decoded, starts, sizes)]
     return np.fromiter(found, object).reshape(shape)
 
 
-def _infer_substr(x: Spec, pos: int, len: int, unit: str) -> Spec:
-    return Spec(shapes.broadcast("substr", x.shape, np.shape(pos)), x.dtype)
+def _infer_substr(x: ShapeDtype, pos: int, len: int, unit: str) -> ShapeDtype:
+    return ShapeDtype(shapes.broadcast("substr", x.shape, np.shape(pos)), x.dtype)
 
 
 SUBSTR = Op(
@@ -399,7 +399,7 @@ REGEX_MATCH = Op(
     "regex_full_match",
     "x p",
     kernel=_match_kernel,
-    infer=lambda x, p: Spec(x.shape, dtypes.bool_),
+    infer=lambda x, p: ShapeDtype(x.shape, dtypes.bool_),
     lower=None,
     grad=None,
     accepts=_STRING,
@@ -419,7 +419,7 @@ SPLIT = Op(
     kernel=lambda x, sep, maxsplit: np.array(
         x[()].split(None if sep is None else sep.encode(), maxsplit), object
     ),
-    infer=lambda x, sep, maxsplit: Spec((None,), dtypes.string),
+    infer=lambda x, sep, maxsplit: ShapeDtype((None,), dtypes.string),
     lower=None,
     grad=None,
     accepts=_STRING,
@@ -444,10 +444,12 @@ def string_format(
 ) -> Any:
     """Puts tensors into a text, each at its placeholder."""
     values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
-    parts = said("format", template, "template").split(said("format", placeholder, "placeholder"))
+    parts = static_str("format", template, "template").split(
+        static_str("format", placeholder, "placeholder")
+    )
     if len(parts) != len(values) + 1:
         raise invalid("format", f"{len(parts) - 1} placeholders for {len(values)} tensors")
-    form = _Form(parts, values, whole("format", summarize, "summarize", 3))
+    form = _Form(parts, values, static_int_or("format", summarize, "summarize", 3))
     return apply(FORMAT, *form.tensors, form=form) if form.tensors else operand(form.text(()))
 
 
@@ -495,7 +497,7 @@ FORMAT = Op(
     "string_format",
     "*xs",
     kernel=lambda *xs, form: np.array(form.text(xs).encode(), object),
-    infer=lambda *xs, form: Spec((), dtypes.string),
+    infer=lambda *xs, form: ShapeDtype((), dtypes.string),
     lower=None,
     grad=None,
     match=(),

@@ -13,7 +13,7 @@ from wengert.core.dims import larger, negative, smaller
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, linalg
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from wengert.core.types import Axis, DType, JaxArray, Tensor, TensorLike, Value
 
 
-def _sizes(name: str, x: Spec) -> tuple[list[int | None], int | None, int | None, int | None]:
+def _sizes(name: str, x: ShapeDtype) -> tuple[list[int | None], int | None, int | None, int | None]:
     """Leading axes, rows, columns and the smaller of the two."""
     assert x.shape is not None, "the caller answers for an unknown rank"
     if len(x.shape) < 2:
@@ -41,13 +41,17 @@ def _sizes(name: str, x: Spec) -> tuple[list[int | None], int | None, int | None
     return lead, m, n, None if m is None or n is None else min(m, n)
 
 
-def _infer_svd(x: Spec, full: bool) -> tuple[Spec, Spec, Spec]:
+def _infer_svd(x: ShapeDtype, full: bool) -> tuple[ShapeDtype, ShapeDtype, ShapeDtype]:
     real = x.dtype.real_dtype
     if x.shape is None:
-        return Spec(None, real), x, x
+        return ShapeDtype(None, real), x, x
     lead, m, n, least = _sizes("svd", x)
     u, v = (m, n) if full else (least, least)
-    return Spec((*lead, least), real), Spec((*lead, m, u), x.dtype), Spec((*lead, n, v), x.dtype)
+    return (
+        ShapeDtype((*lead, least), real),
+        ShapeDtype((*lead, m, u), x.dtype),
+        ShapeDtype((*lead, n, v), x.dtype),
+    )
 
 
 @or_nan
@@ -101,7 +105,7 @@ def _near_square(u: Any, v: Any) -> Any:
     return u
 
 
-def _infer_near_square(u: Spec, v: Spec) -> Spec:
+def _infer_near_square(u: ShapeDtype, v: ShapeDtype) -> ShapeDtype:
     known = u.shape is not None and v.shape is not None and None not in (u.shape[-2], v.shape[-2])
     return _near_square(u, v) if known else u
 
@@ -195,11 +199,11 @@ def svd(
     return apply(SVD, x, full=bool(full_matrices)) if compute_uv else apply(SVDVALS, x)
 
 
-def _infer_pinv(x: Spec, rcond: Spec) -> Spec:
+def _infer_pinv(x: ShapeDtype, rcond: ShapeDtype) -> ShapeDtype:
     if x.shape is None:
         return x
     lead, m, n, _ = _sizes("pinv", x)
-    return Spec((*lead, n, m), x.dtype)
+    return ShapeDtype((*lead, n, m), x.dtype)
 
 
 def _pinv(

@@ -12,7 +12,7 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import FailedPreconditionError, at_site, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.costs import product
 from wengert.ops.declare import function_of, in_float32
@@ -30,16 +30,16 @@ def _free(rank: int, axes: Axes) -> Axes:
     return tuple(i for i in range(rank) if i not in axes)
 
 
-def _infer(x: Spec, y: Spec, x_axes: Axes, y_axes: Axes) -> Spec:
+def _infer(x: ShapeDtype, y: ShapeDtype, x_axes: Axes, y_axes: Axes) -> ShapeDtype:
     if x.shape is None or y.shape is None:
-        return Spec(None, x.dtype)
+        return ShapeDtype(None, x.dtype)
     for i, j in zip(x_axes, y_axes, strict=True):
         if not shapes.compatible((x.shape[i],), (y.shape[j],)):
             raise invalid(
                 "tensordot", f"axes {i} and {j} that are summed over must have the same size", x, y
             )
     x_free, y_free = _free(len(x.shape), x_axes), _free(len(y.shape), y_axes)
-    return Spec((*(x.shape[i] for i in x_free), *(y.shape[j] for j in y_free)), x.dtype)
+    return ShapeDtype((*(x.shape[i] for i in x_free), *(y.shape[j] for j in y_free)), x.dtype)
 
 
 def _left(
@@ -131,7 +131,7 @@ def _axes(
     return found
 
 
-def _infer_cross(x: Spec, y: Spec) -> Spec:
+def _infer_cross(x: ShapeDtype, y: ShapeDtype) -> ShapeDtype:
     if not shapes.compatible(x.shape, y.shape):
         raise invalid("cross", "both arguments must have the same shape", x, y)
     shape = shapes.merge(x.shape, y.shape)
@@ -142,7 +142,7 @@ def _infer_cross(x: Spec, y: Spec) -> Spec:
             "cross", "cross products are only defined for vectors of 3 elements", x, y,
             kind=FailedPreconditionError,
         )  # fmt: skip
-    return Spec(shape, x.dtype)
+    return ShapeDtype(shape, x.dtype)
 
 
 def _cross_kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:

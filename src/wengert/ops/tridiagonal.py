@@ -18,7 +18,7 @@ from wengert.core.errors import UnimplementedError, at_site, invalid, invalid_dt
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, linalg
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank, static_float, static_int
@@ -54,14 +54,14 @@ def _single(diagonals: np.ndarray, b: np.ndarray) -> np.ndarray:
     return b / diagonals[..., 1:2, :]
 
 
-def _infer_solve(diagonals: Spec, b: Spec) -> Spec:
+def _infer_solve(diagonals: ShapeDtype, b: ShapeDtype) -> ShapeDtype:
     d, s = diagonals.shape, b.shape
     if d is not None and s is not None:
         wanted = (*s[:-2], 3, s[-2]) if len(s) >= 2 else ()
         if not shapes.compatible(d, wanted):
             rule = "diagonals [..., 3, n] and right-hand sides [..., n, k] are needed"
             raise invalid("tridiagonal_solve", rule, diagonals, b)
-    return Spec(s, b.dtype)
+    return ShapeDtype(s, b.dtype)
 
 
 def _lower_solve(diagonals: JaxArray, b: JaxArray) -> Any:

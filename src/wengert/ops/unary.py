@@ -12,7 +12,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply2
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
@@ -30,7 +30,7 @@ ABS = Op(
     "abs",
     "x",
     kernel=np.abs,
-    infer=lambda x: Spec(x.shape, x.dtype.real_dtype),
+    infer=lambda x: ShapeDtype(x.shape, x.dtype.real_dtype),
     lower=lambda x: lax.abs(x),
     grad=_abs_grad,
     accepts=dtypes.nums("ifc"),

@@ -11,7 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import check_axis
 from wengert.ops.declare import HALF, static_tuple
 from wengert.ops.sorting import choose_type
@@ -65,12 +65,16 @@ def _by_table(x: np.ndarray, low: int, width: int, dtype: DType) -> tuple[np.nda
     return x[starts], rank[places], counts.astype(dtype.np)
 
 
-def _infer(x: Spec, dtype: DType) -> tuple[Spec, ...]:
+def _infer(x: ShapeDtype, dtype: DType) -> tuple[ShapeDtype, ...]:
     if x.shape is not None and len(x.shape) != 1:
         raise invalid(
             "unique", "a vector is wanted", x, help="Flatten it with tf.reshape(x, [-1])."
         )
-    return Spec((None,), x.dtype), Spec(x.shape or (None,), dtype), Spec((None,), dtype)
+    return (
+        ShapeDtype((None,), x.dtype),
+        ShapeDtype(x.shape or (None,), dtype),
+        ShapeDtype((None,), dtype),
+    )
 
 
 # How many elements differ depends on the data, so XLA has no such operation.
@@ -89,11 +93,15 @@ def _kernel_slices(x: np.ndarray, axis: int, dtype: DType) -> tuple[np.ndarray, 
     return found, rank[place.reshape(-1)], counts[order].astype(dtype.np)
 
 
-def _infer_slices(x: Spec, axis: int, dtype: DType) -> tuple[Spec, ...]:
+def _infer_slices(x: ShapeDtype, axis: int, dtype: DType) -> tuple[ShapeDtype, ...]:
     if x.shape is None:
-        return Spec(None, x.dtype), Spec((None,), dtype), Spec((None,), dtype)
+        return ShapeDtype(None, x.dtype), ShapeDtype((None,), dtype), ShapeDtype((None,), dtype)
     shape = (*x.shape[:axis], None, *x.shape[axis + 1 :])
-    return Spec(shape, x.dtype), Spec((x.shape[axis],), dtype), Spec((None,), dtype)
+    return (
+        ShapeDtype(shape, x.dtype),
+        ShapeDtype((x.shape[axis],), dtype),
+        ShapeDtype((None,), dtype),
+    )
 
 
 UNIQUE_SLICES = Op(

@@ -16,7 +16,7 @@ from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import TensorShape, without_leading_ones
 from wengert.core.variable import Variable
 from wengert.ops import public as tf
@@ -67,7 +67,11 @@ def _write(variable: Variable, method: str, value: Value | float) -> None:
         # Later reads count towards the variable, which must be an input for that.
         graph.read(variable)
     (new,) = graph.emit(
-        ASSIGNED, (graph.value_of(x),), {"variable": variable}, [Spec(spec.shape, spec.dtype)], site
+        ASSIGNED,
+        (graph.value_of(x),),
+        {"variable": variable},
+        [ShapeDtype(spec.shape, spec.dtype)],
+        site,
     )
     graph.write(variable, symbolic(graph, graph.specs[new], site, new))
 

@@ -14,7 +14,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _numbers(start: JaxArray) -> list[JaxArray]:
     return [lax.index_in_dim(start, k, 0, keepdims=False) for k in range(start.shape[0])]
 
 
-def _check(name: str, x: Spec, block: shapes.Shape, start: Spec) -> None:
+def _check(name: str, x: ShapeDtype, block: shapes.Shape, start: ShapeDtype) -> None:
     if x.shape is None or block is None:
         return
     fits = len(block) == len(x.shape) and all(
@@ -42,7 +42,7 @@ def _check(name: str, x: Spec, block: shapes.Shape, start: Spec) -> None:
             name,
             "the block must fit into the tensor and have a start for each axis",
             x,
-            Spec(block, x.dtype),
+            ShapeDtype(block, x.dtype),
             start,
         )
 
@@ -53,7 +53,7 @@ def _update_kernel(x: np.ndarray, update: np.ndarray, start: np.ndarray) -> np.n
     return out
 
 
-def _infer_update(x: Spec, update: Spec, start: Spec) -> Spec:
+def _infer_update(x: ShapeDtype, update: ShapeDtype, start: ShapeDtype) -> ShapeDtype:
     _check("update_block", x, update.shape, start)
     return x
 
@@ -70,7 +70,7 @@ BLOCK = Op(
     "block",
     "x start",
     kernel=lambda x, start, shape: x[_corner(start, x.shape, shape)].copy(),
-    infer=lambda x, start, shape: (_check("block", x, shape, start), Spec(shape, x.dtype))[1],
+    infer=lambda x, start, shape: (_check("block", x, shape, start), ShapeDtype(shape, x.dtype))[1],
     lower=lambda x, start, shape: lax.dynamic_slice(
         x, _numbers(start), shape, allow_negative_indices=False
     ),

@@ -15,7 +15,7 @@ from wengert.core.context import State, using
 from wengert.core.errors import OpError, UnimplementedError
 from wengert.core.handlers import failures
 from wengert.core.lazy_modules import jax
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.sites import caller
 from wengert.core.tensor_spec import TensorSpec
@@ -112,12 +112,12 @@ class _Loading:
     def _producer(self) -> str:
         return str(self.content.get("producer", "another program"))
 
-    def _spec(self, given: list[Any]) -> Spec:
+    def _spec(self, given: list[Any]) -> ShapeDtype:
         word, *rest = given
         if word == "draw":
-            return Spec((3,), dtypes.uint64)
+            return ShapeDtype((3,), dtypes.uint64)
         value = self.variables[rest[0]] if word == "variable" else self._constant(rest[0])
-        return Spec(value.shape._dims, value.dtype)
+        return ShapeDtype(value.shape._dims, value.dtype)
 
     def _given(self, given: list[Any]) -> Value:
         word, *rest = given

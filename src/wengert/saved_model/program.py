@@ -22,7 +22,7 @@ from wengert.core.errors import (
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy_modules import jax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Joint, Op, Spec
+from wengert.core.op import Joint, Op, ShapeDtype
 
 if TYPE_CHECKING:
     from wengert.core.types import JaxArray, SymbolicTensor, Tensor
@@ -59,7 +59,7 @@ class Program:
     program is given; it gives the results and the new values of variables.
     """
 
-    def __init__(self, entry: dict[str, Any], given: list[Spec], exported: Any) -> None:
+    def __init__(self, entry: dict[str, Any], given: list[ShapeDtype], exported: Any) -> None:
         self.name: str = entry["name"]
         self.gradient: Pull | None = None
         self._exported = exported
@@ -71,7 +71,7 @@ class Program:
         compiler_options = options("f16" in exported.mlir_module())
         self._call = uninterrupted(jax.jit(exported.call, compiler_options=compiler_options))
         self._shapes = functools.lru_cache(maxsize=64)(self._work_out)
-        self._open = [Spec(_known(a.shape), dtypes.as_dtype(a.dtype)) for a in self._avals()]
+        self._open = [ShapeDtype(_known(a.shape), dtypes.as_dtype(a.dtype)) for a in self._avals()]
         self.op = Op(
             f"loaded_{self.name}",
             "*xs",
@@ -91,7 +91,7 @@ class Program:
         return self._exported.out_avals[: self._count]
 
     def _run(self, *arrays: np.ndarray) -> list[np.ndarray] | np.ndarray:
-        self._infer(*[Spec(a.shape, dtypes.of(a)) for a in arrays])
+        self._infer(*[ShapeDtype(a.shape, dtypes.of(a)) for a in arrays])
         with jax.enable_x64(True):
             found = [np.asarray(x) for x in self._call(*arrays)]
         if self._checks and found[self._count].any():
@@ -114,7 +114,7 @@ class Program:
         help = "Run it with as many turns before it is exported, or with maximum_iterations."
         return _placed(ResourceExhaustedError(None, None, say(self.name, rule, help=help)), line)
 
-    def _infer(self, *specs: Spec) -> tuple[Spec, ...] | Spec:
+    def _infer(self, *specs: ShapeDtype) -> tuple[ShapeDtype, ...] | ShapeDtype:
         self._check(specs)
         found: Any = self._open
         known = all(s.shape is not None and None not in s.shape for s in specs)
@@ -122,16 +122,16 @@ class Program:
             found = self._shapes(tuple([s.shape for s in specs]))
         return found[0] if self._count == 1 else tuple(found)
 
-    def _work_out(self, shapes: tuple[tuple[int, ...], ...]) -> list[Spec]:
+    def _work_out(self, shapes: tuple[tuple[int, ...], ...]) -> list[ShapeDtype]:
         kinds = [kind for kind, _ in self._inputs] + [s.dtype for s in self._given]
         with jax.enable_x64(True):
             structs = [
                 jax.ShapeDtypeStruct(s, kind.np) for s, kind in zip(shapes, kinds, strict=True)
             ]
             found = jax.eval_shape(self._exported.call, *structs)
-        return [Spec(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in found[: self._count]]
+        return [ShapeDtype(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in found[: self._count]]
 
-    def _check(self, specs: tuple[Spec, ...]) -> None:
+    def _check(self, specs: tuple[ShapeDtype, ...]) -> None:
         """Refuses arguments that the program was not made for."""
         sizes: dict[str, int] = {}
         for spec, (kind, shape) in zip(specs, self._inputs, strict=False):

@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core.errors import at_site, describe
 from wengert.core.locks import new_lock
 from wengert.core.observers import Observer, subscribe, unsubscribe
-from wengert.core.op import Spec
+from wengert.core.op import ShapeDtype
 from wengert.core.sites import RawSite, locate, warn
 from wengert.graph.graph_records import Node
 from wengert.graph.ir import Graph, inner_graphs
@@ -147,7 +147,7 @@ class _Writing:
             if value not in names:
                 names[value] = self._input(graph, value, scope)
         for value, array in graph.constants.items():
-            spec = Spec(array.shape, graph.specs[value].dtype)
+            spec = ShapeDtype(array.shape, graph.specs[value].dtype)
             names[value] = self._add(f"{scope}constant_{value}", "Const", (), spec)
         for node in graph.nodes:
             self._node(graph, node, scope, names)
@@ -170,7 +170,7 @@ class _Writing:
             self.all(inner, f"{name}/{k}/", {})
 
     def _add(
-        self, name: str, kind: str, given: Any, *specs: Spec, site: RawSite | None = None
+        self, name: str, kind: str, given: Any, *specs: ShapeDtype, site: RawSite | None = None
     ) -> str:
         while name in self._taken:
             name += "_"
@@ -186,7 +186,7 @@ class _Writing:
         return name
 
 
-def _shape(message: Any, spec: Spec) -> None:
+def _shape(message: Any, spec: ShapeDtype) -> None:
     message.unknown_rank = spec.shape is None
     for size in spec.shape or ():
         message.dim.add(size=-1 if size is None else size)

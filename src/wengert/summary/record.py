@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.ops.cast import cast
 from wengert.summary import encode
 from wengert.summary.writer import summary_scope, target
@@ -41,7 +41,7 @@ WRITE = Op(
     "write_summary",
     "x step when",
     kernel=_record,
-    infer=lambda x, step, when, **attrs: Spec((), dtypes.bool_),
+    infer=lambda x, step, when, **attrs: ShapeDtype((), dtypes.bool_),
     lower=None,
     grad=None,
     match=(),

@@ -110,7 +110,7 @@ def _on_arrays(
                         try:
                             gi = direct(g, x, y, out, None)
                         except (RuntimeWarning, FloatingPointError):
-                            gi = calmly(direct, g, x, y, out, None)
+                            gi = without_fp_warnings(direct, g, x, y, out, None)
                         if type(gi) is not ndarray:
                             gi = np.asarray(gi)
                     elif rule.passes:
@@ -146,14 +146,14 @@ def _on_arrays(
                         mine = type(g) is ndarray
                 except (RuntimeWarning, FloatingPointError):
                     if not mine:  # else the result was written before NumPy complained
-                        g = calmly(direct, g, x, y, out, shapes)
+                        g = without_fp_warnings(direct, g, x, y, out, shapes)
                 if not mine:
                     g = np.asarray(g)
             elif direct is not None:
                 try:
                     g = direct(g, x, y, out, shapes)
                 except (RuntimeWarning, FloatingPointError):
-                    g = calmly(direct, g, x, y, out, shapes)
+                    g = without_fp_warnings(direct, g, x, y, out, shapes)
                 if type(g) is not ndarray:
                     g = np.asarray(g)
                 mine = False
@@ -226,7 +226,7 @@ def _kernel(arrays: Any, g: Any, *kept: Any) -> ndarray | None:
     return result if type(result) is ndarray else np.asarray(result)
 
 
-def calmly(kernel: Any, *given: Any, **named: Any) -> Any:
+def without_fp_warnings(kernel: Any, *given: Any, **named: Any) -> Any:
     """A program that turns NumPy's warnings into exceptions does not mean ours."""
     with np.errstate(all="ignore"):
         return kernel(*given, **named)
@@ -237,4 +237,4 @@ def summed(g: ndarray, shape: tuple[int, ...]) -> ndarray:
     try:
         return SUM_TO.kernel(g, shape)
     except (RuntimeWarning, FloatingPointError):
-        return calmly(SUM_TO.kernel, g, shape)
+        return without_fp_warnings(SUM_TO.kernel, g, shape)

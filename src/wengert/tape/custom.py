@@ -29,7 +29,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Joint, Op, Spec
+from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.scopes import restoring
 from wengert.core.sites import RawSite, caller
 from wengert.core.tensor import Tensor, Value, is_tensor
@@ -311,7 +311,7 @@ def _placed(
     return result
 
 
-def _no_kernel(*args: Any, **attrs: Any) -> Spec:
+def _no_kernel(*args: Any, **attrs: Any) -> ShapeDtype:
     raise AssertionError("a custom gradient is recorded, never applied")
 
 

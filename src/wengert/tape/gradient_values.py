@@ -16,7 +16,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.errors import describe, invalid, invalid_dtype
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.op import Op, Plan, Spec
+from wengert.core.op import Op, RecordingPlan, ShapeDtype
 from wengert.core.symbolic import Unranked, shape_to_keep
 from wengert.core.tensor import Tensor
 from wengert.ops.arithmetic import ACCUMULATE
@@ -104,14 +104,16 @@ def ones(like: ndarray) -> ndarray:
 _ONE: dict[int, ndarray] = {}
 
 
-def zeros_of(spec: Spec) -> Tensor:
+def zeros_of(spec: ShapeDtype) -> Tensor:
     """Zeros for a result that no gradient reached."""
     if type(spec.shape) is Unranked:
         return zeros_like(spec.shape.tensor)
     return zeros(spec.shape, spec.dtype)
 
 
-def together(found: list[Any], specs: Sequence[Spec], partial: bool) -> tuple[Any, ...] | None:
+def together(
+    found: list[Any], specs: Sequence[ShapeDtype], partial: bool
+) -> tuple[Any, ...] | None:
     """The gradients of all results of one operation, `None` if nothing reached any of them.
 
     A result without a gradient has zeros, or `None` for a rule that takes `partial` gradients.
@@ -125,7 +127,7 @@ def together(found: list[Any], specs: Sequence[Spec], partial: bool) -> tuple[An
     return tuple([zeros_of(spec) if g is None else g for g, spec in pairs])
 
 
-def keeps_rows(op: Op, plan: Plan, inputs: Any) -> bool:
+def keeps_rows(op: Op, plan: RecordingPlan, inputs: Any) -> bool:
     """Whether a row-sparse gradient passes as it is: one rule, and the other inputs are scalars."""
     if len(plan.rules) != 1 or plan.rules[0][0] not in op.rows:
         return False

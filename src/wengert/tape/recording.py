@@ -18,7 +18,7 @@ from wengert.core import dtypes, sites
 from wengert.core.context import Listener, add_listener, get_state, remove_listener
 from wengert.core.errors import at_site, coded
 from wengert.core.library_sites import SEEN
-from wengert.core.op import Op, Spec
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import shape_to_keep
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
@@ -155,7 +155,7 @@ class Recorder(Listener):
             tracked.add(ids)
         else:
             ids = tuple([o._id for o in outputs])
-            specs = tuple([Spec(shape_to_keep(o), dtypes.of(o._array)) for o in outputs])
+            specs = tuple([ShapeDtype(shape_to_keep(o), dtypes.of(o._array)) for o in outputs])
             for o, s in zip(outputs, specs, strict=True):
                 if s.dtype.is_differentiable:
                     tracked.add(o._id)
